@@ -1,0 +1,123 @@
+"""Which bounds to check within: what the user asked for, what the program states, what is left open.
+
+Flags win over the program's ``//!`` line.  When neither says how long executions are, the bounds are swept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clew.dedalus.loader import Defaults
+from clew.engine.ground import GroundProgram
+from clew.engine.interrupt import Deadline
+from clew.errors import UsageError
+from clew.faults import FailureSpec, Node, node_key
+from clew.program.ir import Program
+
+#: EOT used only to see which places messages can reach when no EOT is given.
+_DISCOVERY_EOT = 8
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is known before the search; ``eot`` or ``eff`` of None is left to the sweep."""
+
+    nodes: tuple[Node, ...]
+    eot: int | None
+    eff: int | None
+    crashes: int
+    delays: int
+
+    def spec(self) -> FailureSpec:
+        assert self.eot is not None
+        return FailureSpec(self.nodes, self.eot, self.eff or 0, self.crashes, self.delays)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user gave; None where nothing was said."""
+
+    nodes: Sequence[Node] | None = None
+    eot: int | None = None
+    eff: int | None = None
+    crashes: int | None = None
+    delays: int | None = None
+
+
+def resolve(program: Program, stated: Defaults, asked: Asked, deadline: Deadline | None = None) -> Bounds:
+    """Combine flags, the program's own line and defaults, and refuse what contradicts itself."""
+    eot = stated.eot if asked.eot is None else asked.eot
+    eff = stated.eff if asked.eff is None else asked.eff
+    crashes = stated.crashes if asked.crashes is None else asked.crashes
+    delays = (stated.delays if asked.delays is None else asked.delays) or 0
+    _check_times(eot, eff)
+    for name, number in (("crashes", crashes or 0), ("delays", delays)):
+        if number < 0:
+            raise UsageError(f"{name} is {number}", remedy=f"give --{name} a number from 0 on")
+    named = stated.nodes if asked.nodes is None else asked.nodes
+    nodes = _resolve_nodes(program, named, eot or _DISCOVERY_EOT, deadline)
+    if crashes is None:
+        # A sweep without any word on crashes explores one, as the paper's measurements do.
+        crashes = min(1, len(nodes)) if eot is None else 0
+    if crashes > len(nodes):
+        raise UsageError(
+            f"{crashes} crashes are more than the {len(nodes)} nodes ({_listed(nodes)})",
+            remedy=f"give --crashes a number up to {len(nodes)}",
+        )
+    return Bounds(nodes, eot, eff, crashes, delays)
+
+
+def _check_times(eot: int | None, eff: int | None) -> None:
+    if eot is not None and eot < 1:
+        raise UsageError(f"eot is {eot}", remedy="give --eot a number from 1 on")
+    if eff is not None and eff < 0:
+        raise UsageError(f"eff is {eff}", remedy="give --eff a number from 0 on")
+    if eot is not None and eff is not None and eff > eot:
+        raise UsageError(
+            f"EFF {eff} is larger than EOT {eot}",
+            remedy="messages can only be lost within the execution: give --eff at most --eot, better less",
+        )
+
+
+def _resolve_nodes(
+    program: Program, named: Sequence[Node] | None, eot: int, deadline: Deadline | None
+) -> tuple[Node, ...]:
+    located = {f.args[0] for f in program.facts}
+    if named is not None:
+        nodes = tuple(dict.fromkeys(as_node(n, located) for n in named))
+        if not nodes:
+            raise UsageError("no nodes are given", remedy="name them, as in --nodes a,b,c")
+        return nodes
+    if not located:
+        raise UsageError(
+            "the program has no facts, so there are no nodes",
+            remedy="add facts such as node(a, b)@1; or name the nodes with --nodes",
+        )
+    while True:
+        nodes = tuple(sorted(located, key=node_key))
+        reached = GroundProgram(
+            program, FailureSpec(nodes, eot), expect_outcomes=False, deadline=deadline
+        ).message_locations()
+        if reached <= located:
+            return nodes
+        located |= reached
+
+
+def as_node(name: Node, known: set[Node] | Sequence[Node]) -> Node:
+    """A node as written on a command line: a number if the program knows it as a number."""
+    if isinstance(name, str) and name not in known and name.lstrip("-").isdigit() and int(name) in known:
+        return int(name)
+    return name
+
+
+def known_node(name: Node, nodes: Sequence[Node]) -> Node:
+    """A node of the spec, or an error that lists what there is."""
+    node = as_node(name, nodes)
+    if node not in nodes:
+        raise UsageError(f"'{name}' is no node", remedy=f"the nodes are {_listed(nodes)}")
+    return node
+
+
+def _listed(nodes: Sequence[Node]) -> str:
+    return ", ".join(map(str, nodes))

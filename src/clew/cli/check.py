@@ -1,0 +1,121 @@
+"""``clew check``: is there a combination of faults that breaks the program?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from clew.api import DEFAULT_SWEEP_SECONDS, Verdict, check
+from clew.cli.progress import progress_display
+from clew.errors import UsageError
+from clew.lineage.support import Negation
+from clew.report.document import to_json
+from clew.report.text import verdict_text
+from clew.search.verdict import Answer
+from clew.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
+
+EXIT_CODES = {Answer.CERTIFIED: 0, Answer.COUNTEREXAMPLE: 1, Answer.INCOMPLETE: 3}
+
+_STRATEGY_HELP = "; ".join(f"{s.name}: {s.summary}" for s in STRATEGIES.values())
+
+
+@click.command("check")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--nodes", metavar="A,B,C", help="The nodes.  Default: where facts and messages are.")
+@click.option("--eot", type=int, metavar="N", help="End of time: the number of steps of an execution.")
+@click.option("--eff", type=int, metavar="N", help="End of finite failures: messages sent before it can be lost.")
+@click.option("--crashes", type=int, metavar="N", help="How many nodes may crash.")
+@click.option("--delays", type=int, metavar="D", help="How many extra steps a message may take.")
+@click.option(
+    "--strategy", type=click.Choice(list(STRATEGIES)), default="exact", show_default=True, help=_STRATEGY_HELP
+)
+@click.option(
+    "--negation",
+    type=click.Choice([n.value for n in Negation]),
+    help="lineage: how the absence of a row is explained.  Default: exact; with ignore nothing is certified.",
+)
+@click.option("--symmetry", is_flag=True, help="lineage, exhaustive: try fault sets that only rename nodes once.")
+@click.option("--all", "find_all", is_flag=True, help="List every subset-minimal counterexample.")
+@click.option(
+    "--sweep",
+    "sweep_seconds",
+    type=float,
+    metavar="SECONDS",
+    help="Grow EOT and EFF for this long; the default when no EOT is given or stated "
+    f"({DEFAULT_SWEEP_SECONDS:g} s).",
+)
+@click.option(
+    "--max-runs",
+    type=int,
+    metavar="N",
+    help=f"Stop after N executions.  Default: no limit; random: {DEFAULT_RANDOM_RUNS}.",
+)
+@click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
+@click.option("--seed", type=int, metavar="N", help=f"random: the seed.  Default: {DEFAULT_SEED}.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the verdict as JSON; - for standard output.")
+def check_command(
+    files: tuple[str, ...],
+    nodes: str | None,
+    eot: int | None,
+    eff: int | None,
+    crashes: int | None,
+    delays: int | None,
+    strategy: str,
+    negation: str | None,
+    symmetry: bool,
+    find_all: bool,
+    sweep_seconds: float | None,
+    max_runs: int | None,
+    time_limit: float | None,
+    seed: int | None,
+    json_file: str | None,
+) -> None:
+    """Search for faults under which what must hold does not.
+
+    The FILEs form one program.  Bounds that are not given come from its leading line
+    "//! nodes=a,b,c eot=6 eff=3 crashes=1"; without an EOT there, they are swept.
+
+    Exit code: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete.
+    """
+    with progress_display() as progress:
+        verdict = check(
+            files,
+            nodes=split_nodes(nodes),
+            eot=eot,
+            eff=eff,
+            crashes=crashes,
+            delays=delays,
+            strategy=strategy,
+            negation=negation,
+            symmetry=symmetry,
+            find_all=find_all,
+            sweep_seconds=sweep_seconds,
+            max_runs=max_runs,
+            time_limit=time_limit,
+            seed=seed,
+            progress=progress,
+        )
+    for notice in verdict.notices:
+        click.echo(str(notice), err=True)
+    _show(verdict, files, json_file)
+    sys.exit(EXIT_CODES[verdict.answer])
+
+
+def split_nodes(nodes: str | None) -> list[str] | None:
+    return None if nodes is None else [n.strip() for n in nodes.split(",") if n.strip()]
+
+
+def _show(verdict: Verdict, files: tuple[str, ...], json_file: str | None) -> None:
+    if json_file == "-":
+        click.echo(to_json(verdict), nl=False)
+        return
+    if json_file:
+        try:
+            Path(json_file).write_text(to_json(verdict), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"{json_file} cannot be written ({error.strerror})", remedy="give a path that can, or -"
+            ) from None
+    click.echo(verdict_text(verdict, files), nl=False)

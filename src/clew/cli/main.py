@@ -1,0 +1,45 @@
+"""The command line: one file a command, exit codes and error rendering here.
+
+Exit codes: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from clew.cli.check import check_command
+from clew.cli.run import run_command
+from clew.errors import BudgetExhaustedError, ClewError
+
+EXIT_BAD_INPUT = 2
+EXIT_INCOMPLETE = 3
+
+
+class _Group(click.Group):
+    """Renders our errors; everything else is a bug and shows its traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ClewError as error:
+            click.echo(str(error), err=True)
+            sys.exit(EXIT_BAD_INPUT)
+        except BudgetExhaustedError as limit:
+            click.echo(f"incomplete: {limit}", err=True)
+            sys.exit(EXIT_INCOMPLETE)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            sys.exit(EXIT_INCOMPLETE)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="clew")
+def main() -> None:
+    """Find out whether a distributed system survives faults."""
+
+
+main.add_command(check_command)
+main.add_command(run_command)

@@ -1,0 +1,50 @@
+"""Progress on standard error, when that is a terminal and the search takes longer than a moment."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from clew.search.verdict import Progress
+
+#: A search shorter than this shows nothing.
+_QUIET_SECONDS = 0.5
+
+
+@contextmanager
+def progress_display() -> Iterator[Progress | None]:
+    if not sys.stderr.isatty():
+        yield None
+        return
+    display = _Display()
+    try:
+        yield display
+    finally:
+        display.close()
+
+
+class _Display:
+    """A spinner with the number of executions and the stage; rich is loaded only when it is shown."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._status: object | None = None
+
+    def __call__(self, runs: int, stage: str) -> None:
+        elapsed = time.monotonic() - self._started
+        if elapsed < _QUIET_SECONDS:
+            return
+        text = f"{runs} executions, {elapsed:.0f} s: {stage}"
+        if self._status is None:
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status(text)
+            self._status.start()
+        else:
+            self._status.update(text)  # type: ignore[attr-defined]
+
+    def close(self) -> None:
+        if self._status is not None:
+            self._status.stop()  # type: ignore[attr-defined]

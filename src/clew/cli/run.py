@@ -1,0 +1,68 @@
+"""``clew run``: one execution under chosen faults."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from clew.api import run
+from clew.cli.check import split_nodes
+from clew.errors import UsageError
+from clew.faults import Crash, Delay, Fault, Loss
+from clew.report.text import execution_text
+
+
+@click.command("run")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--nodes", metavar="A,B,C", help="The nodes.  Default: where facts and messages are.")
+@click.option("--eot", type=int, metavar="N", help="End of time: the number of steps.")
+@click.option("--lose", multiple=True, metavar="FROM,TO,T", help="Lose what FROM sends to TO at time T.")
+@click.option("--crash", multiple=True, metavar="NODE,T", help="Crash NODE at time T.")
+@click.option("--delay", multiple=True, metavar="FROM,TO,T,LAG", help="Let it arrive LAG steps late.")
+@click.option(
+    "--relation", "relations", multiple=True, metavar="NAME", help="Show this relation only.  Repeatable."
+)
+@click.option("--at", type=int, metavar="T", help="Show this time only.")
+def run_command(
+    files: tuple[str, ...],
+    nodes: str | None,
+    eot: int | None,
+    lose: tuple[str, ...],
+    crash: tuple[str, ...],
+    delay: tuple[str, ...],
+    relations: tuple[str, ...],
+    at: int | None,
+) -> None:
+    """Perform one execution and print its relations by time, and whether 'pre' implies 'post' at the end.
+
+    Exit code: 0 if it holds, 1 if it is violated, 2 bad program or usage.
+    """
+    faults: list[Fault] = []
+    for text in lose:
+        source, target, time = _parts("--lose", text, 2, 1)
+        faults.append(Loss(source, target, int(time)))
+    for text in crash:
+        node, time = _parts("--crash", text, 1, 1)
+        faults.append(Crash(node, int(time)))
+    for text in delay:
+        source, target, time, lag = _parts("--delay", text, 2, 2)
+        faults.append(Delay(source, target, int(time), int(lag)))
+    execution = run(files, faults, nodes=split_nodes(nodes), eot=eot)
+    for relation in relations:
+        if relation not in execution.tables:
+            known = ", ".join(execution.tables)
+            raise UsageError(f"no row of '{relation}' occurs in this execution", remedy=f"there are {known}")
+    if at is not None and not 1 <= at <= execution.spec.eot:
+        raise UsageError(f"time {at} is outside the execution", remedy=f"give --at from 1 to {execution.spec.eot}")
+    click.echo(execution_text(execution, relations, at), nl=False)
+    sys.exit(0 if execution.good else 1)
+
+
+def _parts(flag: str, text: str, names: int, numbers: int) -> list[str]:
+    """``names`` node names followed by ``numbers`` numbers."""
+    parts = [p.strip() for p in text.split(",")]
+    if len(parts) != names + numbers or not all(p.isdigit() and len(p) < 10 for p in parts[names:]) or "" in parts:
+        shape = ",".join(["NODE"] * names + ["NUMBER"] * numbers)
+        raise UsageError(f"{flag} {text} is not understood", remedy=f"write {flag} {shape}, without spaces")
+    return parts

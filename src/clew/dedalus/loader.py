@@ -1,0 +1,158 @@
+"""Files to one program: reading within bounds, includes, and the defaults a program states for itself.
+
+``include "path";`` looks beside the including file first, then beside the first program file.  A file is
+loaded once however often it is included, so include cycles are fine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from clew.dedalus.parser import Include, parse_clauses
+from clew.errors import Position, ProgramError
+from clew.program.ir import Fact, Program, Rule
+
+#: A protocol model is a few kilobytes; a file beyond this is a mistake and is not read into memory.
+LARGEST_FILE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What ``//! nodes=a,b eot=6 eff=3 crashes=1 delays=0`` states; None where it says nothing."""
+
+    nodes: tuple[str, ...] | None = None
+    eot: int | None = None
+    eff: int | None = None
+    crashes: int | None = None
+    delays: int | None = None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    program: Program
+    defaults: Defaults
+
+
+def load(paths: Sequence[str | Path]) -> Loaded:
+    """Read the files (and what they include) as one program."""
+    loader = _Loader(Path(paths[0]).parent)
+    defaults = [loader.load(Path(path)) for path in paths]
+    stated = next((d for d in defaults if d != Defaults()), Defaults())
+    return Loaded(Program(tuple(loader.clauses)), stated)
+
+
+def parse_program(text: str, file: str = "<text>") -> Program:
+    """A program from a text without includes."""
+    clauses: list[Fact | Rule] = []
+    for clause in parse_clauses(text, file):
+        if isinstance(clause, Include):
+            raise ProgramError(
+                "a text has no folder to include from",
+                position=clause.position,
+                remedy="save it as a file and load that",
+            )
+        clauses.append(clause)
+    return Program(tuple(clauses))
+
+
+class _Loader:
+    def __init__(self, first_folder: Path) -> None:
+        self._first_folder = first_folder
+        self._seen: set[Path] = set()
+        self.clauses: list[Fact | Rule] = []
+
+    def load(self, path: Path, wanted_by: Include | None = None) -> Defaults:
+        identity = path.resolve()
+        if identity in self._seen:
+            return Defaults()
+        self._seen.add(identity)
+        text = _read(path, wanted_by)
+        for clause in parse_clauses(text, str(path)):
+            if isinstance(clause, Include):
+                self.load(self._find(clause, path.parent), clause)
+            else:
+                self.clauses.append(clause)
+        return _defaults_of(text, str(path))
+
+    def _find(self, include: Include, beside: Path) -> Path:
+        candidates = [beside / include.path, self._first_folder / include.path]
+        for candidate in candidates:
+            if candidate.exists():
+                return candidate
+        raise ProgramError(
+            f"the included file '{include.path}' does not exist",
+            position=include.position,
+            remedy="looked for " + " and ".join(dict.fromkeys(map(str, candidates))),
+        )
+
+
+def _read(path: Path, wanted_by: Include | None) -> str:
+    def problem(message: str, remedy: str) -> ProgramError:
+        where = wanted_by.position if wanted_by else None
+        return ProgramError(f"{path}: {message}", position=where, remedy=remedy)
+
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        raise problem("no such file", "check the path; programs usually end in .ded") from None
+    except IsADirectoryError:
+        raise problem("is a folder", "name the program files in it") from None
+    except OSError as error:
+        raise problem(f"cannot be read ({error.strerror})", "check the path and its permissions") from None
+    if len(data) > LARGEST_FILE:
+        raise problem(
+            f"is larger than {LARGEST_FILE // 1_000_000} MB",
+            "give a Dedalus program, or split this one with include",
+        )
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        raise ProgramError(
+            "not UTF-8 text",
+            position=Position(str(path), line, column),
+            remedy="give a text file with a Dedalus program",
+        ) from None
+
+
+_BLANK_OR_COMMENT = re.compile(r"\s*(//(?!!).*)?$")
+
+
+def _defaults_of(text: str, file: str) -> Defaults:
+    """The ``//!`` line among the leading comment lines, if there is one."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.startswith("//!"):
+            return _parse_defaults(line, Position(file, number, 1))
+        if not _BLANK_OR_COMMENT.match(line):
+            break
+    return Defaults()
+
+
+def _parse_defaults(line: str, start: Position) -> Defaults:
+    known = [f.name for f in fields(Defaults)]
+    stated: dict[str, int | tuple[str, ...]] = {}
+    for found in re.finditer(r"\S+", line[3:]):
+        position = Position(start.file, start.line, found.start() + 4)
+        key, _, value = found.group().partition("=")
+        if key not in known:
+            raise ProgramError(
+                f"'{key}' is not a default a program can state",
+                position=position,
+                remedy="use " + ", ".join(f"{k}=..." for k in known),
+            )
+        if key == "nodes":
+            stated[key] = tuple(n for n in value.split(",") if n)
+        elif value.isdigit() and len(value) < 10:
+            stated[key] = int(value)
+        else:
+            raise ProgramError(
+                f"'{key}={value}' does not give a number",
+                position=position,
+                remedy=f"write {key}=3, without spaces",
+            )
+    return Defaults(**stated)  # type: ignore[arg-type]  # keys and types were matched above

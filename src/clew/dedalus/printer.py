@@ -1,0 +1,64 @@
+"""The program as Dedalus text; parsing it again gives an equal program."""
+
+from __future__ import annotations
+
+from clew.program.ir import (
+    Aggregate,
+    BinOp,
+    Comparison,
+    Const,
+    Fact,
+    HeadArg,
+    Premise,
+    Program,
+    Rule,
+    Value,
+    Var,
+    Wildcard,
+)
+
+
+def print_program(program: Program) -> str:
+    """One clause a line, in order."""
+    return "".join(print_clause(clause) + "\n" for clause in program.clauses)
+
+
+def print_clause(clause: Fact | Rule) -> str:
+    if isinstance(clause, Fact):
+        return f"{clause.relation}({', '.join(map(print_value, clause.args))})@{clause.time};"
+    head = f"{clause.relation}({', '.join(map(print_expr, clause.args))}){clause.timing.value}"
+    return f"{head} :- {', '.join(map(_element, clause.body))};"
+
+
+def print_value(value: Value) -> str:
+    if isinstance(value, int):
+        return str(value)
+    if '"' in value or "\n" in value:
+        raise ValueError(f"Dedalus has no way to write the string {value!r}")
+    return f'"{value}"'
+
+
+def print_expr(expr: HeadArg) -> str:
+    match expr:
+        case Const(value):
+            return print_value(value)
+        case Var(name):
+            return name
+        case Wildcard():
+            return "_"
+        case Aggregate(function, var):
+            return f"{function}<{var.name}>"
+        case BinOp(op, left, right):
+            return f"{_operand(left)} {op} {_operand(right)}"
+
+
+def _operand(expr: HeadArg) -> str:
+    return f"({print_expr(expr)})" if isinstance(expr, BinOp) else print_expr(expr)
+
+
+def _element(element: Premise | Comparison) -> str:
+    if isinstance(element, Comparison):
+        return f"{print_expr(element.left)} {element.op} {print_expr(element.right)}"
+    time = "" if element.at is None else f"@{element.at.name if isinstance(element.at, Var) else element.at}"
+    negation = "notin " if element.negated else ""
+    return f"{negation}{element.relation}({', '.join(map(print_expr, element.args))}){time}"

@@ -1,0 +1,89 @@
+"""Arithmetic of programs, evaluated in Python while clingo grounds.
+
+clingo's own arithmetic wraps around silently at 32 bits; a certificate must not rest on that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from clingo import Number, Symbol, SymbolType
+
+from clew.errors import Notice, ProgramError
+from clew.program.ir import Rule
+
+SMALLEST, LARGEST = -(2**31), 2**31 - 1
+
+#: A protocol computes a few thousand values; this many mean that the numbers of some rule explode.
+MOST_OPERATIONS = 3_000_000
+
+
+class Arithmetic:
+    """The ``@add``, ``@sub``, ``@mul`` and ``@div`` of one grounding; the first argument names the rule."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
+        self._operations = 0
+        self._undefined: dict[int, Notice] = {}
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """Rules that computed with something that has no result; such instances do not fire."""
+        return tuple(self._undefined[rule] for rule in sorted(self._undefined))
+
+    def add(self, rule: Symbol, left: Symbol, right: Symbol) -> list[Symbol]:
+        return self._apply(rule, left, right, lambda a, b: a + b)
+
+    def sub(self, rule: Symbol, left: Symbol, right: Symbol) -> list[Symbol]:
+        return self._apply(rule, left, right, lambda a, b: a - b)
+
+    def mul(self, rule: Symbol, left: Symbol, right: Symbol) -> list[Symbol]:
+        return self._apply(rule, left, right, lambda a, b: a * b)
+
+    def div(self, rule: Symbol, left: Symbol, right: Symbol) -> list[Symbol]:
+        return self._apply(rule, left, right, _truncated_division)
+
+    def _apply(
+        self, rule: Symbol, left: Symbol, right: Symbol, operation: Callable[[int, int], int]
+    ) -> list[Symbol]:
+        self._operations += 1
+        if self._operations > MOST_OPERATIONS:
+            raise self._error(rule, "the program computes too many different numbers")
+        if left.type is not SymbolType.Number or right.type is not SymbolType.Number:
+            return self._no_result(rule, f"computes with {_a_string(left, right)}, which is not a number")
+        try:
+            result = operation(left.number, right.number)
+        except ZeroDivisionError:
+            return self._no_result(rule, "divides by zero")
+        if not SMALLEST <= result <= LARGEST:
+            raise self._error(rule, f"a number becomes too large ({result})")
+        return [Number(result)]
+
+    def _no_result(self, rule: Symbol, what: str) -> list[Symbol]:
+        source = self._rules[rule.number]
+        self._undefined.setdefault(
+            rule.number,
+            Notice(
+                f"the rule for '{source.relation}' {what}; it does not fire there",
+                source.position,
+                "guard it with a comparison if that is meant",
+            ),
+        )
+        return []
+
+    def _error(self, rule: Symbol, message: str) -> ProgramError:
+        source = self._rules[rule.number]
+        return ProgramError(
+            f"{message} in the rule for '{source.relation}'",
+            position=source.position,
+            remedy=f"bound it with a comparison; numbers go from {SMALLEST} to {LARGEST}",
+        )
+
+
+def _truncated_division(left: int, right: int) -> int:
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+def _a_string(left: Symbol, right: Symbol) -> str:
+    return str(left if left.type is not SymbolType.Number else right)

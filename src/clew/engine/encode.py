@@ -1,0 +1,270 @@
+"""Program and failure spec to a logic program for clingo (section 4.1 of the paper, with faults as choices).
+
+Every relation gets a last column with the time.  ``@next`` rules conclude at ``T+1``.  An ``@async`` rule
+derives a *message* atom at the sender's time; it becomes a row of the receiver when the link between
+the two works.  Losses, crashes and delays are choice atoms, so one grounding describes every admissible
+execution.  User relations are numbered, never spelled, so no name can clash with the vocabulary:
+
+===================== =====================================================================
+``r<i>(args, T)``     a row of relation number i
+``m<i>(From, args, T)`` a message sent at T that will be such a row where it arrives
+``g<k>(group, X.., T)`` what rule number k aggregates
+``loss crash delay``  the faults; ``down`` and ``link`` what follows from them
+``bad<i>(args)``      a violation; ``violated`` if there is any
+===================== =====================================================================
+
+One rule a line: messages of the grounder lead back to the rule they are about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from clew.faults import FailureSpec
+from clew.program.ir import (
+    CRASH,
+    Aggregate,
+    BinOp,
+    Comparison,
+    Const,
+    Fact,
+    HeadArg,
+    Premise,
+    Program,
+    Rule,
+    Timing,
+    Value,
+    Var,
+    Wildcard,
+)
+from clew.program.outcomes import POST, PRE
+
+_OPERATOR_NAMES = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
+_EMPTY = {"min": "#sup", "max": "#inf"}
+_COMPARISONS = {"==": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+
+
+@dataclass(frozen=True)
+class Relations:
+    """The numbering of the user's relations."""
+
+    names: tuple[str, ...]
+
+    @staticmethod
+    def of(program: Program) -> Relations:
+        named = [c.relation for c in program.clauses]
+        named += [p.relation for r in program.rules for p in r.premises]
+        return Relations(tuple(name for name in dict.fromkeys(named) if name != CRASH))
+
+    def number(self, name: str) -> int:
+        return self.names.index(name)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The text for clingo, and which lines of it came from which rule."""
+
+    text: str
+    relations: Relations
+    rule_of_line: dict[int, int]
+
+
+def encode(program: Program, spec: FailureSpec) -> Encoding:
+    """The logic program whose models are the admissible executions."""
+    relations = Relations.of(program)
+    lines = _fault_lines(spec)
+    lines += [_fact_line(fact, relations) for fact in program.facts if fact.time <= spec.eot]
+    rule_of_line: dict[int, int] = {}
+    for index, rule in enumerate(program.rules):
+        for line in _RuleEncoder(rule, index, relations, spec).lines():
+            lines.append(line)
+            rule_of_line[len(lines)] = index
+    lines += _arrival_lines(program, relations, spec)
+    if PRE in relations.names and POST in relations.names:
+        lines += _outcome_lines(program, relations, spec)
+    return Encoding("\n".join(lines) + "\n", relations, rule_of_line)
+
+
+def encode_expected_rows(expected: Mapping[int, Sequence[tuple[Value, ...]]], eot: int) -> str:
+    """Violations for a program without ``pre`` and ``post``: a row of the failure-free run is missing."""
+    lines = []
+    for relation, rows in expected.items():
+        for row in rows:
+            args = ",".join(map(encode_value, row))
+            lines.append(f"bad{relation}({args}) :- not r{relation}({args},{eot}).")
+            lines.append(f"violated :- bad{relation}({args}).")
+    return "\n".join(lines)
+
+
+def encode_value(value: Value) -> str:
+    if isinstance(value, int):
+        return str(value)
+    escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _fault_lines(spec: FailureSpec) -> list[str]:
+    last_sending_time = spec.eot - 1
+    lines = [f"node({encode_value(node)})." for node in spec.nodes]
+    lines.append(f"time(1..{spec.eot}).")
+    if spec.eff > 1:
+        lines.append(f"{{ loss(F,G,T) : T=1..{min(spec.eff - 1, last_sending_time)} }} :- node(F), node(G), F!=G.")
+    if spec.crashes > 0:
+        lines.append(f"{{ crash(N,T) : T=1..{last_sending_time} }} 1 :- node(N).")
+        lines.append(f":- #count {{ N,T : crash(N,T) }} > {spec.crashes}.")
+        lines.append("down(N,T) :- crash(N,T).")
+        lines.append(f"down(N,T+1) :- down(N,T), T<{last_sending_time}.")
+        lines.append("seen_crash(O,N,T) :- node(O), crash(N,T).")
+    lines.append(
+        f"link(F,G,T) :- node(F), node(G), F!=G, T=1..{last_sending_time}, not loss(F,G,T), not down(F,T)."
+    )
+    if spec.delays > 0:
+        lines.append(
+            f"{{ delay(F,G,T,L) : L=1..{spec.delays} }} 1 :- node(F), node(G), F!=G, T=1..{last_sending_time}."
+        )
+        lines.append(":- delay(F,G,T,_), loss(F,G,T).")
+        lines.append("late(F,G,T) :- delay(F,G,T,_).")
+    lines.append("#minimize { 1,l,F,G,T : loss(F,G,T); 1,c,N,T,0 : crash(N,T); 1,d,F,G,T : delay(F,G,T,_) }.")
+    return lines
+
+
+def _fact_line(fact: Fact, relations: Relations) -> str:
+    args = ",".join(map(encode_value, fact.args))
+    return f"r{relations.number(fact.relation)}({args},{fact.time})."
+
+
+def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec) -> list[str]:
+    """Messages become rows; a message to oneself always does, at the next time."""
+    sent = {r.relation: len(r.args) for r in program.rules if r.timing is Timing.ASYNC}
+    lines = []
+    for relation, arity in sent.items():
+        i = relations.number(relation)
+        args = ",".join(f"A{k}" for k in range(arity))
+        message = f"m{i}(F,{args},T)"
+        lines.append(f"r{i}({args},T+1) :- {message}, F=A0.")
+        if spec.delays == 0:
+            lines.append(f"r{i}({args},T+1) :- {message}, link(F,A0,T).")
+        else:
+            lines.append(f"r{i}({args},T+1) :- {message}, link(F,A0,T), not late(F,A0,T).")
+            lines.append(f"r{i}({args},T+1+L) :- {message}, link(F,A0,T), delay(F,A0,T,L), T+1+L<={spec.eot}.")
+    return lines
+
+
+def _outcome_lines(program: Program, relations: Relations, spec: FailureSpec) -> list[str]:
+    pre, post = relations.number(PRE), relations.number(POST)
+    arity = next(
+        len(c.args)
+        for c in (*program.clauses, *(p for r in program.rules for p in r.premises))
+        if c.relation == PRE
+    )
+    args = ",".join(f"A{k}" for k in range(arity))
+    return [
+        f"bad{pre}({args}) :- r{pre}({args},{spec.eot}), not r{post}({args},{spec.eot}).",
+        f"violated :- bad{pre}({args}).",
+    ]
+
+
+class _RuleEncoder:
+    """One rule; variables are renamed X0, X1, ... and T is the rule's time."""
+
+    def __init__(self, rule: Rule, index: int, relations: Relations, spec: FailureSpec) -> None:
+        self._rule = rule
+        self._index = index
+        self._relations = relations
+        self._spec = spec
+        self._names: dict[Var, str] = {p.at: "T" for p in rule.premises if isinstance(p.at, Var)}
+
+    def lines(self) -> list[str]:
+        body = ", ".join(self._body())
+        if not self._rule.aggregates:
+            return [f"{self._head([self._expr(a) for a in self._rule.args])} :- {body}."]
+        return self._aggregate_lines(body)
+
+    def _body(self) -> list[str]:
+        rule = self._rule
+        literals = [self._premise(p) for p in rule.positive]
+        if all(isinstance(p.at, int) or p.relation == CRASH for p in rule.positive):
+            literals.append("time(T)")
+        literals += [f"not {self._premise(p)}" for p in rule.negative]
+        literals += [self._comparison(c) for c in rule.comparisons]
+        # What is said of a later time is not known yet: such a rule waits for that time.
+        literals += [f"T>={p.at}" for p in rule.premises if isinstance(p.at, int) and p.at > 1]
+        if rule.timing is not Timing.SAME:
+            literals.append(f"T<{self._spec.eot}")
+        return literals
+
+    def _head(self, args: Sequence[str]) -> str:
+        i = self._relations.number(self._rule.relation)
+        joined = ",".join(args)
+        match self._rule.timing:
+            case Timing.SAME:
+                return f"r{i}({joined},T)"
+            case Timing.NEXT:
+                return f"r{i}({joined},T+1)"
+            case Timing.ASYNC:
+                return f"m{i}({self._expr(self._rule.location)},{joined},T)"
+
+    def _premise(self, premise: Premise) -> str:
+        args = ",".join(self._expr(a) for a in premise.args)
+        if premise.relation == CRASH:
+            return f"seen_crash({args})"
+        time = premise.at if isinstance(premise.at, int) else "T"
+        return f"r{self._relations.number(premise.relation)}({args},{time})"
+
+    def _comparison(self, comparison: Comparison) -> str:
+        return f"{self._expr(comparison.left)}{_COMPARISONS[comparison.op]}{self._expr(comparison.right)}"
+
+    def _expr(self, expr: HeadArg) -> str:
+        match expr:
+            case Const(value):
+                return encode_value(value)
+            case Wildcard():
+                return "_"
+            case Var():
+                return self._names.setdefault(expr, f"X{len(self._names)}")
+            case BinOp(op, left, right):
+                # Evaluated in Python: clingo would wrap around silently on overflow.
+                return f"@{_OPERATOR_NAMES[op]}({self._index},{self._expr(left)},{self._expr(right)})"
+            case Aggregate():
+                raise AssertionError("aggregates are encoded by _aggregate_lines")
+
+    def _aggregate_lines(self, body: str) -> list[str]:
+        """First what is aggregated, as rows of its own; then one conclusion for each non-empty group."""
+        rule = self._rule
+        group = [a for a in rule.args if not isinstance(a, Aggregate)]
+        if rule.timing is Timing.ASYNC:
+            group.append(rule.location)
+        aggregates = rule.aggregates
+        collected = [self._expr(a) for a in group] + [self._expr(a.var) for a in aggregates]
+        lines = [f"g{self._index}({','.join([*collected, 'T'])}) :- {body}."]
+
+        keys = [f"G{k}" for k in range(len(group))]
+        literals = [self._collected(keys, len(aggregates), None)]
+        results = []
+        for k, aggregate in enumerate(aggregates):
+            element = f"{{ V : {self._collected(keys, len(aggregates), k)} }}"
+            results.append(f"N{k}")
+            if aggregate.function == "avg":
+                literals += [f"S{k}=#sum{element}", f"C{k}=#count{element}", f"N{k}=S{k}/C{k}"]
+            else:
+                literals.append(f"N{k}=#{aggregate.function}{element}")
+                # The value of an empty #min or #max; the group is never empty, so it is no answer.
+                literals += [f"N{k}!={_EMPTY[aggregate.function]}"] if aggregate.function in _EMPTY else []
+        group_keys, result_keys = iter(keys), iter(results)
+        args = [next(result_keys) if isinstance(a, Aggregate) else next(group_keys) for a in rule.args]
+        i = self._relations.number(rule.relation)
+        joined = ",".join(args)
+        match rule.timing:
+            case Timing.SAME:
+                head = f"r{i}({joined},T)"
+            case Timing.NEXT:
+                head = f"r{i}({joined},T+1)"
+            case Timing.ASYNC:
+                head = f"m{i}({keys[-1]},{joined},T)"
+        lines.append(f"{head} :- {', '.join(literals)}.")
+        return lines
+
+    def _collected(self, keys: list[str], aggregates: int, chosen: int | None) -> str:
+        values = ["V" if k == chosen else "_" for k in range(aggregates)]
+        return f"g{self._index}({','.join([*keys, *values, 'T'])})"

@@ -1,0 +1,61 @@
+"""One concrete run: the rows at every time, the messages, and whether what must hold does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clew.faults import FailureSpec, FaultSet, Node
+from clew.program.ir import Value
+
+Row = tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A row that had to be there: a row of ``pre`` without its row in ``post``, or a lost outcome."""
+
+    relation: str
+    row: Row
+
+    def __str__(self) -> str:
+        return f"{self.relation}({', '.join(map(str, self.row))})"
+
+
+@dataclass(frozen=True)
+class Message:
+    """A row on its way; ``arrived`` is None when it was lost (or arrives after the end)."""
+
+    relation: str
+    row: Row
+    source: Node
+    target: Node
+    sent: int
+    arrived: int | None
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What happened under one set of faults.
+
+    ``tables[relation][time - 1]`` are the rows at that time, sorted.
+    """
+
+    spec: FailureSpec
+    faults: FaultSet
+    tables: dict[str, tuple[tuple[Row, ...], ...]]
+    messages: tuple[Message, ...]
+    violations: tuple[Violation, ...]
+
+    @property
+    def good(self) -> bool:
+        return not self.violations
+
+    def rows(self, relation: str, time: int | None = None) -> tuple[Row, ...]:
+        """The rows of a relation at a time (by default at the end of time)."""
+        when = self.spec.eot if time is None else time
+        return self.tables[relation][when - 1] if relation in self.tables else ()
+
+
+def row_key(row: Row) -> tuple[tuple[bool, Value], ...]:
+    """Sort key for rows that mix numbers and strings."""
+    return tuple((isinstance(value, str), value) for value in row)

@@ -1,0 +1,65 @@
+"""Every problem a user can see: where it is, what is wrong, what to do.
+
+Library code raises these and never prints or exits; the command line renders them and chooses the
+exit code.  A ``Notice`` is the milder form: the program is accepted, but the user should know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, order=True)
+class Position:
+    """A place in a source file; lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class ClewError(Exception):
+    """A problem with a position (where there is one) and a remedy."""
+
+    def __init__(self, message: str, *, position: Position | None = None, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.position = position
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return render("error", self.message, self.position, self.remedy)
+
+
+class ProgramError(ClewError):
+    """The program text is not a program that can be checked."""
+
+
+class UsageError(ClewError):
+    """The program may be fine, but what was asked of it is not."""
+
+
+class BudgetExhaustedError(Exception):
+    """A time limit or an interrupt stopped the work; the message says which."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A warning: the program is accepted as described."""
+
+    message: str
+    position: Position | None = None
+    remedy: str | None = None
+
+    def __str__(self) -> str:
+        return render("warning", self.message, self.position, self.remedy)
+
+
+def render(kind: str, message: str, position: Position | None, remedy: str | None) -> str:
+    """One message in the form compilers use, so that editors can jump to it."""
+    where = f"{position}: " if position else ""
+    text = f"{where}{kind}: {message}"
+    return f"{text}\n  remedy: {remedy}" if remedy else text

@@ -1,0 +1,78 @@
+"""The rule/goal graph of all executions (section 4.2), indexed for walking backwards.
+
+Goals are the ground atoms, rules the ground rules that clingo handed over.  The graph is fixed for a
+failure spec; an execution only says which atoms hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from clew.engine.execution import Violation
+from clew.engine.ground import GroundProgram, GroundRule
+from clew.faults import Fault
+from clew.program.graph import components
+
+
+@dataclass(frozen=True)
+class RowAtom:
+    """The place of a row in the program: its relation and its time."""
+
+    relation: str
+    time: int
+
+
+class RuleGoalGraph:
+    """Every way in which any atom could come about."""
+
+    def __init__(self, ground: GroundProgram) -> None:
+        self.faults: dict[int, Fault] = {atom: fault for fault, atom in ground.fault_atoms.items()}
+        self.goals: dict[Violation, int] = dict(ground.violation_atoms)
+        self.rows: dict[int, RowAtom] = {
+            atom: RowAtom(relation, time) for atom, relation, time in ground.stored_atoms()
+        }
+        self._messages = frozenset(ground.message_atoms())
+        self._rules: dict[int, list[GroundRule]] = {}
+        for rule in ground.rules:
+            self._rules.setdefault(rule.head, []).append(rule)
+        self.atoms: tuple[int, ...] = tuple(self._all_atoms())
+        self.cycles = self._find_cycles()
+
+    def rules_for(self, atom: int) -> Sequence[GroundRule]:
+        return self._rules.get(atom, ())
+
+    def is_row(self, atom: int) -> bool:
+        """Whether the atom is a row or message of the program, not a helper of the encoding."""
+        return atom in self.rows or atom in self._messages
+
+    def _all_atoms(self) -> dict[int, None]:
+        found: dict[int, None] = {}
+        for head, rules in self._rules.items():
+            found[head] = None
+            for rule in rules:
+                for literal in rule.body:
+                    found[abs(literal)] = None
+        found.update(dict.fromkeys(self.goals.values()))
+        return found
+
+    def _successors(self, atom: int) -> list[int]:
+        return [abs(literal) for rule in self.rules_for(atom) for literal in rule.body]
+
+    def _find_cycles(self) -> dict[int, frozenset[int]]:
+        """Atoms that can support each other within one time step, with their companions."""
+        found = {}
+        for component in components(self.atoms, self._successors):
+            if len(component) > 1 or component[0] in self._successors(component[0]):
+                found.update(dict.fromkeys(component, frozenset(component)))
+        return found
+
+    @cached_property
+    def fault_determined(self) -> frozenset[int]:
+        """Atoms that depend on faults alone, not on any row: links, crashes as they are seen."""
+        tainted: set[int] = {atom for atom in self.atoms if self.is_row(atom)}
+        for component in components(self.atoms, self._successors):
+            if any(s in tainted for atom in component for s in self._successors(atom)):
+                tainted.update(component)
+        return frozenset(self.atoms) - tainted

@@ -1,0 +1,194 @@
+"""From one execution to its supports: Algorithm 2 of the paper, with a choice for negated premises.
+
+For a goal that held, a gate says why: a rule that fired, all of whose premises keep holding.  For an atom
+that did not hold (a negated premise), why it stays away is a matter of ``Negation``:
+
+- ``EXACT``: every ground rule that could derive it keeps at least one premise false.
+- ``CONSERVATIVE``: no row that reaches its relation through an odd number of negations, at an earlier or
+  equal time, goes away, and the faults of the run stay (the paper's optimised over-approximation).
+- ``IGNORE``: assumed; the search is then incomplete.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from clew.engine.execution import Violation
+from clew.engine.ground import GroundRule
+from clew.faults import FaultSet
+from clew.lineage.circuit import ALWAYS, Circuit
+from clew.lineage.graph import RuleGoalGraph
+from clew.lineage.possibility import Possibilities
+from clew.lineage.reach import Reach
+from clew.lineage.walk import build
+
+
+class Negation(enum.Enum):
+    EXACT = "exact"
+    CONSERVATIVE = "conservative"
+    IGNORE = "ignore"
+
+
+@dataclass(frozen=True)
+class _Absence:
+    """No row of this relation newly appears at this time (conservative)."""
+
+    relation: str
+    time: int
+
+
+@dataclass(frozen=True)
+class _Unfounded:
+    """None of these atoms, which could only support each other, appears."""
+
+    atoms: frozenset[int]
+
+
+_Node = int | _Absence | _Unfounded
+#: What a node needs first, and how its gate follows from theirs.
+_Plan = tuple[list[_Node], Callable[[], int]]
+
+
+class Supports:
+    """The supports of one execution, as gates of a circuit."""
+
+    def __init__(
+        self,
+        graph: RuleGoalGraph,
+        circuit: Circuit,
+        possibilities: Possibilities,
+        true: frozenset[int],
+        faults: FaultSet,
+        negation: Negation,
+        reach: Reach,
+    ) -> None:
+        self._graph = graph
+        self._circuit = circuit
+        self._possibilities = possibilities
+        self._true = true
+        self._faults = faults
+        self._negation = negation
+        self._reach = reach
+        self._gates: dict[_Node, int] = {}
+        self._ranks: dict[int, int] = {}
+
+    def goals(self) -> Mapping[Violation, int]:
+        """For each violation that did not happen, a gate that keeps it from happening."""
+        kept = {v: atom for v, atom in self._graph.goals.items() if atom not in self._true}
+        if self._negation is Negation.IGNORE:
+            kept = {v: atom for v, atom in kept.items() if self._blocked_by_post_only(atom)}
+        return {v: build(atom, self._gates, self._plan) for v, atom in kept.items()}
+
+    def _blocked_by_post_only(self, atom: int) -> bool:
+        """Whether ``pre`` held, so that it was ``post`` that prevented the violation."""
+        return all(
+            self._holds(literal) for rule in self._graph.rules_for(atom) for literal in rule.body if literal > 0
+        )
+
+    def _holds(self, literal: int) -> bool:
+        return (abs(literal) in self._true) == (literal > 0)
+
+    def _plan(self, node: _Node) -> _Plan:
+        if isinstance(node, _Absence):
+            return self._plan_absence(node)
+        if isinstance(node, _Unfounded):
+            return self._plan_blocked(self._outside_rules(node.atoms))
+        if self._possibilities.is_fault_determined(node):
+            return [], lambda: self._possibilities.gate(node, holds=node in self._true)
+        if node in self._true:
+            return self._plan_fired(node)
+        return self._plan_false(node)
+
+    # -- atoms that hold ------------------------------------------------------------------------------
+
+    def _plan_fired(self, atom: int) -> _Plan:
+        """Any rule that fired, with all its premises."""
+        fired = [r for r in self._graph.rules_for(atom) if self._fired(r)]
+        if atom in self._graph.cycles:
+            fired = [r for r in fired if self._derived_before(r, atom)]
+        needed: list[_Node] = [abs(b) for r in fired for b in r.body if self._holds(b)]
+        return needed, lambda: self._circuit.any_of(self._firing(r) for r in fired)
+
+    def _fired(self, rule: GroundRule) -> bool:
+        if rule.bound is None:
+            return all(map(self._holds, rule.body))
+        held = sum(w for b, w in zip(rule.body, rule.weights, strict=True) if self._holds(b))
+        return held >= rule.bound
+
+    def _firing(self, rule: GroundRule) -> int:
+        if rule.bound is None:
+            return self._circuit.all_of(self._gates[abs(b)] for b in rule.body)
+        held = [(self._gates[abs(b)], w) for b, w in zip(rule.body, rule.weights, strict=True) if self._holds(b)]
+        return self._circuit.at_least(rule.bound, [g for g, _ in held], [w for _, w in held])
+
+    def _derived_before(self, rule: GroundRule, atom: int) -> bool:
+        """No goal may support itself: within a cycle only premises derived earlier count."""
+        cycle = self._graph.cycles[atom]
+        if atom not in self._ranks:
+            self._rank(cycle)
+        return all(self._ranks[b] < self._ranks[atom] for b in rule.body if b in cycle)
+
+    def _rank(self, cycle: frozenset[int]) -> None:
+        waiting = sorted(cycle & self._true)
+        round_number = 0
+        while waiting:
+            derived = [a for a in waiting if any(self._derivable(r, cycle) for r in self._graph.rules_for(a))]
+            self._ranks.update(dict.fromkeys(derived, round_number))
+            waiting = [a for a in waiting if a not in self._ranks]
+            round_number += 1
+
+    def _derivable(self, rule: GroundRule, cycle: frozenset[int]) -> bool:
+        return self._fired(rule) and all(b in self._ranks for b in rule.body if b in cycle)
+
+    # -- atoms that do not hold -------------------------------------------------------------------------
+
+    def _plan_false(self, atom: int) -> _Plan:
+        if self._graph.is_row(atom) and self._negation is not Negation.EXACT:
+            return self._plan_false_row(atom)
+        if atom in self._graph.cycles:
+            companions = _Unfounded(self._graph.cycles[atom] - self._true)
+            return [companions], lambda: self._gates[companions]
+        return self._plan_blocked(self._graph.rules_for(atom))
+
+    def _plan_false_row(self, atom: int) -> _Plan:
+        if self._negation is Negation.IGNORE:
+            return [], lambda: ALWAYS
+        place = self._graph.rows[atom]
+        absence = _Absence(place.relation, place.time)
+        return [absence], lambda: self._gates[absence]
+
+    def _plan_blocked(self, rules: Iterable[GroundRule]) -> _Plan:
+        """Every rule keeps a false premise."""
+        rules = list(rules)
+        needed: list[_Node] = [abs(b) for r in rules for b in r.body if not self._holds(b)]
+        return needed, lambda: self._circuit.all_of(map(self._blocking, rules))
+
+    def _blocking(self, rule: GroundRule) -> int:
+        false = [
+            (self._gates[abs(b)], w)
+            for b, w in zip(rule.body, rule.weights or (1,) * len(rule.body), strict=True)
+            if not self._holds(b)
+        ]
+        if rule.bound is None:
+            return self._circuit.any_of(g for g, _ in false)
+        enough = sum(rule.weights) - rule.bound + 1
+        return self._circuit.at_least(enough, [g for g, _ in false], [w for _, w in false])
+
+    def _outside_rules(self, atoms: frozenset[int]) -> list[GroundRule]:
+        """Rules that could bring in one of the atoms without another of them."""
+        return [r for a in sorted(atoms) for r in self._graph.rules_for(a) if atoms.isdisjoint(r.body)]
+
+    def _plan_absence(self, absence: _Absence) -> _Plan:
+        causes: list[_Node] = [
+            atom for atom in self._reach.possible_causes(absence.relation, absence.time) if atom in self._true
+        ]
+        newly = self._reach.harmful_faults(absence.relation)
+
+        def gate() -> int:
+            kept = [self._circuit.present(f) for f in self._faults]
+            not_added = [self._circuit.absent(f) for f in newly if f not in self._faults]
+            return self._circuit.all_of([*(self._gates[c] for c in causes), *kept, *not_added])
+
+        return causes, gate

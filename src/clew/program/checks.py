@@ -1,0 +1,242 @@
+"""What makes a text a program: arities, bound variables, strata, places.
+
+``checked`` refuses what has no meaning (with a position and a remedy), rewrites what is only an
+abbreviation, and returns notices for what is legal but probably not meant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from clew.errors import Notice, Position, ProgramError
+from clew.program.ir import (
+    CRASH,
+    CRASH_ARITY,
+    Program,
+    Rule,
+    Term,
+    Timing,
+    Var,
+    Wildcard,
+    expr_vars,
+)
+from clew.program.outcomes import POST, PRE
+from clew.program.strata import check_growth, check_strata
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A program that can be executed, with what its author should know about it."""
+
+    program: Program
+    notices: tuple[Notice, ...]
+
+
+def checked(program: Program) -> Checked:
+    """The pipeline: refuse | name the unnamed | refuse | notice."""
+    _check_not_empty(program)
+    _check_arities(program)
+    _check_crash_is_built_in(program)
+    lonely = list(_lonely_negated_variables(program))
+    program = _name_locations(_lonely_to_wildcards(program))
+    for rule in program.rules:
+        _check_bound(rule)
+    check_strata(program)
+    check_growth(program)
+    return Checked(program, (*lonely, *_undefined_relations(program), *_mixed_places(program)))
+
+
+def _check_not_empty(program: Program) -> None:
+    if not program.clauses:
+        raise ProgramError(
+            "the program is empty", remedy="give a file with facts and rules, such as node(a, b)@1;"
+        )
+
+
+def _uses(program: Program) -> Iterator[tuple[str, int, Position | None]]:
+    for clause in program.clauses:
+        yield clause.relation, len(clause.args), clause.position
+        if isinstance(clause, Rule):
+            for premise in clause.premises:
+                yield premise.relation, len(premise.args), premise.position
+
+
+def _check_arities(program: Program) -> None:
+    first: dict[str, tuple[int, Position | None]] = {CRASH: (CRASH_ARITY, None)}
+    for relation, arity, position in _uses(program):
+        known, where = first.setdefault(relation, (arity, position))
+        if known != arity:
+            origin = f"at {where}" if where else "crash(Observer, Node, Time) is built in"
+            raise ProgramError(
+                f"'{relation}' is used with {arity} columns here and with {known} elsewhere",
+                position=position,
+                remedy=f"make both the same, or use two names ({origin})",
+            )
+
+
+def _check_crash_is_built_in(program: Program) -> None:
+    for clause in program.clauses:
+        if clause.relation == CRASH:
+            raise ProgramError(
+                "'crash' is built in and cannot be defined",
+                position=clause.position,
+                remedy="bound the crashes with --crashes; read them with crash(Observer, Node, Time)",
+            )
+
+
+def _variables(rule: Rule) -> Iterator[Var]:
+    """Every occurrence of a variable in the rule."""
+    for arg in rule.args:
+        yield from expr_vars(arg)
+    for premise in rule.premises:
+        yield from (a for a in premise.args if isinstance(a, Var))
+        if isinstance(premise.at, Var):
+            yield premise.at
+    for comparison in rule.comparisons:
+        yield from expr_vars(comparison.left)
+        yield from expr_vars(comparison.right)
+
+
+def _lonely(rule: Rule) -> set[Var]:
+    """Variables that occur once in the rule, in a negated premise."""
+    occurrences = Counter(_variables(rule))
+    negated = {a for p in rule.negative for a in p.args if isinstance(a, Var)}
+    return {v for v in negated if occurrences[v] == 1}
+
+
+def _lonely_negated_variables(program: Program) -> Iterator[Notice]:
+    for rule in program.rules:
+        lonely = _lonely(rule)
+        for premise in rule.negative:
+            for arg in premise.args:
+                if arg in lonely and isinstance(arg, Var):
+                    yield Notice(
+                        f"{arg.name} occurs only in 'notin {premise.relation}' and is read as _",
+                        premise.position,
+                        "write _ to say that any value is meant",
+                    )
+
+
+def _lonely_to_wildcards(program: Program) -> Program:
+    return _map_rules(program, _rule_with_wildcards)
+
+
+def _rule_with_wildcards(rule: Rule) -> Rule:
+    lonely = _lonely(rule)
+    if not lonely:
+        return rule
+    body = tuple(
+        replace(b, args=tuple(Wildcard() if a in lonely else a for a in b.args)) if b in rule.negative else b
+        for b in rule.body
+    )
+    return replace(rule, body=body)
+
+
+def _name_locations(program: Program) -> Program:
+    """A rule that sends needs a name for the place it runs at, even when its text says ``_``."""
+    return _map_rules(program, _rule_with_named_location)
+
+
+def _rule_with_named_location(rule: Rule) -> Rule:
+    if not isinstance(rule.location, Wildcard):
+        return rule
+    if not rule.positive:
+        raise ProgramError(
+            f"the rule for '{rule.relation}' has no place to run",
+            position=rule.position,
+            remedy="give its first premise a location instead of _",
+        )
+    # Not spellable in the language, so it cannot clash with a variable of the user's.
+    here = Var("_here")
+    named = replace(rule.positive[0], args=(here, *rule.positive[0].args[1:]))
+    return replace(rule, body=tuple(named if b is rule.positive[0] else b for b in rule.body))
+
+
+def _map_rules(program: Program, rewrite: Callable[[Rule], Rule]) -> Program:
+    return Program(tuple(rewrite(c) if isinstance(c, Rule) else c for c in program.clauses))
+
+
+def _check_bound(rule: Rule) -> None:
+    bound = {a for p in rule.positive for a in p.args if isinstance(a, Var)}
+    bound |= {p.at for p in rule.premises if isinstance(p.at, Var)}
+    for arg in rule.args:
+        if isinstance(arg, Wildcard):
+            raise ProgramError(
+                f"'_' in the head of '{rule.relation}' has no value",
+                position=rule.position,
+                remedy="use a variable that a premise binds, or a constant",
+            )
+        for var in expr_vars(arg):
+            if var not in bound:
+                raise _unbound(var, f"the head of '{rule.relation}'", rule.position)
+    for comparison in rule.comparisons:
+        for var in (*expr_vars(comparison.left), *expr_vars(comparison.right)):
+            if var not in bound:
+                raise _unbound(var, "a comparison", comparison.position)
+    for premise in rule.negative:
+        for arg in premise.args:
+            if isinstance(arg, Var) and arg not in bound:
+                raise _unbound(arg, f"'notin {premise.relation}'", premise.position)
+
+
+def _unbound(var: Var, where: str, position: Position | None) -> ProgramError:
+    return ProgramError(
+        f"the variable {var.name} in {where} is not bound",
+        position=position,
+        remedy=f"add a premise (without notin) that contains {var.name}, or quote it if a string was meant",
+    )
+
+
+def _undefined_relations(program: Program) -> Iterator[Notice]:
+    defined = {c.relation for c in program.clauses} | {CRASH}
+    told: set[str] = set()
+    for rule in program.rules:
+        for premise in rule.premises:
+            if premise.relation not in defined and premise.relation not in told:
+                told.add(premise.relation)
+                yield Notice(
+                    f"no fact or rule defines '{premise.relation}': it is always empty",
+                    premise.position,
+                    "check the spelling, or give the file that defines it",
+                )
+
+
+def assertion_relations(program: Program) -> frozenset[str]:
+    """``pre``, ``post`` and what only they use; their rules may look at several places."""
+    users: dict[str, set[str]] = {}
+    for rule in program.rules:
+        for premise in rule.premises:
+            users.setdefault(premise.relation, set()).add(rule.relation)
+    found = {PRE, POST}
+    while True:
+        more = {r for r, heads in users.items() if heads - {r} and heads - {r} <= found} - found
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _mixed_places(program: Program) -> Iterator[Notice]:
+    assertions = assertion_relations(program)
+    for rule in program.rules:
+        if rule.relation in assertions:
+            continue
+        here = rule.location
+        for premise in rule.positive:
+            if premise.relation != CRASH and _elsewhere(premise.args[0], here):
+                yield Notice(
+                    f"the rule for '{rule.relation}' reads '{premise.relation}' at another place than its own",
+                    premise.position,
+                    "a node knows only its own rows: send them with @async",
+                )
+        if rule.timing is not Timing.ASYNC and rule.args[0] != here:
+            yield Notice(
+                f"the rule for '{rule.relation}' concludes at another place than its own without a message",
+                rule.position,
+                "use @async, so that the message can be lost",
+            )
+
+
+def _elsewhere(place: Term, here: Term) -> bool:
+    return not isinstance(place, Wildcard) and place != here

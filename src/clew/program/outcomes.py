@@ -1,0 +1,48 @@
+"""What must hold: ``pre`` and ``post``, or, without them, the persistent relations."""
+
+from __future__ import annotations
+
+from clew.errors import ProgramError
+from clew.program.ir import Program, Rule, Timing
+
+PRE, POST = "pre", "post"
+
+
+def has_assertions(program: Program) -> bool:
+    """Whether the program states ``pre`` and ``post``; one without the other is refused."""
+    defined = {c.relation: c for c in reversed(program.clauses) if c.relation in (PRE, POST)}
+    if len(defined) == 1:
+        (have,) = defined
+        want = POST if have == PRE else PRE
+        raise ProgramError(
+            f"the program defines '{have}' but not '{want}'",
+            position=defined[have].position,
+            remedy=f"add rules for '{want}': a violation is a row of 'pre' that is not in 'post'",
+        )
+    if defined and len(defined[PRE].args) != len(defined[POST].args):
+        raise ProgramError(
+            f"'pre' has {len(defined[PRE].args)} columns and 'post' has {len(defined[POST].args)}",
+            position=defined[POST].position,
+            remedy="give both the same columns: a row of 'pre' is looked up in 'post'",
+        )
+    return bool(defined)
+
+
+def persistent_relations(program: Program) -> tuple[str, ...]:
+    """Relations with a rule ``p(..)@next :- p(..);``, in source order."""
+    return tuple(dict.fromkeys(rule.relation for rule in program.rules if _persists(rule)))
+
+
+def _persists(rule: Rule) -> bool:
+    match rule.body:
+        case (premise,):
+            return (
+                rule.timing is Timing.NEXT
+                and rule.premises == (premise,)
+                and not rule.negative
+                and rule.positive[0].relation == rule.relation
+                and rule.positive[0].args == rule.args
+                and rule.positive[0].at is None
+            )
+        case _:
+            return False

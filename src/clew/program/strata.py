@@ -1,0 +1,123 @@
+"""Order within one time step.
+
+Only rules without ``@next`` and ``@async`` count: what is concluded for a later time cannot come back.  A
+negation or aggregation on a cycle has no meaning; arithmetic on a cycle may never stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from clew.errors import Position, ProgramError
+from clew.program.graph import components
+from clew.program.ir import (
+    CRASH,
+    BinOp,
+    Const,
+    Expr,
+    Program,
+    Rule,
+    Timing,
+    Var,
+    expr_vars,
+)
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """``head`` depends on ``premise`` at the same time."""
+
+    premise: str
+    head: str
+    strict: bool
+    position: Position | None
+
+
+def _edges(program: Program) -> Iterator[_Edge]:
+    for rule in program.rules:
+        if rule.timing is not Timing.SAME:
+            continue
+        for premise in rule.premises:
+            if premise.relation != CRASH:
+                strict = premise.negated or bool(rule.aggregates)
+                yield _Edge(premise.relation, rule.relation, strict, premise.position)
+
+
+def _recursive_components(program: Program) -> dict[str, tuple[str, ...]]:
+    """For each relation the relations it shares a same-step cycle with (itself included)."""
+    edges = list(_edges(program))
+    uses: dict[str, list[str]] = {}
+    for edge in edges:
+        uses.setdefault(edge.head, []).append(edge.premise)
+        uses.setdefault(edge.premise, [])
+    return {
+        relation: component
+        for component in components(uses, lambda relation: uses[relation])
+        for relation in component
+        if len(component) > 1 or relation in uses[relation]
+    }
+
+
+def check_strata(program: Program) -> None:
+    """Refuse a negation or aggregation on a cycle within one time step."""
+    cycles = _recursive_components(program)
+    for edge in _edges(program):
+        if edge.strict and edge.premise in cycles and edge.head in cycles[edge.premise]:
+            around = ", ".join(f"'{name}'" for name in sorted(cycles[edge.premise]))
+            raise ProgramError(
+                f"'{edge.head}' depends on the absence (or an aggregate) of '{edge.premise}', which depends"
+                f" on '{edge.head}' in the same time step",
+                position=edge.position,
+                remedy=f"let one rule of the cycle {around} conclude @next",
+            )
+
+
+def check_growth(program: Program) -> None:
+    """Refuse a cycle within one time step that can build ever new numbers."""
+    cycles = _recursive_components(program)
+    for rule in program.rules:
+        cycle = cycles.get(rule.relation, ())
+        if rule.timing is not Timing.SAME or not any(p.relation in cycle for p in rule.positive):
+            continue
+        for arg in rule.args:
+            if isinstance(arg, BinOp) and not _stays_finite(arg, rule, cycle):
+                raise ProgramError(
+                    f"'{rule.relation}' computes new values from its own within one time step, without end",
+                    position=rule.position,
+                    remedy="conclude @next, or bound the variable with a comparison such as X < 10",
+                )
+
+
+def _stays_finite(operation: BinOp, rule: Rule, cycle: tuple[str, ...]) -> bool:
+    given = {a for p in rule.positive if p.relation not in cycle for a in p.args}
+    grows, falls = _direction(operation)
+    return all(
+        var in given
+        or ((not grows or _bounded(var, rule, ("<", "<="))) and (not falls or _bounded(var, rule, (">", ">="))))
+        for var in expr_vars(operation)
+    )
+
+
+def _direction(operation: BinOp) -> tuple[bool, bool]:
+    """Whether repeated application can grow, and whether it can fall."""
+    match operation:
+        case BinOp("+", Var(), Const(int(step))) | BinOp("+", Const(int(step)), Var()):
+            return step > 0, step < 0
+        case BinOp("-", Var(), Const(int(step))):
+            return step < 0, step > 0
+        case _:
+            return True, True
+
+
+def _bounded(var: Var, rule: Rule, ops: tuple[str, str]) -> bool:
+    mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+    return any(
+        (c.left == var and (c.op in ops or c.op == "==") and _is_number(c.right))
+        or (c.right == var and (mirrored.get(c.op) in ops or c.op == "==") and _is_number(c.left))
+        for c in rule.comparisons
+    )
+
+
+def _is_number(expr: Expr) -> bool:
+    return isinstance(expr, Const) and isinstance(expr.value, int)

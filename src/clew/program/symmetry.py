@@ -1,0 +1,97 @@
+"""Renamings of nodes that change nothing: the program's text and its facts stay the same.
+
+Nodes that a rule names can never be renamed; the others are tried class by class of equal facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations, product
+from math import factorial, prod
+
+from clew.faults import Node, node_key
+from clew.program.ir import BinOp, Comparison, Const, HeadArg, Program, Value
+
+#: More renamings than this are not worth their bookkeeping; a part of them is still correct to use.
+MOST_RENAMINGS = 720
+
+
+def automorphisms(program: Program, nodes: Sequence[Node]) -> list[Mapping[Node, Node]]:
+    """Every such renaming but the identity; if there are too many, those of the first few nodes."""
+    if _compares_names(program):
+        return []
+    named = set(_rule_constants(program))
+    facts = {(f.relation, f.args, f.time) for f in program.facts}
+    classes: dict[object, list[Node]] = {}
+    for node in sorted(nodes, key=node_key):
+        if node not in named:
+            classes.setdefault(_profile(node, program), []).append(node)
+    groups = _within_limit([group for group in classes.values() if len(group) > 1])
+    found: list[Mapping[Node, Node]] = []
+    for choice in product(*(permutations(group) for group in groups)):
+        renaming: dict[Node, Node] = {
+            old: new
+            for group, image in zip(groups, choice, strict=True)
+            for old, new in zip(group, image, strict=True)
+            if old != new
+        }
+        if renaming and _preserves(facts, renaming):
+            found.append(renaming)
+    return found
+
+
+def renamed_value(value: Value, renaming: Mapping[Node, Node]) -> Value:
+    return renaming.get(value, value)
+
+
+def _within_limit(groups: list[list[Node]]) -> list[list[Node]]:
+    while prod(factorial(len(g)) for g in groups) > MOST_RENAMINGS:
+        largest = max(range(len(groups)), key=lambda k: len(groups[k]))
+        groups[largest] = groups[largest][:-1]
+    return groups
+
+
+def _preserves(facts: set[tuple[str, tuple[Value, ...], int]], renaming: Mapping[Node, Node]) -> bool:
+    return all((r, tuple(renamed_value(v, renaming) for v in args), t) in facts for r, args, t in facts)
+
+
+def _profile(node: Node, program: Program) -> tuple[tuple[str, int, tuple[int, ...]], ...]:
+    """Where a node stands in the facts; nodes with different profiles cannot trade places."""
+    places = [
+        (f.relation, f.time, tuple(k for k, value in enumerate(f.args) if value == node))
+        for f in program.facts
+        if node in f.args
+    ]
+    return tuple(sorted(places))
+
+
+def _compares_names(program: Program) -> bool:
+    """Whether a rule looks into values (order, arithmetic, aggregates): then renaming may change it."""
+    return any(
+        rule.aggregates
+        or any(isinstance(a, BinOp) for a in rule.args)
+        or any(c.op not in ("==", "!=") or BinOp in (type(c.left), type(c.right)) for c in rule.comparisons)
+        for rule in program.rules
+    )
+
+
+def _rule_constants(program: Program) -> Iterator[Value]:
+    for rule in program.rules:
+        for arg in (*rule.args, *(a for p in rule.premises for a in p.args)):
+            yield from _constants(arg)
+        for comparison in rule.comparisons:
+            yield from _comparison_constants(comparison)
+
+
+def _comparison_constants(comparison: Comparison) -> Iterator[Value]:
+    yield from _constants(comparison.left)
+    yield from _constants(comparison.right)
+
+
+def _constants(arg: HeadArg) -> Iterator[Value]:
+    match arg:
+        case Const(value):
+            yield value
+        case BinOp(_, left, right):
+            yield from _constants(left)
+            yield from _constants(right)

@@ -1,0 +1,118 @@
+"""Lineage-driven fault injection: forward and backward in turn (section 4.3), accumulating.
+
+Forward: run the system.  Backward: every support that the run showed must be cut, now and in every later
+candidate.  The next candidate is a smallest fault set that cuts all supports of some goal in every run so
+far without making that goal's violation impossible.  A run that fails is a counterexample; no candidate left
+is a certificate, because a support that is not cut is a proof that the outcome is good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from clew.faults import FaultSet, Node
+from clew.search.protocol import Goal, SymmetricSystem, TracedRun, TracedSystem
+from clew.search.sat import FaultSolver
+from clew.search.symmetry import rename_fault, rename_faults
+from clew.search.verdict import Ledger
+
+
+def search(
+    system: TracedSystem,
+    ledger: Ledger,
+    *,
+    find_all: bool = False,
+    symmetric: SymmetricSystem | None = None,
+) -> str | None:
+    """Alternate until a counterexample is found (or all are) or no candidate is left."""
+    hypotheses = _Hypotheses(system, symmetric)
+    complete = True
+    candidate: FaultSet | None = FaultSet()
+    try:
+        while candidate is not None:
+            ledger.before_run(f"{len(candidate)} faults")
+            run = system.trace(candidate)
+            complete = complete and run.complete
+            if run.violations:
+                ledger.record(run)
+                if not find_all:
+                    return None
+                hypotheses.exclude_supersets(candidate)
+            hypotheses.learn(run)
+            ledger.tell("choosing faults")
+            candidate = hypotheses.next_candidate()
+    finally:
+        hypotheses.close()
+    return None if complete else "negated premises were not followed, so faults that matter may be missing"
+
+
+class _Hypotheses:
+    """Which goal could still be violated by which faults, after what the runs have shown."""
+
+    def __init__(self, system: TracedSystem, symmetric: SymmetricSystem | None) -> None:
+        self._system = system
+        self._symmetric = symmetric
+        self._renamings: Sequence[Mapping[Node, Node]] = symmetric.symmetries() if symmetric else ()
+        self._renamed_gates: list[dict[int, int]] = [{} for _ in self._renamings]
+        self._solver = FaultSolver(system.spec, system.faults, system.circuit)
+        self._violated: dict[Goal, int] = {}
+        # "One of the known goals is violated, or one still to be introduced": assumed false is the latter.
+        self._other_goal = self._solver.new_variable()
+        self._solver.require(self._other_goal)
+
+    def close(self) -> None:
+        self._solver.close()
+
+    def next_candidate(self) -> FaultSet | None:
+        return self._solver.smallest([-self._other_goal])
+
+    def learn(self, run: TracedRun) -> None:
+        """Every support that this run showed must be cut from now on."""
+        self._introduce(run.supports)
+        self._exclude_exactly(run.faults)
+        for goal, gate in run.supports.items():
+            self._cut(goal, gate)
+            for renaming, known in zip(self._renamings, self._renamed_gates, strict=True):
+                self._cut(*self._renamed(goal, gate, renaming, known))
+
+    def exclude_supersets(self, faults: FaultSet) -> None:
+        for image in self._images(faults):
+            self._solver.require(*(-self._solver.happens(f) for f in image))
+
+    def _introduce(self, goals: Mapping[Goal, int]) -> None:
+        new = [goal for goal in goals if goal not in self._violated]
+        if not new:
+            return
+        for goal in new:
+            self._violated[goal] = literal = self._solver.new_variable()
+            hazard = self._system.hazards.get(goal)
+            if hazard is not None:
+                self._solver.require(-literal, self._solver.implies(hazard))
+        still_other = self._solver.new_variable()
+        self._solver.require(-self._other_goal, *(self._violated[g] for g in new), still_other)
+        self._other_goal = still_other
+
+    def _cut(self, goal: Goal, gate: int) -> None:
+        if goal in self._violated:
+            self._solver.require(-self._violated[goal], -self._solver.follows(gate))
+
+    def _renamed(
+        self, goal: Goal, gate: int, renaming: Mapping[Node, Node], known: dict[int, int]
+    ) -> tuple[Goal, int]:
+        assert self._symmetric is not None
+        renamed_gate = self._system.circuit.renamed(gate, lambda f: rename_fault(f, renaming), known)
+        return self._symmetric.renamed_goal(goal, renaming), renamed_gate
+
+    def _exclude_exactly(self, faults: FaultSet) -> None:
+        """No fault set is run twice, however little its run has taught."""
+        for image in self._images(faults):
+            present = set(image)
+            self._solver.require(
+                *(
+                    -self._solver.happens(f) if f in present else self._solver.happens(f)
+                    for f in self._system.faults
+                )
+            )
+
+    def _images(self, faults: FaultSet) -> list[FaultSet]:
+        return [faults, *(rename_faults(faults, r) for r in self._renamings)]

@@ -1,0 +1,81 @@
+"""What a strategy needs to know of the system it searches, and nothing more.
+
+A system is run under a set of faults and says which violations that shows; an execution can carry the
+lineage of what went right.  Nothing here knows of Dedalus: a model, simulated code and a recorded
+service look alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from clew.faults import FailureSpec, Fault, FaultSet, Node
+from clew.lineage.circuit import Circuit
+
+#: A violation that may or may not happen.  Strategies only compare goals, so any hashable value serves.
+Goal = Any
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one execution showed."""
+
+    faults: FaultSet
+    violations: tuple[Goal, ...]
+
+
+@dataclass(frozen=True)
+class TracedRun(Run):
+    """An execution with lineage: for each goal that was met a gate of the system's circuit.
+
+    While a goal's gate holds, that goal's violation cannot happen.  With ``complete`` lineage, a goal that is
+    not mentioned here cannot be violated by any faults.
+    """
+
+    supports: Mapping[Goal, int]
+    complete: bool
+
+
+class System(Protocol):
+    """Something that can be executed under faults."""
+
+    @property
+    def spec(self) -> FailureSpec: ...
+
+    @property
+    def faults(self) -> Sequence[Fault]:
+        """The single faults that can make a difference."""
+
+    def run(self, faults: FaultSet) -> Run: ...
+
+
+class TracedSystem(System, Protocol):
+    """A system whose executions carry lineage."""
+
+    @property
+    def circuit(self) -> Circuit: ...
+
+    @property
+    def hazards(self) -> Mapping[Goal, int]:
+        """For a goal, a gate without which its violation is impossible (nothing said: always possible)."""
+
+    def trace(self, faults: FaultSet) -> TracedRun: ...
+
+
+class SymmetricSystem(System, Protocol):
+    """A system in which some nodes can trade places."""
+
+    def symmetries(self) -> Sequence[Mapping[Node, Node]]:
+        """Renamings of nodes that change nothing, the identity left out."""
+
+    def renamed_goal(self, goal: Goal, renaming: Mapping[Node, Node]) -> Goal: ...
+
+
+class SolvableSystem(System, Protocol):
+    """A system whose every execution can be asked about at once."""
+
+    def fewest_faults(self) -> FaultSet | None: ...
+
+    def minimal_faults(self) -> Iterable[FaultSet]: ...

@@ -1,0 +1,169 @@
+"""An incremental SAT solver over faults that always answers with a smallest solution.
+
+The only module that talks to python-sat.  Gates of a circuit are translated on demand and one way:
+``follows(gate)`` gives a literal that is true at least when the gate holds (to forbid it), ``implies(gate)``
+one that is true at most then (to demand it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+from pysat.card import CardEnc, EncType, ITotalizer
+from pysat.solvers import Solver
+
+from clew.faults import Crash, FailureSpec, Fault, FaultSet
+from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, Present
+
+
+class FaultSolver:
+    """Admissible fault sets under growing constraints."""
+
+    def __init__(self, spec: FailureSpec, faults: Sequence[Fault], circuit: Circuit) -> None:
+        self._circuit = circuit
+        self._variables: dict[Fault, int] = {f: n for n, f in enumerate(faults, start=1)}
+        self._top = len(self._variables)
+        self._follows: dict[int, int] = {}
+        self._implies: dict[int, int] = {}
+        self._solver = Solver(name="cadical153")
+        self._size = 0
+        self._counter: ITotalizer | None = None
+        self._admit(spec)
+
+    def close(self) -> None:
+        self._solver.delete()
+        if self._counter is not None:
+            self._counter.delete()
+
+    def new_variable(self) -> int:
+        self._top += 1
+        return self._top
+
+    def require(self, *literals: int) -> None:
+        """One of these literals must be true."""
+        self._solver.add_clause(list(literals))
+
+    def happens(self, fault: Fault) -> int:
+        """The literal for a fault; one that cannot make a difference never happens."""
+        if fault not in self._variables:
+            self._variables[fault] = variable = self.new_variable()
+            self.require(-variable)
+        return self._variables[fault]
+
+    def smallest(self, assumptions: Iterable[int]) -> FaultSet | None:
+        """A fault set of least size that meets all requirements; sizes never fall as requirements grow."""
+        assumed = list(assumptions)
+        if not self._solver.solve(assumptions=assumed):
+            return None
+        while not self._solver.solve(assumptions=[*assumed, *self._at_most(self._size)]):
+            self._size += 1
+        true = set(self._solver.get_model())
+        return FaultSet.of(f for f, variable in self._variables.items() if variable in true)
+
+    def _at_most(self, size: int) -> list[int]:
+        """Assumption that no more faults than this happen."""
+        literals = list(self._variables.values())
+        if size >= len(literals):
+            return []
+        if self._counter is None:
+            self._counter = ITotalizer(lits=literals, ubound=size + 1, top_id=self._top)
+            self._take_over(self._counter.cnf.clauses)
+        elif self._counter.ubound <= size:
+            self._counter.increase(ubound=2 * size + 1, top_id=self._top)
+            self._take_over(self._counter.cnf.clauses[-self._counter.nof_new :])
+        return [-self._counter.rhs[size]]
+
+    def _take_over(self, clauses: list[list[int]]) -> None:
+        for clause in clauses:
+            self._solver.add_clause(clause)
+        assert self._counter is not None
+        self._top = max(self._top, self._counter.top_id)
+
+    def _admit(self, spec: FailureSpec) -> None:
+        """The bounds that are not already in the choice of single faults."""
+        groups: dict[object, list[int]] = {}
+        crashes = []
+        for fault, variable in self._variables.items():
+            if isinstance(fault, Crash):
+                groups.setdefault(fault.node, []).append(variable)
+                crashes.append(variable)
+            else:
+                groups.setdefault((fault.source, fault.target, fault.time), []).append(variable)
+        for group in groups.values():
+            for one, other in combinations(group, 2):
+                self.require(-one, -other)
+        if len(crashes) > spec.crashes:
+            bound = CardEnc.atmost(crashes, bound=spec.crashes, top_id=self._top, encoding=EncType.seqcounter)
+            for clause in bound.clauses:
+                self._solver.add_clause(clause)
+            self._top = max(self._top, bound.nv)
+
+    # -- gates -----------------------------------------------------------------------------------------
+
+    def follows(self, gate: int) -> int:
+        """A literal that is true whenever the gate holds."""
+        for number in self._circuit.below([gate], known=self._follows):
+            self._follows[number] = self._translate(self._circuit[number])
+        return self._follows[gate]
+
+    def _translate(self, gate: Gate) -> int:
+        match gate:
+            case Present(fault):
+                return self.happens(fault)
+            case Absent(fault):
+                return -self.happens(fault)
+        output = self.new_variable()
+        match gate:
+            case AllOf(inputs):
+                self.require(output, *(-self._follows[i] for i in inputs))
+            case AnyOf(inputs):
+                for i in inputs:
+                    self.require(output, -self._follows[i])
+            case AtLeast(bound, inputs, weights):
+                self._reach(output, bound, [self._follows[i] for i in inputs], weights)
+        return output
+
+    def _reach(self, output: int, bound: int, inputs: Sequence[int], weights: Sequence[int]) -> None:
+        """``output`` follows when the weights of true inputs reach the bound: sums, input by input."""
+        # reached[s]: the inputs so far add up to at least s (for the sums that can occur, capped)
+        reached: dict[int, int] = {}
+        for literal, weight in zip(inputs, weights, strict=True):
+            following: dict[int, int] = {}
+            for total in sorted({0, *reached}):
+                for new_total, conditions in (
+                    (total, [reached[total]] if total else []),
+                    (min(bound, total + weight), [literal] + ([reached[total]] if total else [])),
+                ):
+                    if new_total == 0:
+                        continue
+                    target = output if new_total == bound else following.setdefault(new_total, 0)
+                    if not target:
+                        target = following[new_total] = self.new_variable()
+                    self.require(target, *(-c for c in conditions))
+            reached = {s: v for s, v in following.items() if s < bound}
+
+    def implies(self, gate: int) -> int:
+        """A literal that is true only if the gate holds."""
+        for number in self._circuit.below([gate], known=self._implies):
+            self._implies[number] = self._translate_back(self._circuit[number])
+        return self._implies[gate]
+
+    def _translate_back(self, gate: Gate) -> int:
+        match gate:
+            case Present(fault):
+                return self.happens(fault)
+            case Absent(fault):
+                return -self.happens(fault)
+        output = self.new_variable()
+        match gate:
+            case AllOf(inputs):
+                for i in inputs:
+                    self.require(-output, self._implies[i])
+            case AnyOf(inputs):
+                self.require(-output, *(self._implies[i] for i in inputs))
+            case AtLeast(bound, inputs, weights):
+                # the weights that are missing must not be too many
+                missing = [-self._implies[i] for i in inputs]
+                self._reach(-output, sum(weights) - bound + 1, missing, weights)
+        return output

@@ -1,0 +1,150 @@
+"""Finding the bounds: the sweep of section 2.1.1.
+
+Grow EOT until the failure-free run achieves something, then EFF until something breaks or EFF reaches EOT,
+then both.  What breaks may only lack the time to recover: the same faults are followed further, and if
+the outcome becomes good, EOT is raised to that point.  Only a run that has settled (nothing changes
+any more) and is still bad ends the sweep.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from clew.errors import BudgetExhaustedError
+from clew.faults import FailureSpec, FaultSet
+from clew.search.verdict import Answer, Findings, Ledger
+
+#: How far a run is followed in the hope that it settles.
+FURTHEST = 64
+
+
+class State(enum.Enum):
+    """How things stand at one time of a run."""
+
+    VACUOUS = "vacuous"
+    BAD = "bad"
+    GOOD = "good"
+
+
+@dataclass(frozen=True)
+class Course:
+    """A run followed over time: its state at times 1, 2, ..., and when it settled (None: not yet)."""
+
+    states: tuple[State, ...]
+    settled: int | None
+
+
+class Sweepable(Protocol):
+    """What the sweep needs of a program."""
+
+    def follow(self, faults: FaultSet, until: int) -> Course: ...
+
+    def examine(self, spec: FailureSpec, ledger: Ledger) -> Findings: ...
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One step of the sweep."""
+
+    eot: int
+    eff: int
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Where the sweep ended: the findings at ``spec``, and the way there."""
+
+    spec: FailureSpec
+    findings: Findings
+    settings: tuple[Setting, ...]
+
+
+class _Sweep:
+    def __init__(self, system: Sweepable, base: FailureSpec, fixed_eff: int | None, ledger: Ledger) -> None:
+        self._system = system
+        self._spec = replace(base, eff=fixed_eff or 0)
+        self._fixed_eff = fixed_eff
+        self._ledger = ledger
+        self._settings: list[Setting] = []
+        self._best: tuple[FailureSpec, Findings] | None = None
+
+    def conduct(self) -> Swept:
+        try:
+            return self._conduct()
+        except BudgetExhaustedError as limit:
+            return self._stopped(str(limit), within_budget=True)
+        except KeyboardInterrupt:
+            return self._stopped("interrupted", within_budget=False)
+
+    def _conduct(self) -> Swept:
+        start = self._first_achievement()
+        if isinstance(start, Swept):
+            return start
+        self._spec = replace(self._spec, eot=max(start, self._spec.eff + 1))
+        while True:
+            self._ledger.deadline.check()
+            self._ledger.tell(f"EOT {self._spec.eot}, EFF {self._spec.eff}")
+            findings = self._system.examine(self._spec, self._ledger)
+            self._settings.append(Setting(self._spec.eot, self._spec.eff, findings.answer))
+            if findings.answer is Answer.INCOMPLETE:
+                raise BudgetExhaustedError(findings.reason or "the budget ran out")
+            if findings.answer is Answer.COUNTEREXAMPLE:
+                recovery = self._recovery(findings)
+                if recovery is None:
+                    return Swept(self._spec, findings, tuple(self._settings))
+                self._spec = replace(self._spec, eot=recovery)
+            else:
+                self._best = (self._spec, findings)
+                self._spec = self._larger(self._spec)
+
+    def _larger(self, spec: FailureSpec) -> FailureSpec:
+        if self._fixed_eff is None and spec.eff < spec.eot - 1:
+            return replace(spec, eff=max(2, spec.eff + 1) if spec.eot > 2 else 1)
+        return replace(spec, eot=spec.eot + 1, eff=spec.eff if self._fixed_eff is not None else spec.eff + 1)
+
+    def _first_achievement(self) -> int | Swept:
+        """The first time at which the failure-free run is good and not vacuous."""
+        course = self._follow(FaultSet())
+        for time, state in enumerate(course.states, start=1):
+            if state is State.GOOD and time > 1:
+                return time
+        last = len(course.states)
+        spec = replace(self._spec, eot=last)
+        if course.states[-1] is State.BAD:
+            return Swept(spec, self._system.examine(replace(spec, eff=0, crashes=0), self._ledger), ())
+        findings = self._ledger.conclude(f"nothing is achieved within {last} steps: 'pre' stays empty", 0.0)
+        return Swept(spec, findings, ())
+
+    def _recovery(self, findings: Findings) -> int | None:
+        """The first later time at which no counterexample's run is bad any more, if there is one."""
+        self._ledger.counterexamples.clear()
+        course = self._follow(findings.counterexamples[0].faults)
+        for time in range(self._spec.eot + 1, len(course.states) + 1):
+            if course.states[time - 1] is not State.BAD:
+                return time
+        return None
+
+    def _follow(self, faults: FaultSet) -> Course:
+        until = max(8, 2 * self._spec.eot)
+        while True:
+            self._ledger.deadline.check()
+            course = self._system.follow(faults, until)
+            if course.settled is not None or until >= FURTHEST:
+                return course
+            until *= 2
+
+    def _stopped(self, reason: str, *, within_budget: bool) -> Swept:
+        if self._best is not None:
+            spec, findings = self._best
+            if not within_budget:
+                findings = replace(findings, answer=Answer.INCOMPLETE, reason=reason)
+            return Swept(spec, findings, tuple(self._settings))
+        return Swept(self._spec, self._ledger.conclude(reason, 0.0), tuple(self._settings))
+
+
+def sweep(system: Sweepable, base: FailureSpec, fixed_eff: int | None, ledger: Ledger) -> Swept:
+    """Sweep from small to large until a counterexample persists or the budget ends."""
+    return _Sweep(system, base, fixed_eff, ledger).conduct()

@@ -1,0 +1,90 @@
+"""The three honest answers, and the record from which they are given."""
+
+from __future__ import annotations
+
+import enum
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from clew.engine.interrupt import Deadline
+from clew.errors import BudgetExhaustedError
+from clew.faults import FaultSet
+from clew.search.protocol import Goal, Run
+
+
+class Answer(enum.Enum):
+    COUNTEREXAMPLE = "counterexample"
+    CERTIFIED = "certified"
+    INCOMPLETE = "incomplete"
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Faults under which something that must hold does not, as a concrete execution has shown."""
+
+    faults: FaultSet
+    violations: tuple[Goal, ...]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a search brought: the answer, on what it rests, and why it is incomplete if it is."""
+
+    answer: Answer
+    counterexamples: tuple[Counterexample, ...]
+    runs: int
+    seconds: float
+    reason: str | None = None
+
+
+#: Called after every execution with the number of executions and a word on the current stage.
+Progress = Callable[[int, str], None]
+
+
+@dataclass
+class Ledger:
+    """What a search has done so far; kept outside the strategy so that an interrupt loses nothing."""
+
+    deadline: Deadline = field(default_factory=lambda: Deadline(None))
+    max_runs: int | None = None
+    progress: Progress | None = None
+    runs: int = 0
+    counterexamples: list[Counterexample] = field(default_factory=list)
+
+    def before_run(self, stage: str) -> None:
+        """Ask for permission to execute once more."""
+        if self.max_runs is not None and self.runs >= self.max_runs:
+            raise BudgetExhaustedError(f"the limit of {self.max_runs} runs was reached")
+        self.deadline.check()
+        self.runs += 1
+        self.tell(stage)
+
+    def tell(self, stage: str) -> None:
+        if self.progress:
+            self.progress(self.runs, stage)
+
+    def record(self, run: Run) -> None:
+        """Keep a run that violates something."""
+        self.counterexamples.append(Counterexample(run.faults, run.violations))
+
+    def conclude(self, reason: str | None, seconds: float) -> Findings:
+        """``reason`` is None when everything within the bounds is covered."""
+        if self.counterexamples:
+            answer = Answer.COUNTEREXAMPLE
+        else:
+            answer = Answer.CERTIFIED if reason is None else Answer.INCOMPLETE
+        found = sorted(self.counterexamples, key=lambda c: c.faults.sort_key())
+        return Findings(answer, tuple(found), self.runs, seconds, reason)
+
+
+def conduct(search: Callable[[Ledger], str | None], ledger: Ledger) -> Findings:
+    """Run a search to its end, its budget or an interrupt, and say honestly which it was."""
+    started = time.monotonic()
+    try:
+        reason = search(ledger)
+    except BudgetExhaustedError as limit:
+        reason = str(limit)
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    return ledger.conclude(reason, time.monotonic() - started)

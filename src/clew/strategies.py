@@ -1,0 +1,143 @@
+"""The registry of search strategies: names, what each accepts, how each is started.
+
+The command line offers and dispatches from this table; an option that a strategy does not list is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from clew.errors import Notice, UsageError
+from clew.faults import FailureSpec
+from clew.lineage.support import Negation
+from clew.model import Model, TracedModel
+from clew.program.ir import Program
+from clew.search import exact, exhaustive, random_faults
+from clew.search.verdict import Findings, Ledger, conduct
+
+DEFAULT_SEED = 0
+DEFAULT_RANDOM_RUNS = 1000
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to search; None or False where the user said nothing."""
+
+    negation: Negation | None = None
+    symmetry: bool = False
+    find_all: bool = False
+    sweep: float | None = None
+    max_runs: int | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """``search`` gets the program, the bounds and a way to hand out the model it made of them."""
+
+    name: str
+    summary: str
+    accepts: frozenset[str]
+    search: Callable[[Program, FailureSpec, Options, Ledger, Callable[[Model], None]], str | None]
+
+
+@dataclass(frozen=True)
+class Examined:
+    """The findings of one search, and what its model tells about the program."""
+
+    findings: Findings
+    vacuous: bool
+    notices: tuple[Notice, ...]
+
+
+def examine(strategy: Strategy, program: Program, spec: FailureSpec, options: Options, ledger: Ledger) -> Examined:
+    """Search at one setting."""
+    made: list[Model] = []
+    findings = conduct(lambda book: strategy.search(program, spec, options, book, made.append), ledger)
+    if not made:  # stopped before the model was there
+        return Examined(findings, False, ())
+    return Examined(findings, made[0].vacuous(), made[0].ground.notices)
+
+
+def _exact(
+    program: Program, spec: FailureSpec, options: Options, ledger: Ledger, made: Callable[[Model], None]
+) -> str | None:
+    made(system := Model(program, spec, deadline=ledger.deadline))
+    return exact.search(system, ledger, find_all=options.find_all)
+
+
+def _lineage(
+    program: Program, spec: FailureSpec, options: Options, ledger: Ledger, made: Callable[[Model], None]
+) -> str | None:
+    # Imported here: the SAT solver is needed by this strategy only, and a cold start should not pay for it.
+    from clew.search import lineage
+
+    negation = options.negation or Negation.EXACT
+    made(system := TracedModel(program, spec, negation, deadline=ledger.deadline))
+    symmetric = system if options.symmetry else None
+    return lineage.search(system, ledger, find_all=options.find_all, symmetric=symmetric)
+
+
+def _random(
+    program: Program, spec: FailureSpec, options: Options, ledger: Ledger, made: Callable[[Model], None]
+) -> str | None:
+    made(system := Model(program, spec, deadline=ledger.deadline))
+    seed = DEFAULT_SEED if options.seed is None else options.seed
+    runs = DEFAULT_RANDOM_RUNS if options.max_runs is None else options.max_runs
+    return random_faults.search(system, ledger, seed=seed, max_runs=runs)
+
+
+def _exhaustive(
+    program: Program, spec: FailureSpec, options: Options, ledger: Ledger, made: Callable[[Model], None]
+) -> str | None:
+    made(system := Model(program, spec, deadline=ledger.deadline))
+    symmetric = system if options.symmetry else None
+    return exhaustive.search(system, ledger, find_all=options.find_all, symmetric=symmetric)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    strategy.name: strategy
+    for strategy in (
+        Strategy(
+            "exact", "one question to a solver about all executions", frozenset({"find_all", "sweep"}), _exact
+        ),
+        Strategy(
+            "lineage",
+            "follow the lineage of good runs to the faults that could undo them",
+            frozenset({"negation", "symmetry", "find_all", "sweep", "max_runs"}),
+            _lineage,
+        ),
+        Strategy("random", "draw faults at random; never certifies", frozenset({"max_runs", "seed"}), _random),
+        Strategy(
+            "exhaustive",
+            "run every admissible fault set, smallest first",
+            frozenset({"symmetry", "find_all", "sweep", "max_runs"}),
+            _exhaustive,
+        ),
+    )
+}
+
+_FLAGS = {
+    "negation": "--negation",
+    "symmetry": "--symmetry",
+    "find_all": "--all",
+    "sweep": "--sweep",
+    "max_runs": "--max-runs",
+    "seed": "--seed",
+}
+
+
+def strategy_named(name: str, options: Options) -> Strategy:
+    """The strategy, after checking that it supports every option that was given."""
+    if name not in STRATEGIES:
+        raise UsageError(f"'{name}' is no strategy", remedy="use one of " + ", ".join(STRATEGIES))
+    strategy = STRATEGIES[name]
+    for option, flag in _FLAGS.items():
+        given = getattr(options, option)
+        if given is not None and given is not False and option not in strategy.accepts:
+            able = " or ".join(s.name for s in STRATEGIES.values() if option in s.accepts)
+            raise UsageError(
+                f"the {name} strategy does not support {flag}", remedy=f"leave it out, or use --strategy {able}"
+            )
+    return strategy

@@ -1,0 +1,353 @@
+"""A second reading of Dedalus: a deliberately naive interpreter, to be compared with the engine.
+
+It knows nothing of the solver or of its encoding; an error there shows up as a disagreement with this
+module.  It runs one execution, under one given set of faults, one time after the other: first the rows that
+are given or arrive, then the rules of the same time stratum by stratum until nothing changes, then the rules
+whose conclusions hold later.  Nothing here is clever or fast: every rule tries every combination of rows.
+
+Where the description of the language leaves room, this is the reading:
+
+- a message to oneself always arrives, also at a place that is no node; between two places both must be nodes;
+- a delay that would lead beyond the end does not happen: the message arrives at the next time;
+- an anonymous location is that of the matched row;
+- numbers come before strings, strings compare by their bytes and add nothing to ``sum`` and ``avg``;
+- numbers are unbounded, and arithmetic without a result silences the rule instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from clew.faults import Crash, FailureSpec, FaultSet, Loss
+from clew.program.ir import (
+    CRASH,
+    Aggregate,
+    AggregateName,
+    ArithmeticOp,
+    BinOp,
+    Comparison,
+    Const,
+    HeadArg,
+    Premise,
+    Program,
+    Rule,
+    Term,
+    Timing,
+    Value,
+    Var,
+    Wildcard,
+)
+
+Row = tuple[Value, ...]
+Execution = dict[int, dict[str, frozenset[Row]]]
+History = dict[int, dict[str, set[Row]]]
+Binding = Mapping[Var, Value]
+
+#: Stands for a location that the program leaves anonymous; no program can spell a variable like this.
+_SOMEWHERE = Var("_")
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """A row that a rule derives, and where the rule ran (None where that does not matter)."""
+
+    sender: Value | None
+    row: Row
+
+
+class UndefinedError(ArithmeticError):
+    """Arithmetic without a result: on a string, or a division by zero."""
+
+
+def evaluate(program: Program, spec: FailureSpec, faults: FaultSet) -> Execution:
+    """The rows of every relation the program names, at every time."""
+    history = _given_rows(program, spec, faults)
+    rules = [_with_location(rule) for rule in program.rules]
+    for time in history:
+        for stratum in _strata(rules, time):
+            _saturate(stratum, history, time)
+        for rule in rules:
+            if rule.timing is not Timing.SAME:
+                _conclude_later(rule, history, time, spec, faults)
+    return {t: {name: frozenset(rows) for name, rows in tables.items()} for t, tables in history.items()}
+
+
+def violations(program: Program, spec: FailureSpec, faults: FaultSet) -> frozenset[Row]:
+    """Rows of ``pre`` without ``post``; without assertions, (relation, *row) that persisted before the faults."""
+    end = evaluate(program, spec, faults)[spec.eot]
+    if any(clause.relation in ("pre", "post") for clause in program.clauses):
+        return end.get("pre", frozenset()) - end.get("post", frozenset())
+    expected = evaluate(program, spec, FaultSet())[spec.eot]
+    return frozenset((name, *row) for name in _persistent(program) for row in expected[name] - end[name])
+
+
+def _persistent(program: Program) -> frozenset[str]:
+    return frozenset(
+        r.relation
+        for r in program.rules
+        if r.timing is Timing.NEXT and r.body == (Premise(r.relation, _as_terms(r.args)),)
+    )
+
+
+def _as_terms(args: Sequence[HeadArg]) -> tuple[Term, ...]:
+    return tuple(a for a in args if isinstance(a, Const | Var | Wildcard))
+
+
+def _given_rows(program: Program, spec: FailureSpec, faults: FaultSet) -> History:
+    """Facts at their time; what is known of crashes at every time."""
+    names = {c.relation for c in program.clauses} | {p.relation for r in program.rules for p in r.premises}
+    history: History = {t: {name: set() for name in sorted(names)} for t in range(1, spec.eot + 1)}
+    for fact in program.facts:
+        if fact.time <= spec.eot:
+            history[fact.time][fact.relation].add(fact.args)
+    if CRASH in names:
+        for tables in history.values():
+            tables[CRASH] = {(observer, c.node, c.time) for observer in spec.nodes for c in faults.crashes}
+    return history
+
+
+def _with_location(rule: Rule) -> Rule:
+    """The rule with a name for its location, if the program wrote ``_`` there."""
+    if not isinstance(rule.location, Wildcard) or not rule.positive:
+        return rule
+    first = rule.positive[0]
+    named = replace(first, args=(_SOMEWHERE, *first.args[1:]))
+    rest = list(rule.body)
+    rest.remove(first)
+    return replace(rule, body=(named, *rest))
+
+
+# Strata: which rules of the same time run before which.
+
+
+def _strata(rules: Sequence[Rule], time: int) -> list[list[Rule]]:
+    """The rules that conclude at the same time, in groups: what negates or aggregates runs after its premises."""
+    active = [r for r in rules if r.timing is Timing.SAME and not _waits(r, time)]
+    level = {r.relation: 0 for r in active}
+    changed = True
+    while changed:
+        changed = False
+        for rule in active:
+            needed = max((_needed_level(rule, p, level, time) for p in rule.premises), default=0)
+            if needed > level[rule.relation]:
+                if needed > len(level):
+                    raise ValueError(f"'{rule.relation}' depends on its own negation or aggregation")
+                level[rule.relation] = needed
+                changed = True
+    return [[r for r in active if level[r.relation] == n] for n in sorted(set(level.values()))]
+
+
+def _needed_level(rule: Rule, premise: Premise, level: Mapping[str, int], time: int) -> int:
+    if premise.relation not in level or (isinstance(premise.at, int) and premise.at != time):
+        return 0
+    complete_first = premise.negated or bool(rule.aggregates)
+    return level[premise.relation] + (1 if complete_first else 0)
+
+
+def _saturate(rules: Sequence[Rule], history: History, time: int) -> None:
+    changed = True
+    while changed:
+        changed = False
+        for rule in rules:
+            rows = {c.row for c in _conclusions(rule, history, time)}
+            table = history[time][rule.relation]
+            changed = changed or not rows <= table
+            table |= rows
+
+
+# Later times: persistence and messages.
+
+
+def _conclude_later(rule: Rule, history: History, time: int, spec: FailureSpec, faults: FaultSet) -> None:
+    if time == spec.eot:
+        return
+    for conclusion in _conclusions(rule, history, time):
+        arrival: int | None = time + 1
+        if rule.timing is Timing.ASYNC:
+            arrival = _arrival(conclusion, time, spec, faults)
+        if arrival is not None:
+            history[arrival][rule.relation].add(conclusion.row)
+
+
+def _arrival(message: Conclusion, time: int, spec: FailureSpec, faults: FaultSet) -> int | None:
+    """When a message sent at ``time`` becomes a row, if it ever does."""
+    sender, receiver = message.sender, message.row[0]
+    if sender is None:
+        raise ValueError("a message is sent from nowhere")
+    if sender == receiver:
+        return time + 1
+    if sender not in spec.nodes or receiver not in spec.nodes:
+        return None
+    if Loss(sender, receiver, time) in faults or _has_crashed(sender, time, faults.crashes):
+        return None
+    lag = sum(d.lag for d in faults.delays if (d.source, d.target, d.time) == (sender, receiver, time))
+    return time + 1 + lag if time + 1 + lag <= spec.eot else time + 1
+
+
+def _has_crashed(node: Value, time: int, crashes: Iterable[Crash]) -> bool:
+    return any(c.node == node and c.time <= time for c in crashes)
+
+
+# One rule at one time.
+
+
+def _waits(rule: Rule, time: int) -> bool:
+    """Whether a premise speaks of a time that has not come yet."""
+    return any(isinstance(p.at, int) and time < p.at for p in rule.premises)
+
+
+def _conclusions(rule: Rule, history: History, time: int) -> set[Conclusion]:
+    if _waits(rule, time):
+        return set()
+    if rule.aggregates:
+        return _aggregated(rule, history, time)
+    found = set()
+    for binding in _bindings(rule, history, time):
+        try:
+            row = tuple(_value(arg, binding) for arg in rule.args)
+        except UndefinedError:
+            continue
+        found.add(Conclusion(_sender(rule, binding), row))
+    return found
+
+
+def _sender(rule: Rule, binding: Binding) -> Value | None:
+    if rule.timing is not Timing.ASYNC or isinstance(rule.location, Wildcard):
+        return None
+    return _value(rule.location, binding)
+
+
+def _aggregated(rule: Rule, history: History, time: int) -> set[Conclusion]:
+    """One conclusion for each group: the sender (of a message) and the plain arguments of the head."""
+    groups: dict[Conclusion, list[Binding]] = {}
+    for binding in _bindings(rule, history, time):
+        try:
+            plain = tuple(_value(a, binding) for a in rule.args if not isinstance(a, Aggregate))
+        except UndefinedError:
+            continue
+        groups.setdefault(Conclusion(_sender(rule, binding), plain), []).append(binding)
+    return {Conclusion(g.sender, _aggregate_row(rule, g.row, members)) for g, members in groups.items()}
+
+
+def _aggregate_row(rule: Rule, plain: Row, members: Sequence[Binding]) -> Row:
+    rest = iter(plain)
+    return tuple(
+        _aggregate(arg.function, {b[arg.var] for b in members}) if isinstance(arg, Aggregate) else next(rest)
+        for arg in rule.args
+    )
+
+
+def _aggregate(function: AggregateName, values: set[Value]) -> Value:
+    """Over distinct values; strings count, and have a place in the order, but add nothing to a sum."""
+    total = sum(v for v in values if isinstance(v, int))
+    match function:
+        case "count":
+            return len(values)
+        case "sum":
+            return total
+        case "avg":
+            return _divide(total, len(values))
+        case "min":
+            return min(values, key=_order)
+        case "max":
+            return max(values, key=_order)
+
+
+def _bindings(rule: Rule, history: History, time: int) -> Iterator[Binding]:
+    """Every way to satisfy the body."""
+    found: list[Binding] = [{p.at: time for p in rule.premises if isinstance(p.at, Var)}]
+    for premise in rule.positive:
+        rows = _rows(premise, history, time)
+        matches = (_match(premise.args, row, binding) for binding in found for row in rows)
+        found = [m for m in matches if m is not None]
+    for binding in found:
+        absent = all(
+            _match(p.args, row, binding) is None for p in rule.negative for row in _rows(p, history, time)
+        )
+        if absent and all(_holds(c, binding) for c in rule.comparisons):
+            yield binding
+
+
+def _rows(premise: Premise, history: History, time: int) -> set[Row]:
+    return history[premise.at if isinstance(premise.at, int) else time][premise.relation]
+
+
+def _match(args: Sequence[Term], row: Row, binding: Binding) -> Binding | None:
+    """The binding extended so that the arguments are this row; None if they cannot be.
+
+    A variable that nothing has bound takes any value, which under negation is the reading of ``_``.
+    """
+    extended = dict(binding)
+    for arg, value in zip(args, row, strict=True):
+        match arg:
+            case Const(constant) if constant != value:
+                return None
+            case Var() if extended.setdefault(arg, value) != value:
+                return None
+    return extended
+
+
+# Values.
+
+
+def _value(expr: HeadArg, binding: Binding) -> Value:
+    match expr:
+        case Const(value):
+            return value
+        case Var():
+            return binding[expr]
+        case BinOp(op, left, right):
+            return _compute(op, _value(left, binding), _value(right, binding))
+        case _:
+            raise ValueError(f"{expr} has no value")
+
+
+def _compute(op: ArithmeticOp, left: Value, right: Value) -> int:
+    if isinstance(left, str) or isinstance(right, str):
+        raise UndefinedError(f"{left!r} {op} {right!r}")
+    match op:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case "/":
+            return _divide(left, right)
+
+
+def _divide(left: int, right: int) -> int:
+    """Integer division that truncates toward zero."""
+    if right == 0:
+        raise UndefinedError(f"{left} / 0")
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+def _holds(comparison: Comparison, binding: Binding) -> bool:
+    try:
+        left, right = _value(comparison.left, binding), _value(comparison.right, binding)
+    except UndefinedError:
+        return False
+    before, after = _order(left) < _order(right), _order(left) > _order(right)
+    match comparison.op:
+        case "==":
+            return left == right
+        case "!=":
+            return left != right
+        case "<":
+            return before
+        case "<=":
+            return not after
+        case ">":
+            return after
+        case ">=":
+            return not before
+
+
+def _order(value: Value) -> tuple[bool, int, bytes]:
+    """Numbers before strings; strings by their bytes."""
+    if isinstance(value, int):
+        return (False, value, b"")
+    return (True, 0, value.encode())
