@@ -19,13 +19,11 @@ from clew.engine.ground import GroundProgram
 from clew.engine.interrupt import Deadline
 from clew.errors import Notice, UsageError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
-from clew.follow import ProgramSweep
-from clew.lineage.support import Negation
+from clew.lineage.negation import Negation
 from clew.program.checks import Checked, checked
 from clew.program.ir import Program
 from clew.program.outcomes import has_assertions, persistent_relations
-from clew.search.sweep import Setting, sweep
-from clew.search.verdict import Answer, Counterexample, Ledger, Progress
+from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
 from clew.strategies import Examined, Options, examine, strategy_named
 
 #: Seconds that a sweep may take when nothing else is said.
@@ -153,6 +151,9 @@ def _swept(
     progress: Progress | None,
     started: float,
 ) -> Verdict:
+    from clew.follow import ProgramSweep
+    from clew.search.sweep import sweep
+
     ledger = Ledger(Deadline(seconds), options.max_runs, progress)
     base = FailureSpec(bounds.nodes, bounds.eot or 1, 0, bounds.crashes, bounds.delays)
     system = ProgramSweep(prepared.program, base, strategy_named(strategy, options), options)

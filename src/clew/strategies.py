@@ -1,6 +1,8 @@
 """The registry of search strategies: names, what each accepts, how each is started.
 
 The command line offers and dispatches from this table; an option that a strategy does not list is refused.
+A strategy's own modules are imported when it starts: a cold start should not pay for a SAT solver that the
+exact search does not use.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ from dataclasses import dataclass
 
 from clew.errors import Notice, UsageError
 from clew.faults import FailureSpec
-from clew.lineage.support import Negation
-from clew.model import Model, TracedModel
+from clew.lineage.negation import Negation
+from clew.model import Model
 from clew.program.ir import Program
-from clew.search import exact, exhaustive, random_faults
+from clew.search import exact
 from clew.search.verdict import Findings, Ledger, conduct
 
 DEFAULT_SEED = 0
@@ -70,8 +72,8 @@ def _exact(
 def _lineage(
     program: Program, spec: FailureSpec, options: Options, ledger: Ledger, made: Callable[[Model], None]
 ) -> str | None:
-    # Imported here: the SAT solver is needed by this strategy only, and a cold start should not pay for it.
     from clew.search import lineage
+    from clew.traced import TracedModel
 
     negation = options.negation or Negation.EXACT
     made(system := TracedModel(program, spec, negation, deadline=ledger.deadline))
@@ -82,6 +84,8 @@ def _lineage(
 def _random(
     program: Program, spec: FailureSpec, options: Options, ledger: Ledger, made: Callable[[Model], None]
 ) -> str | None:
+    from clew.search import random_faults
+
     made(system := Model(program, spec, deadline=ledger.deadline))
     seed = DEFAULT_SEED if options.seed is None else options.seed
     runs = DEFAULT_RANDOM_RUNS if options.max_runs is None else options.max_runs
@@ -91,6 +95,8 @@ def _random(
 def _exhaustive(
     program: Program, spec: FailureSpec, options: Options, ledger: Ledger, made: Callable[[Model], None]
 ) -> str | None:
+    from clew.search import exhaustive
+
     made(system := Model(program, spec, deadline=ledger.deadline))
     symmetric = system if options.symmetry else None
     return exhaustive.search(system, ledger, find_all=options.find_all, symmetric=symmetric)

@@ -10,7 +10,7 @@ import click
 from clew.api import DEFAULT_SWEEP_SECONDS, Verdict, check
 from clew.cli.progress import progress_display
 from clew.errors import UsageError
-from clew.lineage.support import Negation
+from clew.lineage.negation import Negation
 from clew.report.document import to_json
 from clew.report.text import verdict_text
 from clew.search.verdict import Answer

@@ -8,6 +8,7 @@ execution.  User relations are numbered, never spelled, so no name can clash wit
 ===================== =====================================================================
 ``r<i>(args, T)``     a row of relation number i
 ``m<i>(From, args, T)`` a message sent at T that will be such a row where it arrives
+``sends(F, G, T)``    some message goes from F to G at T
 ``g<k>(group, X.., T)`` what rule number k aggregates
 ``loss crash delay``  the faults; ``down`` and ``link`` what follows from them
 ``bad<i>(args)``      a violation; ``violated`` if there is any
@@ -49,16 +50,19 @@ _COMPARISONS = {"==": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=
 class Relations:
     """The numbering of the user's relations."""
 
-    names: tuple[str, ...]
+    arities: tuple[tuple[str, int], ...]
 
     @staticmethod
     def of(program: Program) -> Relations:
-        named = [c.relation for c in program.clauses]
-        named += [p.relation for r in program.rules for p in r.premises]
-        return Relations(tuple(name for name in dict.fromkeys(named) if name != CRASH))
+        used = [(c.relation, len(c.args)) for c in program.clauses]
+        used += [(p.relation, len(p.args)) for r in program.rules for p in r.premises]
+        return Relations(tuple((name, arity) for name, arity in dict.fromkeys(used) if name != CRASH))
 
     def number(self, name: str) -> int:
-        return self.names.index(name)
+        return next(k for k, (known, _) in enumerate(self.arities) if known == name)
+
+    def arity(self, name: str) -> int:
+        return self.arities[self.number(name)][1]
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,8 @@ def encode(program: Program, spec: FailureSpec) -> Encoding:
             lines.append(line)
             rule_of_line[len(lines)] = index
     lines += _arrival_lines(program, relations, spec)
-    if PRE in relations.names and POST in relations.names:
-        lines += _outcome_lines(program, relations, spec)
+    if {PRE, POST} <= {name for name, _ in relations.arities}:
+        lines += _outcome_lines(relations, spec)
     return Encoding("\n".join(lines) + "\n", relations, rule_of_line)
 
 
@@ -142,6 +146,7 @@ def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec) ->
         i = relations.number(relation)
         args = ",".join(f"A{k}" for k in range(arity))
         message = f"m{i}(F,{args},T)"
+        lines.append(f"sends(F,A0,T) :- {message}.")
         lines.append(f"r{i}({args},T+1) :- {message}, F=A0.")
         if spec.delays == 0:
             lines.append(f"r{i}({args},T+1) :- {message}, link(F,A0,T).")
@@ -151,14 +156,9 @@ def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec) ->
     return lines
 
 
-def _outcome_lines(program: Program, relations: Relations, spec: FailureSpec) -> list[str]:
+def _outcome_lines(relations: Relations, spec: FailureSpec) -> list[str]:
     pre, post = relations.number(PRE), relations.number(POST)
-    arity = next(
-        len(c.args)
-        for c in (*program.clauses, *(p for r in program.rules for p in r.premises))
-        if c.relation == PRE
-    )
-    args = ",".join(f"A{k}" for k in range(arity))
+    args = ",".join(f"A{k}" for k in range(relations.arity(PRE)))
     return [
         f"bad{pre}({args}) :- r{pre}({args},{spec.eot}), not r{post}({args},{spec.eot}).",
         f"violated :- bad{pre}({args}).",

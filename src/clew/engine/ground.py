@@ -6,56 +6,29 @@ an execution fixes all faults by assumptions, the search leaves them free and as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import cached_property
 
-from clingo import Control, HeuristicType, MessageCode, Model, Observer, SolveHandle, Symbol, SymbolType
+from clingo import Control, HeuristicType, MessageCode, Model, SolveHandle, SymbolType
 
 from clew.engine.arithmetic import LARGEST, Arithmetic
+from clew.engine.atoms import GroundRule, Recorder, RowAtom, SentAtom, symbol_value
 from clew.engine.encode import encode, encode_expected_rows
 from clew.engine.execution import Execution, Message, Row, Violation, row_key
 from clew.engine.interrupt import Deadline, call
 from clew.errors import Notice, ProgramError
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
+from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, node_key
 from clew.program.ir import Program, Value
 from clew.program.outcomes import has_assertions, persistent_relations
 
 _POLL_SECONDS = 0.05
 
-
-@dataclass(frozen=True)
-class GroundRule:
-    """``head :- body`` over atom numbers, negated literals negative; ``bound`` makes it a weight rule.
-
-    A weight rule fires when the weights of its true literals add up to the bound.
-    """
-
-    head: int
-    body: tuple[int, ...]
-    weights: tuple[int, ...] = ()
-    bound: int | None = None
-
-
-@dataclass(frozen=True)
-class _Stored:
-    """What a ground atom stands for: a row of a relation at a time."""
-
-    literal: int
-    relation: str
-    row: Row
-    time: int
-
-
-@dataclass(frozen=True)
-class _Sent:
-    """A ground message atom."""
-
-    literal: int
-    relation: str
-    row: Row
-    source: Node
-    time: int
+_FAULTS: tuple[tuple[str, int, Callable[..., Fault]], ...] = (
+    ("loss", 3, Loss),
+    ("crash", 2, Crash),
+    ("delay", 4, Delay),
+)
 
 
 class GroundProgram:
@@ -75,18 +48,18 @@ class GroundProgram:
         self._deadline = deadline or Deadline(None)
         self._arithmetic = Arithmetic(program.rules)
         self._control = Control(["--warn=none"], logger=self._ignore)
-        self._recorder = _Recorder() if record_rules else None
+        self._recorder = Recorder() if record_rules else None
         if self._recorder:
             self._control.register_observer(self._recorder)
         self._encoding = encode(program, spec)
         self._ground("base", self._encoding.text)
-        self._control.configuration.solve.opt_mode = "ignore"  # type: ignore[union-attr]
-        self.violation_atoms: dict[Violation, int] = {}
-        self._index_atoms()
+        self._solve_options.opt_mode = "ignore"
         self._refuse_overflowing_sums()
+        self.fault_atoms: dict[Fault, int] = {
+            make(*values): literal for name, arity, make in _FAULTS for literal, values in self._atoms(name, arity)
+        }
         if expect_outcomes and not has_assertions(program):
             self._expect_failure_free_rows()
-        self.violation_atoms = self._find_violation_atoms()
 
     # -- grounding ---------------------------------------------------------------------------------
 
@@ -101,24 +74,6 @@ class GroundProgram:
         except RuntimeError as error:
             cause = error.args[0] if error.args and isinstance(error.args[0], BaseException) else error
             raise cause from None
-
-    def _index_atoms(self) -> None:
-        names = self._encoding.relations.names
-        self.fault_atoms: dict[Fault, int] = {}
-        self._stored: list[_Stored] = []
-        self._sent: list[_Sent] = []
-        for atom in self._control.symbolic_atoms:
-            symbol, literal = atom.symbol, atom.literal
-            kind, number = symbol.name[:1], symbol.name[1:]
-            if number.isdigit() and kind in "rm":
-                values = tuple(map(_value, symbol.arguments))
-                relation, time = names[int(number)], _number(symbol.arguments[-1])
-                if kind == "r":
-                    self._stored.append(_Stored(literal, relation, values[:-1], time))
-                else:
-                    self._sent.append(_Sent(literal, relation, values[1:-1], values[0], time))
-            elif symbol.name in _FAULTS:
-                self.fault_atoms[_FAULTS[symbol.name](*map(_value, symbol.arguments))] = literal
 
     def _refuse_overflowing_sums(self) -> None:
         """clingo adds with 32 bits: refuse what could wrap around instead of answering wrongly."""
@@ -145,51 +100,47 @@ class GroundProgram:
                 "the program says nothing about what must hold",
                 remedy="define 'pre' and 'post', or make a relation persistent: p(X)@next :- p(X);",
             )
-        run = self.run(FaultSet())
-        expected = {self._encoding.relations.number(r): run.rows(r) for r in persistent}
+        expected = {self._encoding.relations.number(r): self.rows_at_end(r) for r in persistent}
         self._ground("expected", encode_expected_rows(expected, self.spec.eot))
 
     # -- what is there -------------------------------------------------------------------------------
 
-    @property
-    def notices(self) -> tuple[Notice, ...]:
-        return (*self._arithmetic.notices, *self._unknown_places())
+    def _atoms(self, name: str, arity: int) -> Iterator[tuple[int, tuple[Value, ...]]]:
+        for atom in self._control.symbolic_atoms.by_signature(name, arity):
+            yield atom.literal, tuple(map(symbol_value, atom.symbol.arguments))
 
-    def _unknown_places(self) -> Iterator[Notice]:
-        known = set(self.spec.nodes)
-        positions = {c.relation: c.position for c in reversed(self.program.clauses)}
-        told: set[tuple[str, Node]] = set()
-        for sent in self._sent:
-            for place in (sent.source, sent.row[0]):
-                if place not in known and (sent.relation, place) not in told:
-                    told.add((sent.relation, place))
-                    yield Notice(
-                        f"'{sent.relation}' messages from or to '{place}' get lost: it is no known node",
-                        positions.get(sent.relation),
-                        "add it to --nodes",
-                    )
-
-    def message_locations(self) -> set[Node]:
-        """Every place that a message could come from or go to."""
-        return {place for sent in self._sent for place in (sent.source, sent.row[0])}
-
-    def relevant_faults(self) -> tuple[Fault, ...]:
-        """The faults that can make a difference: those of messages that some execution sends, and crashes."""
-        links = {(sent.source, sent.row[0], sent.time) for sent in self._sent}
+    @cached_property
+    def row_atoms(self) -> tuple[RowAtom, ...]:
+        """Every row that some execution might have."""
         return tuple(
-            f for f in self.spec.possible_faults() if isinstance(f, Crash) or (f.source, f.target, f.time) in links
+            RowAtom(literal, name, values[:-1], _time(values))
+            for number, (name, arity) in enumerate(self._encoding.relations.arities)
+            for literal, values in self._atoms(f"r{number}", arity + 1)
         )
 
-    def _find_violation_atoms(self) -> dict[Violation, int]:
-        """Every violation that some execution might show, with its atom."""
-        names = self._encoding.relations.names
-        found = {}
-        for atom in self._control.symbolic_atoms:
-            name = atom.symbol.name
-            if name.startswith("bad"):
-                row = tuple(map(_value, atom.symbol.arguments))
-                found[Violation(names[int(name[3:])], row)] = atom.literal
+    @cached_property
+    def sent_atoms(self) -> tuple[SentAtom, ...]:
+        """Every message that some execution might send."""
+        return tuple(
+            SentAtom(literal, name, values[1:-1], values[0], _time(values))
+            for number, (name, arity) in enumerate(self._encoding.relations.arities)
+            for literal, values in self._atoms(f"m{number}", arity + 2)
+        )
+
+    @cached_property
+    def violation_atoms(self) -> dict[Violation, int]:
+        """Every violation that some execution might show."""
+        found = {
+            Violation(name, values): literal
+            for number, (name, arity) in enumerate(self._encoding.relations.arities)
+            for literal, values in self._atoms(f"bad{number}", arity)
+        }
         return dict(sorted(found.items(), key=lambda item: (item[0].relation, row_key(item[0].row))))
+
+    @cached_property
+    def _links(self) -> frozenset[tuple[Node, Node, int]]:
+        """(from, to, time) of every message that some execution might send."""
+        return frozenset((v[0], v[1], _time(v)) for _, v in self._atoms("sends", 3))
 
     @property
     def rules(self) -> Sequence[GroundRule]:
@@ -197,12 +148,28 @@ class GroundProgram:
             raise ValueError("ground with record_rules=True to see the ground rules")
         return self._recorder.rules
 
-    def stored_atoms(self) -> Iterator[tuple[int, str, int]]:
-        """(atom, relation, time) of every possible row."""
-        return ((s.literal, s.relation, s.time) for s in self._stored)
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        stray = sorted(self.message_locations() - set(self.spec.nodes), key=node_key)
+        return (
+            *self._arithmetic.notices,
+            *(
+                Notice(f"messages from or to '{place}' get lost: it is no known node", None, "add it to --nodes")
+                for place in stray
+            ),
+        )
 
-    def message_atoms(self) -> Iterator[int]:
-        return (s.literal for s in self._sent)
+    def message_locations(self) -> set[Node]:
+        """Every place that a message could come from or go to."""
+        return {place for source, target, _ in self._links for place in (source, target)}
+
+    def relevant_faults(self) -> tuple[Fault, ...]:
+        """The faults that can make a difference: those of messages that some execution sends, and crashes."""
+        return tuple(
+            f
+            for f in self.spec.possible_faults()
+            if isinstance(f, Crash) or (f.source, f.target, f.time) in self._links
+        )
 
     # -- executions ------------------------------------------------------------------------------------
 
@@ -220,31 +187,26 @@ class GroundProgram:
     def run(self, faults: FaultSet) -> Execution:
         """The execution with these faults, in full."""
         with self._model(faults) as model:
-            true = {literal for literal in self._readable_literals() if model.is_true(literal)}
+            rows = [atom for atom in self.row_atoms if model.is_true(atom.literal)]
+            sent = [atom for atom in self.sent_atoms if model.is_true(atom.literal)]
+            violations = tuple(v for v, atom in self.violation_atoms.items() if model.is_true(atom))
         tables: dict[str, list[list[Row]]] = {}
-        for stored in self._stored:
-            if stored.literal in true:
-                by_time = tables.setdefault(stored.relation, [[] for _ in range(self.spec.eot)])
-                by_time[stored.time - 1].append(stored.row)
+        for atom in rows:
+            by_time = tables.setdefault(atom.relation, [[] for _ in range(self.spec.eot)])
+            by_time[atom.time - 1].append(atom.row)
         sorted_tables = {
-            relation: tuple(tuple(sorted(rows, key=row_key)) for rows in tables[relation])
+            relation: tuple(tuple(sorted(rows_then, key=row_key)) for rows_then in tables[relation])
             for relation in sorted(tables)
         }
-        messages = [self._message(sent, faults) for sent in self._sent if sent.literal in true]
+        messages = [self._message(atom, faults) for atom in sent]
         messages.sort(key=lambda m: (m.sent, m.relation, row_key((m.source,)), row_key(m.row)))
-        violations = tuple(v for v, atom in self.violation_atoms.items() if atom in true)
         return Execution(self.spec, faults, sorted_tables, tuple(messages), violations)
 
-    def _readable_literals(self) -> Iterator[int]:
-        yield from (s.literal for s in self._stored)
-        yield from (s.literal for s in self._sent)
-        yield from self.violation_atoms.values()
-
-    def _message(self, sent: _Sent, faults: FaultSet) -> Message:
+    def _message(self, sent: SentAtom, faults: FaultSet) -> Message:
         target = sent.row[0]
         return Message(sent.relation, sent.row, sent.source, target, sent.time, self._arrival(sent, faults))
 
-    def _arrival(self, sent: _Sent, faults: FaultSet) -> int | None:
+    def _arrival(self, sent: SentAtom, faults: FaultSet) -> int | None:
         source, target = sent.source, sent.row[0]
         if source == target:
             return sent.time + 1
@@ -267,6 +229,15 @@ class GroundProgram:
         with self._model(faults) as model:
             return tuple(v for v, atom in self.violation_atoms.items() if model.is_true(atom))
 
+    def rows_at_end(self, relation: str) -> tuple[Row, ...]:
+        """The rows of one relation at the end of the failure-free run."""
+        number = self._encoding.relations.number(relation)
+        arity = self._encoding.relations.arity(relation)
+        atoms = list(self._atoms(f"r{number}", arity + 1))
+        with self._model(FaultSet()) as model:
+            rows = [v[:-1] for literal, v in atoms if v[-1] == self.spec.eot and model.is_true(literal)]
+        return tuple(sorted(rows, key=row_key))
+
     def truth(self, faults: FaultSet, atoms: Sequence[int]) -> frozenset[int]:
         """Which of these atoms hold in the execution with these faults."""
         with self._model(faults) as model:
@@ -284,32 +255,31 @@ class GroundProgram:
     def minimal_faults(self) -> Iterator[FaultSet]:
         """Every subset-minimal violating fault set: solutions are tried with as few faults as possible
         first, and each is excluded together with its supersets."""
-        for fault in self.fault_atoms.values():
-            self._prefer_absent(fault)
+        with self._control.backend() as backend:
+            for atom in self.fault_atoms.values():
+                backend.add_heuristic(atom, HeuristicType.Level, 1, 1, [])
+                backend.add_heuristic(atom, HeuristicType.Sign, -1, 1, [])
         yield from (self._faults_of(m) for m in self._violating_models("ignore", "domRec"))
 
-    def _prefer_absent(self, atom: int) -> None:
-        with self._control.backend() as backend:
-            backend.add_heuristic(atom, HeuristicType.Level, 1, 1, [])
-            backend.add_heuristic(atom, HeuristicType.Sign, -1, 1, [])
+    @property
+    def _solve_options(self):  # type: ignore[no-untyped-def]  # clingo types its configuration as a union
+        return self._control.configuration.solve
 
     def _violating_models(self, opt_mode: str, enum_mode: str) -> Iterator[Model]:
-        violated = [a.literal for a in self._control.symbolic_atoms if a.symbol.name == "violated"]
+        violated = [literal for literal, _ in self._atoms("violated", 0)]
         if not violated:
             return
-        solve = self._control.configuration.solve
-        solve.opt_mode, solve.enum_mode = opt_mode, enum_mode  # type: ignore[union-attr]
-        solve.models = 0  # type: ignore[union-attr]
-        if enum_mode == "domRec":
-            self._control.configuration.solver.heuristic = "Domain"  # type: ignore[union-attr]
+        options, solver = self._solve_options, self._control.configuration.solver
+        options.opt_mode, options.enum_mode, options.models = opt_mode, enum_mode, 0
+        solver.heuristic = "Domain" if enum_mode == "domRec" else "auto"  # type: ignore[union-attr]
         try:
             with self._control.solve(assumptions=violated, yield_=True, async_=True) as handle:
                 while (model := self._next_model(handle)) is not None:
                     yield model
                     handle.resume()
         finally:
-            self._control.configuration.solver.heuristic = "auto"  # type: ignore[union-attr]
-            solve.opt_mode, solve.enum_mode, solve.models = "ignore", "auto", 1  # type: ignore[union-attr]
+            options.opt_mode, options.enum_mode, options.models = "ignore", "auto", 1
+            solver.heuristic = "auto"  # type: ignore[union-attr]
 
     def _next_model(self, handle: SolveHandle) -> Model | None:
         try:
@@ -324,30 +294,7 @@ class GroundProgram:
         return FaultSet.of(f for f, atom in self.fault_atoms.items() if model.is_true(atom))
 
 
-_FAULTS = {"loss": Loss, "crash": Crash, "delay": Delay}
-
-
-class _Recorder(Observer):
-    """Keeps the ground rules that clingo hands over; choices and constraints are not derivations."""
-
-    def __init__(self) -> None:
-        self.rules: list[GroundRule] = []
-
-    def rule(self, choice: bool, head: Sequence[int], body: Sequence[int]) -> None:
-        if head and not choice:
-            self.rules.append(GroundRule(head[0], tuple(body)))
-
-    def weight_rule(
-        self, choice: bool, head: Sequence[int], lower_bound: int, body: Sequence[tuple[int, int]]
-    ) -> None:
-        if head and not choice:
-            literals, weights = zip(*body, strict=True) if body else ((), ())
-            self.rules.append(GroundRule(head[0], literals, weights, lower_bound))
-
-
-def _value(symbol: Symbol) -> Value:
-    return symbol.number if symbol.type is SymbolType.Number else symbol.string
-
-
-def _number(symbol: Symbol) -> int:
-    return symbol.number
+def _time(values: tuple[Value, ...]) -> int:
+    time = values[-1]
+    assert isinstance(time, int)
+    return time

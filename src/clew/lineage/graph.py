@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from clew.engine.atoms import GroundRule
 from clew.engine.execution import Violation
-from clew.engine.ground import GroundProgram, GroundRule
+from clew.engine.ground import GroundProgram
 from clew.faults import Fault
 from clew.program.graph import components
 
 
 @dataclass(frozen=True)
-class RowAtom:
+class RowPlace:
     """The place of a row in the program: its relation and its time."""
 
     relation: str
@@ -30,10 +31,10 @@ class RuleGoalGraph:
     def __init__(self, ground: GroundProgram) -> None:
         self.faults: dict[int, Fault] = {atom: fault for fault, atom in ground.fault_atoms.items()}
         self.goals: dict[Violation, int] = dict(ground.violation_atoms)
-        self.rows: dict[int, RowAtom] = {
-            atom: RowAtom(relation, time) for atom, relation, time in ground.stored_atoms()
+        self.rows: dict[int, RowPlace] = {
+            atom.literal: RowPlace(atom.relation, atom.time) for atom in ground.row_atoms
         }
-        self._messages = frozenset(ground.message_atoms())
+        self._messages = frozenset(atom.literal for atom in ground.sent_atoms)
         self._rules: dict[int, list[GroundRule]] = {}
         for rule in ground.rules:
             self._rules.setdefault(rule.head, []).append(rule)

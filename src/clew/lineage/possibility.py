@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from clew.engine.atoms import GroundRule
 from clew.engine.execution import Violation
-from clew.engine.ground import GroundRule
 from clew.lineage.circuit import ALWAYS, Circuit
 from clew.lineage.graph import RuleGoalGraph
 from clew.lineage.walk import build

@@ -1,34 +1,23 @@
 """From one execution to its supports: Algorithm 2 of the paper, with a choice for negated premises.
 
 For a goal that held, a gate says why: a rule that fired, all of whose premises keep holding.  For an atom
-that did not hold (a negated premise), why it stays away is a matter of ``Negation``:
-
-- ``EXACT``: every ground rule that could derive it keeps at least one premise false.
-- ``CONSERVATIVE``: no row that reaches its relation through an odd number of negations, at an earlier or
-  equal time, goes away, and the faults of the run stay (the paper's optimised over-approximation).
-- ``IGNORE``: assumed; the search is then incomplete.
+that did not hold (a negated premise), ``Negation`` says how its staying away is explained.
 """
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from clew.engine.atoms import GroundRule
 from clew.engine.execution import Violation
-from clew.engine.ground import GroundRule
 from clew.faults import FaultSet
 from clew.lineage.circuit import ALWAYS, Circuit
 from clew.lineage.graph import RuleGoalGraph
+from clew.lineage.negation import Negation
 from clew.lineage.possibility import Possibilities
 from clew.lineage.reach import Reach
 from clew.lineage.walk import build
-
-
-class Negation(enum.Enum):
-    EXACT = "exact"
-    CONSERVATIVE = "conservative"
-    IGNORE = "ignore"
 
 
 @dataclass(frozen=True)

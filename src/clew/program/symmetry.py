@@ -40,10 +40,6 @@ def automorphisms(program: Program, nodes: Sequence[Node]) -> list[Mapping[Node,
     return found
 
 
-def renamed_value(value: Value, renaming: Mapping[Node, Node]) -> Value:
-    return renaming.get(value, value)
-
-
 def _within_limit(groups: list[list[Node]]) -> list[list[Node]]:
     while prod(factorial(len(g)) for g in groups) > MOST_RENAMINGS:
         largest = max(range(len(groups)), key=lambda k: len(groups[k]))
@@ -52,7 +48,7 @@ def _within_limit(groups: list[list[Node]]) -> list[list[Node]]:
 
 
 def _preserves(facts: set[tuple[str, tuple[Value, ...], int]], renaming: Mapping[Node, Node]) -> bool:
-    return all((r, tuple(renamed_value(v, renaming) for v in args), t) in facts for r, args, t in facts)
+    return all((r, tuple(renaming.get(v, v) for v in args), t) in facts for r, args, t in facts)
 
 
 def _profile(node: Node, program: Program) -> tuple[tuple[str, int, tuple[int, ...]], ...]:

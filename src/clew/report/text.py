@@ -26,7 +26,7 @@ def _verdict_lines(verdict: Verdict, files: Sequence[str]) -> Iterator[str]:
             yield f"INCOMPLETE: no counterexample found, but none is ruled out within {spec_text(verdict.spec)}."
             yield f"  {verdict.reason}"
     if verdict.vacuous:
-        yield "  Beware: in the failure-free run 'pre' is empty at the end, so little is asserted; is EOT too small?"
+        yield "  Beware: in the failure-free run 'pre' is empty at the end, so little is said; is EOT too small?"
     yield f"  {_effort(verdict)}"
     if verdict.swept:
         largest = max(

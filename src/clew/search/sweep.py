@@ -14,7 +14,7 @@ from typing import Protocol
 
 from clew.errors import BudgetExhaustedError
 from clew.faults import FailureSpec, FaultSet
-from clew.search.verdict import Answer, Findings, Ledger
+from clew.search.verdict import Answer, Findings, Ledger, Setting
 
 #: How far a run is followed in the hope that it settles.
 FURTHEST = 64
@@ -42,15 +42,6 @@ class Sweepable(Protocol):
     def follow(self, faults: FaultSet, until: int) -> Course: ...
 
     def examine(self, spec: FailureSpec, ledger: Ledger) -> Findings: ...
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One step of the sweep."""
-
-    eot: int
-    eff: int
-    answer: Answer
 
 
 @dataclass(frozen=True)

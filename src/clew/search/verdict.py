@@ -38,6 +38,15 @@ class Findings:
     reason: str | None = None
 
 
+@dataclass(frozen=True)
+class Setting:
+    """One step of a sweep: the bounds and the answer there."""
+
+    eot: int
+    eff: int
+    answer: Answer
+
+
 #: Called after every execution with the number of executions and a word on the current stage.
 Progress = Callable[[int, str], None]
 

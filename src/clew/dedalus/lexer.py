@@ -1,0 +1,87 @@
+"""Dedalus text to tokens.
+
+One kind of name serves relations, variables and constants; the parser tells them apart by place and by
+their first letter.  Strings have no escapes and end on their line; comments are ``//`` and ``/* */``.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import pairwise
+from typing import NamedTuple
+
+from clew.errors import Position, ProgramError
+
+NAME, STRING, SYMBOL, END = "name", "string", "symbol", "end"
+
+_TOKEN = re.compile(
+    r"""(?P<skip>   [ \t\f\r\n]+ | //[^\n]* | /\*.*?\*/ )
+      | (?P<string> "[^"\n]*" )
+      | (?P<name>   [A-Za-z0-9._?]+ )
+      | (?P<symbol> :- | == | != | <= | >= | [()<>@,;+\-*/] )""",
+    re.VERBOSE | re.DOTALL,
+)
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+
+
+class Token(NamedTuple):
+    kind: str
+    text: str
+    offset: int
+
+
+class Text:
+    """A source text that knows the line and column of an offset."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.content = text.removeprefix("\ufeff")
+        self._file = file
+        self._line_starts = [0, *(m.end() for m in re.finditer("\n", self.content))]
+
+    def position(self, offset: int) -> Position:
+        line = bisect_right(self._line_starts, offset)
+        return Position(self._file, line, offset - self._line_starts[line - 1] + 1)
+
+    def tokens(self) -> list[Token]:
+        """All tokens and a last one for the end; raises ``ProgramError`` at what is none."""
+        found: list[Token] = []
+        self._refuse_unprintable()
+        offset = 0
+        while offset < len(self.content):
+            match = _TOKEN.match(self.content, offset)
+            if match is None:
+                raise self._no_token(offset)
+            kind = match.lastgroup
+            if kind is not None and kind != "skip":
+                found.append(Token(kind, match.group(), offset))
+            offset = match.end()
+        found.append(Token(END, "the end of the file", len(self.content.rstrip())))
+        return self._with_comments_closed(found)
+
+    def _with_comments_closed(self, tokens: list[Token]) -> list[Token]:
+        """``/*`` without its end would otherwise be read as a division and a product."""
+        for one, other in pairwise(tokens):
+            if one.text == "/" and other.text == "*" and other.offset == one.offset + 1:
+                raise ProgramError(
+                    "a comment is not closed", position=self.position(one.offset), remedy="close it with */"
+                )
+        return tokens
+
+    def _refuse_unprintable(self) -> None:
+        found = _UNPRINTABLE.search(self.content)
+        if found:
+            raise ProgramError(
+                f"unprintable character U+{ord(found.group()):04X}",
+                position=self.position(found.start()),
+                remedy="give a text file with a Dedalus program",
+            )
+
+    def _no_token(self, offset: int) -> ProgramError:
+        character = self.content[offset]
+        if character == '"':
+            message, remedy = "a string is not closed on its line", 'close it with "'
+        else:
+            message = f"unexpected '{character}'"
+            remedy = 'names consist of letters, digits and . _ ?; put other text in "quotes"'
+        return ProgramError(message, position=self.position(offset), remedy=remedy)

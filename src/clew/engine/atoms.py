@@ -1,0 +1,64 @@
+"""What the grounder hands over: atoms as rows and messages, and the ground rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from clingo import Observer, Symbol, SymbolType
+
+from clew.faults import Node
+from clew.program.ir import Value
+
+
+class RowAtom(NamedTuple):
+    """The ground atom of a row at a time."""
+
+    literal: int
+    relation: str
+    row: tuple[Value, ...]
+    time: int
+
+
+class SentAtom(NamedTuple):
+    """The ground atom of a message at its sending time."""
+
+    literal: int
+    relation: str
+    row: tuple[Value, ...]
+    source: Node
+    time: int
+
+
+class GroundRule(NamedTuple):
+    """``head :- body`` over atom numbers, negated literals negative; ``bound`` makes it a weight rule.
+
+    A weight rule fires when the weights of its true literals add up to the bound.
+    """
+
+    head: int
+    body: tuple[int, ...]
+    weights: tuple[int, ...] = ()
+    bound: int | None = None
+
+
+class Recorder(Observer):
+    """Keeps the ground rules; choices and constraints are not derivations."""
+
+    def __init__(self) -> None:
+        self.rules: list[GroundRule] = []
+
+    def rule(self, choice: bool, head: Sequence[int], body: Sequence[int]) -> None:
+        if head and not choice:
+            self.rules.append(GroundRule(head[0], tuple(body)))
+
+    def weight_rule(
+        self, choice: bool, head: Sequence[int], lower_bound: int, body: Sequence[tuple[int, int]]
+    ) -> None:
+        if head and not choice:
+            literals, weights = zip(*body, strict=True) if body else ((), ())
+            self.rules.append(GroundRule(head[0], literals, weights, lower_bound))
+
+
+def symbol_value(symbol: Symbol) -> Value:
+    return symbol.number if symbol.type is SymbolType.Number else symbol.string

@@ -1,0 +1,48 @@
+"""A program with lineage: its executions explain themselves.
+
+Here the rooms meet: the engine executes, the lineage explains, and the lineage loop sees only
+``clew.search.protocol.TracedSystem``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from clew.engine.interrupt import Deadline
+from clew.faults import FailureSpec, FaultSet
+from clew.lineage.circuit import Circuit
+from clew.lineage.graph import RuleGoalGraph
+from clew.lineage.negation import Negation
+from clew.lineage.possibility import Possibilities
+from clew.lineage.reach import Reach
+from clew.lineage.support import Supports
+from clew.model import Model
+from clew.program.ir import Program
+from clew.search.protocol import Goal, TracedRun
+
+
+class TracedModel(Model):
+    """With lineage: the ground rules are recorded and read backwards."""
+
+    def __init__(
+        self, program: Program, spec: FailureSpec, negation: Negation, *, deadline: Deadline | None = None
+    ) -> None:
+        super().__init__(program, spec, record_rules=True, deadline=deadline)
+        self.circuit = Circuit()
+        self._negation = negation
+        self._graph = RuleGoalGraph(self.ground)
+        self._possibilities = Possibilities(self._graph, self.circuit)
+        self._reach = Reach(program, self._graph, self.faults)
+
+    @cached_property
+    def hazards(self) -> Mapping[Goal, int]:
+        return self._possibilities.hazards()
+
+    def trace(self, faults: FaultSet) -> TracedRun:
+        true = self.ground.truth(faults, self._graph.atoms)
+        violations = tuple(v for v, atom in self._graph.goals.items() if atom in true)
+        supports = Supports(
+            self._graph, self.circuit, self._possibilities, true, faults, self._negation, self._reach
+        )
+        return TracedRun(faults, violations, supports.goals(), self._negation is not Negation.IGNORE)
