@@ -8,7 +8,7 @@ whose conclusions hold later.  Nothing here is clever or fast: every rule tries 
 Where the description of the language leaves room, this is the reading:
 
 - a message to oneself always arrives, also at a place that is no node; between two places both must be nodes;
-- a delay that would lead beyond the end does not happen: the message arrives at the next time;
+- a message that is delayed beyond the end does not arrive within the execution;
 - an anonymous location is that of the matched row;
 - numbers come before strings, strings compare by their bytes and add nothing to ``sum`` and ``avg``;
 - numbers are unbounded, and arithmetic without a result silences the rule instance.
@@ -182,7 +182,8 @@ def _arrival(message: Conclusion, time: int, spec: FailureSpec, faults: FaultSet
     if Loss(sender, receiver, time) in faults or _has_crashed(sender, time, faults.crashes):
         return None
     lag = sum(d.lag for d in faults.delays if (d.source, d.target, d.time) == (sender, receiver, time))
-    return time + 1 + lag  # beyond EOT: it does not arrive within the execution
+    arrival = time + 1 + lag
+    return arrival if arrival <= spec.eot else None
 
 
 def _has_crashed(node: Value, time: int, crashes: Iterable[Crash]) -> bool:

@@ -135,9 +135,12 @@ def test_a_delayed_message_arrives_later_and_only_then() -> None:
     assert rows(text, "got", Delay("a", "b", 1, 2)) == {4: {("b",)}}
 
 
-def test_a_message_that_would_be_delayed_beyond_the_end_is_not_delayed() -> None:
-    assert rows(TICKS, "got", Delay("a", "b", 3, 1)) == rows(TICKS, "got")
-    assert rows(TICKS, "got", Delay("a", "b", 3, 2)) == rows(TICKS, "got")
+def test_a_message_that_is_delayed_beyond_the_end_does_not_arrive() -> None:
+    on_time = {2: {("b", 1)}, 3: {("b", 1), ("b", 2)}, 4: {("b", 1), ("b", 2), ("b", 3)}}
+    assert rows(TICKS, "got") == on_time
+    late = {**on_time, 4: {("b", 1), ("b", 2)}}
+    assert rows(TICKS, "got", Delay("a", "b", 3, 1)) == late
+    assert rows(TICKS, "got", Delay("a", "b", 3, 2)) == late
 
 
 def test_a_crash_stops_delayed_messages_that_are_not_sent_yet() -> None:

@@ -11,12 +11,12 @@ from functools import cached_property
 
 from clew.engine.interrupt import Deadline
 from clew.faults import FailureSpec, FaultSet
-from clew.lineage.circuit import Circuit
+from clew.lineage.circuit import ALWAYS, NEVER, Circuit
 from clew.lineage.graph import RuleGoalGraph
 from clew.lineage.negation import Negation
-from clew.lineage.possibility import Possibilities
 from clew.lineage.reach import Reach
 from clew.lineage.support import Supports
+from clew.lineage.unfolding import Unfolding
 from clew.model import Model
 from clew.program.ir import Program
 from clew.search.protocol import Goal, TracedRun
@@ -32,17 +32,15 @@ class TracedModel(Model):
         self.circuit = Circuit()
         self._negation = negation
         self._graph = RuleGoalGraph(self.ground)
-        self._possibilities = Possibilities(self._graph, self.circuit)
+        self._certain = Unfolding(self._graph, self.circuit, on_cycle=NEVER)
         self._reach = Reach(program, self._graph, self.faults)
 
     @cached_property
     def hazards(self) -> Mapping[Goal, int]:
-        return self._possibilities.hazards()
+        return Unfolding(self._graph, self.circuit, on_cycle=ALWAYS).hazards()
 
     def trace(self, faults: FaultSet) -> TracedRun:
         true = self.ground.truth(faults, self._graph.atoms)
         violations = tuple(v for v, atom in self._graph.goals.items() if atom in true)
-        supports = Supports(
-            self._graph, self.circuit, self._possibilities, true, faults, self._negation, self._reach
-        )
+        supports = Supports(self._graph, self.circuit, self._certain, true, faults, self._negation, self._reach)
         return TracedRun(faults, violations, supports.goals(), self._negation is not Negation.IGNORE)

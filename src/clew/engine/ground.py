@@ -107,6 +107,8 @@ class GroundProgram:
 
     def _atoms(self, name: str, arity: int) -> Iterator[tuple[int, tuple[Value, ...]]]:
         for atom in self._control.symbolic_atoms.by_signature(name, arity):
+            if atom.literal == 0:  # only asked for under negation, and underivable: it never holds
+                continue
             yield atom.literal, tuple(map(symbol_value, atom.symbol.arguments))
 
     @cached_property

@@ -72,8 +72,29 @@ class RuleGoalGraph:
     @cached_property
     def fault_determined(self) -> frozenset[int]:
         """Atoms that depend on faults alone, not on any row: links, crashes as they are seen."""
-        tainted: set[int] = {atom for atom in self.atoms if self.is_row(atom)}
+        resting_on_rows = {atom for atom in self.atoms if self.is_row(atom)}
         for component in components(self.atoms, self._successors):
-            if any(s in tainted for atom in component for s in self._successors(atom)):
-                tainted.update(component)
-        return frozenset(self.atoms) - tainted
+            if any(s in resting_on_rows for atom in component for s in self._successors(atom)):
+                resting_on_rows.update(component)
+        return frozenset(self.atoms) - resting_on_rows
+
+    def given_with(self, goal: int) -> dict[int, bool]:
+        """What is certain once the goal's ``pre`` holds: its only way to come about, followed back.
+
+        A violation needs ``pre``; faults that undo one of these would only make it vacuous.
+        """
+        given: dict[int, bool] = {}
+        work = [b for rule in self._only_rule(goal) for b in rule.body if b > 0]
+        while work:
+            literal = work.pop()
+            atom = abs(literal)
+            if atom in given or atom in self.cycles:
+                continue
+            given[atom] = literal > 0
+            if literal > 0:
+                work.extend(b for rule in self._only_rule(atom) for b in rule.body)
+        return given
+
+    def _only_rule(self, atom: int) -> Sequence[GroundRule]:
+        rules = self.rules_for(atom)
+        return rules if len(rules) == 1 and rules[0].bound is None else ()

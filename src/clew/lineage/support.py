@@ -15,8 +15,8 @@ from clew.faults import FaultSet
 from clew.lineage.circuit import ALWAYS, Circuit
 from clew.lineage.graph import RuleGoalGraph
 from clew.lineage.negation import Negation
-from clew.lineage.possibility import Possibilities
 from clew.lineage.reach import Reach
+from clew.lineage.unfolding import Unfolding
 from clew.lineage.walk import build
 
 
@@ -47,7 +47,7 @@ class Supports:
         self,
         graph: RuleGoalGraph,
         circuit: Circuit,
-        possibilities: Possibilities,
+        certain: Unfolding,
         true: frozenset[int],
         faults: FaultSet,
         negation: Negation,
@@ -55,7 +55,7 @@ class Supports:
     ) -> None:
         self._graph = graph
         self._circuit = circuit
-        self._possibilities = possibilities
+        self._certain = certain
         self._true = true
         self._faults = faults
         self._negation = negation
@@ -68,7 +68,15 @@ class Supports:
         kept = {v: atom for v, atom in self._graph.goals.items() if atom not in self._true}
         if self._negation is Negation.IGNORE:
             kept = {v: atom for v, atom in kept.items() if self._blocked_by_post_only(atom)}
-        return {v: build(atom, self._gates, self._plan) for v, atom in kept.items()}
+        return {violation: self._goal_gate(atom) for violation, atom in kept.items()}
+
+    def _goal_gate(self, atom: int) -> int:
+        """Why the violation cannot happen *while its* ``pre`` *holds*: what that implies needs no support."""
+        self._gates = {}
+        if self._blocked_by_post_only(atom):
+            given = self._graph.given_with(atom)
+            self._gates.update({a: ALWAYS for a, holds in given.items() if (a in self._true) == holds})
+        return build(atom, self._gates, self._plan)
 
     def _blocked_by_post_only(self, atom: int) -> bool:
         """Whether ``pre`` held, so that it was ``post`` that prevented the violation."""
@@ -84,8 +92,8 @@ class Supports:
             return self._plan_absence(node)
         if isinstance(node, _Unfounded):
             return self._plan_blocked(self._outside_rules(node.atoms))
-        if self._possibilities.is_fault_determined(node):
-            return [], lambda: self._possibilities.gate(node, holds=node in self._true)
+        if node in self._graph.fault_determined:
+            return [], lambda: self._certain.gate(node, holds=node in self._true)
         if node in self._true:
             return self._plan_fired(node)
         return self._plan_false(node)
@@ -134,7 +142,7 @@ class Supports:
     # -- atoms that do not hold -------------------------------------------------------------------------
 
     def _plan_false(self, atom: int) -> _Plan:
-        if self._graph.is_row(atom) and self._negation is not Negation.EXACT:
+        if self._negation is not Negation.EXACT and self._graph.is_row(atom):
             return self._plan_false_row(atom)
         if atom in self._graph.cycles:
             companions = _Unfounded(self._graph.cycles[atom] - self._true)

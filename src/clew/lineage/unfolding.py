@@ -1,9 +1,12 @@
-"""Atoms as functions of the faults, without looking at any execution.
+"""Atoms as functions of the faults, by unfolding the ground rules without looking at any execution.
 
-For what faults alone decide (did a link work, is a node down, is a crash seen) these gates are exact, and
-supports use them whichever way things turned out in a run: a message that stayed away because its sender
-crashed at 1 stays away when it crashes at 2 instead.  For ``pre`` they tell when a violation is possible at
-all, so that fault sets which would only make it vacuous are not tried.
+This is where "why not" is answered: a row stays away exactly under the faults for which every rule that would
+derive it keeps a false premise.  Two more uses: what faults alone decide (did a link work, is a node down) is
+taken from here whichever way it turned out in a run, and ``pre`` is unfolded to tell when a violation is
+possible at all, so that fault sets which would only make it vacuous are not tried.
+
+Unfolding is exact except for atoms on a cycle within one time step, where ``on_cycle`` says on which side to
+err: ``ALWAYS`` gives gates that hold whenever the claim can be true, ``NEVER`` gates that hold only if it is.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from dataclasses import dataclass
 
 from clew.engine.atoms import GroundRule
 from clew.engine.execution import Violation
-from clew.lineage.circuit import ALWAYS, Circuit
+from clew.lineage.circuit import Circuit
 from clew.lineage.graph import RuleGoalGraph
 from clew.lineage.walk import build
 
@@ -26,26 +29,18 @@ class _Claim:
     holds: bool
 
 
-class Possibilities:
-    """Gates that hold whenever an atom can hold (or fail) under the faults.
-
-    Exact, except that atoms on a cycle within one time step are taken as possible either way; what faults
-    alone decide is never on such a cycle.
-    """
-
-    def __init__(self, graph: RuleGoalGraph, circuit: Circuit) -> None:
+class Unfolding:
+    def __init__(self, graph: RuleGoalGraph, circuit: Circuit, *, on_cycle: int) -> None:
         self._graph = graph
         self._circuit = circuit
+        self._on_cycle = on_cycle
         self._gates: dict[_Claim, int] = {}
-
-    def is_fault_determined(self, atom: int) -> bool:
-        return atom in self._graph.fault_determined
 
     def gate(self, atom: int, *, holds: bool) -> int:
         return build(_Claim(atom, holds), self._gates, self._plan)
 
     def hazards(self) -> dict[Violation, int]:
-        """For each violation a gate that holds whenever its ``pre`` does; ``post`` is left to the runs."""
+        """For each violation a gate for its ``pre``; ``post`` is left to the runs."""
         return {
             violation: self._circuit.any_of(
                 self._circuit.all_of(self.gate(b, holds=True) for b in rule.body if b > 0)
@@ -60,7 +55,7 @@ class Possibilities:
             leaf = self._circuit.present if claim.holds else self._circuit.absent
             return [], lambda: leaf(fault)
         if claim.atom in self._graph.cycles:
-            return [], lambda: ALWAYS
+            return [], lambda: self._on_cycle
         rules = self._graph.rules_for(claim.atom)
         needed = [_Claim(abs(b), (b > 0) == claim.holds) for rule in rules for b in rule.body]
         if claim.holds:
