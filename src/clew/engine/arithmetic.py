@@ -25,6 +25,7 @@ class Arithmetic:
         self._rules = rules
         self._operations = 0
         self._undefined: dict[int, Notice] = {}
+        self.failure: ProgramError | None = None
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -73,11 +74,12 @@ class Arithmetic:
 
     def _error(self, rule: Symbol, message: str) -> ProgramError:
         source = self._rules[rule.number]
-        return ProgramError(
+        self.failure = ProgramError(
             f"{message} in the rule for '{source.relation}'",
             position=source.position,
             remedy=f"bound it with a comparison; numbers go from {SMALLEST} to {LARGEST}",
         )
+        return self.failure
 
 
 def _truncated_division(left: int, right: int) -> int:

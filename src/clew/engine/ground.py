@@ -71,9 +71,11 @@ class GroundProgram:
         self._control.add(part, [], text)
         try:
             call(lambda: self._control.ground([(part, [])], context=self._arithmetic), self._deadline)
-        except RuntimeError as error:
-            cause = error.args[0] if error.args and isinstance(error.args[0], BaseException) else error
-            raise cause from None
+        except Exception:
+            # clingo wraps what its callbacks raise; the original knows the position
+            if self._arithmetic.failure:
+                raise self._arithmetic.failure from None
+            raise
 
     def _refuse_overflowing_sums(self) -> None:
         """clingo adds with 32 bits: refuse what could wrap around instead of answering wrongly."""

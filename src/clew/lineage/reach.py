@@ -1,90 +1,100 @@
 """Which rows and faults could, by the program text alone, make a missing row appear.
 
-The static half of the conservative treatment of negation (appendix B of the paper): a row can only be
-the reason for an absence if its relation reaches the absent one through an odd number of negations, and
-if it is not later.  Within one time step only rules without ``@next`` and ``@async`` connect.
+The static half of the conservative treatment of negation (appendix B of the paper).  A row can be the reason
+for an absence only if it reaches the absent row through an odd number of negations and is not later.  Of those
+rows it is enough to name the ones right before the last such negation: the others act through them.  The same
+walk tells which faults matter: those that kept a message away, and those whose mere presence is a premise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from clew.faults import Crash, Delay, Fault
 from clew.lineage.graph import RuleGoalGraph
-from clew.program.ir import CRASH, Program, Timing
+from clew.program.ir import CRASH, Premise, Program, Rule, Timing
 
-#: (relation, whether the number of negations on the way is odd)
-_Signed = tuple[str, bool]
+#: A relation at a time.
+_Place = tuple[str, int]
 
-#: Not a relation of the program: the moment at which a message arrives.
-_LAG = "\0lag"
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why no row of a relation appears at a time, as far as the program text tells.
+
+    As long as the ``causes`` that held go on holding, the ``helpful`` faults that happened happen, and no
+    ``harmful`` fault is added, none appears.
+    """
+
+    causes: tuple[int, ...]
+    helpful: frozenset[Fault]
+    harmful: frozenset[Fault]
 
 
 class Reach:
     def __init__(self, program: Program, graph: RuleGoalGraph, faults: Sequence[Fault]) -> None:
         self._faults = faults
-        self._now = _edges(program, same_step_only=True)
-        self._ever = _edges(program, same_step_only=False)
-        self._by_relation: dict[str, list[tuple[int, int]]] = {}
+        self._rules: dict[str, list[Rule]] = {}
+        for rule in program.rules:
+            self._rules.setdefault(rule.relation, []).append(rule)
+        self._longest_lag = max((f.lag for f in faults if isinstance(f, Delay)), default=0)
+        self._rows: dict[_Place, list[int]] = {}
         for atom, row in graph.rows.items():
-            self._by_relation.setdefault(row.relation, []).append((row.time, atom))
-        self._cached_causes = cache(self._possible_causes)
-        self._cached_faults = cache(self._harmful_faults)
+            self._rows.setdefault((row.relation, row.time), []).append(atom)
+        self.reasons = cache(self._find_reasons)
 
-    def possible_causes(self, relation: str, time: int) -> tuple[int, ...]:
-        """Rows whose disappearance could make a row of the relation appear at the time."""
-        return self._cached_causes(relation, time)
+    def _find_reasons(self, relation: str, time: int) -> Reasons:
+        causes: set[_Place] = set()
+        helpful: set[Fault] = set()
+        harmful: set[Fault] = set()
+        for place in self._positive_past((relation, time)):
+            for rule, then in self._uses(place):
+                for premise in rule.premises:
+                    removable = premise.negated or bool(rule.aggregates)
+                    if premise.relation != CRASH and removable:
+                        causes.add((premise.relation, _when(premise, then)))
+                    elif premise.relation == CRASH:
+                        (helpful if premise.negated else harmful).update(self._crashes())
+                        if rule.aggregates:
+                            (harmful if premise.negated else helpful).update(self._crashes())
+                if rule.timing is Timing.ASYNC:
+                    helpful.update(self._stopping(then))
+                    harmful.update(f for f in self._faults if isinstance(f, Delay) and f.time == then)
+        atoms = tuple(atom for place in sorted(causes) for atom in self._rows.get(place, ()))
+        return Reasons(atoms, frozenset(helpful), frozenset(harmful))
 
-    def harmful_faults(self, relation: str) -> tuple[Fault, ...]:
-        """Faults whose mere presence, not the loss of rows, could make a row of the relation appear."""
-        return self._cached_faults(relation)
+    def _positive_past(self, start: _Place) -> set[_Place]:
+        """Relations and times from which the start is reached without a negation."""
+        found = {start}
+        work = [start]
+        while work:
+            for rule, then in self._uses(work.pop()):
+                for premise in rule.premises:
+                    place = (premise.relation, _when(premise, then))
+                    if (not premise.negated or rule.aggregates) and place not in found:
+                        found.add(place)
+                        work.append(place)
+        return found
 
-    def _possible_causes(self, relation: str, time: int) -> tuple[int, ...]:
-        now = {name for name, odd in _backwards(relation, self._now) if odd}
-        ever = {name for name, odd in _backwards(relation, self._ever) if odd}
-        return tuple(
-            atom
-            for name in sorted(ever)
-            for t, atom in sorted(self._by_relation.get(name, ()))
-            if t < time or (t == time and name in now)
-        )
+    def _uses(self, place: _Place) -> Iterator[tuple[Rule, int]]:
+        """The rules that conclude there, with the times at which they can have run."""
+        relation, time = place
+        for rule in self._rules.get(relation, ()):
+            if rule.timing is Timing.SAME:
+                yield rule, time
+            else:
+                lag = self._longest_lag if rule.timing is Timing.ASYNC else 0
+                yield from ((rule, then) for then in range(max(1, time - 1 - lag), time))
 
-    def _harmful_faults(self, relation: str) -> tuple[Fault, ...]:
-        reached = _backwards(relation, self._ever)
-        kinds: set[type[Fault]] = set()
-        if (CRASH, False) in reached:
-            kinds.add(Crash)
-        if (_LAG, False) in reached:
-            kinds.add(Delay)
-        return tuple(f for f in self._faults if type(f) in kinds)
+    def _crashes(self) -> Iterator[Fault]:
+        return (f for f in self._faults if isinstance(f, Crash))
 
-
-def _edges(program: Program, *, same_step_only: bool) -> dict[str, set[_Signed]]:
-    """For each relation what it is concluded from directly, and with which sign."""
-    edges: dict[str, set[_Signed]] = {}
-    for rule in program.rules:
-        if same_step_only and rule.timing is not Timing.SAME:
-            continue
-        sources = edges.setdefault(rule.relation, set())
-        for premise in rule.premises:
-            sources.add((premise.relation, premise.negated))
-            if rule.aggregates:  # an aggregate can change either way when a row goes
-                sources.add((premise.relation, not premise.negated))
-        if rule.timing is Timing.ASYNC:
-            sources.add((_LAG, False))
-    return edges
+    def _stopping(self, time: int) -> Iterator[Fault]:
+        """Faults that can keep what is sent at a time from arriving as it would."""
+        return (f for f in self._faults if f.time == time or (isinstance(f, Crash) and f.time < time))
 
 
-def _backwards(relation: str, edges: dict[str, set[_Signed]]) -> set[_Signed]:
-    """Everything that reaches the relation, with the parity of negations on the way."""
-    found: set[_Signed] = {(relation, False)}
-    work: list[_Signed] = [(relation, False)]
-    while work:
-        name, odd = work.pop()
-        for source, negated in sorted(edges.get(name, ())):
-            signed = (source, odd != negated)
-            if signed not in found:
-                found.add(signed)
-                work.append(signed)
-    return found
+def _when(premise: Premise, then: int) -> int:
+    return premise.at if isinstance(premise.at, int) else then

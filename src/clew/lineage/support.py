@@ -178,14 +178,12 @@ class Supports:
         return [r for a in sorted(atoms) for r in self._graph.rules_for(a) if atoms.isdisjoint(r.body)]
 
     def _plan_absence(self, absence: _Absence) -> _Plan:
-        causes: list[_Node] = [
-            atom for atom in self._reach.possible_causes(absence.relation, absence.time) if atom in self._true
-        ]
-        newly = self._reach.harmful_faults(absence.relation)
+        reasons = self._reach.reasons(absence.relation, absence.time)
+        causes: list[_Node] = [atom for atom in reasons.causes if atom in self._true]
 
         def gate() -> int:
-            kept = [self._circuit.present(f) for f in self._faults]
-            not_added = [self._circuit.absent(f) for f in newly if f not in self._faults]
+            kept = [self._circuit.present(f) for f in self._faults if f in reasons.helpful]
+            not_added = [self._circuit.absent(f) for f in reasons.harmful if f not in self._faults]
             return self._circuit.all_of([*(self._gates[c] for c in causes), *kept, *not_added])
 
         return causes, gate

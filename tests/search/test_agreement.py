@@ -1,0 +1,112 @@
+"""Three ways to the same answer: exact, lineage and exhaustive search must agree on generated programs.
+
+This is the project's strongest test.  When it fails, somebody's certificate would be wrong: find out why, and
+leave the minimised program behind as a regression test.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from clew.dedalus.printer import print_program
+from clew.faults import FailureSpec, FaultSet
+from clew.lineage.negation import Negation
+from clew.model import Model
+from clew.program.checks import checked
+from clew.program.ir import Program
+from clew.search import exact, exhaustive, lineage
+from clew.search.protocol import TracedRun
+from clew.search.verdict import Answer, Findings, Ledger, conduct
+from clew.traced import TracedModel
+from strategies import programs, tiny_specs
+
+
+class _Watched(TracedModel):
+    """Checks of every run that its own supports hold under its own faults: what has been seen is explained."""
+
+    def trace(self, faults: FaultSet) -> TracedRun:
+        run = super().trace(faults)
+        for goal, gate in run.supports.items():
+            assert self.circuit.evaluate(gate, faults), f"{goal} is not supported in its own run under {faults}"
+        return run
+
+
+def _exact(program: Program, spec: FailureSpec) -> Findings:
+    return conduct(lambda book: exact.search(Model(program, spec), book, find_all=True), Ledger())
+
+
+def _exhaustive(program: Program, spec: FailureSpec, *, symmetry: bool = False) -> Findings:
+    system = Model(program, spec)
+    symmetric = system if symmetry else None
+    return conduct(lambda book: exhaustive.search(system, book, find_all=True, symmetric=symmetric), Ledger())
+
+
+def _lineage(program: Program, spec: FailureSpec, negation: Negation, *, symmetry: bool = False) -> Findings:
+    system = _Watched(program, spec, negation)
+    symmetric = system if symmetry else None
+    return conduct(lambda book: lineage.search(system, book, find_all=True, symmetric=symmetric), Ledger())
+
+
+def _fault_sets(findings: Findings) -> set[FaultSet]:
+    return {c.faults for c in findings.counterexamples}
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
+    program = draw(programs())
+    spec = draw(tiny_specs(program))
+    note(f"{spec}\n{print_program(program)}")
+    return checked(program).program, spec
+
+
+@given(problems())
+def test_exact_finds_exactly_the_minimal_counterexamples_of_exhaustive(
+    problem: tuple[Program, FailureSpec],
+) -> None:
+    oracle = _exhaustive(*problem)
+    found = _exact(*problem)
+    assert found.answer is oracle.answer
+    assert _fault_sets(found) == _fault_sets(oracle)
+
+
+@given(problems())
+def test_the_exact_counterexample_has_the_fewest_faults(problem: tuple[Program, FailureSpec]) -> None:
+    oracle = _exhaustive(*problem)
+    first = conduct(lambda book: exact.search(Model(*problem), book), Ledger())
+    assert [len(c.faults) for c in first.counterexamples] == [
+        min(len(c.faults) for c in oracle.counterexamples) for _ in first.counterexamples
+    ]
+    assert first.answer is oracle.answer
+
+
+@pytest.mark.parametrize("negation", [Negation.EXACT, Negation.CONSERVATIVE])
+@given(problem=problems())
+def test_lineage_finds_exactly_the_minimal_counterexamples_of_exhaustive(
+    negation: Negation, problem: tuple[Program, FailureSpec]
+) -> None:
+    oracle = _exhaustive(*problem)
+    found = _lineage(*problem, negation)
+    assert found.answer is oracle.answer
+    assert _fault_sets(found) == _fault_sets(oracle)
+
+
+@given(problems())
+def test_lineage_that_ignores_negation_never_certifies(problem: tuple[Program, FailureSpec]) -> None:
+    found = _lineage(*problem, Negation.IGNORE)
+    system = Model(*problem)
+    assert found.answer in (Answer.COUNTEREXAMPLE, Answer.INCOMPLETE)
+    for faults in _fault_sets(found):
+        assert system.run(faults).violations
+
+
+@given(problems())
+def test_symmetry_changes_no_answer(problem: tuple[Program, FailureSpec]) -> None:
+    oracle = _exhaustive(*problem)
+    for found in (
+        _exhaustive(*problem, symmetry=True),
+        _lineage(*problem, Negation.EXACT, symmetry=True),
+    ):
+        assert found.answer is oracle.answer
+        assert _fault_sets(found) <= _fault_sets(oracle)

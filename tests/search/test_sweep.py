@@ -1,0 +1,106 @@
+"""The sweep: from the smallest bounds that achieve something to the smallest that break it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clew import Answer, Crash, Loss, check
+from clew.dedalus.loader import parse_program
+from clew.errors import UsageError
+from clew.program.ir import Program
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+DELIVERY = """
+    node(a, b); node(a, c); node(b, a); node(b, c); node(c, a); node(c, b);
+    node(X, Y)@next :- node(X, Y);
+    bcast(a, data)@1;
+    log(X, P) :- bcast(X, P);
+    log(X, P)@next :- log(X, P);
+    log(Y, P)@async :- bcast(X, P), node(X, Y);
+"""
+ASSERTIONS = """
+    missing(Y, P) :- log(X, P), node(X, Y), notin log(Y, P);
+    pre(X, P) :- log(X, P), notin crash(_, X, _);
+    post(X, P) :- log(X, P), notin missing(_, P);
+"""
+RETRY = "bcast(X, P)@next :- bcast(X, P);"
+RELAY = "bcast(X, P) :- log(X, P);"
+
+
+def _program(*parts: str) -> Program:
+    return parse_program("".join(parts))
+
+
+def test_the_smallest_setting_that_breaks_simple_delivery() -> None:
+    verdict = check(_program(DELIVERY, ASSERTIONS), sweep_seconds=60, crashes=0)
+    assert verdict.answer is Answer.COUNTEREXAMPLE
+    assert (verdict.spec.eot, verdict.spec.eff) == (3, 2)
+    assert verdict.counterexamples[0].faults.faults in ((Loss("a", "b", 1),), (Loss("a", "c", 1),))
+    assert [(s.eot, s.eff, s.answer.value) for s in verdict.swept] == [
+        (2, 0, "certified"),
+        (2, 1, "certified"),
+        (3, 2, "counterexample"),
+    ]
+
+
+def test_what_only_lacks_time_to_recover_is_not_reported() -> None:
+    """With retries a lost message is made good one step later: EOT grows, and no loss ever breaks it."""
+    verdict = check(_program(DELIVERY, RETRY, ASSERTIONS), sweep_seconds=1.5, crashes=0)
+    assert verdict.answer is Answer.CERTIFIED
+    assert verdict.spec.eff > 3
+    assert verdict.spec.eot == verdict.spec.eff + 1
+
+
+def test_a_sweep_without_a_word_on_crashes_explores_one() -> None:
+    """Retries alone do not survive a crash of the sender after a partial broadcast (Figure 4b)."""
+    verdict = check(_program(DELIVERY, RETRY, ASSERTIONS), sweep_seconds=60)
+    assert verdict.answer is Answer.COUNTEREXAMPLE
+    assert verdict.spec.crashes == 1
+    faults = verdict.counterexamples[0].faults
+    assert faults.crashes == (Crash("a", 2),)
+    assert len(faults.losses) == 1
+
+
+def test_a_fixed_eff_is_kept() -> None:
+    verdict = check(_program(DELIVERY, RETRY, RELAY, ASSERTIONS), sweep_seconds=1, eff=3, crashes=1)
+    assert verdict.answer is Answer.CERTIFIED
+    assert {s.eff for s in verdict.swept} == {3}
+
+
+def test_a_failure_free_run_that_never_gets_there_needs_no_fault() -> None:
+    program = _program(
+        "want(a, x); want(X, P)@next :- want(X, P); pre(X, P) :- want(X, P); post(X, P) :- got(X, P);"
+    )
+    verdict = check(program, sweep_seconds=30)
+    assert verdict.answer is Answer.COUNTEREXAMPLE
+    assert not verdict.counterexamples[0].faults
+
+
+def test_a_program_that_achieves_nothing_is_not_certified() -> None:
+    program = _program("idle(a); idle(X)@next :- idle(X); pre(X) :- never(X); post(X) :- idle(X);")
+    verdict = check(program, sweep_seconds=30)
+    assert verdict.answer is Answer.INCOMPLETE
+    assert verdict.reason is not None and "'pre' stays empty" in verdict.reason
+
+
+def test_outcomes_without_assertions_are_swept_too() -> None:
+    verdict = check(_program(DELIVERY), sweep_seconds=60, crashes=0)
+    assert verdict.answer is Answer.COUNTEREXAMPLE
+    assert {v.relation for v in verdict.counterexamples[0].violations} == {"log"}
+
+
+def test_lineage_sweeps_to_the_same_setting_as_exact() -> None:
+    program = _program(DELIVERY, RETRY, ASSERTIONS)
+    found = [check(program, sweep_seconds=60, strategy=s) for s in ("exact", "lineage")]
+    assert found[0].spec == found[1].spec
+    assert [c.faults for c in found[0].counterexamples] != []
+
+
+def test_random_cannot_sweep() -> None:
+    with pytest.raises(UsageError, match="does not support --sweep"):
+        check(_program(DELIVERY), strategy="random", sweep_seconds=1)
+    with pytest.raises(UsageError, match="cannot sweep"):
+        check(_program(DELIVERY), strategy="random")

@@ -1,0 +1,92 @@
+"""The tree is the architecture: imports point one way, and only the edges of the system print."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "clew"
+
+#: The rooms from left to right; a module imports only from its own room and those before it.
+ROOMS = [
+    "errors",
+    "faults",
+    "program",
+    "dedalus",
+    "engine",
+    "lineage",
+    "search",
+    "model",
+    "traced",
+    "bounds",
+    "strategies",
+    "follow",
+    "api",
+    "report",
+    "cli",
+    "__main__",
+]
+MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")
+
+
+def _room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def _imported_rooms(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "clew":
+            names = (
+                [f"{node.module}.{a.name}" for a in node.names] if node.module == "clew" else [node.module or ""]
+            )
+            yield from (name.split(".")[1] for name in names)
+        elif isinstance(node, ast.Import):
+            yield from (a.name.split(".")[1] for a in node.names if a.name.startswith("clew."))
+
+
+def test_every_room_is_in_the_list() -> None:
+    assert {_room(p) for p in MODULES} == set(ROOMS)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_one_way(path: Path) -> None:
+    own = ROOMS.index(_room(path))
+    later = [room for room in _imported_rooms(path) if ROOMS.index(room) > own]
+    assert later == []
+
+
+def test_the_failure_model_imports_nothing_of_ours() -> None:
+    assert list(_imported_rooms(SOURCE / "faults.py")) == []
+    assert list(_imported_rooms(SOURCE / "errors.py")) == []
+
+
+def test_strategies_know_nothing_of_dedalus() -> None:
+    """They see the protocol, faults and circuits; so simulated code can be searched by the same loop."""
+    allowed = {"errors", "faults", "lineage", "search", "engine"}
+    for path in (SOURCE / "search").glob("*.py"):
+        assert set(_imported_rooms(path)) <= allowed
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+                ("clew.engine", "clew.lineage")
+            ):
+                assert node.module in ("clew.engine.interrupt", "clew.lineage.circuit")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_only_the_command_line_prints_or_exits(path: Path) -> None:
+    if _room(path) == "cli":
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in ("print", "exit", "eval", "exec")
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            assert (node.value.id, node.attr) != ("sys", "exit")
+
+
+@pytest.mark.parametrize("path", [*MODULES, SOURCE / "__init__.py"], ids=lambda p: str(p.relative_to(SOURCE)))
+def test_every_module_says_what_it_is_for(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert not text or ast.get_docstring(ast.parse(text))

@@ -1,0 +1,67 @@
+"""Same input, same seed, same bytes: whatever PYTHONHASHSEED is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+COMMANDS = [
+    ["check", "examples/kafka.ded"],
+    ["check", "examples/kafka.ded", "--all"],
+    ["check", "examples/3pc.ded", "--strategy", "lineage"],
+    [
+        "check",
+        "examples/ack-deliv.ded",
+        "--strategy",
+        "lineage",
+        "--negation",
+        "conservative",
+        "--eot",
+        "5",
+        "--eff",
+        "4",
+    ],
+    ["check", "examples/ack-deliv.ded", "--strategy", "lineage", "--symmetry"],
+    ["check", "examples/retry-deliv.ded", "--strategy", "lineage", "--all"],
+    ["check", "examples/retry-deliv.ded", "--strategy", "exhaustive", "--all"],
+    ["check", "examples/retry-deliv.ded", "--strategy", "random", "--seed", "7"],
+    ["check", "examples/simple-deliv.ded", "--delays", "1", "--eff", "0", "--all"],
+    ["run", "examples/kafka.ded", "--lose", "b,Z,1", "--lose", "c,Z,1", "--crash", "a,4"],
+]
+
+
+def _output(arguments: list[str], hash_seed: str) -> str:
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    done = subprocess.run(
+        [sys.executable, "-m", "clew", *arguments],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return re.sub(r"\d+\.\d\d s;", "TIME s;", done.stdout)
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+def test_output_does_not_depend_on_the_hash_seed(arguments: list[str]) -> None:
+    first, second = _output(arguments, "1"), _output(arguments, "2")
+    assert first == second
+    assert first
+
+
+def test_json_does_not_depend_on_the_hash_seed() -> None:
+    documents = [json.loads(_output(["check", "examples/kafka.ded", "--all", "--json", "-"], s)) for s in "34"]
+    for document in documents:
+        del document["seconds"]
+    assert documents[0] == documents[1]
