@@ -38,8 +38,8 @@ def _verdict_lines(verdict: Verdict, files: Sequence[str]) -> Iterator[str]:
 
 def _counterexample_lines(verdict: Verdict, files: Sequence[str]) -> Iterator[str]:
     found = verdict.counterexamples
-    count = f"{len(found)} minimal counterexamples" if len(found) > 1 else "counterexample"
-    yield f"COUNTEREXAMPLE: {count} within {spec_text(verdict.spec)}."
+    count = f"{len(found)} minimal ones" if len(found) > 1 else _fault_count(found[0])
+    yield f"COUNTEREXAMPLE: {count}, within {spec_text(verdict.spec)}."
     if verdict.reason:
         yield f"  The list may not be complete: {verdict.reason}."
     for number, counterexample in enumerate(found, start=1):
@@ -59,6 +59,10 @@ def _one_counterexample(found: Counterexample, spec: FailureSpec, files: Sequenc
         else:
             yield f"  loses {violation}, which the failure-free run has at the end"
     yield f"  replay: {replay_command(found.faults, spec, files)}"
+
+
+def _fault_count(found: Counterexample) -> str:
+    return f"{len(found.faults)} fault{'' if len(found.faults) == 1 else 's'}"
 
 
 def fault_text(fault: Fault) -> str:

@@ -1,0 +1,100 @@
+"""Documentation is run: every command in it, with the output it shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A command and the output that the page shows for it."""
+
+    page: str
+    command: str
+    output: str
+
+
+def _shown() -> list[Shown]:
+    found = []
+    for page in PAGES:
+        for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, output = part.partition("\n")
+                found.append(Shown(page.name, command, output))
+    return found
+
+
+def _timeless(text: str) -> str:
+    return re.sub(r'\d+\.\d\d s;|"seconds": [\d.]+', "TIME", text).strip()
+
+
+@pytest.mark.parametrize("shown", _shown(), ids=lambda s: f"{s.page}: {s.command}")
+def test_commands_print_what_the_page_shows(shown: Shown) -> None:
+    words = shown.command.split()
+    assert words[0] == "clew", "only clew commands are shown with their output"
+    done = subprocess.run(
+        [sys.executable, "-m", "clew", *words[1:]],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode in (0, 1, 3), done.stderr
+    assert _timeless(done.stdout) == _timeless(shown.output)
+
+
+def test_there_is_something_to_run() -> None:
+    assert {s.page for s in _shown()} >= {"README.md", "strategies.md", "json.md"}
+
+
+def test_the_python_example_of_the_readme(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    script = tmp_path / "example.py"
+    script.write_text(block, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.splitlines()[0] == re.findall(r"faults\)\s+# (.*)", block)[0]
+
+
+def test_the_program_of_the_readme_is_broken_by_one_loss(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```dedalus\n(.*?)```", readme, re.DOTALL)
+    (tmp_path / "broadcast.ded").write_text(program, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "clew", "check", "broadcast.ded"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "is lost" in done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_make_targets_that_are_shown_exist(page: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"^make (\w+)", page.read_text(encoding="utf-8"), re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_files_that_are_named_exist(page: Path) -> None:
+    for name in re.findall(
+        r"`((?:docs|examples|benchmarks|src|tests)/[\w./-]*)`", page.read_text(encoding="utf-8")
+    ):
+        assert (ROOT / name).exists(), name
