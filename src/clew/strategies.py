@@ -55,11 +55,15 @@ class Examined:
 
 def examine(strategy: Strategy, program: Program, spec: FailureSpec, options: Options, ledger: Ledger) -> Examined:
     """Search at one setting."""
-    made: list[Model] = []
-    findings = conduct(lambda book: strategy.search(program, spec, options, book, made.append), ledger)
-    if not made:  # stopped before the model was there
-        return Examined(findings, False, ())
-    return Examined(findings, made[0].vacuous(), made[0].ground.notices)
+    told: list[tuple[bool, tuple[Notice, ...]]] = []
+
+    def made(model: Model) -> None:
+        # Asked before the search: an interrupt in the middle of a query leaves the solver unusable.
+        told.append((model.vacuous(), model.ground.notices))
+
+    findings = conduct(lambda book: strategy.search(program, spec, options, book, made), ledger)
+    vacuous, notices = told[0] if told else (False, ())
+    return Examined(findings, vacuous, notices)
 
 
 def _exact(

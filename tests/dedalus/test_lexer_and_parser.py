@@ -225,7 +225,7 @@ REFUSED = [
     ("p;", 1, 2, "unexpected ';'", "expected '('"),
     ("p(a)", 1, 5, "unexpected the end of the file", "expected '@', ':-' or ';'"),
     ("p(a)@1", 1, 7, "unexpected the end of the file", "expected ':-' or ';'"),
-    ("p(a)\n\n// end\n", 4, 1, "unexpected the end of the file", "expected '@', ':-' or ';'"),
+    ("p(a)\n\n// end\n", 3, 7, "unexpected the end of the file", "expected '@', ':-' or ';'"),
     ("p(a", 1, 4, "unexpected the end of the file", "expected ',' or ')'"),
     ("p(a b);", 1, 5, "unexpected 'b'", "expected ',' or ')'"),
     ("p(a,);", 1, 5, "unexpected ')'", "expected a variable, a constant or an expression"),
@@ -337,10 +337,10 @@ def test_a_long_list_is_not_deep() -> None:
     assert len(clause.comparisons) == many
 
 
-def test_a_file_of_the_largest_size_is_read_in_moments() -> None:
-    """Linear in the size: the whole 20 000 rules take about a second, a quadratic parser takes a minute."""
-    clauses = 20_000
+def test_reading_takes_time_in_proportion_to_the_size() -> None:
+    """8000 rules take a fraction of a second; a parser that is quadratic in the number of tokens takes many."""
+    clauses = 8000
     started = time.process_time()
     program = parse_program("n(X, Y)@next :- n(X, Y);\n" * clauses)
     assert len(program.rules) == clauses
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 3

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import TypeVar
 
 from clew.errors import BudgetExhaustedError
@@ -15,21 +18,60 @@ _POLL_SECONDS = 0.05
 
 
 class Deadline:
-    """A moment after which work must stop; ``Deadline(None)`` never comes."""
+    """A moment after which work must stop; ``Deadline(None)`` never comes by itself.
+
+    Ctrl-C brings it, too: within ``listening`` the signal only sets a flag, because an exception inside a
+    callback from C code would end the process.
+    """
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
+        self.interrupted = False
         self._end = None if seconds is None else time.monotonic() + seconds
 
-    def left(self) -> float | None:
-        return None if self._end is None else max(0.0, self._end - time.monotonic())
-
     def passed(self) -> bool:
-        return self._end is not None and time.monotonic() >= self._end
+        return self.interrupted or (self._end is not None and time.monotonic() >= self._end)
 
     def check(self) -> None:
+        if self.interrupted:
+            raise BudgetExhaustedError("interrupted")
         if self.passed():
             raise BudgetExhaustedError(f"the time limit of {self.seconds:g} s ran out")
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """While inside, Ctrl-C brings this deadline (only the main thread can arrange that)."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def interrupt(number: int, frame: FrameType | None) -> None:
+            self.interrupted = True
+
+        before = signal.signal(signal.SIGINT, interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    @contextmanager
+    def watching(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Call ``stop`` from another thread when the deadline comes while inside."""
+        finished = threading.Event()
+
+        def watch() -> None:
+            while not finished.wait(_POLL_SECONDS):
+                if self.passed():
+                    stop()
+                    return
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            finished.set()
+            watcher.join()
 
 
 def call(work: Callable[[], T], deadline: Deadline) -> T:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from clew.engine.interrupt import Deadline
 from clew.faults import FaultSet, Node
 from clew.search.protocol import Goal, SymmetricSystem, TracedRun, TracedSystem
 from clew.search.sat import FaultSolver
@@ -25,7 +26,7 @@ def search(
     symmetric: SymmetricSystem | None = None,
 ) -> str | None:
     """Alternate until a counterexample is found (or all are) or no candidate is left."""
-    hypotheses = _Hypotheses(system, symmetric)
+    hypotheses = _Hypotheses(system, symmetric, ledger.deadline)
     complete = True
     candidate: FaultSet | None = FaultSet()
     try:
@@ -49,12 +50,12 @@ def search(
 class _Hypotheses:
     """Which goal could still be violated by which faults, after what the runs have shown."""
 
-    def __init__(self, system: TracedSystem, symmetric: SymmetricSystem | None) -> None:
+    def __init__(self, system: TracedSystem, symmetric: SymmetricSystem | None, deadline: Deadline) -> None:
         self._system = system
         self._symmetric = symmetric
         self._renamings: Sequence[Mapping[Node, Node]] = symmetric.symmetries() if symmetric else ()
         self._renamed_gates: list[dict[int, int]] = [{} for _ in self._renamings]
-        self._solver = FaultSolver(system.spec, system.faults, system.circuit)
+        self._solver = FaultSolver(system.spec, system.faults, system.circuit, deadline)
         self._violated: dict[Goal, int] = {}
         # "One of the known goals is violated, or one still to be introduced": assumed false is the latter.
         self._other_goal = self._solver.new_variable()

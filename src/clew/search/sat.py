@@ -13,20 +13,27 @@ from itertools import combinations
 from pysat.card import CardEnc, EncType, ITotalizer
 from pysat.solvers import Solver
 
+from clew.engine.interrupt import Deadline
 from clew.faults import Crash, FailureSpec, Fault, FaultSet
 from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, Present
+
+#: One that is incremental and can be interrupted.
+_SOLVER = "minisat22"
 
 
 class FaultSolver:
     """Admissible fault sets under growing constraints."""
 
-    def __init__(self, spec: FailureSpec, faults: Sequence[Fault], circuit: Circuit) -> None:
+    def __init__(
+        self, spec: FailureSpec, faults: Sequence[Fault], circuit: Circuit, deadline: Deadline | None = None
+    ) -> None:
         self._circuit = circuit
+        self._deadline = deadline or Deadline(None)
         self._variables: dict[Fault, int] = {f: n for n, f in enumerate(faults, start=1)}
         self._top = len(self._variables)
         self._follows: dict[int, int] = {}
         self._implies: dict[int, int] = {}
-        self._solver = Solver(name="cadical153")
+        self._solver = Solver(name=_SOLVER)
         self._size = 0
         self._counter: ITotalizer | None = None
         self._admit(spec)
@@ -54,12 +61,20 @@ class FaultSolver:
     def smallest(self, assumptions: Iterable[int]) -> FaultSet | None:
         """A fault set of least size that meets all requirements; sizes never fall as requirements grow."""
         assumed = list(assumptions)
-        if not self._solver.solve(assumptions=assumed):
-            return None
-        while not self._solver.solve(assumptions=[*assumed, *self._at_most(self._size)]):
-            self._size += 1
+        with self._deadline.watching(self._solver.interrupt):
+            if not self._solve(assumed):
+                return None
+            while not self._solve([*assumed, *self._at_most(self._size)]):
+                self._size += 1
         true = set(self._solver.get_model())
         return FaultSet.of(f for f, variable in self._variables.items() if variable in true)
+
+    def _solve(self, assumptions: list[int]) -> bool:
+        solvable: bool | None = self._solver.solve_limited(assumptions=assumptions, expect_interrupt=True)
+        if solvable is None:
+            self._deadline.check()
+            raise AssertionError("the solver stopped without being asked to")
+        return solvable
 
     def _at_most(self, size: int) -> list[int]:
         """Assumption that no more faults than this happen."""

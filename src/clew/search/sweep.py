@@ -64,11 +64,10 @@ class _Sweep:
 
     def conduct(self) -> Swept:
         try:
-            return self._conduct()
+            with self._ledger.deadline.listening():
+                return self._conduct()
         except BudgetExhaustedError as limit:
-            return self._stopped(str(limit), within_budget=True)
-        except KeyboardInterrupt:
-            return self._stopped("interrupted", within_budget=False)
+            return self._stopped(str(limit))
 
     def _conduct(self) -> Swept:
         start = self._first_achievement()
@@ -127,10 +126,11 @@ class _Sweep:
                 return course
             until *= 2
 
-    def _stopped(self, reason: str, *, within_budget: bool) -> Swept:
+    def _stopped(self, reason: str) -> Swept:
+        """The end of the budget ends a sweep with what is certified; an interrupt leaves it incomplete."""
         if self._best is not None:
             spec, findings = self._best
-            if not within_budget:
+            if self._ledger.deadline.interrupted:
                 findings = replace(findings, answer=Answer.INCOMPLETE, reason=reason)
             return Swept(spec, findings, tuple(self._settings))
         return Swept(self._spec, self._ledger.conclude(reason, 0.0), tuple(self._settings))

@@ -91,9 +91,8 @@ def conduct(search: Callable[[Ledger], str | None], ledger: Ledger) -> Findings:
     """Run a search to its end, its budget or an interrupt, and say honestly which it was."""
     started = time.monotonic()
     try:
-        reason = search(ledger)
+        with ledger.deadline.listening():
+            reason = search(ledger)
     except BudgetExhaustedError as limit:
         reason = str(limit)
-    except KeyboardInterrupt:
-        reason = "interrupted"
     return ledger.conclude(reason, time.monotonic() - started)

@@ -1,0 +1,160 @@
+"""Which bounds are checked: flags, the program's own line, defaults, and what contradicts itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from clew.bounds import Asked, Bounds, as_node, known_node, resolve
+from clew.dedalus.loader import Defaults, parse_program
+from clew.errors import UsageError
+from clew.faults import FailureSpec, Node
+
+#: a sends to b, and b, which no fact mentions as a place, sends on to c.
+RELAY = parse_program('n("a", "b"); m(Y)@async :- n(X, Y); k("c")@async :- m(X);')
+NODES = ("a", "b", "c")
+
+
+def bounds(stated: Defaults | None = None, asked: Asked | None = None) -> Bounds:
+    return resolve(RELAY, stated or Defaults(), asked or Asked())
+
+
+STATED = Defaults(("a", "b"), 6, 3, 1, 2)
+
+
+def test_what_the_program_states() -> None:
+    assert bounds(STATED) == Bounds(("a", "b"), 6, 3, 1, 2)
+
+
+def test_flags_win() -> None:
+    assert bounds(STATED, Asked(["x", "y"], 5, 2, 0, 1)) == Bounds(("x", "y"), 5, 2, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        (Asked(nodes=["z"]), Bounds(("z",), 6, 3, 1, 2)),
+        (Asked(eot=9), Bounds(("a", "b"), 9, 3, 1, 2)),
+        (Asked(eff=0), Bounds(("a", "b"), 6, 0, 1, 2)),
+        (Asked(crashes=0), Bounds(("a", "b"), 6, 3, 0, 2)),
+        (Asked(delays=0), Bounds(("a", "b"), 6, 3, 1, 0)),
+    ],
+)
+def test_one_flag_leaves_the_rest(asked: Asked, wanted: Bounds) -> None:
+    assert bounds(STATED, asked) == wanted
+
+
+def test_nothing_said_leaves_the_times_to_the_sweep_with_one_crash() -> None:
+    assert bounds() == Bounds(NODES, None, None, 1, 0)
+
+
+def test_an_eot_without_a_word_on_faults_allows_none() -> None:
+    assert bounds(asked=Asked(eot=4)) == Bounds(NODES, 4, None, 0, 0)
+
+
+def test_the_spec_of_bounds() -> None:
+    assert Bounds(("a",), 4, None, 1, 2).spec() == FailureSpec(("a",), 4, 0, 1, 2)
+    assert Bounds(("a",), 4, 3, 1, 2).spec() == FailureSpec(("a",), 4, 3, 1, 2)
+
+
+# Nodes.
+
+
+def test_nodes_are_where_facts_and_messages_are() -> None:
+    assert bounds(asked=Asked(eot=4)).nodes == NODES
+
+
+def test_places_that_no_message_reaches_in_time_are_no_nodes() -> None:
+    assert bounds(asked=Asked(eot=2)).nodes == ("a", "b")
+
+
+def test_nodes_are_sorted_numbers_first() -> None:
+    program = parse_program('n("b"); n(2); n("a"); n(10); n(-1);')
+    assert resolve(program, Defaults(), Asked(eot=2)).nodes == (-1, 2, 10, "a", "b")
+
+
+def test_named_nodes_keep_their_order_and_come_once() -> None:
+    assert bounds(asked=Asked(["b", "a", "b"], eot=2)).nodes == ("b", "a")
+
+
+def test_a_named_node_is_a_number_if_the_program_knows_it_as_one() -> None:
+    program = parse_program('n(1); n(-2); n("3");')
+    assert resolve(program, Defaults(), Asked(["1", "-2", "3", "4"], eot=2)).nodes == (1, -2, "3", "4")
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "node"),
+    [
+        ("a", {"a"}, "a"),
+        ("1", {1}, 1),
+        ("1", {"1", 1}, "1"),
+        ("1", {"a"}, "1"),
+        ("-1", {-1}, -1),
+        (1, {1}, 1),
+        ("-", {1}, "-"),
+        ("--1", {1, -1}, "--1"),
+        ("²", {2}, "²"),
+        ("", {1}, ""),
+    ],
+)
+def test_a_node_as_written(name: Node, known: set[Node], node: Node) -> None:
+    assert as_node(name, known) == node
+
+
+def test_a_known_node() -> None:
+    assert known_node("1", (1, "a")) == 1
+    assert known_node("a", (1, "a")) == "a"
+
+
+def test_an_unknown_node_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UsageError) as caught:
+        known_node("z", (1, "a"))
+    assert (caught.value.message, caught.value.remedy) == ("'z' is no node", "the nodes are 1, a")
+
+
+# Contradictions.
+
+
+@pytest.mark.parametrize(
+    ("asked", "message", "remedy"),
+    [
+        (Asked(eot=0), "eot is 0", "give --eot a number from 1 on"),
+        (Asked(eot=-3), "eot is -3", "give --eot a number from 1 on"),
+        (Asked(eff=-1), "eff is -1", "give --eff a number from 0 on"),
+        (Asked(crashes=-1), "crashes is -1", "give --crashes a number from 0 on"),
+        (Asked(delays=-1), "delays is -1", "give --delays a number from 0 on"),
+        (Asked(eot=3, eff=4), "EFF 4 is larger than EOT 3", "--eff at most --eot"),
+        (Asked(eot=4, crashes=4), "4 crashes are more than the 3 nodes (a, b, c)", "--crashes a number up to 3"),
+        (Asked(["a"], crashes=2), "2 crashes are more than the 1 node", "--crashes a number up to 1"),
+        (Asked([]), "no nodes are given", "--nodes a,b,c"),
+        (Asked(["a"], eot=10**9), "eot is 1000000000", "--eot"),
+        (Asked(["a"], eot=4, delays=10**9), "1000000000", "--delays"),
+    ],
+)
+def test_what_is_refused(asked: Asked, message: str, remedy: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        bounds(asked=asked)
+    assert message in caught.value.message
+    assert remedy in (caught.value.remedy or "")
+
+
+def test_what_the_program_states_is_refused_too() -> None:
+    with pytest.raises(UsageError, match="EFF 9 is larger than EOT 6"):
+        bounds(Defaults(eot=6, eff=9))
+    with pytest.raises(UsageError, match="EFF 3 is larger than EOT 2"):
+        bounds(STATED, Asked(eot=2))
+
+
+def test_the_limits_are_allowed() -> None:
+    assert bounds(asked=Asked(eot=4, eff=4, crashes=3)) == Bounds(NODES, 4, 4, 3, 0)
+
+
+def test_a_program_without_facts_has_no_nodes() -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve(parse_program("p(X) :- q(X);"), Defaults(), Asked(eot=3))
+    assert caught.value.message == "the program has no facts, so there are no nodes"
+    assert "--nodes" in (caught.value.remedy or "")
+
+
+def test_a_program_without_facts_can_be_given_nodes() -> None:
+    program = parse_program("p(X) :- q(X);")
+    assert resolve(program, Defaults(), Asked(["a"], eot=3)).nodes == ("a",)
