@@ -44,8 +44,8 @@ class Model:
         """Whether the failure-free run achieves nothing that could be violated."""
         return has_assertions(self.program) and not self.ground.rows_at_end(PRE)
 
-    def fewest_faults(self) -> FaultSet | None:
-        return self.ground.fewest_faults()
+    def ever_fewer_faults(self) -> Iterator[FaultSet]:
+        return self.ground.ever_fewer_faults()
 
     def minimal_faults(self) -> Iterator[FaultSet]:
         return self.ground.minimal_faults()

@@ -70,14 +70,22 @@ FILES = [
     Bad("file below a file", "p.ded/x: cannot be read", args="check p.ded/x", remedy="check the path"),
     Bad("file name too long", "cannot be read", args="check " + "a" * 5000, remedy="check the path"),
     Bad("link to itself", "loop.ded", args="check loop.ded --eot 3", remedy="check the path"),
-    in_program("missing include", "2:11", "'gone.ded' does not exist", GOOD[:15] + '\n  include "gone.ded";', "looked for gone.ded"),
+    in_program(
+        "missing include",
+        "5:11",
+        "'gone.ded' does not exist",
+        GOOD + '  include "gone.ded";',
+        "looked for gone.ded",
+    ),
     in_program("included folder", "1:9", "folder: is a folder", 'include "folder";', "name the program files"),
     in_program("include name too long", "1:9", "", f'include "{"a" * 5000}";'),
     Bad("5 MB of clauses", "p.ded: is larger than 1 MB", b'n("a", "b")@1;\n' * 350_000, remedy="split"),
     Bad("5 MB of garbage", "p.ded: is larger than 1 MB", random.Random(5).randbytes(5_000_000)),
     in_program("included file of 5 MB", "1:9", "large.ded: is larger than 1 MB", 'include "large.ded";', "split"),
     *(
-        in_program(f"garbage, seed {seed}", at, "not UTF-8 text", random.Random(seed).randbytes(2000), "a text file")
+        in_program(
+            f"garbage, seed {seed}", at, "not UTF-8 text", random.Random(seed).randbytes(2000), "a text file"
+        )
         for seed, at in ((0, "1:1"), (1, "1:1"), (2, "1:2"), (3, "1:1"))
     ),
     in_program("garbage of 7 bits", "1:1", "unprintable character U+0003", bytes(range(3, 128)), "a text file"),
@@ -86,17 +94,25 @@ FILES = [
 ]
 
 SYNTAX = [
-    in_program("syntax error", "2:10", "unexpected 'n'", 'n("a")@1;\nm(X) :- n n(X);', "expected"),
+    in_program("syntax error", "2:14", "unexpected 'n'", 'n("a")@1;\nm(X) :- n(X) n(X);', "expected ',' or ';'"),
     in_program("clause not ended", "1:9", "unexpected the end of the file", 'n("a")@1\n', "clauses end with ';'"),
-    in_program("unclosed string", "2:3", "a string is not closed", 'n("a")@1;\nm("b)@1;', "close it with \""),
-    in_program("unclosed comment", "2:1", "a comment is not closed", 'n("a")@1;\n/* m("b")@1;', "close it with */"),
-    in_program("deep parentheses", "2:56", "nested more than 50 deep", f'n("a")@1;\np(X, {"(" * 9999}', "split it"),
-    in_program("long sum", "2:6", "nested more than 50 deep", f'n("a")@1;\np(X, {"X + " * 9999}X) :- n(X);', "split"),
+    in_program("unclosed string", "2:3", "a string is not closed", 'n("a")@1;\nm("b)@1;', 'close it with "'),
+    in_program(
+        "unclosed comment", "2:1", "a comment is not closed", 'n("a")@1;\n/* m("b")@1;', "close it with */"
+    ),
+    in_program(
+        "deep parentheses", "2:56", "nested more than 50 deep", f'n("a")@1;\np(X, {"(" * 9999}', "split it"
+    ),
+    in_program(
+        "long sum", "2:6", "nested more than 50 deep", f'n("a")@1;\np(X, {"X + " * 9999}X) :- n(X);', "split"
+    ),
     in_program("large number", "1:8", "the number 2147483648 is too large", 'n("a", 2147483648)@1;', "2147483647"),
     in_program("fact with a variable", "1:1", "contains A, which is not a constant", "n(A)@1;", "quote it"),
     in_program("unknown default", "1:5", "'eto' is not a default", "//! eto=4\n" + GOOD, "eot=..."),
     in_program("default without a number", "1:5", "'eot=x' does not give a number", "//! eot=x\n" + GOOD, "eot=3"),
-    in_program("default of a raised digit", "1:5", "'eot=²' does not give a number", "//! eot=²\n" + GOOD, "eot=3"),
+    in_program(
+        "default of a raised digit", "1:5", "'eot=²' does not give a number", "//! eot=²\n" + GOOD, "eot=3"
+    ),
 ]
 
 ONE = 'n("a", 1)@1;\n'
@@ -105,22 +121,72 @@ MEANING = [
     Bad("empty program", "the program is empty", "", remedy="facts and rules"),
     Bad("only comments", "the program is empty", "// nothing\n/* here */\n", remedy="facts and rules"),
     Bad("no facts", "the program has no facts", "p(X)@next :- p(X);", remedy="--nodes"),
-    in_program("unbound head variable", "2:1", "Y in the head of 'p' is not bound", ONE + "p(X, Y) :- n(X, _);", "contains Y"),
+    in_program(
+        "unbound head variable",
+        "2:1",
+        "Y in the head of 'p' is not bound",
+        ONE + "p(X, Y) :- n(X, _);",
+        "contains Y",
+    ),
     in_program("unbound aggregate", "2:1", "Y in the head of 'p' is not bound", ONE + "p(X, sum<Y>) :- n(X, _);"),
     in_program("wildcard in a head", "2:1", "'_' in the head of 'p'", ONE + "p(X, _) :- n(X, _);", "variable"),
-    in_program("unbound in a comparison", "2:20", "Y in a comparison is not bound", ONE + "p(X) :- n(X, _), Y > 1;", "contains Y"),
-    in_program("unbound in a negation", "2:24", "Y in 'notin n' is not bound", ONE + "p(X) :- n(X, _), notin n(Y, Y);", "contains Y"),
-    in_program("negative cycle", "2:24", "'p' depends on the absence", ONE + "p(X) :- n(X, _), notin q(X);\nq(X) :- p(X);", "@next"),
+    in_program(
+        "unbound in a comparison",
+        "2:20",
+        "Y in a comparison is not bound",
+        ONE + "p(X) :- n(X, _), Y > 1;",
+        "contains Y",
+    ),
+    in_program(
+        "unbound in a negation",
+        "2:24",
+        "Y in 'notin n' is not bound",
+        ONE + "p(X) :- n(X, _), notin n(Y, Y);",
+        "contains Y",
+    ),
+    in_program(
+        "negative cycle",
+        "2:24",
+        "'p' depends on the absence",
+        ONE + "p(X) :- n(X, _), notin q(X);\nq(X) :- p(X);",
+        "@next",
+    ),
     in_program("aggregation cycle", "2:19", "an aggregate) of 'p'", ONE + "p(X, count<Y>) :- p(X, Y);", "@next"),
-    in_program("arity clash", "2:9", "'n' is used with 1 columns here and with 2", ONE + "p(X) :- n(X);", "p.ded:1:1"),
-    in_program("runaway arithmetic", "2:1", "'p' computes new values from its own", ONE + "p(X, Y + 1) :- p(X, Y);", "X < 10"),
+    in_program(
+        "arity clash", "2:9", "'n' is used with 1 columns here and with 2", ONE + "p(X) :- n(X);", "p.ded:1:1"
+    ),
+    in_program(
+        "runaway arithmetic",
+        "2:1",
+        "'p' computes new values from its own",
+        ONE + "p(X, Y + 1) :- p(X, Y);",
+        "X < 10",
+    ),
     in_program("crash defined", "2:1", "'crash' is built in", ONE + 'crash("a", "b", 1)@1;', "--crashes"),
-    in_program("crash with two columns", "2:18", "'crash' is used with 2 columns", ONE + "p(X) :- n(X, _), crash(X, X);", "crash(Observer, Node, Time)"),
+    in_program(
+        "crash with two columns",
+        "2:18",
+        "'crash' is used with 2 columns",
+        ONE + "p(X) :- n(X, _), crash(X, X);",
+        "crash(Observer, Node, Time)",
+    ),
     in_program("pre without post", "2:1", "defines 'pre' but not 'post'", ONE + "pre(X) :- n(X, _);", "'post'"),
     in_program("post without pre", "2:1", "defines 'post' but not 'pre'", ONE + "post(X) :- n(X, _);", "'pre'"),
-    in_program("pre and post differ", "3:1", "'pre' has 1 columns and 'post' has 2", ONE + "pre(X) :- n(X, _);\npost(X, Y) :- n(X, Y);", "same"),
+    in_program(
+        "pre and post differ",
+        "3:1",
+        "'pre' has 1 columns and 'post' has 2",
+        ONE + "pre(X) :- n(X, _);\npost(X, Y) :- n(X, Y);",
+        "same",
+    ),
     Bad("nothing to check", "says nothing about what must hold", ONE, remedy="define 'pre' and 'post'"),
-    Bad("nothing to sweep", "says nothing about what must hold", ONE, "check p.ded", remedy="define 'pre' and 'post'"),
+    Bad(
+        "nothing to sweep",
+        "says nothing about what must hold",
+        ONE,
+        "check p.ded",
+        remedy="define 'pre' and 'post'",
+    ),
 ]
 
 SQUARES = 'n("a", 2)@1;\nn(X, Y * Y)@next :- n(X, Y);\n'
@@ -132,14 +198,28 @@ RUN_TIME = [
     Bad("overflow, given nodes", OVERFLOW, SQUARES, "check p.ded --eot 10 --nodes a", "p.ded:2:1", "bound it"),
     Bad("overflow of a run", OVERFLOW, SQUARES, "run p.ded --eot 10", "p.ded:2:1", "bound it with a comparison"),
     Bad("overflow of a sweep", OVERFLOW, SQUARES, "check p.ded --nodes a", "p.ded:2:1", "bound it"),
-    in_program("overflow in a comparison", "2:1", "becomes too large", 'n("a", 2147483647)@1;\np(X) :- n(X, Y), Y + 1 > 0;', "bound it"),
-    in_program("overflow of a sum", "4:1", "a sum in the rule for 's' can become too large", SUM, "keep sums below"),
-    in_program("overflow of an average", "4:1", "a sum in the rule for 's'", SUM.replace("sum<", "avg<"), "keep sums"),
+    in_program(
+        "overflow in a comparison",
+        "2:1",
+        "becomes too large",
+        'n("a", 2147483647)@1;\np(X) :- n(X, Y), Y + 1 > 0;',
+        "bound it",
+    ),
+    in_program(
+        "overflow of a sum", "4:1", "a sum in the rule for 's' can become too large", SUM, "keep sums below"
+    ),
+    in_program(
+        "overflow of an average", "4:1", "a sum in the rule for 's'", SUM.replace("sum<", "avg<"), "keep sums"
+    ),
 ]
 
 BOUNDS = [
     in_flags("check p.ded --eot 3 --eff 4", "EFF 4 is larger than EOT 3", "--eff at most --eot"),
-    in_flags("check p.ded --eot 3 --crashes 3", "3 crashes are more than the 2 nodes (a, b)", "--crashes a number up to 2"),
+    in_flags(
+        "check p.ded --eot 3 --crashes 3",
+        "3 crashes are more than the 2 nodes (a, b)",
+        "--crashes a number up to 2",
+    ),
     in_flags("check p.ded --eot 0", "eot is 0", "--eot a number from 1 on"),
     in_flags("check p.ded --eot -1", "eot is -1", "--eot a number from 1 on"),
     in_flags("check p.ded --eot 3 --eff -1", "eff is -1", "--eff a number from 0 on"),
@@ -157,7 +237,9 @@ BOUNDS = [
     in_flags("check p.ded --eot 3 --json missing/out.json", "missing/out.json cannot be written", "give a path"),
     in_flags("check p.ded --eot 3 --json folder", "folder cannot be written", "give a path"),
     Bad("huge eot", HUGE, args=f"check p.ded --nodes a,b --eot {HUGE}", remedy="--eot", seconds=10),
-    Bad("huge delays", HUGE, args=f"check p.ded --nodes a,b --eot 3 --delays {HUGE}", remedy="--delays", seconds=10),
+    Bad(
+        "huge delays", HUGE, args=f"check p.ded --nodes a,b --eot 3 --delays {HUGE}", remedy="--delays", seconds=10
+    ),
 ]
 
 CANNOT_HAPPEN, CONTRADICT = "cannot happen in an execution of 3 steps", "these faults contradict each other"
@@ -183,10 +265,18 @@ RUNS = [
     in_flags("run p.ded --eot 3 --lose a,b,²", "--lose a,b,² is not understood", "--lose NODE,NODE,NUMBER"),
     in_flags("run p.ded --eot 3 --lose ,b,1", "--lose ,b,1 is not understood", "--lose NODE,NODE,NUMBER"),
     in_flags("run p.ded --eot 3 --crash a", "--crash a is not understood", "--crash NODE,NUMBER"),
-    in_flags("run p.ded --eot 3 --delay a,b,1", "--delay a,b,1 is not understood", "--delay NODE,NODE,NUMBER,NUMBER"),
+    in_flags(
+        "run p.ded --eot 3 --delay a,b,1", "--delay a,b,1 is not understood", "--delay NODE,NODE,NUMBER,NUMBER"
+    ),
     in_flags("run p.ded --eot 3 --crash a,1 --crash a,2", f"{CONTRADICT}: C(a,1) C(a,2)", "crashes at most once"),
-    in_flags("run p.ded --eot 3 --lose a,b,1 --delay a,b,1,1", f"{CONTRADICT}: O(a,b,1) D(a,b,1,1)", "lost or delayed once"),
-    in_flags("run p.ded --eot 3 --delay a,b,1,2 --delay a,b,1,1", f"{CONTRADICT}: D(a,b,1,1) D(a,b,1,2)", "delayed once"),
+    in_flags(
+        "run p.ded --eot 3 --lose a,b,1 --delay a,b,1,1",
+        f"{CONTRADICT}: O(a,b,1) D(a,b,1,1)",
+        "lost or delayed once",
+    ),
+    in_flags(
+        "run p.ded --eot 3 --delay a,b,1,2 --delay a,b,1,1", f"{CONTRADICT}: D(a,b,1,1) D(a,b,1,2)", "delayed once"
+    ),
     in_flags("run p.ded --eot 3 --at 4", "time 4 is outside the execution", "--at from 1 to 3"),
     in_flags("run p.ded --eot 3 --at 0", "time 0 is outside the execution", "--at from 1 to 3"),
     in_flags("run p.ded --eot 3 --at -1", "time -1 is outside the execution", "--at from 1 to 3"),
@@ -220,12 +310,15 @@ UNSUPPORTED = [
 TABLE = [*FILES, *SYNTAX, *MEANING, *RUN_TIME, *BOUNDS, *RUNS, *UNSUPPORTED]
 
 
-def clew(folder: Path, args: str, text: str | bytes = GOOD, seconds: float = 60) -> subprocess.CompletedProcess[str]:
+def clew(
+    folder: Path, args: str, text: str | bytes = GOOD, seconds: float = 60
+) -> subprocess.CompletedProcess[str]:
     """The command in a folder with p.ded, a folder, a link to itself and a file that is too large."""
     (folder / "p.ded").write_bytes(text.encode() if isinstance(text, str) else text)
     (folder / "folder").mkdir()
     (folder / "loop.ded").symlink_to(folder / "loop.ded")
-    (folder / "large.ded").write_bytes(b" " * 5_000_000)
+    with (folder / "large.ded").open("wb") as large:
+        large.truncate(5_000_000)
     return subprocess.run(
         [sys.executable, "-m", "clew", *args.split(" ")],
         cwd=folder,
@@ -281,7 +374,6 @@ def test_bad_usage(args: str, says: str, tmp_path: Path) -> None:
     result = clew(tmp_path, args)
     assert result.returncode == 2
     assert result.stdout == ""
-    assert result.stderr.startswith("Usage: ")
     assert result.stderr.count("Error: ") == 1
     assert says in result.stderr
     assert "Traceback" not in result.stderr

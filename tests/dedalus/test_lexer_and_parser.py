@@ -98,7 +98,8 @@ def test_a_fact_holds_at_its_time_or_at_1(text: str, when: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("suffix", "timing"), [("", Timing.SAME), ("@next", Timing.NEXT), ("@async", Timing.ASYNC), ("@ next", Timing.NEXT)]
+    ("suffix", "timing"),
+    [("", Timing.SAME), ("@next", Timing.NEXT), ("@async", Timing.ASYNC), ("@ next", Timing.NEXT)],
 )
 def test_the_timing_of_a_rule(suffix: str, timing: Timing) -> None:
     assert rule(f"p(X){suffix} :- q(X);") == Rule("p", (X,), timing, (Premise("q", (X,)),))
@@ -161,7 +162,7 @@ def test_the_usual_precedence(text: str, expression: Expr) -> None:
         "p(a)/**/;",
         "/* // */ p(a);",
         "// /*\np(a);",
-        "/* \" */ p(a);",
+        '/* " */ p(a);',
         "p(a);\r\n",
         "\ufeffp(a);",
         "\tp\f(\na )\n;",
@@ -288,7 +289,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "column", "message", "remedy"), REFUSED, ids=[r[0][:24] for r in REFUSED])
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message", "remedy"), REFUSED, ids=[r[0][:24] for r in REFUSED]
+)
 def test_refused(text: str, line: int, column: int, message: str, remedy: str) -> None:
     error = refusal(text)
     assert where(error) == (line, column)
@@ -338,9 +341,9 @@ def test_a_long_list_is_not_deep() -> None:
 
 
 def test_reading_takes_time_in_proportion_to_the_size() -> None:
-    """8000 rules take a fraction of a second; a parser that is quadratic in the number of tokens takes many."""
-    clauses = 8000
+    """12000 rules take half a second; a parser that is quadratic in the number of tokens takes many."""
+    clauses = 12_000
     started = time.process_time()
     program = parse_program("n(X, Y)@next :- n(X, Y);\n" * clauses)
     assert len(program.rules) == clauses
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 4

@@ -256,9 +256,7 @@ def test_what_a_program_states(tmp_path: Path, text: str, stated: Defaults) -> N
         ("//! eot=²\n", 1, 5, "'eot=²' does not give a number", "write eot=3"),
     ],
 )
-def test_a_bad_defaults_line(
-    tmp_path: Path, text: str, line: int, column: int, message: str, remedy: str
-) -> None:
+def test_a_bad_defaults_line(tmp_path: Path, text: str, line: int, column: int, message: str, remedy: str) -> None:
     write(tmp_path, main=text + "p(a);")
     error = refusal(tmp_path / "main.ded")
     assert error.position == Position(str(tmp_path / "main.ded"), line, column)

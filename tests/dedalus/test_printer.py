@@ -43,7 +43,23 @@ RELATIONS = st.sampled_from(["p", "include", "P", "1", "_", "next"]) | NAMES
 POSITIVE_RELATIONS = RELATIONS.filter(lambda name: name != "notin")
 VARIABLES = st.from_regex(r"[A-Z][A-Za-z0-9._?]{0,5}", fullmatch=True).map(Var)
 STRINGS = st.sampled_from(
-    ["", "a", "X", "_", "1", "-1", "a // b", "/* b */", "/*", "back\\slash\\", "\\n", "é→🙂", "a;b", "p(X) :-", "\t\r"]
+    [
+        "",
+        "a",
+        "X",
+        "_",
+        "1",
+        "-1",
+        "a // b",
+        "/* b */",
+        "/*",
+        "back\\slash\\",
+        "\\n",
+        "é→🙂",
+        "a;b",
+        "p(X) :-",
+        "\t\r",
+    ]
 ) | st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters='"'), max_size=8)
 NUMBERS = st.integers(-LARGEST_NUMBER, LARGEST_NUMBER)
 TIMES = st.integers(1, LARGEST_NUMBER)

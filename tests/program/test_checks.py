@@ -47,7 +47,12 @@ REFUSED = [
     ("p(X) :- l(X), notin n(X);", 21, "'n' is used with 1 columns here and with 2 elsewhere", "at <text>:1:1"),
     ("l(X, Y) :- n(X, Y);", 1, "'l' is used with 2 columns here and with 1 elsewhere", "two names"),
     ("p(X) :- q(X), q(X, X);", 15, "'q' is used with 2 columns here and with 1 elsewhere", "at <text>:2:9"),
-    ("p(X) :- l(X), crash(X, Y);", 15, "'crash' is used with 2 columns here and with 3", "crash(Observer, Node, Time)"),
+    (
+        "p(X) :- l(X), crash(X, Y);",
+        15,
+        "'crash' is used with 2 columns here and with 3",
+        "crash(Observer, Node, Time)",
+    ),
     # the built-in relation
     ('crash("a", "b", 1);', 1, "'crash' is built in and cannot be defined", "--crashes"),
     ("crash(X, Y, 1) :- n(X, Y);", 1, "'crash' is built in and cannot be defined", "--crashes"),

@@ -249,12 +249,15 @@ class GroundProgram:
 
     # -- search ----------------------------------------------------------------------------------------
 
+    def ever_fewer_faults(self) -> Iterator[FaultSet]:
+        """Violating fault sets, each with fewer faults than the one before; the last has the fewest.
+
+        Nothing at all means that no execution shows a violation.
+        """
+        yield from (self._faults_of(m) for m in self._violating_models("opt", "auto"))
+
     def fewest_faults(self) -> FaultSet | None:
-        """A violating fault set with the fewest faults, or None when no execution shows a violation."""
-        best = None
-        for model in self._violating_models("opt", "auto"):
-            best = self._faults_of(model)
-        return best
+        return next(iter([*self.ever_fewer_faults()][-1:]), None)
 
     def minimal_faults(self) -> Iterator[FaultSet]:
         """Every subset-minimal violating fault set: solutions are tried with as few faults as possible
@@ -276,6 +279,9 @@ class GroundProgram:
         options, solver = self._solve_options, self._control.configuration.solver
         options.opt_mode, options.enum_mode, options.models = opt_mode, enum_mode, 0
         solver.heuristic = "Domain" if enum_mode == "domRec" else "auto"  # type: ignore[union-attr]
+        # Start from few faults: from many, minimisation would take one away at a time.
+        solver.sign_def = "neg"  # type: ignore[union-attr]
+        solver.opt_heuristic = "sign"  # type: ignore[union-attr]
         try:
             with self._control.solve(assumptions=violated, yield_=True, async_=True) as handle:
                 while (model := self._next_model(handle)) is not None:

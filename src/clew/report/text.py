@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
 from clew.api import Verdict
 from clew.engine.execution import Execution, Row
@@ -23,7 +24,8 @@ def _verdict_lines(verdict: Verdict, files: Sequence[str]) -> Iterator[str]:
         case Answer.CERTIFIED:
             yield f"CERTIFIED: no counterexample exists within {spec_text(verdict.spec)}."
         case Answer.INCOMPLETE:
-            yield f"INCOMPLETE: no counterexample found, but none is ruled out within {spec_text(verdict.spec)}."
+            ruled_out = "the sweep was stopped" if verdict.swept else "none is ruled out"
+            yield f"INCOMPLETE: no counterexample found, but {ruled_out} within {spec_text(verdict.spec)}."
             yield f"  {verdict.reason}"
     if verdict.vacuous:
         yield "  Beware: in the failure-free run 'pre' is empty at the end, so little is said; is EOT too small?"
@@ -41,7 +43,7 @@ def _counterexample_lines(verdict: Verdict, files: Sequence[str]) -> Iterator[st
     count = f"{len(found)} minimal ones" if len(found) > 1 else _fault_count(found[0])
     yield f"COUNTEREXAMPLE: {count}, within {spec_text(verdict.spec)}."
     if verdict.reason:
-        yield f"  The list may not be complete: {verdict.reason}."
+        yield f"  not the last word: {verdict.reason}"
     for number, counterexample in enumerate(found, start=1):
         if len(found) > 1:
             yield f" {number}."
@@ -93,10 +95,7 @@ def _effort(verdict: Verdict) -> str:
 
 def _scientific(number: int) -> str:
     """Like 1.85e25; also for integers that no float can hold."""
-    digits = str(number)
-    if len(digits) <= 5:
-        return digits
-    return f"{digits[0]}.{digits[1:3]}e{len(digits) - 1}"
+    return str(number) if number < 10_000 else f"{Decimal(number):.2e}".replace("e+", "e")
 
 
 def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ is confirmed by a concrete execution before it counts.
 
 from __future__ import annotations
 
+from clew.errors import BudgetExhaustedError
 from clew.faults import FaultSet
 from clew.search.protocol import SolvableSystem
 from clew.search.verdict import Ledger
@@ -14,21 +15,24 @@ from clew.search.verdict import Ledger
 def search(system: SolvableSystem, ledger: Ledger, *, find_all: bool = False) -> str | None:
     """Record the smallest counterexample, or every subset-minimal one."""
     ledger.tell("solving")
-    if not find_all:
-        fewest = system.fewest_faults()
-        if fewest is not None:
-            _confirm(system, fewest, ledger)
-        return None
-    candidates: list[FaultSet] = []
+    found: list[FaultSet] = []
+    stopped: str | None = None
     try:
-        candidates.extend(system.minimal_faults())
-    finally:
-        for faults in candidates:
-            _confirm(system, faults, ledger)
-    return None
+        for faults in system.minimal_faults() if find_all else system.ever_fewer_faults():
+            found.append(faults)
+    except BudgetExhaustedError as limit:
+        if not found:
+            raise
+        stopped = str(limit)
+    for faults in found if find_all else found[-1:]:
+        _confirm(system, faults, ledger)
+    if stopped is None:
+        return None
+    return f"{stopped}; there may be more" if find_all else f"{stopped}; fewer faults may do"
 
 
 def _confirm(system: SolvableSystem, faults: FaultSet, ledger: Ledger) -> None:
+    """Queries on the system are over by now: it can execute."""
     ledger.runs += 1
     run = system.run(faults)
     if not run.violations:

@@ -76,6 +76,8 @@ class SymmetricSystem(System, Protocol):
 class SolvableSystem(System, Protocol):
     """A system whose every execution can be asked about at once."""
 
-    def fewest_faults(self) -> FaultSet | None: ...
+    def ever_fewer_faults(self) -> Iterable[FaultSet]:
+        """Violating fault sets, each smaller than the one before; exhausted when there is none smaller."""
 
-    def minimal_faults(self) -> Iterable[FaultSet]: ...
+    def minimal_faults(self) -> Iterable[FaultSet]:
+        """Every subset-minimal violating fault set."""
