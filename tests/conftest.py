@@ -9,14 +9,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 #: Generated programs take milliseconds to run but are large to draw; time is no measure of health here.
-_COMMON = {
-    "deadline": None,
-    "derandomize": True,
-    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
-}
+_COMMON = settings(
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
+)
 
-settings.register_profile("normal", max_examples=200, **_COMMON)
-settings.register_profile("thorough", max_examples=10_000, **{**_COMMON, "derandomize": False})
+settings.register_profile("normal", _COMMON, max_examples=200, derandomize=True)
+settings.register_profile("thorough", _COMMON, max_examples=10_000)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -17,7 +17,7 @@ from clew.dedalus.loader import Defaults, Loaded, load
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
 from clew.engine.interrupt import Deadline
-from clew.errors import Notice, UsageError
+from clew.errors import Notice, ProgramError, UsageError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
 from clew.lineage.negation import Negation
 from clew.program.checks import Checked, checked
@@ -90,14 +90,17 @@ def check(
     loaded = _load(source)
     prepared = checked(loaded.program)
     has_assertions(prepared.program)
-    deadline = Deadline(time_limit)
+    deadline = Deadline(_soonest(sweep_seconds, time_limit))
     bounds = resolve(prepared.program, loaded.defaults, Asked(nodes, eot, eff, crashes, delays), deadline)
     if bounds.eot is None or sweep_seconds is not None:
         if "sweep" not in chosen.accepts:
             raise UsageError(
                 f"the {strategy} strategy cannot sweep, and the program states no EOT", remedy="give --eot"
             )
-        return _swept(prepared, bounds, options, strategy, _soonest(sweep_seconds, time_limit), progress, started)
+        _refuse_nothing_to_check(prepared.program)
+        if deadline.seconds is None:
+            deadline = Deadline(DEFAULT_SWEEP_SECONDS)
+        return _swept(prepared, bounds, options, strategy, deadline, progress, started)
     ledger = Ledger(deadline, max_runs, progress)
     examined = examine(chosen, prepared.program, bounds.spec(), options, ledger)
     return _verdict(prepared, bounds.spec(), strategy, examined, time.monotonic() - started)
@@ -133,13 +136,20 @@ def _load(source: Source) -> Loaded:
 
 def _check_budgets(sweep_seconds: float | None, max_runs: int | None, time_limit: float | None) -> None:
     for flag, number in (("--sweep", sweep_seconds), ("--max-runs", max_runs), ("--time-limit", time_limit)):
-        if number is not None and number <= 0:
+        if number is not None and not number > 0:  # also refuses "not a number"
             raise UsageError(f"{flag} is {number:g}", remedy="give a number larger than 0")
 
 
-def _soonest(sweep_seconds: float | None, time_limit: float | None) -> float:
-    limits = [s for s in (sweep_seconds, time_limit) if s is not None]
-    return min(limits) if limits else DEFAULT_SWEEP_SECONDS
+def _soonest(sweep_seconds: float | None, time_limit: float | None) -> float | None:
+    return min((s for s in (sweep_seconds, time_limit) if s is not None), default=None)
+
+
+def _refuse_nothing_to_check(program: Program) -> None:
+    if not _can_expect(program):
+        raise ProgramError(
+            "the program says nothing about what must hold",
+            remedy="define 'pre' and 'post', or make a relation persistent: p(X)@next :- p(X);",
+        )
 
 
 def _swept(
@@ -147,19 +157,18 @@ def _swept(
     bounds: Bounds,
     options: Options,
     strategy: str,
-    seconds: float,
+    deadline: Deadline,
     progress: Progress | None,
     started: float,
 ) -> Verdict:
     from clew.follow import ProgramSweep
     from clew.search.sweep import sweep
 
-    ledger = Ledger(Deadline(seconds), options.max_runs, progress)
+    ledger = Ledger(deadline, options.max_runs, progress)
     base = FailureSpec(bounds.nodes, bounds.eot or 1, 0, bounds.crashes, bounds.delays)
-    system = ProgramSweep(prepared.program, base, strategy_named(strategy, options), options)
+    system = ProgramSweep(prepared.program, base, strategy_named(strategy, options), options, deadline)
     swept = sweep(system, base, bounds.eff, ledger)
-    ground = GroundProgram(prepared.program, swept.spec, expect_outcomes=False)
-    examined = Examined(replace(swept.findings, runs=ledger.runs), False, ground.notices)
+    examined = Examined(replace(swept.findings, runs=ledger.runs), False, system.notices)
     verdict = _verdict(prepared, swept.spec, strategy, examined, time.monotonic() - started)
     return replace(verdict, swept=swept.settings)
 
@@ -199,10 +208,10 @@ def _just_admitting(faults: FaultSet, spec: FailureSpec) -> FailureSpec:
         delays=max((f.lag for f in faults.delays), default=0),
     )
     for fault in faults:
-        if not wide.admits(FaultSet.of([fault])):
+        if not wide.admits(FaultSet.of([fault])) or (isinstance(fault, Delay) and fault.lag >= spec.eot):
             raise UsageError(
                 f"the fault {fault} cannot happen in an execution of {spec.eot} steps",
-                remedy=f"faults happen between different nodes at times 1 to {spec.eot - 1}",
+                remedy=f"they happen between different nodes at times 1 to {spec.eot - 1}, with a lag from 1 on",
             )
     if not wide.admits(faults):
         raise UsageError(

@@ -5,6 +5,7 @@ Flags win over the program's ``//!`` line.  When neither says how long execution
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from clew.engine.interrupt import Deadline
 from clew.errors import UsageError
 from clew.faults import FailureSpec, Node, node_key
 from clew.program.ir import Program
+
+#: Protocols show what they do in tens of steps; beyond this the ground program would only fill the memory.
+LONGEST_EXECUTION = 1000
 
 #: EOT used only to see which places messages can reach when no EOT is given.
 _DISCOVERY_EOT = 8
@@ -55,6 +59,10 @@ def resolve(program: Program, stated: Defaults, asked: Asked, deadline: Deadline
     for name, number in (("crashes", crashes or 0), ("delays", delays)):
         if number < 0:
             raise UsageError(f"{name} is {number}", remedy=f"give --{name} a number from 0 on")
+    if delays > (eot or LONGEST_EXECUTION):
+        raise UsageError(
+            f"delays of {delays} steps are longer than any execution", remedy="give --delays at most --eot"
+        )
     named = stated.nodes if asked.nodes is None else asked.nodes
     nodes = _resolve_nodes(program, named, eot or _DISCOVERY_EOT, deadline)
     if crashes is None:
@@ -62,7 +70,7 @@ def resolve(program: Program, stated: Defaults, asked: Asked, deadline: Deadline
         crashes = min(1, len(nodes)) if eot is None else 0
     if crashes > len(nodes):
         raise UsageError(
-            f"{crashes} crashes are more than the {len(nodes)} nodes ({_listed(nodes)})",
+            f"{crashes} crashes are more than the {_counted(nodes)} ({_listed(nodes)})",
             remedy=f"give --crashes a number up to {len(nodes)}",
         )
     return Bounds(nodes, eot, eff, crashes, delays)
@@ -71,6 +79,8 @@ def resolve(program: Program, stated: Defaults, asked: Asked, deadline: Deadline
 def _check_times(eot: int | None, eff: int | None) -> None:
     if eot is not None and eot < 1:
         raise UsageError(f"eot is {eot}", remedy="give --eot a number from 1 on")
+    if eot is not None and eot > LONGEST_EXECUTION:
+        raise UsageError(f"eot is {eot}", remedy=f"give --eot a number up to {LONGEST_EXECUTION}")
     if eff is not None and eff < 0:
         raise UsageError(f"eff is {eff}", remedy="give --eff a number from 0 on")
     if eot is not None and eff is not None and eff > eot:
@@ -86,6 +96,9 @@ def _resolve_nodes(
     located = {f.args[0] for f in program.facts}
     if named is not None:
         nodes = tuple(dict.fromkeys(as_node(n, located) for n in named))
+        for node in nodes:
+            if isinstance(node, str) and not node.isprintable():
+                raise UsageError(f"{node!r} is no name for a node", remedy="use letters, digits and . _ ?")
         if not nodes:
             raise UsageError("no nodes are given", remedy="name them, as in --nodes a,b,c")
         return nodes
@@ -106,7 +119,7 @@ def _resolve_nodes(
 
 def as_node(name: Node, known: set[Node] | Sequence[Node]) -> Node:
     """A node as written on a command line: a number if the program knows it as a number."""
-    if isinstance(name, str) and name not in known and name.lstrip("-").isdigit() and int(name) in known:
+    if isinstance(name, str) and name not in known and re.fullmatch("-?[0-9]{1,10}", name) and int(name) in known:
         return int(name)
     return name
 
@@ -117,6 +130,10 @@ def known_node(name: Node, nodes: Sequence[Node]) -> Node:
     if node not in nodes:
         raise UsageError(f"'{name}' is no node", remedy=f"the nodes are {_listed(nodes)}")
     return node
+
+
+def _counted(nodes: Sequence[Node]) -> str:
+    return f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
 
 
 def _listed(nodes: Sequence[Node]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from clew.engine.execution import Execution, Row
 from clew.engine.ground import GroundProgram
+from clew.engine.interrupt import Deadline
+from clew.errors import Notice
 from clew.faults import FailureSpec, FaultSet
 from clew.program.ir import Program, Var
 from clew.program.outcomes import POST, PRE, has_assertions, persistent_relations
@@ -20,15 +22,24 @@ class ProgramSweep:
     base: FailureSpec
     strategy: Strategy
     options: Options
+    deadline: Deadline
+    _told: dict[Notice, None] = field(default_factory=dict)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What the settings examined so far had to tell about the program."""
+        return tuple(self._told)
 
     def examine(self, spec: FailureSpec, ledger: Ledger) -> Findings:
-        return examine(self.strategy, self.program, spec, self.options, ledger).findings
+        examined = examine(self.strategy, self.program, spec, self.options, ledger)
+        self._told.update(dict.fromkeys(examined.notices))
+        return examined.findings
 
     def follow(self, faults: FaultSet, until: int) -> Course:
         """One long run: its prefix up to a time is the run with that EOT, since no rule knows EOT."""
         eff = max((f.time + 1 for f in faults.losses), default=0)
         spec = replace(self.base, eot=until, eff=eff)
-        ground = GroundProgram(self.program, spec, expect_outcomes=False)
+        ground = GroundProgram(self.program, spec, expect_outcomes=False, deadline=self.deadline)
         run = ground.run(faults)
         expected = None if has_assertions(self.program) else ground.run(FaultSet())
         states = tuple(self._state(run, expected, time) for time in range(1, until + 1))

@@ -31,6 +31,9 @@ p("a", 2)@1;
 p(L, X + Y)@next :- p(L, X), p(L, Y);
 """
 
+#: Something to check.
+KEPT = "kept(X, Y)@next :- kept(X, Y);\n"
+
 #: A number that the machine could count to, but no user would wait for.
 HUGE = "1000000000"
 
@@ -197,7 +200,15 @@ RUN_TIME = [
     Bad("overflow", OVERFLOW, SQUARES, "check p.ded --eot 10", "p.ded:2:1", "bound it with a comparison"),
     Bad("overflow, given nodes", OVERFLOW, SQUARES, "check p.ded --eot 10 --nodes a", "p.ded:2:1", "bound it"),
     Bad("overflow of a run", OVERFLOW, SQUARES, "run p.ded --eot 10", "p.ded:2:1", "bound it with a comparison"),
-    Bad("overflow of a sweep", OVERFLOW, SQUARES, "check p.ded --nodes a", "p.ded:2:1", "bound it"),
+    Bad("overflow of a sweep", OVERFLOW, SQUARES + KEPT, "check p.ded --nodes a", "p.ded:2:1", "bound it"),
+    Bad(
+        "exploding numbers",
+        "too many different numbers",
+        EXPLODING,
+        "check p.ded --eot 30",
+        "p.ded:3:1",
+        "bound it",
+    ),
     in_program(
         "overflow in a comparison",
         "2:1",

@@ -70,15 +70,14 @@ def test_flags_win_over_the_line_of_the_program() -> None:
 
 
 def test_files_given_together_are_one_program(tmp_path: Path) -> None:
-    (tmp_path / "protocol.ded").write_text(
-        "want(a, b)@1; want(X, Y)@next :- want(X, Y); got(Y)@async :- want(X, Y);"
+    protocol, claim = tmp_path / "protocol.ded", tmp_path / "property.ded"
+    protocol.write_text(
+        "want(a, b)@1; want(X, Y)@next :- want(X, Y); got(Y)@async :- want(X, Y); got(Y)@next :- got(Y);"
     )
-    (tmp_path / "property.ded").write_text("pre(Y) :- want(_, Y); post(Y) :- got(Y);")
-    done = clew(
-        "check", str(tmp_path / "protocol.ded"), str(tmp_path / "property.ded"), "--eot", "3", "--crashes", "1"
-    )
+    claim.write_text("pre(Y) :- want(_, Y); post(Y) :- got(Y);")
+    done = clew("check", str(protocol), str(claim), "--eot", "3", "--crashes", "1")
     assert done.returncode == 1
-    assert "a crashes at time 1" in done.stdout
+    assert "  a crashes at time 1\n" in done.stdout
     assert "nodes a, b" in done.stdout
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +12,7 @@ from clew.lineage.circuit import ALWAYS, NEVER, Circuit
 
 FAULTS: list[Fault] = [Crash(n, 1) for n in "abcd"]
 
-Expression = tuple[str, object]
+Expression = tuple[str, Any]
 
 
 def expressions() -> st.SearchStrategy[Expression]:
@@ -36,15 +38,15 @@ def expressions() -> st.SearchStrategy[Expression]:
 def build(circuit: Circuit, expression: Expression) -> int:
     match expression:
         case ("present", fault):
-            return circuit.present(fault)  # type: ignore[arg-type]
+            return circuit.present(fault)
         case ("absent", fault):
-            return circuit.absent(fault)  # type: ignore[arg-type]
+            return circuit.absent(fault)
         case ("constant", value):
             return ALWAYS if value else NEVER
         case ("all", parts):
-            return circuit.all_of(build(circuit, p) for p in parts)  # type: ignore[attr-defined]
+            return circuit.all_of(build(circuit, p) for p in parts)
         case ("any", parts):
-            return circuit.any_of(build(circuit, p) for p in parts)  # type: ignore[attr-defined]
+            return circuit.any_of(build(circuit, p) for p in parts)
         case ("least", (bound, weighted)):
             return circuit.at_least(bound, [build(circuit, p) for p, _ in weighted], [w for _, w in weighted])
     raise AssertionError(expression)
@@ -59,9 +61,9 @@ def holds(expression: Expression, faults: set[Fault]) -> bool:
         case ("constant", value):
             return bool(value)
         case ("all", parts):
-            return all(holds(p, faults) for p in parts)  # type: ignore[attr-defined]
+            return all(holds(p, faults) for p in parts)
         case ("any", parts):
-            return any(holds(p, faults) for p in parts)  # type: ignore[attr-defined]
+            return any(holds(p, faults) for p in parts)
         case ("least", (bound, weighted)):
             return bool(sum(w for p, w in weighted if holds(p, faults)) >= bound)
     raise AssertionError(expression)

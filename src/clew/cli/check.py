@@ -108,6 +108,8 @@ def split_nodes(nodes: str | None) -> list[str] | None:
 
 
 def _show(verdict: Verdict, files: tuple[str, ...], json_file: str | None) -> None:
+    if json_file == "":
+        raise UsageError("--json names no file", remedy="give a path, or - for standard output")
     if json_file == "-":
         click.echo(to_json(verdict), nl=False)
         return

@@ -5,6 +5,7 @@ Exit codes: 0 no counterexample within the bounds, 1 counterexample, 2 bad progr
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -12,6 +13,7 @@ import click
 
 from clew.cli.check import check_command
 from clew.cli.run import run_command
+from clew.engine.interrupt import has_abandoned_work
 from clew.errors import BudgetExhaustedError, ClewError
 
 EXIT_BAD_INPUT = 2
@@ -22,6 +24,16 @@ class _Group(click.Group):
     """Renders our errors; everything else is a bug and shows its traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        try:
+            self._invoke(ctx)
+        except SystemExit as end:
+            if has_abandoned_work():
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(end.code if isinstance(end.code, int) else 1)
+            raise
+
+    def _invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except ClewError as error:

@@ -62,7 +62,11 @@ def run_command(
 def _parts(flag: str, text: str, names: int, numbers: int) -> list[str]:
     """``names`` node names followed by ``numbers`` numbers."""
     parts = [p.strip() for p in text.split(",")]
-    if len(parts) != names + numbers or not all(p.isdigit() and len(p) < 10 for p in parts[names:]) or "" in parts:
+    if (
+        len(parts) != names + numbers
+        or not all(p.isdecimal() and p.isascii() and len(p) < 10 for p in parts[names:])
+        or "" in parts
+    ):
         shape = ",".join(["NODE"] * names + ["NUMBER"] * numbers)
         raise UsageError(f"{flag} {text} is not understood", remedy=f"write {flag} {shape}, without spaces")
     return parts

@@ -6,6 +6,7 @@ loaded once however often it is included, so include cycles are fine.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -17,6 +18,9 @@ from clew.program.ir import Fact, Program, Rule
 
 #: A protocol model is a few kilobytes; a file beyond this is a mistake and is not read into memory.
 LARGEST_FILE = 1_000_000
+
+#: Programs include a file of assertions or two; a chain beyond this is a mistake.
+DEEPEST_INCLUDE = 50
 
 
 @dataclass(frozen=True)
@@ -61,31 +65,40 @@ def parse_program(text: str, file: str = "<text>") -> Program:
 class _Loader:
     def __init__(self, first_folder: Path) -> None:
         self._first_folder = first_folder
-        self._seen: set[Path] = set()
+        self._seen: set[str] = set()
+        self._depth = 0
         self.clauses: list[Fact | Rule] = []
 
     def load(self, path: Path, wanted_by: Include | None = None) -> Defaults:
-        identity = path.resolve()
+        if self._depth > DEEPEST_INCLUDE:
+            raise ProgramError(
+                f"files include each other more than {DEEPEST_INCLUDE} deep",
+                position=wanted_by.position if wanted_by else None,
+                remedy="include them from one file",
+            )
+        identity = os.path.realpath(path)
         if identity in self._seen:
             return Defaults()
         self._seen.add(identity)
         text = _read(path, wanted_by)
+        self._depth += 1
         for clause in parse_clauses(text, str(path)):
             if isinstance(clause, Include):
                 self.load(self._find(clause, path.parent), clause)
             else:
                 self.clauses.append(clause)
+        self._depth -= 1
         return _defaults_of(text, str(path))
 
     def _find(self, include: Include, beside: Path) -> Path:
         candidates = [beside / include.path, self._first_folder / include.path]
         for candidate in candidates:
-            if candidate.exists():
+            if os.path.exists(candidate):  # noqa: PTH110  # unlike Path.exists, it never raises
                 return candidate
         raise ProgramError(
-            f"the included file '{include.path}' does not exist",
+            f"the included file '{_shortened(include.path)}' does not exist",
             position=include.position,
-            remedy="looked for " + " and ".join(dict.fromkeys(map(str, candidates))),
+            remedy="looked for " + " and ".join(dict.fromkeys(_shortened(str(c)) for c in candidates)),
         )
 
 
@@ -109,7 +122,7 @@ def _read(path: Path, wanted_by: Include | None) -> str:
             "give a Dedalus program, or split this one with include",
         )
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
@@ -118,6 +131,10 @@ def _read(path: Path, wanted_by: Include | None) -> str:
             position=Position(str(path), line, column),
             remedy="give a text file with a Dedalus program",
         ) from None
+
+
+def _shortened(path: str) -> str:
+    return path if len(path) <= 200 else path[:197] + "..."
 
 
 _BLANK_OR_COMMENT = re.compile(r"\s*(//(?!!).*)?$")
@@ -147,7 +164,7 @@ def _parse_defaults(line: str, start: Position) -> Defaults:
             )
         if key == "nodes":
             stated[key] = tuple(n for n in value.split(",") if n)
-        elif value.isdigit() and len(value) < 10:
+        elif value.isdecimal() and value.isascii() and len(value) < 10:
             stated[key] = int(value)
         else:
             raise ProgramError(

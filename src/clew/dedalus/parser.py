@@ -49,7 +49,8 @@ COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 #: The engine computes with 32-bit integers; larger literals are refused instead of wrapped around.
 LARGEST_NUMBER = 2**31 - 1
 
-#: Deeper expressions than this are refused: recursion over them must stay shallow.
+#: Deeper expressions than this are refused: recursion over them must stay shallow.  It bounds parentheses too;
+#: the printer writes fewer of them than an expression is deep, so what it prints is accepted.
 DEEPEST_EXPRESSION = 50
 
 T = TypeVar("T")
@@ -76,13 +77,17 @@ class _Parser:
         self._text = text
         self._tokens = text.tokens()
         self._next = 0
-        self._depth = 0
+        self._parentheses = 0
 
     # -- tokens ----------------------------------------------------------------------------------------
 
     @property
     def _token(self) -> Token:
         return self._tokens[self._next]
+
+    @property
+    def _following(self) -> Token:
+        return self._tokens[min(self._next + 1, len(self._tokens) - 1)]
 
     def _at(self, token: Token) -> Position:
         return self._text.position(token.offset)
@@ -209,8 +214,8 @@ class _Parser:
         return Rule(name.text, args, timing, tuple(body), self._at(name))
 
     def _head_argument(self) -> HeadArg:
-        function, follower = self._token, self._tokens[self._next + 1 :][:1]
-        if function.kind == NAME and follower and follower[0].text == "<":
+        function = self._token
+        if function.kind == NAME and self._following.text == "<":
             self._next += 2
             return self._aggregate(function)
         return self._expr()
@@ -237,8 +242,7 @@ class _Parser:
 
     def _element(self) -> Premise | Comparison:
         negated = self._take("notin")
-        name, follower = self._token, self._tokens[min(self._next + 1, len(self._tokens) - 1)]
-        if negated or (name.kind == NAME and follower.text == "("):
+        if negated or (self._token.kind == NAME and self._following.text == "("):
             return self._premise(self._expect_name("a relation"), negated)
         left = self._scalar()
         op = self._token
@@ -301,7 +305,8 @@ class _Parser:
             op = cast(ArithmeticOp, self._advance().text)
             right_start = self._token
             left = BinOp(op, self._valued(left, start), self._valued(operand(), right_start))
-            self._check_depth(left, start)
+            if _depth(left) > DEEPEST_EXPRESSION:
+                raise self._too_deep(start)
         return left
 
     def _factor(self) -> Expr | Wildcard:
@@ -310,8 +315,8 @@ class _Parser:
             return self._named(self._advance())
         if start.kind == STRING:
             return Const(self._advance().text[1:-1])
-        self._depth += 1
-        if self._depth > DEEPEST_EXPRESSION:
+        self._parentheses += 1
+        if self._parentheses > DEEPEST_EXPRESSION:
             raise self._too_deep(start)
         if self._take("-"):
             found: Expr | Wildcard = _negated(self._valued(self._factor(), start))
@@ -320,7 +325,7 @@ class _Parser:
             self._expect(")")
         else:
             raise self._unexpected("a variable, a constant or an expression")
-        self._depth -= 1
+        self._parentheses -= 1
         return found
 
     def _named(self, token: Token) -> Const | Var | Wildcard:
@@ -345,13 +350,6 @@ class _Parser:
             )
         return int(token.text)
 
-    def _check_depth(self, expr: BinOp, start: Token) -> None:
-        depth, left = 0, cast(Expr, expr)
-        while isinstance(left, BinOp):
-            depth, left = depth + 1, left.left
-        if depth > DEEPEST_EXPRESSION:
-            raise self._too_deep(start)
-
     def _too_deep(self, start: Token) -> ProgramError:
         return ProgramError(
             f"an expression is nested more than {DEEPEST_EXPRESSION} deep",
@@ -366,3 +364,7 @@ def _negated(expr: Expr) -> Expr:
             return Const(-number)
         case _:
             return BinOp("-", Const(0), expr)
+
+
+def _depth(expr: Expr) -> int:
+    return 1 + max(_depth(expr.left), _depth(expr.right)) if isinstance(expr, BinOp) else 0

@@ -9,20 +9,22 @@ from collections.abc import Callable, Sequence
 
 from clingo import Number, Symbol, SymbolType
 
+from clew.engine.interrupt import Deadline
 from clew.errors import Notice, ProgramError
 from clew.program.ir import Rule
 
 SMALLEST, LARGEST = -(2**31), 2**31 - 1
 
 #: A protocol computes a few thousand values; this many mean that the numbers of some rule explode.
-MOST_OPERATIONS = 3_000_000
+MOST_OPERATIONS = 300_000
 
 
 class Arithmetic:
     """The ``@add``, ``@sub``, ``@mul`` and ``@div`` of one grounding; the first argument names the rule."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, rules: Sequence[Rule], deadline: Deadline) -> None:
         self._rules = rules
+        self._deadline = deadline
         self._operations = 0
         self._undefined: dict[int, Notice] = {}
         self.failure: ProgramError | None = None
@@ -48,6 +50,8 @@ class Arithmetic:
         self, rule: Symbol, left: Symbol, right: Symbol, operation: Callable[[int, int], int]
     ) -> list[Symbol]:
         self._operations += 1
+        if self._operations % 1000 == 0:
+            self._deadline.check()  # the thread that grounds stops by itself
         if self._operations > MOST_OPERATIONS:
             raise self._error(rule, "the program computes too many different numbers")
         if left.type is not SymbolType.Number or right.type is not SymbolType.Number:

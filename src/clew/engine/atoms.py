@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from clingo import Observer, Symbol, SymbolType
 
+from clew.engine.interrupt import Deadline
 from clew.faults import Node
 from clew.program.ir import Value
 
@@ -45,12 +46,15 @@ class GroundRule(NamedTuple):
 class Recorder(Observer):
     """Keeps the ground rules; choices and constraints are not derivations."""
 
-    def __init__(self) -> None:
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
         self.rules: list[GroundRule] = []
 
     def rule(self, choice: bool, head: Sequence[int], body: Sequence[int]) -> None:
         if head and not choice:
             self.rules.append(GroundRule(head[0], tuple(body)))
+            if len(self.rules) % 10_000 == 0:
+                self._deadline.check()  # the thread that grounds stops by itself
 
     def weight_rule(
         self, choice: bool, head: Sequence[int], lower_bound: int, body: Sequence[tuple[int, int]]

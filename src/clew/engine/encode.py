@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from clew.faults import FailureSpec
 from clew.program.ir import (
@@ -58,8 +59,12 @@ class Relations:
         used += [(p.relation, len(p.args)) for r in program.rules for p in r.premises]
         return Relations(tuple((name, arity) for name, arity in dict.fromkeys(used) if name != CRASH))
 
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: number for number, (name, _) in enumerate(self.arities)}
+
     def number(self, name: str) -> int:
-        return next(k for k, (known, _) in enumerate(self.arities) if known == name)
+        return self._numbers[name]
 
     def arity(self, name: str) -> int:
         return self.arities[self.number(name)][1]
@@ -99,6 +104,11 @@ def encode_expected_rows(expected: Mapping[int, Sequence[tuple[Value, ...]]], eo
             lines.append(f"bad{relation}({args}) :- not r{relation}({args},{eot}).")
             lines.append(f"violated :- bad{relation}({args}).")
     return "\n".join(lines)
+
+
+def aggregated_arity(rule: Rule) -> int:
+    """The number of columns of ``g<k>``: the group, what is aggregated, the time."""
+    return len(rule.args) + 1 + (rule.timing is Timing.ASYNC)
 
 
 def encode_value(value: Value) -> str:

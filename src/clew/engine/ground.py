@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 
-from clingo import Control, HeuristicType, MessageCode, Model, SolveHandle, SymbolType
+from clingo import Control, HeuristicType, MessageCode, Model, SolveHandle
 
 from clew.engine.arithmetic import LARGEST, Arithmetic
 from clew.engine.atoms import GroundRule, Recorder, RowAtom, SentAtom, symbol_value
-from clew.engine.encode import encode, encode_expected_rows
+from clew.engine.encode import aggregated_arity, encode, encode_expected_rows
 from clew.engine.execution import Execution, Message, Row, Violation, row_key
 from clew.engine.interrupt import Deadline, call
 from clew.errors import Notice, ProgramError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, node_key
-from clew.program.ir import Program, Value
+from clew.program.ir import Program, Rule, Value
 from clew.program.outcomes import has_assertions, persistent_relations
 
 _POLL_SECONDS = 0.05
@@ -46,9 +46,9 @@ class GroundProgram:
         self.program = program
         self.spec = spec
         self._deadline = deadline or Deadline(None)
-        self._arithmetic = Arithmetic(program.rules)
+        self._arithmetic = Arithmetic(program.rules, self._deadline)
         self._control = Control(["--warn=none"], logger=self._ignore)
-        self._recorder = Recorder() if record_rules else None
+        self._recorder = Recorder(self._deadline) if record_rules else None
         if self._recorder:
             self._control.register_observer(self._recorder)
         self._encoding = encode(program, spec)
@@ -80,19 +80,25 @@ class GroundProgram:
     def _refuse_overflowing_sums(self) -> None:
         """clingo adds with 32 bits: refuse what could wrap around instead of answering wrongly."""
         for index, rule in enumerate(self.program.rules):
-            if not any(a.function in ("sum", "avg") for a in rule.aggregates):
-                continue
-            total = 0
-            for atom in self._control.symbolic_atoms:
-                if atom.symbol.name == f"g{index}":
-                    numbers = [a.number for a in atom.symbol.arguments if a.type is SymbolType.Number]
-                    total += max(map(abs, numbers))
-            if total > LARGEST:
-                raise ProgramError(
-                    f"a sum in the rule for '{rule.relation}' can become too large",
-                    position=rule.position,
-                    remedy=f"keep sums below {LARGEST}",
-                )
+            sums = [k for k, a in enumerate(rule.aggregates) if a.function in ("sum", "avg")]
+            for column in sums:
+                if self._largest_sum(index, rule, column) > LARGEST:
+                    raise ProgramError(
+                        f"a sum in the rule for '{rule.relation}' can become too large",
+                        position=rule.position,
+                        remedy=f"keep sums below {LARGEST}",
+                    )
+
+    def _largest_sum(self, index: int, rule: Rule, column: int) -> int:
+        """What the distinct values of a group could add up to at most, in either direction."""
+        values: dict[tuple[Value, ...], set[int]] = {}
+        arity = aggregated_arity(rule)
+        for _, row in self._atoms(f"g{index}", arity):
+            value = row[arity - 1 - len(rule.aggregates) + column]
+            if isinstance(value, int):
+                group = (*row[: arity - 1 - len(rule.aggregates)], row[-1])
+                values.setdefault(group, set()).add(value)
+        return max((sum(map(abs, distinct)) for distinct in values.values()), default=0)
 
     def _expect_failure_free_rows(self) -> None:
         """Without ``pre`` and ``post``, what persists in the failure-free run must persist in all."""
@@ -154,14 +160,27 @@ class GroundProgram:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        stray = sorted(self.message_locations() - set(self.spec.nodes), key=node_key)
+        known = set(self.spec.nodes)
+        stray = sorted(self.message_locations() - known, key=node_key)
         return (
             *self._arithmetic.notices,
             *(
                 Notice(f"messages from or to '{place}' get lost: it is no known node", None, "add it to --nodes")
                 for place in stray
             ),
+            *self._facts_elsewhere(known),
         )
+
+    def _facts_elsewhere(self, known: set[Node]) -> Iterator[Notice]:
+        told: set[Node] = set()
+        for fact in self.program.facts:
+            if fact.args[0] not in known | told:
+                told.add(fact.args[0])
+                yield Notice(
+                    f"'{fact.relation}' is given at '{fact.args[0]}', which is no known node",
+                    fact.position,
+                    "add it to --nodes",
+                )
 
     def message_locations(self) -> set[Node]:
         """Every place that a message could come from or go to."""

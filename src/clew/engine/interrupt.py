@@ -15,6 +15,7 @@ from clew.errors import BudgetExhaustedError
 T = TypeVar("T")
 
 _POLL_SECONDS = 0.05
+_WORKER = "clew-worker"
 
 
 class Deadline:
@@ -74,10 +75,15 @@ class Deadline:
             watcher.join()
 
 
+def has_abandoned_work() -> bool:
+    """Whether C code that outlived its deadline still runs; the process must then end without waiting for it."""
+    return any(thread.name == _WORKER for thread in threading.enumerate())
+
+
 def call(work: Callable[[], T], deadline: Deadline) -> T:
     """Run ``work`` so that an interrupt or the deadline gets through while it is inside C code.
 
-    The thread cannot be stopped from outside; it is a daemon, so it ends with the process.
+    The thread cannot be stopped from outside: see ``has_abandoned_work``.
     """
     result: list[T] = []
     failure: list[BaseException] = []
@@ -88,7 +94,7 @@ def call(work: Callable[[], T], deadline: Deadline) -> T:
         except BaseException as error:  # handed over to the caller below
             failure.append(error)
 
-    thread = threading.Thread(target=target, daemon=True)
+    thread = threading.Thread(target=target, daemon=True, name=_WORKER)
     thread.start()
     while thread.is_alive():
         thread.join(_POLL_SECONDS)

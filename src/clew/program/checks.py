@@ -14,6 +14,7 @@ from clew.errors import Notice, Position, ProgramError
 from clew.program.ir import (
     CRASH,
     CRASH_ARITY,
+    Premise,
     Program,
     Rule,
     Term,
@@ -128,7 +129,9 @@ def _rule_with_wildcards(rule: Rule) -> Rule:
     if not lonely:
         return rule
     body = tuple(
-        replace(b, args=tuple(Wildcard() if a in lonely else a for a in b.args)) if b in rule.negative else b
+        replace(b, args=tuple(Wildcard() if a in lonely else a for a in b.args))
+        if isinstance(b, Premise) and b.negated
+        else b
         for b in rule.body
     )
     return replace(rule, body=body)

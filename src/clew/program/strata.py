@@ -18,6 +18,7 @@ from clew.program.ir import (
     Expr,
     Program,
     Rule,
+    Term,
     Timing,
     Var,
     expr_vars,
@@ -94,7 +95,10 @@ def _stays_finite(operation: BinOp, rule: Rule, cycle: tuple[str, ...]) -> bool:
     grows, falls = _direction(operation)
     return all(
         var in given
-        or ((not grows or _bounded(var, rule, ("<", "<="))) and (not falls or _bounded(var, rule, (">", ">="))))
+        or (
+            (not grows or _bounded(var, rule, ("<", "<="), given))
+            and (not falls or _bounded(var, rule, (">", ">="), given))
+        )
         for var in expr_vars(operation)
     )
 
@@ -110,14 +114,15 @@ def _direction(operation: BinOp) -> tuple[bool, bool]:
             return True, True
 
 
-def _bounded(var: Var, rule: Rule, ops: tuple[str, str]) -> bool:
+def _bounded(var: Var, rule: Rule, ops: tuple[str, str], given: set[Term]) -> bool:
+    """Whether a comparison holds the variable below (or above) a number or a value that is given."""
     mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
     return any(
-        (c.left == var and (c.op in ops or c.op == "==") and _is_number(c.right))
-        or (c.right == var and (mirrored.get(c.op) in ops or c.op == "==") and _is_number(c.left))
+        (c.left == var and (c.op in ops or c.op == "==") and _is_fixed(c.right, given))
+        or (c.right == var and (mirrored.get(c.op) in ops or c.op == "==") and _is_fixed(c.left, given))
         for c in rule.comparisons
     )
 
 
-def _is_number(expr: Expr) -> bool:
-    return isinstance(expr, Const) and isinstance(expr.value, int)
+def _is_fixed(expr: Expr, given: set[Term]) -> bool:
+    return expr in given or (isinstance(expr, Const) and isinstance(expr.value, int))

@@ -53,12 +53,8 @@ def _preserves(facts: set[tuple[str, tuple[Value, ...], int]], renaming: Mapping
 
 def _profile(node: Node, program: Program) -> tuple[tuple[str, int, tuple[int, ...]], ...]:
     """Where a node stands in the facts; nodes with different profiles cannot trade places."""
-    places = [
-        (f.relation, f.time, tuple(k for k, value in enumerate(f.args) if value == node))
-        for f in program.facts
-        if node in f.args
-    ]
-    return tuple(sorted(places))
+    distinct = dict.fromkeys((f.relation, f.time, f.args) for f in program.facts if node in f.args)
+    return tuple(sorted((r, t, tuple(k for k, v in enumerate(args) if v == node)) for r, t, args in distinct))
 
 
 def _compares_names(program: Program) -> bool:

@@ -105,7 +105,7 @@ class _Sweep:
         spec = replace(self._spec, eot=last)
         if course.states[-1] is State.BAD:
             return Swept(spec, self._system.examine(replace(spec, eff=0, crashes=0), self._ledger), ())
-        findings = self._ledger.conclude(f"nothing is achieved within {last} steps: 'pre' stays empty", 0.0)
+        findings = self._ledger.conclude(f"nothing that could break is achieved within {last} steps", 0.0)
         return Swept(spec, findings, ())
 
     def _recovery(self, findings: Findings) -> int | None:
