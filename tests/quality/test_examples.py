@@ -1,0 +1,165 @@
+"""Every example with its exact verdict: the answer, the number of faults, and which faults.
+
+``fewest`` lists every counterexample with the fewest faults; the exact search may show any of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from clew import Answer, FaultSet, Verdict, check, run
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+#: Executions in Figures 12 and 13 of the paper; ours may be at most twice as many plus three.
+PUBLISHED_EXECUTIONS = {
+    "simple-deliv": 2,
+    "retry-deliv": 3,
+    "classic-deliv": 5,
+    "2pc": 2,
+    "2pc-ctp": 3,
+    "3pc": 55,
+    "kafka": 38,
+    "redun-deliv": 11,
+    "ack-deliv": 673,
+    "paxos-synod": 173,
+    "bully-le": 2,
+    "flux": 187,
+}
+
+
+@dataclass(frozen=True)
+class Broken:
+    """An example with counterexamples: those with the fewest faults, how many are minimal, what they violate."""
+
+    name: str
+    fewest: frozenset[str]
+    minimal: int
+    violates: str
+
+
+BROKEN = [
+    Broken("simple-deliv", frozenset({"O(a,b,1)", "O(a,c,1)"}), 2, "pre(a, data)"),
+    Broken("retry-deliv", frozenset({"O(a,b,1) C(a,2)", "O(a,c,1) C(a,2)"}), 2, "data)"),
+    Broken("classic-deliv", frozenset({"O(a,b,1) O(a,c,1)"}), 3, "pre(a, data)"),
+    Broken("2pc", frozenset({"C(C,2)", "C(C,3)"}), 2, "pre(termination, a, t1)"),
+    Broken(
+        "2pc-timeout",
+        frozenset({"O(C,a,3) C(C,4)", "O(C,b,3) C(C,4)", "O(C,d,3) C(C,4)"}),
+        3,
+        "pre(agreement, a, t1)",
+    ),
+    Broken("2pc-ctp", frozenset({"C(C,2)", "C(C,3)"}), 2, "pre(termination, a, t1)"),
+    Broken(
+        "3pc",
+        frozenset({f"O(C,{x},3) C(C,4)" for x in "abd"})
+        | {f"O(C,{x},6) C({y},{t})" for x in "abd" for y in "abd" for t in (3, 4) if x != y},
+        66,
+        "pre(agreement, ",
+    ),
+    Broken("kafka", frozenset({"O(b,Z,1) O(c,Z,1) C(a,4)"}), 14, "pre(C, w1)"),
+    Broken("flux-eager-ack", frozenset({"O(s,q,1)", "O(s,q,2)"}), 2, "sync)"),
+]
+CERTIFIED = ["redun-deliv", "ack-deliv", "paxos-synod", "bully-le", "flux"]
+#: Refuted variants whose counterexamples are too many to list here: the fewest faults, and how many ways.
+REFUTED = {"paxos-forgetful": (2, "pre(apple)"), "bully-le-lossy": (3, "pre(")}
+
+
+def path(name: str) -> Path:
+    return EXAMPLES / f"{name}.ded"
+
+
+@cache
+def verdict(name: str, strategy: str = "exact", find_all: bool = False) -> Verdict:
+    return check(path(name), strategy=strategy, find_all=find_all)
+
+
+def test_no_example_is_forgotten() -> None:
+    named = {b.name for b in BROKEN} | set(CERTIFIED) | set(REFUTED)
+    assert {p.stem for p in EXAMPLES.glob("*.ded")} == named
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda b: b.name)
+def test_the_counterexample_has_the_fewest_faults(broken: Broken) -> None:
+    found = verdict(broken.name)
+    assert found.answer is Answer.COUNTEREXAMPLE
+    (shown,) = found.counterexamples
+    assert str(shown.faults) in broken.fewest
+    assert any(broken.violates in str(v) for v in shown.violations)
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda b: b.name)
+@pytest.mark.parametrize("strategy", ["exact", "lineage"])
+def test_every_minimal_counterexample_is_listed(broken: Broken, strategy: str) -> None:
+    found = verdict(broken.name, strategy, find_all=True)
+    fewest = len(found.counterexamples[0].faults)
+    assert {str(c.faults) for c in found.counterexamples if len(c.faults) == fewest} == broken.fewest
+    assert len(found.counterexamples) == broken.minimal
+
+
+@pytest.mark.parametrize("name", sorted(REFUTED))
+def test_refuted_variants_stay_refuted(name: str) -> None:
+    faults, violated = REFUTED[name]
+    for strategy in ("exact", "lineage"):
+        (shown,) = verdict(name, strategy).counterexamples
+        assert len(shown.faults) == faults
+        assert any(violated in str(v) for v in shown.violations)
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+@pytest.mark.parametrize("strategy", ["exact", "lineage"])
+def test_correct_protocols_are_certified(name: str, strategy: str) -> None:
+    found = verdict(name, strategy)
+    assert (found.answer, found.reason) == (Answer.CERTIFIED, None)
+
+
+@pytest.mark.parametrize("name", sorted(p.stem for p in EXAMPLES.glob("*.ded")))
+def test_every_example_achieves_something_without_faults_and_needs_no_warning(name: str) -> None:
+    found = verdict(name)
+    assert not found.vacuous
+    assert found.notices == ()
+    assert run(path(name)).good
+
+
+@pytest.mark.parametrize("name", sorted(PUBLISHED_EXECUTIONS))
+def test_lineage_stays_within_reach_of_the_published_executions(name: str) -> None:
+    assert verdict(name, "lineage").runs <= 2 * PUBLISHED_EXECUTIONS[name] + 3
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda b: b.name)
+def test_counterexamples_replay(broken: Broken) -> None:
+    found = verdict(broken.name)
+    for counterexample in found.counterexamples:
+        again = run(path(broken.name), counterexample.faults, eot=found.spec.eot)
+        assert again.violations == counterexample.violations
+        assert again.faults == FaultSet.of(counterexample.faults)
+
+
+@pytest.mark.parametrize("name", sorted(p.stem for p in EXAMPLES.glob("*.ded")))
+def test_every_example_tells_its_story(name: str) -> None:
+    """The defaults line first, then prose before the first clause."""
+    lines = path(name).read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("//! nodes=")
+    clause = next(k for k, line in enumerate(lines) if line and not line.startswith("//"))
+    assert sum(1 for line in lines[1:clause] if len(line) > 20) >= 4
+
+
+def test_three_phase_commit_survives_crashes_alone() -> None:
+    """The synchronous, connected network that it was designed for: no losses, any number of crashes."""
+    for crashes in (1, 2, 3, 4):
+        assert check(path("3pc"), eff=0, crashes=crashes).answer is Answer.CERTIFIED
+
+
+def test_three_phase_commit_breaks_without_any_fault_but_delays() -> None:
+    found = check(path("3pc"), eff=0, crashes=0, delays=1)
+    assert found.answer is Answer.COUNTEREXAMPLE
+    assert len(found.counterexamples[0].faults.delays) == 3
+
+
+def test_paxos_is_safe_under_asynchrony() -> None:
+    assert check(path("paxos-synod"), delays=2).answer is Answer.CERTIFIED
+    assert check(path("paxos-synod"), eot=10, eff=9).answer is Answer.CERTIFIED
