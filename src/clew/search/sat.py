@@ -119,25 +119,39 @@ class FaultSolver:
     def follows(self, gate: int) -> int:
         """A literal that is true whenever the gate holds."""
         for number in self._circuit.below([gate], known=self._follows):
-            self._follows[number] = self._translate(self._circuit[number])
+            self._follows[number] = self._literal(self._circuit[number], self._follows, demanded=False)
         return self._follows[gate]
 
-    def _translate(self, gate: Gate) -> int:
+    def implies(self, gate: int) -> int:
+        """A literal that is true only if the gate holds."""
+        for number in self._circuit.below([gate], known=self._implies):
+            self._implies[number] = self._literal(self._circuit[number], self._implies, demanded=True)
+        return self._implies[gate]
+
+    def _literal(self, gate: Gate, known: dict[int, int], *, demanded: bool) -> int:
         match gate:
             case Present(fault):
                 return self.happens(fault)
             case Absent(fault):
                 return -self.happens(fault)
         output = self.new_variable()
-        match gate:
-            case AllOf(inputs):
-                self.require(output, *(-self._follows[i] for i in inputs))
-            case AnyOf(inputs):
-                for i in inputs:
-                    self.require(output, -self._follows[i])
-            case AtLeast(bound, inputs, weights):
-                self._reach(output, bound, [self._follows[i] for i in inputs], weights)
+        inputs = [known[i] for i in gate.inputs]
+        if demanded:  # true only if the gate holds: false whenever the opposite gate does
+            self._conclude(_opposite(gate), [-i for i in inputs], -output)
+        else:
+            self._conclude(gate, inputs, output)
         return output
+
+    def _conclude(self, gate: AllOf | AnyOf | AtLeast, inputs: Sequence[int], output: int) -> None:
+        """``output`` is true whenever the gate holds for the inputs."""
+        match gate:
+            case AllOf():
+                self.require(output, *(-i for i in inputs))
+            case AnyOf():
+                for i in inputs:
+                    self.require(output, -i)
+            case AtLeast(bound, _, weights):
+                self._reach(output, bound, inputs, weights)
 
     def _reach(self, output: int, bound: int, inputs: Sequence[int], weights: Sequence[int]) -> None:
         """``output`` follows when the weights of true inputs reach the bound: sums, input by input."""
@@ -158,27 +172,13 @@ class FaultSolver:
                     self.require(target, *(-c for c in conditions))
             reached = {s: v for s, v in following.items() if s < bound}
 
-    def implies(self, gate: int) -> int:
-        """A literal that is true only if the gate holds."""
-        for number in self._circuit.below([gate], known=self._implies):
-            self._implies[number] = self._translate_back(self._circuit[number])
-        return self._implies[gate]
 
-    def _translate_back(self, gate: Gate) -> int:
-        match gate:
-            case Present(fault):
-                return self.happens(fault)
-            case Absent(fault):
-                return -self.happens(fault)
-        output = self.new_variable()
-        match gate:
-            case AllOf(inputs):
-                for i in inputs:
-                    self.require(-output, self._implies[i])
-            case AnyOf(inputs):
-                self.require(-output, *(self._implies[i] for i in inputs))
-            case AtLeast(bound, inputs, weights):
-                # the weights that are missing must not be too many
-                missing = [-self._implies[i] for i in inputs]
-                self._reach(-output, sum(weights) - bound + 1, missing, weights)
-        return output
+def _opposite(gate: AllOf | AnyOf | AtLeast) -> AllOf | AnyOf | AtLeast:
+    """The gate over negated inputs that holds exactly when this one does not."""
+    match gate:
+        case AllOf(inputs):
+            return AnyOf(inputs)
+        case AnyOf(inputs):
+            return AllOf(inputs)
+        case AtLeast(bound, inputs, weights):
+            return AtLeast(sum(weights) - bound + 1, inputs, weights)
