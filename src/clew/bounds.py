@@ -93,15 +93,16 @@ def _check_times(eot: int | None, eff: int | None) -> None:
 def _resolve_nodes(
     program: Program, named: Sequence[Node] | None, eot: int, deadline: Deadline | None
 ) -> tuple[Node, ...]:
-    located = {f.args[0] for f in program.facts}
     if named is not None:
-        nodes = tuple(dict.fromkeys(as_node(n, located) for n in named))
+        mentioned = {value for f in program.facts for value in f.args}
+        nodes = tuple(dict.fromkeys(as_node(n, mentioned) for n in named))
         for node in nodes:
             if isinstance(node, str) and not node.isprintable():
                 raise UsageError(f"{node!r} is no name for a node", remedy="use letters, digits and . _ ?")
         if not nodes:
             raise UsageError("no nodes are given", remedy="name them, as in --nodes a,b,c")
         return nodes
+    located = {f.args[0] for f in program.facts}
     if not located:
         raise UsageError(
             "the program has no facts, so there are no nodes",
