@@ -11,6 +11,7 @@ from clew.search.verdict import Progress
 
 #: A search shorter than this shows nothing.
 _QUIET_SECONDS = 0.5
+_UPDATE_SECONDS = 0.1
 
 
 @contextmanager
@@ -30,12 +31,15 @@ class _Display:
 
     def __init__(self) -> None:
         self._started = time.monotonic()
+        self._next_update = self._started + _QUIET_SECONDS
         self._status: object | None = None
 
     def __call__(self, runs: int, stage: str) -> None:
-        elapsed = time.monotonic() - self._started
-        if elapsed < _QUIET_SECONDS:
+        now = time.monotonic()
+        if now < self._next_update:
             return
+        self._next_update = now + _UPDATE_SECONDS
+        elapsed = now - self._started
         text = f"{runs} executions, {elapsed:.0f} s: {stage}"
         if self._status is None:
             from rich.console import Console

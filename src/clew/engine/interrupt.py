@@ -28,12 +28,16 @@ class Deadline:
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
         self.interrupted = False
+        #: Called now and then while work goes on, from whichever thread waits for it.
+        self.heartbeat: Callable[[], None] | None = None
         self._end = None if seconds is None else time.monotonic() + seconds
 
     def passed(self) -> bool:
         return self.interrupted or (self._end is not None and time.monotonic() >= self._end)
 
     def check(self) -> None:
+        if self.heartbeat:
+            self.heartbeat()
         if self.interrupted:
             raise BudgetExhaustedError("interrupted")
         if self.passed():
@@ -62,6 +66,8 @@ class Deadline:
 
         def watch() -> None:
             while not finished.wait(_POLL_SECONDS):
+                if self.heartbeat:
+                    self.heartbeat()
                 if self.passed():
                     stop()
                     return

@@ -60,6 +60,11 @@ class Ledger:
     progress: Progress | None = None
     runs: int = 0
     counterexamples: list[Counterexample] = field(default_factory=list)
+    stage: str = "grounding"
+
+    def __post_init__(self) -> None:
+        if self.progress:
+            self.deadline.heartbeat = lambda: self.tell(self.stage)
 
     def before_run(self, stage: str) -> None:
         """Ask for permission to execute once more."""
@@ -70,6 +75,7 @@ class Ledger:
         self.tell(stage)
 
     def tell(self, stage: str) -> None:
+        self.stage = stage
         if self.progress:
             self.progress(self.runs, stage)
 
