@@ -14,7 +14,6 @@ execution.  User relations are numbered, never spelled, so no name can clash wit
 ``bad<i>(args)``      a violation; ``violated`` if there is any
 ===================== =====================================================================
 
-One rule a line: messages of the grounder lead back to the rule they are about.
 """
 
 from __future__ import annotations
@@ -72,11 +71,10 @@ class Relations:
 
 @dataclass(frozen=True)
 class Encoding:
-    """The text for clingo, and which lines of it came from which rule."""
+    """The text for clingo, and the numbers it uses for relations."""
 
     text: str
     relations: Relations
-    rule_of_line: dict[int, int]
 
 
 def encode(program: Program, spec: FailureSpec) -> Encoding:
@@ -84,15 +82,12 @@ def encode(program: Program, spec: FailureSpec) -> Encoding:
     relations = Relations.of(program)
     lines = _fault_lines(spec)
     lines += [_fact_line(fact, relations) for fact in program.facts if fact.time <= spec.eot]
-    rule_of_line: dict[int, int] = {}
     for index, rule in enumerate(program.rules):
-        for line in _RuleEncoder(rule, index, relations, spec).lines():
-            lines.append(line)
-            rule_of_line[len(lines)] = index
+        lines += _RuleEncoder(rule, index, relations, spec).lines()
     lines += _arrival_lines(program, relations, spec)
     if {PRE, POST} <= {name for name, _ in relations.arities}:
         lines += _outcome_lines(relations, spec)
-    return Encoding("\n".join(lines) + "\n", relations, rule_of_line)
+    return Encoding("\n".join(lines) + "\n", relations)
 
 
 def encode_expected_rows(expected: Mapping[int, Sequence[tuple[Value, ...]]], eot: int) -> str:
@@ -188,7 +183,8 @@ class _RuleEncoder:
     def lines(self) -> list[str]:
         body = ", ".join(self._body())
         if not self._rule.aggregates:
-            return [f"{self._head([self._expr(a) for a in self._rule.args])} :- {body}."]
+            args = [self._expr(a) for a in self._rule.args]
+            return [f"{self._head(args, self._expr(self._rule.location))} :- {body}."]
         return self._aggregate_lines(body)
 
     def _body(self) -> list[str]:
@@ -204,7 +200,7 @@ class _RuleEncoder:
             literals.append(f"T<{self._spec.eot}")
         return literals
 
-    def _head(self, args: Sequence[str]) -> str:
+    def _head(self, args: Sequence[str], location: str) -> str:
         i = self._relations.number(self._rule.relation)
         joined = ",".join(args)
         match self._rule.timing:
@@ -213,7 +209,7 @@ class _RuleEncoder:
             case Timing.NEXT:
                 return f"r{i}({joined},T+1)"
             case Timing.ASYNC:
-                return f"m{i}({self._expr(self._rule.location)},{joined},T)"
+                return f"m{i}({location},{joined},T)"
 
     def _premise(self, premise: Premise) -> str:
         args = ",".join(self._expr(a) for a in premise.args)
@@ -263,16 +259,7 @@ class _RuleEncoder:
                 literals += [f"N{k}!={_EMPTY[aggregate.function]}"] if aggregate.function in _EMPTY else []
         group_keys, result_keys = iter(keys), iter(results)
         args = [next(result_keys) if isinstance(a, Aggregate) else next(group_keys) for a in rule.args]
-        i = self._relations.number(rule.relation)
-        joined = ",".join(args)
-        match rule.timing:
-            case Timing.SAME:
-                head = f"r{i}({joined},T)"
-            case Timing.NEXT:
-                head = f"r{i}({joined},T+1)"
-            case Timing.ASYNC:
-                head = f"m{i}({keys[-1]},{joined},T)"
-        lines.append(f"{head} :- {', '.join(literals)}.")
+        lines.append(f"{self._head(args, keys[-1] if keys else '')} :- {', '.join(literals)}.")
         return lines
 
     def _collected(self, keys: list[str], aggregates: int, chosen: int | None) -> str:
