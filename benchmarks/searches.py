@@ -9,7 +9,7 @@ from functools import partial
 from statistics import mean, median
 
 from benchmarks.cases import Case
-from clew.engine.interrupt import Deadline
+from clew.interrupt import Deadline
 from clew.lineage.negation import Negation
 from clew.model import Model
 from clew.search import exact, lineage, random_faults

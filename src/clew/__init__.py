@@ -17,10 +17,11 @@ Read ``clew.faults`` for the failure model, ``clew.engine.encode`` for what an e
 """
 
 from clew.api import Verdict, check, run
-from clew.engine.execution import Execution, Message, Violation
+from clew.engine.execution import Execution, Message
 from clew.errors import ClewError, Notice, ProgramError, UsageError
 from clew.faults import Crash, Delay, FailureSpec, FaultSet, Loss
 from clew.search.verdict import Answer, Counterexample
+from clew.violation import Violation
 
 __all__ = [
     "Answer",

@@ -16,9 +16,9 @@ from clew.bounds import Asked, Bounds, known_node, resolve
 from clew.dedalus.loader import Defaults, Loaded, load
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
-from clew.engine.interrupt import Deadline
 from clew.errors import Notice, ProgramError, UsageError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
+from clew.interrupt import Deadline
 from clew.lineage.negation import Negation
 from clew.program.checks import Checked, checked
 from clew.program.ir import Program

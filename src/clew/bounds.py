@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from clew.dedalus.loader import Defaults
 from clew.engine.ground import GroundProgram
-from clew.engine.interrupt import Deadline
 from clew.errors import UsageError
 from clew.faults import FailureSpec, Node, node_key
+from clew.interrupt import Deadline
 from clew.program.ir import Program
 
 #: Protocols show what they do in tens of steps; beyond this the ground program would only fill the memory.

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from clew.engine.execution import Execution, Row
 from clew.engine.ground import GroundProgram
-from clew.engine.interrupt import Deadline
 from clew.errors import Notice
 from clew.faults import FailureSpec, FaultSet
+from clew.interrupt import Deadline
 from clew.program.ir import Program, Var
 from clew.program.outcomes import POST, PRE, has_assertions, persistent_relations
 from clew.search.sweep import Course, State

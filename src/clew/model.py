@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from clew.engine.execution import Execution, Violation
+from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
-from clew.engine.interrupt import Deadline
 from clew.faults import FailureSpec, Fault, FaultSet, Node
+from clew.interrupt import Deadline
 from clew.program.ir import Program
 from clew.program.outcomes import PRE, has_assertions
-from clew.search.protocol import Goal, Run
+from clew.search.protocol import Run
+from clew.violation import Violation
 
 
 class Model:
@@ -55,6 +56,5 @@ class Model:
 
         return automorphisms(self.program, self.spec.nodes)
 
-    def renamed_goal(self, goal: Goal, renaming: Mapping[Node, Node]) -> Goal:
-        assert isinstance(goal, Violation)
+    def renamed_goal(self, goal: Violation, renaming: Mapping[Node, Node]) -> Violation:
         return Violation(goal.relation, tuple(renaming.get(value, value) for value in goal.row))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from clew.engine.interrupt import Deadline
 from clew.faults import FailureSpec, FaultSet
+from clew.interrupt import Deadline
 from clew.lineage.circuit import ALWAYS, NEVER, Circuit
 from clew.lineage.graph import RuleGoalGraph
 from clew.lineage.negation import Negation
@@ -19,7 +19,8 @@ from clew.lineage.support import Supports
 from clew.lineage.unfolding import Unfolding
 from clew.model import Model
 from clew.program.ir import Program
-from clew.search.protocol import Goal, TracedRun
+from clew.search.protocol import TracedRun
+from clew.violation import Violation
 
 
 class TracedModel(Model):
@@ -36,7 +37,7 @@ class TracedModel(Model):
         self._reach = Reach(program, self._graph, self.faults)
 
     @cached_property
-    def hazards(self) -> Mapping[Goal, int]:
+    def hazards(self) -> Mapping[Violation, int]:
         return Unfolding(self._graph, self.circuit, on_cycle=ALWAYS).hazards()
 
     def trace(self, faults: FaultSet) -> TracedRun:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clew.engine.interrupt import Deadline
 from clew.errors import BudgetExhaustedError
 from clew.faults import Crash, FailureSpec, Fault, FaultSet, Loss
+from clew.interrupt import Deadline
 from clew.lineage.circuit import Circuit
 from clew.search import exact, exhaustive, lineage, random_faults
 from clew.search.protocol import Run, TracedRun
 from clew.search.verdict import Answer, Ledger, conduct
+from clew.violation import Violation
 
+ASLEEP = Violation("asleep", ())
 FIRST, SECOND = Loss("pager", "a", 1), Loss("pager", "b", 2)
 
 
@@ -24,7 +26,7 @@ FIRST, SECOND = Loss("pager", "a", 1), Loss("pager", "b", 2)
 class Pager:
     spec: FailureSpec
     circuit: Circuit = field(default_factory=Circuit)
-    hazards: Mapping[str, int] = field(default_factory=dict)
+    hazards: Mapping[Violation, int] = field(default_factory=dict)
     ran: list[FaultSet] = field(default_factory=list)
 
     @property
@@ -32,12 +34,12 @@ class Pager:
         return [f for f in self.spec.possible_faults() if f in (FIRST, SECOND) or isinstance(f, Crash)]
 
     def run(self, faults: FaultSet) -> Run:
-        return Run(faults, () if self._calls(faults) else ("asleep",))
+        return Run(faults, () if self._calls(faults) else (ASLEEP,))
 
     def trace(self, faults: FaultSet) -> TracedRun:
         self.ran.append(faults)
         reasons = [self._why(call, faults) for call in self._calls(faults)]
-        supports = {"asleep": self.circuit.any_of(reasons)} if reasons else {}
+        supports = {ASLEEP: self.circuit.any_of(reasons)} if reasons else {}
         return TracedRun(faults, self.run(faults).violations, supports, complete=True)
 
     def _calls(self, faults: FaultSet) -> list[Loss]:
@@ -103,7 +105,7 @@ def test_a_hazard_keeps_the_loop_from_trying_what_is_vacuous() -> None:
     """Say that nobody need be woken once the pager has crashed: then crashes are never tried."""
     system = pager(eff=2, crashes=1)
     up = [system.circuit.absent(Crash("pager", t)) for t in (1, 2)]
-    system.hazards = {"asleep": system.circuit.all_of(up)}
+    system.hazards = {ASLEEP: system.circuit.all_of(up)}
     found = conduct(lambda book: lineage.search(system, book), Ledger())
     assert found.answer is Answer.CERTIFIED
     assert not any(faults.crashes for faults in system.ran)

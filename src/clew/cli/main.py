@@ -13,8 +13,8 @@ import click
 
 from clew.cli.check import check_command
 from clew.cli.run import run_command
-from clew.engine.interrupt import has_abandoned_work
 from clew.errors import BudgetExhaustedError, ClewError
+from clew.interrupt import has_abandoned_work
 
 EXIT_BAD_INPUT = 2
 EXIT_INCOMPLETE = 3

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 from clingo import Number, Symbol, SymbolType
 
-from clew.engine.interrupt import Deadline
 from clew.errors import Notice, ProgramError
+from clew.interrupt import Deadline
 from clew.program.ir import Rule
 
 SMALLEST, LARGEST = -(2**31), 2**31 - 1

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from clingo import Observer, Symbol, SymbolType
 
-from clew.engine.interrupt import Deadline
 from clew.faults import Node
+from clew.interrupt import Deadline
 from clew.program.ir import Value
 
 

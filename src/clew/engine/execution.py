@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from clew.errors import Notice
 from clew.faults import FailureSpec, FaultSet, Node
 from clew.program.ir import Value
+from clew.violation import Violation
 
 Row = tuple[Value, ...]
-
-
-@dataclass(frozen=True)
-class Violation:
-    """A row that had to be there: a row of ``pre`` without its row in ``post``, or a lost outcome."""
-
-    relation: str
-    row: Row
-
-    def __str__(self) -> str:
-        return f"{self.relation}({', '.join(map(str, self.row))})"
 
 
 @dataclass(frozen=True)
@@ -37,7 +28,7 @@ class Message:
 class Execution:
     """What happened under one set of faults.
 
-    ``tables[relation][time - 1]`` are the rows at that time, sorted.
+    ``tables[relation][time - 1]`` are the rows at that time, sorted; every relation of the program is there.
     """
 
     spec: FailureSpec
@@ -45,6 +36,7 @@ class Execution:
     tables: dict[str, tuple[tuple[Row, ...], ...]]
     messages: tuple[Message, ...]
     violations: tuple[Violation, ...]
+    notices: tuple[Notice, ...] = ()
 
     @property
     def good(self) -> bool:
@@ -53,7 +45,7 @@ class Execution:
     def rows(self, relation: str, time: int | None = None) -> tuple[Row, ...]:
         """The rows of a relation at a time (by default at the end of time)."""
         when = self.spec.eot if time is None else time
-        return self.tables[relation][when - 1] if relation in self.tables else ()
+        return self.tables[relation][when - 1]
 
 
 def row_key(row: Row) -> tuple[tuple[bool, Value], ...]:

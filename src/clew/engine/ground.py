@@ -15,12 +15,13 @@ from clingo import Control, HeuristicType, MessageCode, Model, SolveHandle
 from clew.engine.arithmetic import LARGEST, Arithmetic
 from clew.engine.atoms import GroundRule, Recorder, RowAtom, SentAtom, symbol_value
 from clew.engine.encode import aggregated_arity, encode, encode_expected_rows
-from clew.engine.execution import Execution, Message, Row, Violation, row_key
-from clew.engine.interrupt import Deadline, call
+from clew.engine.execution import Execution, Message, Row, row_key
 from clew.errors import Notice, ProgramError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, node_key
+from clew.interrupt import Deadline, call
 from clew.program.ir import Program, Rule, Value
 from clew.program.outcomes import has_assertions, persistent_relations
+from clew.violation import Violation
 
 _POLL_SECONDS = 0.05
 
@@ -213,10 +214,11 @@ class GroundProgram:
             rows = [atom for atom in self.row_atoms if model.is_true(atom.literal)]
             sent = [atom for atom in self.sent_atoms if model.is_true(atom.literal)]
             violations = tuple(v for v, atom in self.violation_atoms.items() if model.is_true(atom))
-        tables: dict[str, list[list[Row]]] = {}
+        tables: dict[str, list[list[Row]]] = {
+            name: [[] for _ in range(self.spec.eot)] for name, _ in self._encoding.relations.arities
+        }
         for atom in rows:
-            by_time = tables.setdefault(atom.relation, [[] for _ in range(self.spec.eot)])
-            by_time[atom.time - 1].append(atom.row)
+            tables[atom.relation][atom.time - 1].append(atom.row)
         sorted_tables = {
             relation: tuple(tuple(sorted(rows_then, key=row_key)) for rows_then in tables[relation])
             for relation in sorted(tables)
@@ -274,9 +276,6 @@ class GroundProgram:
         Nothing at all means that no execution shows a violation.
         """
         yield from (self._faults_of(m) for m in self._violating_models("opt", "auto"))
-
-    def fewest_faults(self) -> FaultSet | None:
-        return next(iter([*self.ever_fewer_faults()][-1:]), None)
 
     def minimal_faults(self) -> Iterator[FaultSet]:
         """Every subset-minimal violating fault set: solutions are tried with as few faults as possible

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from clew.engine.atoms import GroundRule
-from clew.engine.execution import Violation
 from clew.engine.ground import GroundProgram
 from clew.faults import Fault
 from clew.program.graph import components
+from clew.violation import Violation
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from clew.engine.atoms import GroundRule
-from clew.engine.execution import Violation
 from clew.faults import FaultSet
 from clew.lineage.circuit import ALWAYS, Circuit
 from clew.lineage.graph import RuleGoalGraph
@@ -18,6 +17,7 @@ from clew.lineage.negation import Negation
 from clew.lineage.reach import Reach
 from clew.lineage.unfolding import Unfolding
 from clew.lineage.walk import build
+from clew.violation import Violation
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from clew.engine.atoms import GroundRule
-from clew.engine.execution import Violation
 from clew.lineage.circuit import Circuit
 from clew.lineage.graph import RuleGoalGraph
 from clew.lineage.walk import build
+from clew.violation import Violation
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from clew.api import Verdict
-from clew.engine.execution import Violation
 from clew.search.verdict import Counterexample
+from clew.violation import Violation
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from clew.engine.interrupt import Deadline
 from clew.faults import FaultSet, Node
-from clew.search.protocol import Goal, SymmetricSystem, TracedRun, TracedSystem
+from clew.interrupt import Deadline
+from clew.search.protocol import SymmetricSystem, TracedRun, TracedSystem
 from clew.search.sat import FaultSolver
 from clew.search.symmetry import rename_fault, rename_faults
 from clew.search.verdict import Ledger
+from clew.violation import Violation
 
 
 def search(
@@ -56,7 +57,7 @@ class _Hypotheses:
         self._renamings: Sequence[Mapping[Node, Node]] = symmetric.symmetries() if symmetric else ()
         self._renamed_gates: list[dict[int, int]] = [{} for _ in self._renamings]
         self._solver = FaultSolver(system.spec, system.faults, system.circuit, deadline)
-        self._violated: dict[Goal, int] = {}
+        self._violated: dict[Violation, int] = {}
         # "One of the known goals is violated, or one still to be introduced": assumed false is the latter.
         self._other_goal = self._solver.new_variable()
         self._solver.require(self._other_goal)
@@ -80,7 +81,7 @@ class _Hypotheses:
         for image in self._images(faults):
             self._solver.require(*(-self._solver.happens(f) for f in image))
 
-    def _introduce(self, goals: Mapping[Goal, int]) -> None:
+    def _introduce(self, goals: Mapping[Violation, int]) -> None:
         new = [goal for goal in goals if goal not in self._violated]
         if not new:
             return
@@ -93,13 +94,13 @@ class _Hypotheses:
         self._solver.require(-self._other_goal, *(self._violated[g] for g in new), still_other)
         self._other_goal = still_other
 
-    def _cut(self, goal: Goal, gate: int) -> None:
+    def _cut(self, goal: Violation, gate: int) -> None:
         if goal in self._violated:
             self._solver.require(-self._violated[goal], -self._solver.follows(gate))
 
     def _renamed(
-        self, goal: Goal, gate: int, renaming: Mapping[Node, Node], known: dict[int, int]
-    ) -> tuple[Goal, int]:
+        self, goal: Violation, gate: int, renaming: Mapping[Node, Node], known: dict[int, int]
+    ) -> tuple[Violation, int]:
         assert self._symmetric is not None
         renamed_gate = self._system.circuit.renamed(gate, lambda f: rename_fault(f, renaming), known)
         return self._symmetric.renamed_goal(goal, renaming), renamed_gate

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from clew.faults import FailureSpec, Fault, FaultSet, Node
 from clew.lineage.circuit import Circuit
-
-#: A violation that may or may not happen.  Strategies only compare goals, so any hashable value serves.
-Goal = Any
+from clew.violation import Violation
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,7 @@ class Run:
     """What one execution showed."""
 
     faults: FaultSet
-    violations: tuple[Goal, ...]
+    violations: tuple[Violation, ...]
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class TracedRun(Run):
     not mentioned here cannot be violated by any faults.
     """
 
-    supports: Mapping[Goal, int]
+    supports: Mapping[Violation, int]
     complete: bool
 
 
@@ -58,7 +56,7 @@ class TracedSystem(System, Protocol):
     def circuit(self) -> Circuit: ...
 
     @property
-    def hazards(self) -> Mapping[Goal, int]:
+    def hazards(self) -> Mapping[Violation, int]:
         """For a goal, a gate without which its violation is impossible (nothing said: always possible)."""
 
     def trace(self, faults: FaultSet) -> TracedRun: ...
@@ -70,7 +68,7 @@ class SymmetricSystem(System, Protocol):
     def symmetries(self) -> Sequence[Mapping[Node, Node]]:
         """Renamings of nodes that change nothing, the identity left out."""
 
-    def renamed_goal(self, goal: Goal, renaming: Mapping[Node, Node]) -> Goal: ...
+    def renamed_goal(self, goal: Violation, renaming: Mapping[Node, Node]) -> Violation: ...
 
 
 class SolvableSystem(System, Protocol):

@@ -13,8 +13,8 @@ from itertools import combinations
 from pysat.card import CardEnc, EncType, ITotalizer
 from pysat.solvers import Solver
 
-from clew.engine.interrupt import Deadline
 from clew.faults import Crash, FailureSpec, Fault, FaultSet
+from clew.interrupt import Deadline
 from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, Present
 
 #: One that is incremental and can be interrupted.

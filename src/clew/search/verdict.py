@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from clew.engine.interrupt import Deadline
 from clew.errors import BudgetExhaustedError
 from clew.faults import FaultSet
-from clew.search.protocol import Goal, Run
+from clew.interrupt import Deadline
+from clew.search.protocol import Run
+from clew.violation import Violation
 
 
 class Answer(enum.Enum):
@@ -24,7 +25,7 @@ class Counterexample:
     """Faults under which something that must hold does not, as a concrete execution has shown."""
 
     faults: FaultSet
-    violations: tuple[Goal, ...]
+    violations: tuple[Violation, ...]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,19 @@
+"""What can go wrong, as an outcome: a row (or any named fact) that had to hold and does not.  Imports nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A row of ``pre`` without its row in ``post``, or a lost row of a persistent relation.
+
+    For systems that are not Dedalus programs, ``relation`` names the invariant and ``row`` says where it broke.
+    """
+
+    relation: str
+    row: tuple[str | int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.relation}({', '.join(map(str, self.row))})"
