@@ -16,13 +16,13 @@ from clew.bounds import Asked, Bounds, known_node, resolve
 from clew.dedalus.loader import Defaults, Loaded, load
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
-from clew.errors import Notice, ProgramError, UsageError
+from clew.errors import BudgetExhaustedError, Notice, UsageError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
 from clew.interrupt import Deadline
 from clew.lineage.negation import Negation
 from clew.program.checks import Checked, checked
 from clew.program.ir import Program
-from clew.program.outcomes import has_assertions, persistent_relations
+from clew.program.outcomes import has_assertions, outcomes_of, persistent_relations
 from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
 from clew.strategies import Examined, Options, examine, strategy_named
 
@@ -79,28 +79,46 @@ def check(
 ) -> Verdict:
     """Search for faults under which what must hold does not.
 
-    ``source`` is a file, several files that form one program, or a ``Program``.  Bounds that are not given come
-    from the program's ``//!`` line; without an EOT there, they are swept for ``sweep_seconds``.  Raises
-    ``ProgramError`` or ``UsageError`` for what cannot be checked.
+    - ``source``: a file, several files that form one program, or a ``Program`` (see ``parse_program``).
+    - ``nodes``, ``eot``, ``eff``, ``crashes``, ``delays``: the bounds, see ``FailureSpec``.  What is not given
+      comes from the program's ``//!`` line; without an EOT there, EOT and EFF are swept.
+    - ``strategy``: "exact" (default), "lineage", "random" or "exhaustive"; see ``docs/strategies.md``.
+    - ``negation`` (lineage): "exact" (default), "conservative" or "ignore".
+    - ``symmetry`` (lineage, exhaustive): try one of several fault sets that differ by a renaming of nodes.
+    - ``find_all`` (not random): list every subset-minimal counterexample instead of one.
+    - ``sweep_seconds``: how long to sweep; 10 when a sweep is needed and nothing is said.
+    - ``max_runs`` (not exact), ``time_limit`` in seconds: budgets; when one ends, so does the search.
+    - ``seed`` (random): the same seed draws the same faults; 0 by default.
+    - ``progress``: called with the number of executions and the stage, now and then.
+
+    Ctrl-C ends the search, too: the verdict then says ``incomplete``.  Raises ``ProgramError`` or ``UsageError``
+    for what cannot be checked.
     """
     started = time.monotonic()
-    options = Options(Negation(negation) if negation else None, symmetry, find_all, sweep_seconds, max_runs, seed)
+    options = Options(_negation(negation), symmetry, find_all, sweep_seconds, max_runs, seed)
     chosen = strategy_named(strategy, options)
     _check_budgets(sweep_seconds, max_runs, time_limit)
+    if sweep_seconds is not None and eot is not None:
+        raise UsageError("a sweep finds its own EOT", remedy="give --eot or --sweep, not both")
     loaded = _load(source)
     prepared = checked(loaded.program)
-    has_assertions(prepared.program)
     deadline = Deadline(_soonest(sweep_seconds, time_limit))
-    bounds = resolve(prepared.program, loaded.defaults, Asked(nodes, eot, eff, crashes, delays), deadline)
+    asked = Asked(nodes, eot, eff, crashes, delays)
+    try:
+        bounds = resolve(prepared.program, loaded.defaults, asked, deadline)
+    except BudgetExhaustedError as limit:
+        nowhere = Examined(Ledger(deadline).conclude(str(limit)), False, ())
+        spec = FailureSpec(tuple(nodes or ()), eot or 1, eff or 0, crashes or 0, delays or 0)
+        return _verdict(prepared, spec, strategy, nowhere, time.monotonic() - started)
     if bounds.eot is None or sweep_seconds is not None:
         if "sweep" not in chosen.accepts:
             raise UsageError(
                 f"the {strategy} strategy cannot sweep, and the program states no EOT", remedy="give --eot"
             )
-        _refuse_nothing_to_check(prepared.program)
+        outcomes_of(prepared.program)
         if deadline.seconds is None:
             deadline = Deadline(DEFAULT_SWEEP_SECONDS)
-        return _swept(prepared, bounds, options, strategy, deadline, progress, started)
+        return _swept(prepared, bounds, eff, options, strategy, deadline, progress, started)
     ledger = Ledger(deadline, max_runs, progress)
     examined = examine(chosen, prepared.program, bounds.spec(), options, ledger)
     return _verdict(prepared, bounds.spec(), strategy, examined, time.monotonic() - started)
@@ -115,23 +133,24 @@ def run(
 ) -> Execution:
     """One execution with these faults: its rows by time, its messages, and what it violates."""
     loaded = _load(source)
-    program = checked(loaded.program).program
-    bounds = resolve(program, loaded.defaults, Asked(nodes, eot, eff=0, crashes=0, delays=0))
+    prepared = checked(loaded.program)
+    bounds = resolve(prepared.program, loaded.defaults, Asked(nodes, eot, eff=0, crashes=0, delays=0))
     if bounds.eot is None:
         raise UsageError("it is not said how long to run", remedy="give --eot, or state it: //! eot=6")
     chosen = FaultSet.of(_known(f, bounds.nodes) for f in faults)
     spec = _just_admitting(chosen, bounds.spec())
-    return GroundProgram(program, spec, expect_outcomes=_can_expect(program)).run(chosen)
-
-
-def _can_expect(program: Program) -> bool:
-    return has_assertions(program) or bool(persistent_relations(program))
+    expect = has_assertions(prepared.program) or bool(persistent_relations(prepared.program))
+    ground = GroundProgram(prepared.program, spec, expect_outcomes=expect)
+    return replace(ground.run(chosen), notices=(*prepared.notices, *ground.notices))
 
 
 def _load(source: Source) -> Loaded:
     if isinstance(source, Program):
         return Loaded(source, Defaults())
-    return load([source] if isinstance(source, str | Path) else list(source))
+    files = [source] if isinstance(source, str | Path) else list(source)
+    if not files:
+        raise UsageError("no file is given", remedy="give the files of one program")
+    return load(files)
 
 
 def _check_budgets(sweep_seconds: float | None, max_runs: int | None, time_limit: float | None) -> None:
@@ -144,17 +163,17 @@ def _soonest(sweep_seconds: float | None, time_limit: float | None) -> float | N
     return min((s for s in (sweep_seconds, time_limit) if s is not None), default=None)
 
 
-def _refuse_nothing_to_check(program: Program) -> None:
-    if not _can_expect(program):
-        raise ProgramError(
-            "the program says nothing about what must hold",
-            remedy="define 'pre' and 'post', or make a relation persistent: p(X)@next :- p(X);",
-        )
+def _negation(name: str | None) -> Negation | None:
+    known = [n.value for n in Negation]
+    if name is not None and name not in known:
+        raise UsageError(f"'{name}' is no treatment of negation", remedy="use one of " + ", ".join(known))
+    return None if name is None else Negation(name)
 
 
 def _swept(
     prepared: Checked,
     bounds: Bounds,
+    fixed_eff: int | None,
     options: Options,
     strategy: str,
     deadline: Deadline,
@@ -165,10 +184,10 @@ def _swept(
     from clew.search.sweep import sweep
 
     ledger = Ledger(deadline, options.max_runs, progress)
-    base = FailureSpec(bounds.nodes, bounds.eot or 1, 0, bounds.crashes, bounds.delays)
+    base = FailureSpec(bounds.nodes, 1, 0, bounds.crashes, bounds.delays)
     system = ProgramSweep(prepared.program, base, strategy_named(strategy, options), options, deadline)
-    swept = sweep(system, base, bounds.eff, ledger)
-    examined = Examined(replace(swept.findings, runs=ledger.runs), False, system.notices)
+    swept = sweep(system, base, fixed_eff, ledger)
+    examined = Examined(replace(swept.findings, runs=ledger.runs), swept.vacuous, system.notices)
     verdict = _verdict(prepared, swept.spec, strategy, examined, time.monotonic() - started)
     return replace(verdict, swept=swept.settings)
 

@@ -93,6 +93,8 @@ def _check_times(eot: int | None, eff: int | None) -> None:
 def _resolve_nodes(
     program: Program, named: Sequence[Node] | None, eot: int, deadline: Deadline | None
 ) -> tuple[Node, ...]:
+    if isinstance(named, str):
+        raise UsageError(f"nodes is the string '{named}'", remedy="give a list of names")
     if named is not None:
         mentioned = {value for f in program.facts for value in f.args}
         nodes = tuple(dict.fromkeys(as_node(n, mentioned) for n in named))

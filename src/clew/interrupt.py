@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +19,9 @@ T = TypeVar("T")
 
 _POLL_SECONDS = 0.05
 _WORKER = "clew-worker"
+
+#: How long the end of a process waits for C code that was given up.
+_PATIENCE_SECONDS = 2.0
 
 
 class Deadline:
@@ -86,10 +92,19 @@ def has_abandoned_work() -> bool:
     return any(thread.name == _WORKER for thread in threading.enumerate())
 
 
+def _leave_without(thread: threading.Thread) -> None:
+    """At the end of the process: C code must not outlive the interpreter, or both crash."""
+    thread.join(_PATIENCE_SECONDS)
+    if thread.is_alive():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1 if hasattr(sys, "last_value") else 0)
+
+
 def call(work: Callable[[], T], deadline: Deadline) -> T:
     """Run ``work`` so that an interrupt or the deadline gets through while it is inside C code.
 
-    The thread cannot be stopped from outside: see ``has_abandoned_work``.
+    The thread cannot be stopped from outside: it is given up, and ``_leave_without`` it at the end.
     """
     result: list[T] = []
     failure: list[BaseException] = []
@@ -102,10 +117,14 @@ def call(work: Callable[[], T], deadline: Deadline) -> T:
 
     thread = threading.Thread(target=target, daemon=True, name=_WORKER)
     thread.start()
-    while thread.is_alive():
-        thread.join(_POLL_SECONDS)
-        if thread.is_alive():
-            deadline.check()
+    try:
+        while thread.is_alive():
+            thread.join(_POLL_SECONDS)
+            if thread.is_alive():
+                deadline.check()
+    except BaseException:
+        atexit.register(_leave_without, thread)
+        raise
     if failure:
         raise failure[0]
     return result[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
 from clew.faults import FailureSpec, Fault, FaultSet, Node
 from clew.interrupt import Deadline
@@ -37,10 +36,6 @@ class Model:
     def run(self, faults: FaultSet) -> Run:
         return Run(faults, self.ground.violations(faults))
 
-    def execute(self, faults: FaultSet) -> Execution:
-        """The whole execution, for people to look at."""
-        return self.ground.run(faults)
-
     def vacuous(self) -> bool:
         """Whether the failure-free run achieves nothing that could be violated."""
         return has_assertions(self.program) and not self.ground.rows_at_end(PRE)
@@ -52,7 +47,7 @@ class Model:
         return self.ground.minimal_faults()
 
     def symmetries(self) -> Sequence[Mapping[Node, Node]]:
-        from clew.program.symmetry import automorphisms
+        from clew.program.symmetry import automorphisms  # only some searches need it
 
         return automorphisms(self.program, self.spec.nodes)
 

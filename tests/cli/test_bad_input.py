@@ -291,7 +291,7 @@ RUNS = [
     in_flags("run p.ded --eot 3 --at 4", "time 4 is outside the execution", "--at from 1 to 3"),
     in_flags("run p.ded --eot 3 --at 0", "time 0 is outside the execution", "--at from 1 to 3"),
     in_flags("run p.ded --eot 3 --at -1", "time -1 is outside the execution", "--at from 1 to 3"),
-    in_flags("run p.ded --eot 3 --relation zz", "no row of 'zz' occurs", "there are m, n"),
+    in_flags("run p.ded --eot 3 --relation zz", "the program has no relation 'zz'", "there are "),
     Bad("huge lag", "999999999", args="run p.ded --eot 3 --delay a,b,1,999999999", seconds=10),
 ]
 

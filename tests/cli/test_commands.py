@@ -113,9 +113,12 @@ def test_every_json_field_is_documented() -> None:
 def test_run_shows_relations_by_time() -> None:
     done = clew("run", "examples/simple-deliv.ded", "--relation", "log", "--lose", "a,b,1")
     assert done.returncode == 1
-    assert done.stdout.splitlines()[1:] == [
+    assert done.stdout.splitlines() == [
+        "EOT 4, nodes a, b, c; these faults:",
+        "  the message from a to b at time 1 is lost",
         "time 1",
         "  log(a, data)",
+        "  [lost: log(b, data) from a to b]",
         "time 2",
         "  log(a, data)",
         "  log(c, data)",

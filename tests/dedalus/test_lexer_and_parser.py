@@ -214,7 +214,7 @@ REFUSED = [
     ("p(a);\n  /*/ q(b);", 2, 3, "a comment is not closed", "close it with */"),
     ("p(é);", 1, 3, "unexpected 'é'", 'put other text in "quotes"'),
     ("p(a)&", 1, 5, "unexpected '&'", "names consist of letters"),
-    ("p(X) : - q(X);", 1, 6, "unexpected ':'", "names consist of"),
+    ("p(X) : - q(X);", 1, 6, "unexpected ':'", "a rule is written"),
     ("p(a);\nq(\0);", 2, 3, "unprintable character U+0000", "give a text file"),
     ('p("\x1b");', 1, 4, "unprintable character U+001B", "give a text file"),
     # clauses

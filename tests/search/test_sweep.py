@@ -83,7 +83,7 @@ def test_a_program_that_achieves_nothing_is_not_certified() -> None:
     program = _program("idle(a); idle(X)@next :- idle(X); pre(X) :- never(X); post(X) :- idle(X);")
     verdict = check(program, sweep_seconds=30)
     assert verdict.answer is Answer.INCOMPLETE
-    assert verdict.reason is not None and "nothing that could break is achieved" in verdict.reason
+    assert verdict.reason is not None and "without faults 'pre' stays empty" in verdict.reason
 
 
 def test_outcomes_without_assertions_are_swept_too() -> None:
@@ -104,3 +104,33 @@ def test_random_cannot_sweep() -> None:
         check(_program(DELIVERY), strategy="random", sweep_seconds=1)
     with pytest.raises(UsageError, match="cannot sweep"):
         check(_program(DELIVERY), strategy="random")
+
+
+def test_a_property_that_needs_a_crash_to_say_anything_is_examined() -> None:
+    """Who crashes must be suspected; nobody ever is, and without a crash nothing is asked."""
+    program = _program(
+        "peer(a, b); peer(b, a); peer(X, Y)@next :- peer(X, Y);"
+        "pre(X, Y) :- peer(X, Y), crash(X, Y, _); post(X, Y) :- suspect(X, Y);"
+    )
+    verdict = check(program, sweep_seconds=30)
+    assert verdict.answer is Answer.COUNTEREXAMPLE
+    assert len(verdict.counterexamples[0].faults.crashes) == 1
+
+
+def test_violations_that_recover_are_not_listed() -> None:
+    """b is told once, c again and again: losing c's first message does no lasting harm."""
+    program = _program(
+        "want(a, b); want(a, c); want(X, Y)@next :- want(X, Y); once(a, b)@1; again(a, c);"
+        "again(X, Y)@next :- again(X, Y); got(Y)@async :- once(X, Y); got(Y)@async :- again(X, Y);"
+        "got(X)@next :- got(X); pre(Y) :- want(_, Y); post(Y) :- got(Y);"
+    )
+    verdict = check(program, sweep_seconds=30, find_all=True, crashes=0)
+    assert [str(c.faults) for c in verdict.counterexamples] == ["O(a,b,1)"]
+
+
+def test_only_a_flag_fixes_eff_and_eot_is_not_for_sweeps(tmp_path: Path) -> None:
+    file = tmp_path / "p.ded"
+    file.write_text("//! eot=9 eff=2" + DELIVERY + RETRY + RELAY + ASSERTIONS)
+    assert len({s.eff for s in check(file, sweep_seconds=1).swept}) > 2
+    with pytest.raises(UsageError, match="finds its own EOT"):
+        check(file, sweep_seconds=1, eot=5)

@@ -34,26 +34,30 @@ _STRATEGY_HELP = "; ".join(f"{s.name}: {s.summary}" for s in STRATEGIES.values()
 @click.option(
     "--negation",
     type=click.Choice([n.value for n in Negation]),
-    help="lineage: how the absence of a row is explained.  Default: exact; with ignore nothing is certified.",
+    help="How the absence of a row is explained (lineage only).  Default: exact; ignore never certifies.",
 )
-@click.option("--symmetry", is_flag=True, help="lineage, exhaustive: try fault sets that only rename nodes once.")
-@click.option("--all", "find_all", is_flag=True, help="List every subset-minimal counterexample.")
+@click.option(
+    "--symmetry",
+    is_flag=True,
+    help="Try one of fault sets that differ by node names (lineage, exhaustive).",
+)
+@click.option("--all", "find_all", is_flag=True, help="List every subset-minimal counterexample (not random).")
 @click.option(
     "--sweep",
     "sweep_seconds",
     type=float,
     metavar="SECONDS",
-    help="Grow EOT and EFF for this long; the default when no EOT is given or stated "
-    f"({DEFAULT_SWEEP_SECONDS:g} s).",
+    help="Grow EOT, and EFF unless given, for this long (not random).  Done for "
+    f"{DEFAULT_SWEEP_SECONDS:g} s when no EOT is given or stated.",
 )
 @click.option(
     "--max-runs",
     type=int,
     metavar="N",
-    help=f"Stop after N executions.  Default: no limit; random: {DEFAULT_RANDOM_RUNS}.",
+    help=f"Stop after N executions (not exact).  Default: no limit; random: {DEFAULT_RANDOM_RUNS}.",
 )
 @click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
-@click.option("--seed", type=int, metavar="N", help=f"random: the seed.  Default: {DEFAULT_SEED}.")
+@click.option("--seed", type=int, metavar="N", help=f"The seed (random only).  Default: {DEFAULT_SEED}.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the verdict as JSON; - for standard output.")
 def check_command(
     files: tuple[str, ...],
@@ -79,6 +83,8 @@ def check_command(
 
     Exit code: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete.
     """
+    if json_file is not None and json_file != "-":
+        _refuse_unwritable(json_file)
     with progress_display() as progress:
         verdict = check(
             files,
@@ -107,17 +113,22 @@ def split_nodes(nodes: str | None) -> list[str] | None:
     return None if nodes is None else [n.strip() for n in nodes.split(",") if n.strip()]
 
 
+def _refuse_unwritable(json_file: str) -> None:
+    """Before the search: an answer that took an hour must not be lost to a misspelt path."""
+    try:
+        with Path(json_file).open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise UsageError(
+            f"{json_file or 'the empty path'} cannot be written ({error.strerror})",
+            remedy="give a path that can, or -",
+        ) from None
+
+
 def _show(verdict: Verdict, files: tuple[str, ...], json_file: str | None) -> None:
-    if json_file == "":
-        raise UsageError("--json names no file", remedy="give a path, or - for standard output")
     if json_file == "-":
         click.echo(to_json(verdict), nl=False)
         return
-    if json_file:
-        try:
-            Path(json_file).write_text(to_json(verdict), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(
-                f"{json_file} cannot be written ({error.strerror})", remedy="give a path that can, or -"
-            ) from None
     click.echo(verdict_text(verdict, files), nl=False)
+    if json_file:
+        Path(json_file).write_text(to_json(verdict), encoding="utf-8")

@@ -34,9 +34,11 @@ def run_command(
     relations: tuple[str, ...],
     at: int | None,
 ) -> None:
-    """Perform one execution and print its relations by time, and whether 'pre' implies 'post' at the end.
+    """Perform one execution under chosen faults.
 
-    Exit code: 0 if it holds, 1 if it is violated, 2 bad program or usage.
+    Prints the relations by time, the messages that are lost or late, and whether 'pre' implies 'post' at the end.
+
+    Exit code: 0 if it holds, 1 if it is violated, 2 bad program or usage, 3 interrupted.
     """
     faults: list[Fault] = []
     for text in lose:
@@ -49,10 +51,12 @@ def run_command(
         source, target, time, lag = _parts("--delay", text, 2, 2)
         faults.append(Delay(source, target, int(time), int(lag)))
     execution = run(files, faults, nodes=split_nodes(nodes), eot=eot)
+    for notice in execution.notices:
+        click.echo(str(notice), err=True)
     for relation in relations:
         if relation not in execution.tables:
             known = ", ".join(execution.tables)
-            raise UsageError(f"no row of '{relation}' occurs in this execution", remedy=f"there are {known}")
+            raise UsageError(f"the program has no relation '{relation}'", remedy=f"there are {known}")
     if at is not None and not 1 <= at <= execution.spec.eot:
         raise UsageError(f"time {at} is outside the execution", remedy=f"give --at from 1 to {execution.spec.eot}")
     click.echo(execution_text(execution, relations, at), nl=False)

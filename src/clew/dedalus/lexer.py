@@ -79,9 +79,20 @@ class Text:
 
     def _no_token(self, offset: int) -> ProgramError:
         character = self.content[offset]
+        message, remedy = f"unexpected '{character}'", _HABITS.get(character, _ANY_OTHER)
         if character == '"':
-            message, remedy = "a string is not closed on its line", 'close it with "'
-        else:
-            message = f"unexpected '{character}'"
-            remedy = 'names consist of letters, digits and . _ ?; put other text in "quotes"'
+            message = "a string is not closed on its line"
         return ProgramError(message, position=self.position(offset), remedy=remedy)
+
+
+_ANY_OTHER = 'names consist of letters, digits and . _ ?; put other text in "quotes"'
+
+#: What people write who come from other languages.
+_HABITS = {
+    '"': 'close it with "',
+    "'": 'strings are in double quotes: "a"',
+    "=": "compare with ==",
+    "!": "negation is written notin, unequal is !=",
+    "#": "comments are // and /* */",
+    ":": "a rule is written head :- body;",
+}

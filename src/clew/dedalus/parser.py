@@ -117,12 +117,19 @@ class _Parser:
         return self._advance()
 
     def _unexpected(self, expected: str) -> ProgramError:
-        token = self._token
+        token, before = self._token, self._tokens[max(0, self._next - 1)]
         shown = token.text if len(token.text) <= 40 else token.text[:37] + "..."
+        remedy = f"expected {expected}"
+        if before.text == "not" or token.text == "not":
+            remedy = "negation is written notin"
+        elif before.text.endswith("."):
+            remedy += "; clauses end with ';', not with '.'"
+        elif token.kind == END or self._at(before).line < self._at(token).line:
+            remedy += "; clauses end with ';'"
         return ProgramError(
             f"unexpected {shown}" if token.kind == END else f"unexpected '{shown}'",
             position=self._at(token),
-            remedy=f"expected {expected}; clauses end with ';'",
+            remedy=remedy,
         )
 
     # -- clauses ---------------------------------------------------------------------------------------
@@ -244,11 +251,15 @@ class _Parser:
         negated = self._take("notin")
         if negated or (self._token.kind == NAME and self._following.text == "("):
             return self._premise(self._expect_name("a relation"), negated)
+        if self._sees(";", ",", ")", *COMPARISONS) or self._token.kind == END:
+            raise self._unexpected("a premise, notin or a comparison")
         left = self._scalar()
         op = self._token
         if not self._sees(*COMPARISONS):
             raise self._unexpected("a comparison (" + " ".join(COMPARISONS) + ")")
         self._next += 1
+        if op.text == "<" and self._sees(">"):
+            raise ProgramError("unexpected '<>'", position=self._at(op), remedy="unequal is written !=")
         return Comparison(cast(ComparisonOp, op.text), left, self._scalar(), self._at(op))
 
     def _premise(self, name: Token, negated: bool) -> Premise:

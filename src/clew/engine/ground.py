@@ -20,7 +20,7 @@ from clew.errors import Notice, ProgramError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, node_key
 from clew.interrupt import Deadline, call
 from clew.program.ir import Program, Rule, Value
-from clew.program.outcomes import has_assertions, persistent_relations
+from clew.program.outcomes import has_assertions, outcomes_of
 from clew.violation import Violation
 
 _POLL_SECONDS = 0.05
@@ -103,13 +103,7 @@ class GroundProgram:
 
     def _expect_failure_free_rows(self) -> None:
         """Without ``pre`` and ``post``, what persists in the failure-free run must persist in all."""
-        persistent = persistent_relations(self.program)
-        if not persistent:
-            raise ProgramError(
-                "the program says nothing about what must hold",
-                remedy="define 'pre' and 'post', or make a relation persistent: p(X)@next :- p(X);",
-            )
-        expected = {self._encoding.relations.number(r): self.rows_at_end(r) for r in persistent}
+        expected = {self._encoding.relations.number(r): self.rows_at_end(r) for r in outcomes_of(self.program)}
         self._ground("expected", encode_expected_rows(expected, self.spec.eot))
 
     # -- what is there -------------------------------------------------------------------------------

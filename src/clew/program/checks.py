@@ -177,18 +177,23 @@ def _check_bound(rule: Rule) -> None:
     for comparison in rule.comparisons:
         for var in (*expr_vars(comparison.left), *expr_vars(comparison.right)):
             if var not in bound:
-                raise _unbound(var, "a comparison", comparison.position)
+                raise _unbound(
+                    var,
+                    "a comparison",
+                    comparison.position,
+                    "; a comparison binds nothing: compute in the head",
+                )
     for premise in rule.negative:
         for arg in premise.args:
             if isinstance(arg, Var) and arg not in bound:
                 raise _unbound(arg, f"'notin {premise.relation}'", premise.position)
 
 
-def _unbound(var: Var, where: str, position: Position | None) -> ProgramError:
+def _unbound(var: Var, where: str, position: Position | None, more: str = "") -> ProgramError:
     return ProgramError(
         f"the variable {var.name} in {where} is not bound",
         position=position,
-        remedy=f"add a premise (without notin) that contains {var.name}, or quote it if a string was meant",
+        remedy=f"add a premise (without notin) that contains {var.name}, or quote it if a string was meant{more}",
     )
 
 

@@ -28,6 +28,18 @@ def has_assertions(program: Program) -> bool:
     return bool(defined)
 
 
+def outcomes_of(program: Program) -> tuple[str, ...]:
+    """The relations whose rows are outcomes: ``pre``, or without it those that persist; refuses a program
+    that asserts nothing."""
+    found = (PRE,) if has_assertions(program) else persistent_relations(program)
+    if not found:
+        raise ProgramError(
+            "the program says nothing about what must hold",
+            remedy="define 'pre' and 'post', or make a relation persistent: p(X)@next :- p(X);",
+        )
+    return found
+
+
 def persistent_relations(program: Program) -> tuple[str, ...]:
     """Relations with a rule ``p(..)@next :- p(..);``, in source order."""
     return tuple(dict.fromkeys(rule.relation for rule in program.rules if _persists(rule)))

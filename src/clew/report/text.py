@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from clew.api import Verdict
-from clew.engine.execution import Execution, Row
+from clew.engine.execution import Execution, Message, Row
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
+from clew.program.outcomes import PRE
 from clew.search.verdict import Answer, Counterexample
 
 
@@ -27,15 +28,24 @@ def _verdict_lines(verdict: Verdict, files: Sequence[str]) -> Iterator[str]:
             ruled_out = "the sweep was stopped" if verdict.swept else "none is ruled out"
             yield f"INCOMPLETE: no counterexample found, but {ruled_out} within {spec_text(verdict.spec)}."
             yield f"  {verdict.reason}"
-    if verdict.vacuous:
-        yield "  Beware: in the failure-free run 'pre' is empty at the end, so little is said; is EOT too small?"
+    yield from _cautions(verdict)
     yield f"  {_effort(verdict)}"
     if verdict.swept:
         largest = max(
             (s for s in verdict.swept if s.answer is Answer.CERTIFIED), default=None, key=lambda s: s.eot
         )
         certified = f"; certified up to EOT {largest.eot}, EFF {largest.eff}" if largest else ""
-        yield f"  swept {len(verdict.swept)} settings{certified}"
+        yield f"  swept {_count(len(verdict.swept), 'setting')}{certified}"
+
+
+def _cautions(verdict: Verdict) -> Iterator[str]:
+    """What makes the absence of a counterexample mean little."""
+    if verdict.answer is Answer.COUNTEREXAMPLE:
+        return
+    if verdict.vacuous:
+        yield "  Beware: in the failure-free run 'pre' is empty at the end, so little is said; is EOT too small?"
+    if next(verdict.spec.possible_faults(), None) is None:
+        yield "  Beware: these bounds allow no fault at all; give --eff, --crashes or --delays."
 
 
 def _counterexample_lines(verdict: Verdict, files: Sequence[str]) -> Iterator[str]:
@@ -56,7 +66,7 @@ def _one_counterexample(found: Counterexample, spec: FailureSpec, files: Sequenc
     if not found.faults:
         yield "  no fault is needed: the failure-free run already fails"
     for violation in found.violations:
-        if violation.relation == "pre":
+        if violation.relation == PRE:
             yield f"  violates {violation}: it is in 'pre' and not in 'post'"
         else:
             yield f"  loses {violation}, which the failure-free run has at the end"
@@ -64,7 +74,11 @@ def _one_counterexample(found: Counterexample, spec: FailureSpec, files: Sequenc
 
 
 def _fault_count(found: Counterexample) -> str:
-    return f"{len(found.faults)} fault{'' if len(found.faults) == 1 else 's'}"
+    return _count(len(found.faults), "fault")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def fault_text(fault: Fault) -> str:
@@ -86,11 +100,13 @@ def spec_text(spec: FailureSpec) -> str:
 
 
 def _effort(verdict: Verdict) -> str:
-    runs = f"{verdict.runs} execution{'' if verdict.runs == 1 else 's'}"
-    return (
-        f"{verdict.strategy} search, {runs}, {verdict.seconds:.2f} s;"
-        f" at most {_scientific(verdict.combinations)} failure combinations"
+    combinations = (
+        "1 failure combination"
+        if verdict.combinations == 1
+        else (f"{_scientific(verdict.combinations)} failure combinations")
     )
+    runs = _count(verdict.runs, "execution")
+    return f"{verdict.strategy} search, {runs}, {verdict.seconds:.2f} s; at most {combinations}"
 
 
 def _scientific(number: int) -> str:
@@ -111,17 +127,37 @@ def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str]) ->
 
 
 def execution_text(run: Execution, relations: Sequence[str] = (), at: int | None = None) -> str:
-    """The rows by time, and whether what must hold does."""
-    lines = [f"{spec_text(run.spec)}; {run.faults}"]
+    """The rows by time, the messages that went astray, and whether what must hold does."""
+    return "\n".join(_execution_lines(run, relations, at)) + "\n"
+
+
+def _execution_lines(run: Execution, relations: Sequence[str], at: int | None) -> Iterator[str]:
+    nodes = ", ".join(map(str, run.spec.nodes))
+    yield f"EOT {run.spec.eot}, nodes {nodes}; {'these faults:' if run.faults else 'no fault'}"
+    yield from (f"  {fault_text(fault)}" for fault in run.faults)
     for time in range(1, run.spec.eot + 1) if at is None else [at]:
-        lines.append(f"time {time}")
+        yield f"time {time}"
         for relation in run.tables:
             if not relations or relation in relations:
-                lines += [f"  {relation}({_row_text(row)})" for row in run.rows(relation, time)]
-    if run.good:
-        lines.append("holds: every row of 'pre' is in 'post' at the end")
-    lines += [f"VIOLATED: {violation}" for violation in run.violations]
-    return "\n".join(lines) + "\n"
+                yield from (f"  {relation}({_row_text(row)})" for row in run.rows(relation, time))
+        yield from (_astray(m) for m in run.messages if m.sent == time and m.arrived != time + 1)
+    yield from _outcome_lines(run)
+
+
+def _astray(message: Message) -> str:
+    what = f"{message.relation}({_row_text(message.row)}) from {message.source} to {message.target}"
+    return f"  [lost: {what}]" if message.arrived is None else f"  [arrives at {message.arrived}: {what}]"
+
+
+def _outcome_lines(run: Execution) -> Iterator[str]:
+    yield from (f"VIOLATED: {violation}" for violation in run.violations)
+    if run.violations:
+        return
+    if PRE in run.tables:
+        empty = "" if run.rows(PRE) else " ('pre' is empty)"
+        yield f"holds: every row of 'pre' is in 'post' at the end{empty}"
+    else:
+        yield "holds: no row of a persistent relation is missing that the failure-free run has at the end"
 
 
 def _row_text(row: Row) -> str:

@@ -14,9 +14,9 @@ from typing import Protocol
 
 from clew.errors import BudgetExhaustedError
 from clew.faults import FailureSpec, FaultSet
-from clew.search.verdict import Answer, Findings, Ledger, Setting
+from clew.search.verdict import Answer, Counterexample, Findings, Ledger, Setting
 
-#: How far a run is followed in the hope that it settles.
+#: How far a run is followed in the hope that it settles, and how far a sweep goes.
 FURTHEST = 64
 
 
@@ -51,6 +51,7 @@ class Swept:
     spec: FailureSpec
     findings: Findings
     settings: tuple[Setting, ...]
+    vacuous: bool
 
 
 class _Sweep:
@@ -60,6 +61,7 @@ class _Sweep:
         self._fixed_eff = fixed_eff
         self._ledger = ledger
         self._settings: list[Setting] = []
+        self._vacuous = False
         self._best: tuple[FailureSpec, Findings] | None = None
 
     def conduct(self) -> Swept:
@@ -71,8 +73,6 @@ class _Sweep:
 
     def _conduct(self) -> Swept:
         start = self._first_achievement()
-        if isinstance(start, Swept):
-            return start
         self._spec = replace(self._spec, eot=max(start, self._spec.eff + 1))
         while True:
             self._ledger.deadline.check()
@@ -82,40 +82,47 @@ class _Sweep:
             if findings.answer is Answer.INCOMPLETE:
                 raise BudgetExhaustedError(findings.reason or "the budget ran out")
             if findings.answer is Answer.COUNTEREXAMPLE:
-                recovery = self._recovery(findings)
-                if recovery is None:
-                    return Swept(self._spec, findings, tuple(self._settings))
+                lasting, recovery = self._lasting(findings)
+                if lasting:
+                    return self._swept(self._spec, replace(findings, counterexamples=lasting))
                 self._spec = replace(self._spec, eot=recovery)
             else:
                 self._best = (self._spec, findings)
                 self._spec = self._larger(self._spec)
+            if self._spec.eot > FURTHEST:
+                raise BudgetExhaustedError(f"executions of {FURTHEST} steps were reached")
+
+    def _swept(self, spec: FailureSpec, findings: Findings) -> Swept:
+        return Swept(spec, findings, tuple(self._settings), self._vacuous)
 
     def _larger(self, spec: FailureSpec) -> FailureSpec:
         if self._fixed_eff is None and spec.eff < spec.eot - 1:
             return replace(spec, eff=max(2, spec.eff + 1) if spec.eot > 2 else 1)
         return replace(spec, eot=spec.eot + 1, eff=spec.eff if self._fixed_eff is not None else spec.eff + 1)
 
-    def _first_achievement(self) -> int | Swept:
-        """The first time at which the failure-free run is good and not vacuous."""
+    def _first_achievement(self) -> int:
+        """The first time at which the failure-free run is good and not vacuous; if there is none, where it
+        settles: it may take faults to achieve something, or to need none to fail."""
         course = self._follow(FaultSet())
         for time, state in enumerate(course.states, start=1):
             if state is State.GOOD and time > 1:
                 return time
-        last = len(course.states)
-        spec = replace(self._spec, eot=last)
-        if course.states[-1] is State.BAD:
-            return Swept(spec, self._system.examine(replace(spec, eff=0, crashes=0), self._ledger), ())
-        findings = self._ledger.conclude(f"nothing that could break is achieved within {last} steps", 0.0)
-        return Swept(spec, findings, ())
+        self._vacuous = all(state is State.VACUOUS for state in course.states)
+        return max(2, course.settled or 2) if self._vacuous else len(course.states)
 
-    def _recovery(self, findings: Findings) -> int | None:
-        """The first later time at which no counterexample's run is bad any more, if there is one."""
+    def _lasting(self, findings: Findings) -> tuple[tuple[Counterexample, ...], int]:
+        """The counterexamples that stay bad when their runs go on, and the first time at which one recovers."""
         self._ledger.counterexamples.clear()
-        course = self._follow(findings.counterexamples[0].faults)
-        for time in range(self._spec.eot + 1, len(course.states) + 1):
-            if course.states[time - 1] is not State.BAD:
-                return time
-        return None
+        lasting, recoveries = [], []
+        for counterexample in findings.counterexamples:
+            course = self._follow(counterexample.faults)
+            later = range(self._spec.eot + 1, len(course.states) + 1)
+            recovery = next((t for t in later if course.states[t - 1] is not State.BAD), None)
+            if recovery is None:
+                lasting.append(counterexample)
+            else:
+                recoveries.append(recovery)
+        return tuple(lasting), min(recoveries, default=self._spec.eot + 1)
 
     def _follow(self, faults: FaultSet) -> Course:
         until = max(8, 2 * self._spec.eot)
@@ -127,13 +134,16 @@ class _Sweep:
             until *= 2
 
     def _stopped(self, reason: str) -> Swept:
-        """The end of the budget ends a sweep with what is certified; an interrupt leaves it incomplete."""
-        if self._best is not None:
-            spec, findings = self._best
-            if self._ledger.deadline.interrupted:
-                findings = replace(findings, answer=Answer.INCOMPLETE, reason=reason)
-            return Swept(spec, findings, tuple(self._settings))
-        return Swept(self._spec, self._ledger.conclude(reason, 0.0), tuple(self._settings))
+        """The end of the budget ends a sweep with what is certified; an interrupt leaves it incomplete, and so
+        does a program whose failure-free run never achieves anything."""
+        if self._best is None:
+            return self._swept(self._spec, self._ledger.conclude(reason))
+        spec, findings = self._best
+        if self._vacuous:
+            reason = "without faults 'pre' stays empty: does a rule p(..)@next :- p(..); keep what it needs?"
+        if self._vacuous or self._ledger.deadline.interrupted:
+            findings = replace(findings, answer=Answer.INCOMPLETE, reason=reason)
+        return self._swept(spec, findings)
 
 
 def sweep(system: Sweepable, base: FailureSpec, fixed_eff: int | None, ledger: Ledger) -> Swept:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -35,7 +34,6 @@ class Findings:
     answer: Answer
     counterexamples: tuple[Counterexample, ...]
     runs: int
-    seconds: float
     reason: str | None = None
 
 
@@ -84,22 +82,21 @@ class Ledger:
         """Keep a run that violates something."""
         self.counterexamples.append(Counterexample(run.faults, run.violations))
 
-    def conclude(self, reason: str | None, seconds: float) -> Findings:
+    def conclude(self, reason: str | None) -> Findings:
         """``reason`` is None when everything within the bounds is covered."""
         if self.counterexamples:
             answer = Answer.COUNTEREXAMPLE
         else:
             answer = Answer.CERTIFIED if reason is None else Answer.INCOMPLETE
         found = sorted(self.counterexamples, key=lambda c: c.faults.sort_key())
-        return Findings(answer, tuple(found), self.runs, seconds, reason)
+        return Findings(answer, tuple(found), self.runs, reason)
 
 
 def conduct(search: Callable[[Ledger], str | None], ledger: Ledger) -> Findings:
     """Run a search to its end, its budget or an interrupt, and say honestly which it was."""
-    started = time.monotonic()
     try:
         with ledger.deadline.listening():
             reason = search(ledger)
     except BudgetExhaustedError as limit:
         reason = str(limit)
-    return ledger.conclude(reason, time.monotonic() - started)
+    return ledger.conclude(reason)
