@@ -3,13 +3,17 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .PHONY: demo test lint types check-tests thorough bench clean
 
-demo: $(VENV)/ready  ## check Kafka's replication protocol and show what breaks it
-	$(BIN)/clew check examples/kafka.ded; test $$? -eq 1
+# check Kafka's replication protocol and show what breaks it (a counterexample is exit code 1)
+demo: $(VENV)/installed
+	@$(BIN)/clew check examples/kafka.ded; test $$? -eq 1
+	@echo 'To go on:  . $(BIN)/activate'
 
-test: lint types check-tests  ## everything that must pass before a change lands
+# everything that must pass before a change lands
+test: lint types check-tests
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -21,16 +25,22 @@ types: $(VENV)/ready
 check-tests: $(VENV)/ready
 	$(BIN)/pytest -n 2
 
-thorough: $(VENV)/ready  ## the property tests on many thousands of generated programs (an hour or so)
+# the property tests on many thousands of generated programs: an hour or so
+thorough: $(VENV)/ready
 	$(BIN)/pytest -n 2 --thorough tests/search tests/engine
 
-bench: $(VENV)/ready  ## Figures 11, 12 and 13 with our numbers beside the published ones
+# Figures 11, 12 and 13 of the paper with our numbers beside the published ones
+bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks
 
-$(VENV)/ready: pyproject.toml
+$(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
-	touch $@
+	$(INSTALL) .
+	@touch $@
+
+$(VENV)/ready: $(VENV)/installed
+	$(INSTALL) '.[dev,bench]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis benchmarks/out

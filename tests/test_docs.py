@@ -98,3 +98,20 @@ def test_files_that_are_named_exist(page: Path) -> None:
         r"`((?:docs|examples|benchmarks|src|tests)/[\w./-]*)`", page.read_text(encoding="utf-8")
     ):
         assert (ROOT / name).exists(), name
+
+
+def test_the_lock_of_the_language_page_breaks_without_any_fault(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+    first, lock = re.findall(r"```dedalus\n(.*?)```", page, re.DOTALL)
+    assert "@async" in first
+    (tmp_path / "lock.ded").write_text(lock, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "clew", "check", "lock.ded"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "no fault is needed" in done.stdout

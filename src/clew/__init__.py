@@ -8,18 +8,20 @@ bounds, or an honest "incomplete".
     verdict = clew.check("examples/kafka.ded")
     print(verdict.answer.value, verdict.counterexamples[0].faults)
 
-The stages, each a package, each importing only from those before it::
+The rooms, each importing only from those before it::
 
-    dedalus (text) -> program (checked IR) -> engine (executions) -> lineage (why) -> search -> report -> cli
+    program (checked IR) | dedalus (text to IR) | engine (executions) | lineage (why) | search | report | cli
 
 Read ``clew.faults`` for the failure model, ``clew.engine.encode`` for what an execution is, and
 ``clew.search.lineage`` for the idea that the whole is built around.
 """
 
 from clew.api import Verdict, check, run
+from clew.dedalus.loader import parse_program
 from clew.engine.execution import Execution, Message
 from clew.errors import ClewError, Notice, ProgramError, UsageError
-from clew.faults import Crash, Delay, FailureSpec, FaultSet, Loss
+from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
+from clew.program.ir import Program
 from clew.search.verdict import Answer, Counterexample
 from clew.violation import Violation
 
@@ -31,15 +33,19 @@ __all__ = [
     "Delay",
     "Execution",
     "FailureSpec",
+    "Fault",
     "FaultSet",
     "Loss",
     "Message",
+    "Node",
     "Notice",
+    "Program",
     "ProgramError",
     "UsageError",
     "Verdict",
     "Violation",
     "check",
+    "parse_program",
     "run",
 ]
 

@@ -347,13 +347,19 @@ def test_bad_input(bad: Bad, tmp_path: Path) -> None:
     assert "Traceback" not in result.stderr
     assert result.returncode == 2, result.stderr
     assert result.stdout == ""
-    message, remedy = result.stderr.splitlines()
+    message, *source, remedy = result.stderr.splitlines()
     assert message.startswith(f"{bad.at}: error: " if bad.at else "error: ")
     assert message.count("error: ") == 1
     assert bad.says in message
     assert remedy.startswith("  remedy: ")
     assert len(remedy) > len("  remedy: ")
     assert bad.remedy in remedy
+    assert len(source) in (0, 2)
+    if source:  # the line of the program, and a caret under the column
+        assert bad.at is not None and isinstance(bad.text, str)
+        line, column = map(int, bad.at.split(":")[1:])
+        assert source[0].strip() == bad.text.split("\n")[line - 1].replace("\t", " ").strip()
+        assert source[1] == " " * (3 + column) + "^"
 
 
 def test_every_name_in_the_table_is_different() -> None:

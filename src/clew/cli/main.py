@@ -13,6 +13,7 @@ import click
 
 from clew.cli.check import check_command
 from clew.cli.run import run_command
+from clew.cli.source import with_source
 from clew.errors import BudgetExhaustedError, ClewError
 from clew.interrupt import has_abandoned_work
 
@@ -37,7 +38,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except ClewError as error:
-            click.echo(str(error), err=True)
+            click.echo(with_source(error), err=True)
             sys.exit(EXIT_BAD_INPUT)
         except BudgetExhaustedError as limit:
             click.echo(f"incomplete: {limit}", err=True)

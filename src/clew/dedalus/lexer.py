@@ -59,6 +59,18 @@ class Text:
         found.append(Token(END, "the end of the file", len(self.content.rstrip())))
         return self._with_comments_closed(found)
 
+    def marked_comments(self) -> list[tuple[Token, bool]]:
+        """The comments that start with ``//!``, each with whether it stands before everything else."""
+        found: list[tuple[Token, bool]] = []
+        offset, leading = 0, True
+        while match := _TOKEN.match(self.content, offset):
+            if match.lastgroup != "skip":
+                leading = False
+            elif match.group().startswith("//!"):
+                found.append((Token("comment", match.group(), offset), leading))
+            offset = match.end()
+        return found
+
     def _with_comments_closed(self, tokens: list[Token]) -> list[Token]:
         """``/*`` without its end would otherwise be read as a division and a product."""
         for one, other in pairwise(tokens):

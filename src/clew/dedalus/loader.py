@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from clew.dedalus.lexer import Text
 from clew.dedalus.parser import Include, parse_clauses
 from clew.errors import Position, ProgramError
 from clew.program.ir import Fact, Program, Rule
@@ -88,7 +89,7 @@ class _Loader:
             else:
                 self.clauses.append(clause)
         self._depth -= 1
-        return _defaults_of(text, str(path))
+        return _defaults_of(Text(text, str(path)))
 
     def _find(self, include: Include, beside: Path) -> Path:
         candidates = [beside / include.path, self._first_folder / include.path]
@@ -137,39 +138,38 @@ def _shortened(path: str) -> str:
     return path if len(path) <= 200 else path[:197] + "..."
 
 
-_BLANK_OR_COMMENT = re.compile(r"\s*(//(?!!).*)?$")
-
-
-def _defaults_of(text: str, file: str) -> Defaults:
-    """The ``//!`` line among the leading comment lines, if there is one."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.startswith("//!"):
-            return _parse_defaults(line, Position(file, number, 1))
-        if not _BLANK_OR_COMMENT.match(line):
-            break
-    return Defaults()
-
-
-def _parse_defaults(line: str, start: Position) -> Defaults:
-    known = [f.name for f in fields(Defaults)]
+def _defaults_of(text: Text) -> Defaults:
+    """What the leading ``//!`` lines state; one further down would be overlooked, so it is refused."""
     stated: dict[str, int | tuple[str, ...]] = {}
-    for found in re.finditer(r"\S+", line[3:]):
-        position = Position(start.file, start.line, found.start() + 4)
-        key, _, value = found.group().partition("=")
-        if key not in known:
+    for comment, leading in text.marked_comments():
+        if not leading:
             raise ProgramError(
-                f"'{key}' is not a default a program can state",
-                position=position,
-                remedy="use " + ", ".join(f"{k}=..." for k in known),
+                "'//!' states the defaults of a program and stands before its first clause",
+                position=text.position(comment.offset),
+                remedy="move it to the top, or write an ordinary comment: //",
             )
-        if key == "nodes":
-            stated[key] = tuple(n for n in value.split(",") if n)
-        elif value.isdecimal() and value.isascii() and len(value) < 10:
-            stated[key] = int(value)
-        else:
-            raise ProgramError(
-                f"'{key}={value}' does not give a number",
-                position=position,
-                remedy=f"write {key}=3, without spaces",
-            )
-    return Defaults(**stated)  # type: ignore[arg-type]  # keys and types were matched above
+        for found in re.finditer(r"\S+", comment.text[3:]):
+            position = text.position(comment.offset + 3 + found.start())
+            key, value = _parse_default(found.group(), position)
+            if key in stated:
+                raise ProgramError(f"'{key}' is stated twice", position=position, remedy="state it once")
+            stated[key] = value
+    return Defaults(**stated)  # type: ignore[arg-type]  # keys and types are those of _parse_default
+
+
+def _parse_default(text: str, position: Position) -> tuple[str, int | tuple[str, ...]]:
+    known = [f.name for f in fields(Defaults)]
+    key, _, value = text.partition("=")
+    if key not in known:
+        raise ProgramError(
+            f"'{key}' is not a default a program can state",
+            position=position,
+            remedy="use " + ", ".join(f"{k}=..." for k in known),
+        )
+    if key == "nodes":
+        return key, tuple(n for n in value.split(",") if n)
+    if value.isdecimal() and value.isascii() and len(value) < 10:
+        return key, int(value)
+    raise ProgramError(
+        f"'{key}={value}' does not give a number", position=position, remedy=f"write {key}=3, without spaces"
+    )

@@ -1,0 +1,46 @@
+"""Budgets that end inside C code: the answer is incomplete, and the process ends in peace."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from clew import Answer, check, parse_program
+
+#: Grounding this takes far longer than the time limit, without a single call back into Python.
+ENDLESS = (
+    "".join(f"d(a, {n}); " for n in range(40))
+    + "d(X, N)@next :- d(X, N); z(X, A, B, C, D, E) :- d(X, A), d(X, B), d(X, C), d(X, D), d(X, E);"
+)
+
+
+def test_a_time_limit_while_nodes_are_being_found_gives_an_incomplete_verdict() -> None:
+    script = (
+        "import clew, sys\n"
+        f"verdict = clew.check(clew.parse_program({ENDLESS!r}), eot=5, time_limit=0.3)\n"
+        "print(verdict.answer.value, verdict.reason)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "incomplete the time limit of 0.3 s ran out\n"
+
+
+def test_the_command_still_writes_its_json(tmp_path: Path) -> None:
+    (tmp_path / "p.ded").write_text(ENDLESS)
+    done = subprocess.run(
+        [sys.executable, "-m", "clew", "check", "p.ded", "--eot", "5", "--time-limit", "0.3", "--json", "-"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (3, "")
+    assert '"verdict": "incomplete"' in done.stdout
+
+
+def test_a_time_limit_leaves_the_caller_able_to_go_on() -> None:
+    program = parse_program("p(a, 1)@1; p(a, 2)@1; p(L, X + Y)@next :- p(L, X), p(L, Y); p(L, X)@next :- p(L, X);")
+    assert check(program, eot=30, time_limit=0.2).answer is Answer.INCOMPLETE
+    assert check(program, eot=3).answer is Answer.CERTIFIED
