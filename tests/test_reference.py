@@ -14,8 +14,8 @@ from clew.dedalus.loader import parse_program
 from clew.dedalus.printer import print_program
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.program.ir import Rule, Var, expr_vars
+from generators import FEW_FAULTS, failure_specs, fault_sets, program_nodes, programs, tiny_specs
 from reference import Row, evaluate, violations
-from strategies import FEW_FAULTS, failure_specs, fault_sets, program_nodes, programs, tiny_specs
 
 SPEC = FailureSpec(("a", "b"), eot=4, eff=4, crashes=2, delays=2)
 

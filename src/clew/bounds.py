@@ -14,13 +14,13 @@ from clew.engine.ground import GroundProgram
 from clew.errors import UsageError
 from clew.faults import FailureSpec, Node, node_key
 from clew.interrupt import Deadline
-from clew.program.ir import Program
+from clew.program.ir import Program, rule_constants
 
 #: Protocols show what they do in tens of steps; beyond this the ground program would only fill the memory.
 LONGEST_EXECUTION = 1000
 
 #: EOT used only to see which places messages can reach when no EOT is given.
-_DISCOVERY_EOT = 8
+_DISCOVERY_EOT = 16
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def resolve(program: Program, stated: Defaults, asked: Asked, deadline: Deadline
             f"delays of {delays} steps are longer than any execution", remedy="give --delays at most --eot"
         )
     named = stated.nodes if asked.nodes is None else asked.nodes
-    nodes = _resolve_nodes(program, named, eot or _DISCOVERY_EOT, deadline)
+    nodes = _resolve_nodes(program, named, eot or _DISCOVERY_EOT, delays, deadline)
     if crashes is None:
         # A sweep without any word on crashes explores one, as the paper's measurements do.
         crashes = min(1, len(nodes)) if eot is None else 0
@@ -91,12 +91,12 @@ def _check_times(eot: int | None, eff: int | None) -> None:
 
 
 def _resolve_nodes(
-    program: Program, named: Sequence[Node] | None, eot: int, deadline: Deadline | None
+    program: Program, named: Sequence[Node] | None, eot: int, delays: int, deadline: Deadline | None
 ) -> tuple[Node, ...]:
     if isinstance(named, str):
         raise UsageError(f"nodes is the string '{named}'", remedy="give a list of names")
     if named is not None:
-        mentioned = {value for f in program.facts for value in f.args}
+        mentioned = {*(value for f in program.facts for value in f.args), *rule_constants(program)}
         nodes = tuple(dict.fromkeys(as_node(n, mentioned) for n in named))
         for node in nodes:
             if isinstance(node, str) and not node.isprintable():
@@ -112,9 +112,9 @@ def _resolve_nodes(
         )
     while True:
         nodes = tuple(sorted(located, key=node_key))
-        reached = GroundProgram(
-            program, FailureSpec(nodes, eot), expect_outcomes=False, deadline=deadline
-        ).message_locations()
+        # With every kind of fault: some places are reached only when something goes wrong.
+        anything = FailureSpec(nodes, eot, eff=eot, crashes=len(nodes), delays=delays)
+        reached = GroundProgram(program, anything, expect_outcomes=False, deadline=deadline).message_locations()
         if reached <= located:
             return nodes
         located |= reached

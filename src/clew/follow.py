@@ -30,10 +30,10 @@ class ProgramSweep:
         """What the settings examined so far had to tell about the program."""
         return tuple(self._told)
 
-    def examine(self, spec: FailureSpec, ledger: Ledger) -> Findings:
+    def examine(self, spec: FailureSpec, ledger: Ledger) -> tuple[Findings, bool]:
         examined = examine(self.strategy, self.program, spec, self.options, ledger)
         self._told.update(dict.fromkeys(examined.notices))
-        return examined.findings
+        return examined.findings, examined.vacuous
 
     def follow(self, faults: FaultSet, until: int) -> Course:
         """One long run: its prefix up to a time is the run with that EOT, since no rule knows EOT."""

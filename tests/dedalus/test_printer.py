@@ -32,7 +32,7 @@ from clew.program.ir import (
     Var,
     Wildcard,
 )
-from strategies import programs
+from generators import programs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

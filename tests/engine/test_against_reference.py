@@ -10,8 +10,8 @@ from clew.engine.ground import GroundProgram
 from clew.program.checks import checked
 from clew.program.ir import CRASH
 from clew.program.outcomes import PRE
+from generators import failure_specs, fault_sets, programs
 from reference import evaluate, violations
-from strategies import failure_specs, fault_sets, programs
 
 #: Aggregates and orderings are rare in generated programs; fewer examples than this miss mistakes in them.
 _ENOUGH = max(1_500, settings().max_examples)

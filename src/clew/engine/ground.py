@@ -109,7 +109,9 @@ class GroundProgram:
     # -- what is there -------------------------------------------------------------------------------
 
     def _atoms(self, name: str, arity: int) -> Iterator[tuple[int, tuple[Value, ...]]]:
-        for atom in self._control.symbolic_atoms.by_signature(name, arity):
+        for count, atom in enumerate(self._control.symbolic_atoms.by_signature(name, arity)):
+            if count % 10_000 == 9_999:
+                self._deadline.check()
             if atom.literal == 0:  # only asked for under negation, and underivable: it never holds
                 continue
             yield atom.literal, tuple(map(symbol_value, atom.symbol.arguments))

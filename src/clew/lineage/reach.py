@@ -82,11 +82,13 @@ class Reach:
         """The rules that conclude there, with the times at which they can have run."""
         relation, time = place
         for rule in self._rules.get(relation, ()):
+            first = max((p.at for p in rule.premises if isinstance(p.at, int)), default=1)
             if rule.timing is Timing.SAME:
-                yield rule, time
+                times = range(max(first, time), time + 1)
             else:
                 lag = self._longest_lag if rule.timing is Timing.ASYNC else 0
-                yield from ((rule, then) for then in range(max(1, time - 1 - lag), time))
+                times = range(max(first, time - 1 - lag), time)
+            yield from ((rule, then) for then in times)
 
     def _crashes(self) -> Iterator[Fault]:
         return (f for f in self._faults if isinstance(f, Crash))

@@ -159,3 +159,22 @@ def expr_vars(expr: HeadArg) -> Iterator[Var]:
             yield from expr_vars(right)
         case Aggregate(_, var):
             yield var
+
+
+def rule_constants(program: Program) -> Iterator[Value]:
+    """Every constant that a rule names."""
+    for rule in program.rules:
+        for arg in (*rule.args, *(a for p in rule.premises for a in p.args)):
+            yield from _constants(arg)
+        for comparison in rule.comparisons:
+            yield from _constants(comparison.left)
+            yield from _constants(comparison.right)
+
+
+def _constants(expr: HeadArg) -> Iterator[Value]:
+    match expr:
+        case Const(value):
+            yield value
+        case BinOp(_, left, right):
+            yield from _constants(left)
+            yield from _constants(right)

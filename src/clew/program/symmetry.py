@@ -5,12 +5,12 @@ Nodes that a rule names can never be renamed; the others are tried class by clas
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import permutations, product
 from math import factorial, prod
 
 from clew.faults import Node, node_key
-from clew.program.ir import BinOp, Comparison, Const, HeadArg, Program, Value
+from clew.program.ir import BinOp, Program, Value, rule_constants
 
 #: More renamings than this are not worth their bookkeeping; a part of them is still correct to use.
 MOST_RENAMINGS = 720
@@ -20,11 +20,12 @@ def automorphisms(program: Program, nodes: Sequence[Node]) -> list[Mapping[Node,
     """Every such renaming but the identity; if there are too many, those of the first few nodes."""
     if _compares_names(program):
         return []
-    named = set(_rule_constants(program))
+    named = set(rule_constants(program))
     facts = {(f.relation, f.args, f.time) for f in program.facts}
     classes: dict[object, list[Node]] = {}
     for node in sorted(nodes, key=node_key):
-        if node not in named:
+        # A number may also be a time (crash(_, _, T), p(..)@N), and times keep their places.
+        if node not in named and not isinstance(node, int):
             classes.setdefault(_profile(node, program), []).append(node)
     groups = _within_limit([group for group in classes.values() if len(group) > 1])
     found: list[Mapping[Node, Node]] = []
@@ -65,25 +66,3 @@ def _compares_names(program: Program) -> bool:
         or any(c.op not in ("==", "!=") or BinOp in (type(c.left), type(c.right)) for c in rule.comparisons)
         for rule in program.rules
     )
-
-
-def _rule_constants(program: Program) -> Iterator[Value]:
-    for rule in program.rules:
-        for arg in (*rule.args, *(a for p in rule.premises for a in p.args)):
-            yield from _constants(arg)
-        for comparison in rule.comparisons:
-            yield from _comparison_constants(comparison)
-
-
-def _comparison_constants(comparison: Comparison) -> Iterator[Value]:
-    yield from _constants(comparison.left)
-    yield from _constants(comparison.right)
-
-
-def _constants(arg: HeadArg) -> Iterator[Value]:
-    match arg:
-        case Const(value):
-            yield value
-        case BinOp(_, left, right):
-            yield from _constants(left)
-            yield from _constants(right)

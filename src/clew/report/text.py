@@ -32,7 +32,7 @@ def _verdict_lines(verdict: Verdict, files: Sequence[str]) -> Iterator[str]:
     yield f"  {_effort(verdict)}"
     if verdict.swept:
         largest = max(
-            (s for s in verdict.swept if s.answer is Answer.CERTIFIED), default=None, key=lambda s: s.eot
+            (s for s in verdict.swept if s.answer is Answer.CERTIFIED), default=None, key=lambda s: (s.eot, s.eff)
         )
         certified = f"; certified up to EOT {largest.eot}, EFF {largest.eff}" if largest else ""
         yield f"  swept {_count(len(verdict.swept), 'setting')}{certified}"

@@ -11,7 +11,7 @@ from itertools import combinations, product
 
 from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node
 from clew.search.protocol import SymmetricSystem, System
-from clew.search.symmetry import is_representative
+from clew.search.symmetry import is_representative, rename_faults
 from clew.search.verdict import Ledger
 
 
@@ -32,7 +32,7 @@ def search(
             ledger.record(run)
             if not find_all:
                 return None
-            failing.append(frozenset(faults))
+            failing += [frozenset(faults), *(frozenset(rename_faults(faults, r)) for r in renamings)]
     return None
 
 

@@ -30,7 +30,7 @@ class FaultSolver:
         self._circuit = circuit
         self._deadline = deadline or Deadline(None)
         self._variables: dict[Fault, int] = {f: n for n, f in enumerate(faults, start=1)}
-        self._top = len(self._variables)
+        self._counted = self._top = len(self._variables)
         self._follows: dict[int, int] = {}
         self._implies: dict[int, int] = {}
         self._solver = Solver(name=_SOLVER)
@@ -78,7 +78,7 @@ class FaultSolver:
 
     def _at_most(self, size: int) -> list[int]:
         """Assumption that no more faults than this happen."""
-        literals = list(self._variables.values())
+        literals = list(self._variables.values())[: self._counted]
         if size >= len(literals):
             return []
         if self._counter is None:

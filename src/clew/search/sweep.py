@@ -39,9 +39,11 @@ class Course:
 class Sweepable(Protocol):
     """What the sweep needs of a program."""
 
-    def follow(self, faults: FaultSet, until: int) -> Course: ...
+    def follow(self, faults: FaultSet, until: int) -> Course:
+        """One run, seen at every time up to ``until``."""
 
-    def examine(self, spec: FailureSpec, ledger: Ledger) -> Findings: ...
+    def examine(self, spec: FailureSpec, ledger: Ledger) -> tuple[Findings, bool]:
+        """Search at one setting; and whether its failure-free run achieves nothing there."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class _Sweep:
         self._ledger = ledger
         self._settings: list[Setting] = []
         self._vacuous = False
+        self._pending: Findings | None = None
         self._best: tuple[FailureSpec, Findings] | None = None
 
     def conduct(self) -> Swept:
@@ -77,17 +80,20 @@ class _Sweep:
         while True:
             self._ledger.deadline.check()
             self._ledger.tell(f"EOT {self._spec.eot}, EFF {self._spec.eff}")
-            findings = self._system.examine(self._spec, self._ledger)
+            findings, vacuous = self._system.examine(self._spec, self._ledger)
             self._settings.append(Setting(self._spec.eot, self._spec.eff, findings.answer))
             if findings.answer is Answer.INCOMPLETE:
                 raise BudgetExhaustedError(findings.reason or "the budget ran out")
             if findings.answer is Answer.COUNTEREXAMPLE:
+                self._pending = findings
                 lasting, recovery = self._lasting(findings)
                 if lasting:
                     return self._swept(self._spec, replace(findings, counterexamples=lasting))
+                self._pending = None
                 self._spec = replace(self._spec, eot=recovery)
             else:
-                self._best = (self._spec, findings)
+                if not vacuous or self._vacuous:
+                    self._best = (self._spec, findings)
                 self._spec = self._larger(self._spec)
             if self._spec.eot > FURTHEST:
                 raise BudgetExhaustedError(f"executions of {FURTHEST} steps were reached")
@@ -111,18 +117,26 @@ class _Sweep:
         return max(2, course.settled or 2) if self._vacuous else len(course.states)
 
     def _lasting(self, findings: Findings) -> tuple[tuple[Counterexample, ...], int]:
-        """The counterexamples that stay bad when their runs go on, and the first time at which one recovers."""
-        self._ledger.counterexamples.clear()
+        """The counterexamples that stay bad when their runs go on, and when the first of the others recovers."""
         lasting, recoveries = [], []
         for counterexample in findings.counterexamples:
-            course = self._follow(counterexample.faults)
-            later = range(self._spec.eot + 1, len(course.states) + 1)
-            recovery = next((t for t in later if course.states[t - 1] is not State.BAD), None)
+            recovery = self._recovery(self._follow(counterexample.faults))
             if recovery is None:
                 lasting.append(counterexample)
             else:
                 recoveries.append(recovery)
+        self._ledger.counterexamples.clear()
         return tuple(lasting), min(recoveries, default=self._spec.eot + 1)
+
+    def _recovery(self, course: Course) -> int | None:
+        """The time from which on a run is good for good, as far as it can be seen.
+
+        A run that becomes vacuous has not recovered, and neither has one that is bad again and again.
+        """
+        last_bad = max(t for t, state in enumerate(course.states, start=1) if state is State.BAD)
+        tail = course.states[last_bad:]
+        long_enough = course.settled is not None or len(tail) >= len(course.states) // 2
+        return last_bad + 1 if tail and long_enough and State.VACUOUS not in tail else None
 
     def _follow(self, faults: FaultSet) -> Course:
         until = max(8, 2 * self._spec.eot)
@@ -136,6 +150,9 @@ class _Sweep:
     def _stopped(self, reason: str) -> Swept:
         """The end of the budget ends a sweep with what is certified; an interrupt leaves it incomplete, and so
         does a program whose failure-free run never achieves anything."""
+        if self._pending is not None:
+            unsure = replace(self._pending, reason=f"{reason}; it may only lack the time to recover")
+            return self._swept(self._spec, unsure)
         if self._best is None:
             return self._swept(self._spec, self._ledger.conclude(reason))
         spec, findings = self._best
