@@ -177,7 +177,7 @@ class FailureSpec:
         A factor for the arrival of every message is added when messages may be delayed.
         """
         n, c = len(self.nodes), self.crashes
-        k = 2 ** (n - 1)
+        k = 2 ** max(0, n - 1)
         crash_choices: int = sum(k ** min(self.eff, t - 1) for t in range(1, self.eot + 2))
         arrivals: int = (self.delays + 1) ** (n * (n - 1) * (self.eot - 1))
         loss_choices: int = k ** (self.eff * (n - c))

@@ -8,15 +8,13 @@ from pathlib import Path
 import click
 
 from clew.api import DEFAULT_SWEEP_SECONDS, Verdict, check
+from clew.cli import exit_codes
 from clew.cli.progress import progress_display
 from clew.errors import UsageError
 from clew.lineage.negation import Negation
 from clew.report.document import to_json
 from clew.report.text import verdict_text
-from clew.search.verdict import Answer
 from clew.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
-
-EXIT_CODES = {Answer.CERTIFIED: 0, Answer.COUNTEREXAMPLE: 1, Answer.INCOMPLETE: 3}
 
 _STRATEGY_HELP = "; ".join(f"{s.name}: {s.summary}" for s in STRATEGIES.values())
 
@@ -106,7 +104,9 @@ def check_command(
     for notice in verdict.notices:
         click.echo(str(notice), err=True)
     _show(verdict, files, json_file)
-    sys.exit(EXIT_CODES[verdict.answer])
+    if sys.stderr.isatty():
+        click.echo(f"  ({verdict.seconds:.2f} s)", err=True)
+    sys.exit(exit_codes.OF_ANSWER[verdict.answer])
 
 
 def split_nodes(nodes: str | None) -> list[str] | None:

@@ -11,14 +11,12 @@ from typing import Any
 
 import click
 
+from clew.cli import exit_codes
 from clew.cli.check import check_command
 from clew.cli.run import run_command
 from clew.cli.source import with_source
 from clew.errors import BudgetExhaustedError, ClewError
 from clew.interrupt import has_abandoned_work
-
-EXIT_BAD_INPUT = 2
-EXIT_INCOMPLETE = 3
 
 
 class _Group(click.Group):
@@ -39,13 +37,13 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except ClewError as error:
             click.echo(with_source(error), err=True)
-            sys.exit(EXIT_BAD_INPUT)
+            sys.exit(exit_codes.BAD_INPUT)
         except BudgetExhaustedError as limit:
             click.echo(f"incomplete: {limit}", err=True)
-            sys.exit(EXIT_INCOMPLETE)
+            sys.exit(exit_codes.INCOMPLETE)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
-            sys.exit(EXIT_INCOMPLETE)
+            sys.exit(exit_codes.INCOMPLETE)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})

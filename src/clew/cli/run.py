@@ -7,6 +7,7 @@ import sys
 import click
 
 from clew.api import run
+from clew.cli import exit_codes
 from clew.cli.check import split_nodes
 from clew.errors import UsageError
 from clew.faults import Crash, Delay, Fault, Loss
@@ -60,7 +61,7 @@ def run_command(
     if at is not None and not 1 <= at <= execution.spec.eot:
         raise UsageError(f"time {at} is outside the execution", remedy=f"give --at from 1 to {execution.spec.eot}")
     click.echo(execution_text(execution, relations, at), nl=False)
-    sys.exit(0 if execution.good else 1)
+    sys.exit(exit_codes.HOLDS if execution.good else exit_codes.VIOLATED)
 
 
 def _parts(flag: str, text: str, names: int, numbers: int) -> list[str]:

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 
-from clew.errors import ClewError, render
+from clew.errors import ClewError, Position, render
 
 #: A line longer than this is not shown: the caret would be lost on a terminal.
 _WIDEST = 160
 
 
 def with_source(error: ClewError) -> str:
-    message, *rest = render("error", error.message, error.position, error.remedy).split("\n  remedy: ", 1)
-    shown = _source_line(error)
-    return "\n".join([message, *shown, *(f"  remedy: {remedy}" for remedy in rest)])
+    lines = [render("error", error.message, error.position, None)]
+    if error.position:
+        lines += _excerpt(error.position)
+    if error.remedy:
+        lines.append(f"  remedy: {error.remedy}")
+    return "\n".join(lines)
 
 
-def _source_line(error: ClewError) -> list[str]:
-    if error.position is None:
-        return []
+def _excerpt(position: Position) -> list[str]:
     try:
-        with open(error.position.file, encoding="utf-8-sig") as stream:  # noqa: PTH123  # as the user named it
-            line = next(islice(stream, error.position.line - 1, None), "").rstrip("\n")
+        with Path(position.file).open(encoding="utf-8-sig") as stream:
+            line = next(islice(stream, position.line - 1, None), "").rstrip("\n").replace("\t", " ")
     except (OSError, UnicodeDecodeError):
         return []
     if not line.isprintable() or len(line) > _WIDEST:
-        line = line.replace("\t", " ")
-        if not line.isprintable() or len(line) > _WIDEST:
-            return []
-    return [f"    {line}", "    " + " " * (error.position.column - 1) + "^"]
+        return []
+    return [f"    {line}", "    " + " " * (position.column - 1) + "^"]
