@@ -133,7 +133,8 @@ class _Sweep:
 
         A run that becomes vacuous has not recovered, and neither has one that is bad again and again.
         """
-        last_bad = max(t for t, state in enumerate(course.states, start=1) if state is State.BAD)
+        bad = [t for t, state in enumerate(course.states, start=1) if state is State.BAD]
+        last_bad = max(bad, default=self._spec.eot)
         tail = course.states[last_bad:]
         long_enough = course.settled is not None or len(tail) >= len(course.states) // 2
         return last_bad + 1 if tail and long_enough and State.VACUOUS not in tail else None
