@@ -144,3 +144,13 @@ def test_relevant_faults_are_those_of_possible_messages() -> None:
     assert {str(f) for f in found.relevant_faults()} == {
         "O(a,b,1)", "O(a,b,2)", "C(a,1)", "C(a,2)", "C(a,3)", "C(b,1)", "C(b,2)", "C(b,3)",
     }  # fmt: skip
+
+
+def test_places_that_are_no_nodes_are_noticed() -> None:
+    found = ground('p(a)@1; p(z)@1; q("y") :- p("y"); m("x")@async :- p(a);', expect_outcomes=False)
+    told = [n.message for n in found.notices]
+    assert told == [
+        "messages from or to 'x' get lost: it is no known node",
+        "'p' is given at 'z', which is no known node",
+        "the rule for 'q' runs at 'y', which is no known node",
+    ]

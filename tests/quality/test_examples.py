@@ -45,6 +45,15 @@ class Broken:
 BROKEN = [
     Broken("simple-deliv", frozenset({"O(a,b,1)", "O(a,c,1)"}), 2, "pre(a, data)"),
     Broken("retry-deliv", frozenset({"O(a,b,1) C(a,2)", "O(a,c,1) C(a,2)"}), 2, "data)"),
+    Broken(
+        "redun-deliv-late",
+        frozenset(
+            " ".join([*(f"O(a,b,{t}) O(a,c,{t})" for t in range(1, 9)), f"O(a,{lost},9)", "C(a,10)"])
+            for lost in "bc"
+        ),
+        2,
+        "data)",
+    ),
     Broken("classic-deliv", frozenset({"O(a,b,1) O(a,c,1)"}), 3, "pre(a, data)"),
     Broken("2pc", frozenset({"C(C,2)", "C(C,3)"}), 2, "pre(termination, a, t1)"),
     Broken(

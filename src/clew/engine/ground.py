@@ -19,7 +19,8 @@ from clew.engine.execution import Execution, Message, Row, row_key
 from clew.errors import Notice, ProgramError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, node_key
 from clew.interrupt import Deadline, call
-from clew.program.ir import Program, Rule, Value
+from clew.program.checks import assertion_relations
+from clew.program.ir import Const, Program, Rule, Value
 from clew.program.outcomes import has_assertions, outcomes_of
 from clew.violation import Violation
 
@@ -166,7 +167,19 @@ class GroundProgram:
                 for place in stray
             ),
             *self._facts_elsewhere(known),
+            *self._rules_elsewhere(known),
         )
+
+    def _rules_elsewhere(self, known: set[Node]) -> Iterator[Notice]:
+        assertions = assertion_relations(self.program)
+        for rule in self.program.rules:
+            match rule.location:
+                case Const(place) if place not in known and rule.relation not in assertions:
+                    yield Notice(
+                        f"the rule for '{rule.relation}' runs at '{place}', which is no known node",
+                        rule.position,
+                        "add it to --nodes",
+                    )
 
     def _facts_elsewhere(self, known: set[Node]) -> Iterator[Notice]:
         told: set[Node] = set()
