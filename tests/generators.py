@@ -117,7 +117,7 @@ def failure_specs(program: Program) -> st.SearchStrategy[FailureSpec]:
         eot=st.sampled_from((4, 3, 2, 5)),
         eff=st.sampled_from((2, 3, 0, 1)),
         crashes=st.integers(0, 2),
-        delays=st.integers(0, 1),
+        delays=st.integers(0, 2),
     )
 
 
@@ -389,7 +389,7 @@ def _positive_body(draw: st.DrawFn, usable: Sequence[Relation], nodes: Sequence[
         for arg, kind in zip(premise.args, relation.kinds, strict=True):
             scope = scope.plus(arg, kind) if isinstance(arg, Var) else scope
         if _chance(draw, 12):
-            times: tuple[int | Var, ...] = (Var("Now"), 1, 2)
+            times: tuple[int | Var, ...] = (Var("Now"), 1, 2, 3)
             time = _pick(draw, times)
             premise = replace(premise, at=time)
             scope = scope.plus(time, Kind.NUMBER) if isinstance(time, Var) else scope
@@ -421,7 +421,7 @@ def _conditions(draw: st.DrawFn, scope: Scope, negatable: Sequence[Relation], no
     body: Body = []
     if negatable and _chance(draw, 40):
         negative = _premise(draw, _pick(draw, negatable), scope, nodes, negated=True)
-        body.append(replace(negative, at=_pick(draw, (1, 2))) if _chance(draw, 10) else negative)
+        body.append(replace(negative, at=_pick(draw, (1, 2, 3))) if _chance(draw, 10) else negative)
     if _chance(draw, 15):
         body.append(_premise(draw, CRASHES, scope, nodes, negated=True))
     if scope.bound and _chance(draw, 45):

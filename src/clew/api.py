@@ -1,9 +1,4 @@
-"""Clew from Python: ``check`` and ``run``, with typed results.
-
->>> verdict = check("examples/kafka.ded")                                     # doctest: +SKIP
->>> verdict.answer.value, str(verdict.counterexamples[0].faults)              # doctest: +SKIP
-('counterexample', 'O(b,Z,1) O(c,Z,1) C(a,4)')
-"""
+"""Clew from Python: ``check`` searches, ``run`` executes once; both give typed results."""
 
 from __future__ import annotations
 
