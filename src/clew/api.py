@@ -17,9 +17,9 @@ from clew.interrupt import Deadline
 from clew.lineage.negation import Negation
 from clew.program.checks import Checked, checked
 from clew.program.ir import Program
-from clew.program.outcomes import has_assertions, outcomes_of, persistent_relations
+from clew.program.outcomes import outcomes_of, stated_outcomes
 from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
-from clew.strategies import Examined, Options, examine, strategy_named
+from clew.strategies import Examined, Options, Strategy, examine, strategy_named
 
 #: Seconds that a sweep may take when nothing else is said.
 DEFAULT_SWEEP_SECONDS = 10.0
@@ -113,7 +113,7 @@ def check(
         outcomes_of(prepared.program)
         if deadline.seconds is None:
             deadline = Deadline(DEFAULT_SWEEP_SECONDS)
-        return _swept(prepared, bounds, eff, options, strategy, deadline, progress, started)
+        return _swept(prepared, bounds, eff, options, chosen, deadline, progress, started)
     ledger = Ledger(deadline, max_runs, progress)
     examined = examine(chosen, prepared.program, bounds.spec(), options, ledger)
     return _verdict(prepared, bounds.spec(), strategy, examined, time.monotonic() - started)
@@ -134,8 +134,7 @@ def run(
         raise UsageError("it is not said how long to run", remedy="give --eot, or state it: //! eot=6")
     chosen = FaultSet.of(_known(f, bounds.nodes) for f in faults)
     spec = _just_admitting(chosen, bounds.spec())
-    expect = has_assertions(prepared.program) or bool(persistent_relations(prepared.program))
-    ground = GroundProgram(prepared.program, spec, expect_outcomes=expect)
+    ground = GroundProgram(prepared.program, spec, expect_outcomes=bool(stated_outcomes(prepared.program)))
     return replace(ground.run(chosen), notices=(*prepared.notices, *ground.notices))
 
 
@@ -170,20 +169,21 @@ def _swept(
     bounds: Bounds,
     fixed_eff: int | None,
     options: Options,
-    strategy: str,
+    strategy: Strategy,
     deadline: Deadline,
     progress: Progress | None,
     started: float,
 ) -> Verdict:
+    # Imported here: most checks do not sweep, and a cold start should not pay for it.
     from clew.follow import ProgramSweep
     from clew.search.sweep import sweep
 
     ledger = Ledger(deadline, options.max_runs, progress)
     base = FailureSpec(bounds.nodes, 1, 0, bounds.crashes, bounds.delays)
-    system = ProgramSweep(prepared.program, base, strategy_named(strategy, options), options, deadline)
+    system = ProgramSweep(prepared.program, base, strategy, options, deadline)
     swept = sweep(system, base, fixed_eff, ledger)
     examined = Examined(replace(swept.findings, runs=ledger.runs), swept.vacuous, system.notices)
-    verdict = _verdict(prepared, swept.spec, strategy, examined, time.monotonic() - started)
+    verdict = _verdict(prepared, swept.spec, strategy.name, examined, time.monotonic() - started)
     return replace(verdict, swept=swept.settings)
 
 

@@ -13,6 +13,9 @@ from math import comb
 
 Node = str | int
 
+#: What a loss or delay hits: all that a source sends to a target at a time.
+SentMessage = tuple[Node, Node, int]
+
 
 def node_key(node: Node) -> tuple[bool, str | int]:
     """Sort key that orders numbers before names, so that mixed node sets have one order."""
@@ -26,6 +29,10 @@ class Loss:
     source: Node
     target: Node
     time: int
+
+    @property
+    def message(self) -> SentMessage:
+        return self.source, self.target, self.time
 
     def __str__(self) -> str:
         return f"O({self.source},{self.target},{self.time})"
@@ -51,6 +58,10 @@ class Delay:
     time: int
     lag: int
 
+    @property
+    def message(self) -> SentMessage:
+        return self.source, self.target, self.time
+
     def __str__(self) -> str:
         return f"D({self.source},{self.target},{self.time},{self.lag})"
 
@@ -67,6 +78,15 @@ def fault_key(fault: Fault) -> tuple[object, ...]:
         return (kind, fault.time, node_key(fault.node))
     lag = fault.lag if isinstance(fault, Delay) else 0
     return (kind, fault.time, node_key(fault.source), node_key(fault.target), lag)
+
+
+def by_message(faults: Iterable[Fault]) -> dict[SentMessage, list[Loss | Delay]]:
+    """The losses and delays, grouped by what they hit: of each group at most one can happen."""
+    groups: dict[SentMessage, list[Loss | Delay]] = {}
+    for fault in faults:
+        if not isinstance(fault, Crash):
+            groups.setdefault(fault.message, []).append(fault)
+    return groups
 
 
 @dataclass(frozen=True)
@@ -154,13 +174,10 @@ class FailureSpec:
     def admits(self, faults: FaultSet) -> bool:
         """Whether this set of faults stays within the bounds."""
         crashed = [c.node for c in faults.crashes]
-        delayed = [(d.source, d.target, d.time) for d in faults.delays]
-        lost = {(m.source, m.target, m.time) for m in faults.losses}
         return (
             all(self._admits_one(f) for f in faults)
             and len(crashed) == len(set(crashed)) <= self.crashes
-            and len(delayed) == len(set(delayed))
-            and lost.isdisjoint(delayed)
+            and all(len(group) == 1 for group in by_message(faults).values())
         )
 
     def _admits_one(self, fault: Fault) -> bool:

@@ -49,6 +49,11 @@ class Deadline:
         if self.passed():
             raise BudgetExhaustedError(f"the time limit of {self.seconds:g} s ran out")
 
+    def wait_for(self, finished_within: Callable[[float], bool]) -> None:
+        """Wait in short steps until the work is finished; stop waiting when the deadline comes."""
+        while not finished_within(_POLL_SECONDS):
+            self.check()
+
     @contextmanager
     def listening(self) -> Iterator[None]:
         """While inside, Ctrl-C brings this deadline (only the main thread can arrange that)."""
@@ -115,13 +120,14 @@ def call(work: Callable[[], T], deadline: Deadline) -> T:
         except BaseException as error:  # handed over to the caller below
             failure.append(error)
 
+    def finished_within(seconds: float) -> bool:
+        thread.join(seconds)
+        return not thread.is_alive()
+
     thread = threading.Thread(target=target, daemon=True, name=_WORKER)
     thread.start()
     try:
-        while thread.is_alive():
-            thread.join(_POLL_SECONDS)
-            if thread.is_alive():
-                deadline.check()
+        deadline.wait_for(finished_within)
     except BaseException:
         atexit.register(_leave_without, thread)
         raise

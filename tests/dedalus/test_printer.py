@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew.dedalus.loader import load, parse_program
-from clew.dedalus.parser import AGGREGATES, COMPARISONS, LARGEST_NUMBER
+from clew.dedalus.parser import AGGREGATES, COMPARISONS
 from clew.dedalus.printer import print_clause, print_expr, print_program, print_value
 from clew.errors import ProgramError
 from clew.program.ir import (
+    LARGEST_NUMBER,
     Aggregate,
     AggregateName,
     ArithmeticOp,

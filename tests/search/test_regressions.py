@@ -36,6 +36,12 @@ def test_nodes_that_are_numbers_are_not_symmetric_when_times_are_data(strategy: 
     assert [str(c.faults) for c in verdict.counterexamples] == ["C(2,1)"]
 
 
+def test_random_faults_when_there_is_no_time_to_crash() -> None:
+    """With a single step nobody can crash; drawing a time for it raised an error."""
+    program = parse_program("p(a); p(X)@next :- p(X);")
+    assert check(program, eot=1, crashes=1, strategy="random", max_runs=5).answer is Answer.INCOMPLETE
+
+
 def test_symmetric_exhaustive_search_lists_minimal_counterexamples_only() -> None:
     """The image of a counterexample makes its supersets superfluous, too."""
     text = "node(a, b); node(b, a); node(X, Y)@next :- node(X, Y); m(Y, X)@async :- node(X, Y);"

@@ -24,6 +24,7 @@ from typing import TypeVar, cast
 from clew.dedalus.lexer import END, NAME, STRING, Text, Token
 from clew.errors import Position, ProgramError
 from clew.program.ir import (
+    LARGEST_NUMBER,
     Aggregate,
     AggregateName,
     ArithmeticOp,
@@ -45,9 +46,6 @@ from clew.program.ir import (
 
 AGGREGATES = ("count", "sum", "min", "max", "avg")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-
-#: The engine computes with 32-bit integers; larger literals are refused instead of wrapped around.
-LARGEST_NUMBER = 2**31 - 1
 
 #: Deeper expressions than this are refused: recursion over them must stay shallow.  It bounds parentheses too;
 #: the printer writes fewer of them than an expression is deep, so what it prints is accepted.

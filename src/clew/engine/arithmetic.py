@@ -11,9 +11,7 @@ from clingo import Number, Symbol, SymbolType
 
 from clew.errors import Notice, ProgramError
 from clew.interrupt import Deadline
-from clew.program.ir import Rule
-
-SMALLEST, LARGEST = -(2**31), 2**31 - 1
+from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Rule
 
 #: A protocol computes a few thousand values; this many mean that the numbers of some rule explode.
 MOST_OPERATIONS = 300_000
@@ -60,7 +58,7 @@ class Arithmetic:
             result = operation(left.number, right.number)
         except ZeroDivisionError:
             return self._no_result(rule, "divides by zero")
-        if not SMALLEST <= result <= LARGEST:
+        if not SMALLEST_NUMBER <= result <= LARGEST_NUMBER:
             raise self._error(rule, f"a number becomes too large ({result})")
         return [Number(result)]
 
@@ -81,7 +79,7 @@ class Arithmetic:
         self.failure = ProgramError(
             f"{message} in the rule for '{source.relation}'",
             position=source.position,
-            remedy=f"bound it with a comparison; numbers go from {SMALLEST} to {LARGEST}",
+            remedy=f"bound it with a comparison; numbers go from {SMALLEST_NUMBER} to {LARGEST_NUMBER}",
         )
         return self.failure
 

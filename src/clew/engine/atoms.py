@@ -42,6 +42,11 @@ class GroundRule(NamedTuple):
     weights: tuple[int, ...] = ()
     bound: int | None = None
 
+    @property
+    def blocking_weight(self) -> int:
+        """How much weight must be missing so that a weight rule cannot fire."""
+        return sum(self.weights) - (self.bound or 0) + 1
+
 
 class Recorder(Observer):
     """Keeps the ground rules; choices and constraints are not derivations."""

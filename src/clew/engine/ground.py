@@ -12,19 +12,17 @@ from functools import cached_property
 
 from clingo import Control, HeuristicType, MessageCode, Model, SolveHandle
 
-from clew.engine.arithmetic import LARGEST, Arithmetic
+from clew.engine.arithmetic import Arithmetic
 from clew.engine.atoms import GroundRule, Recorder, RowAtom, SentAtom, symbol_value
 from clew.engine.encode import aggregated_arity, encode, encode_expected_rows
 from clew.engine.execution import Execution, Message, Row, row_key
 from clew.errors import Notice, ProgramError
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, node_key
+from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, SentMessage, node_key
 from clew.interrupt import Deadline, call
 from clew.program.checks import assertion_relations
-from clew.program.ir import Const, Program, Rule, Value
+from clew.program.ir import LARGEST_NUMBER, Const, Program, Rule, Value
 from clew.program.outcomes import has_assertions, outcomes_of
 from clew.violation import Violation
-
-_POLL_SECONDS = 0.05
 
 _FAULTS: tuple[tuple[str, int, Callable[..., Fault]], ...] = (
     ("loss", 3, Loss),
@@ -84,11 +82,11 @@ class GroundProgram:
         for index, rule in enumerate(self.program.rules):
             sums = [k for k, a in enumerate(rule.aggregates) if a.function in ("sum", "avg")]
             for column in sums:
-                if self._largest_sum(index, rule, column) > LARGEST:
+                if self._largest_sum(index, rule, column) > LARGEST_NUMBER:
                     raise ProgramError(
                         f"a sum in the rule for '{rule.relation}' can become too large",
                         position=rule.position,
-                        remedy=f"keep sums below {LARGEST}",
+                        remedy=f"keep sums below {LARGEST_NUMBER}",
                     )
 
     def _largest_sum(self, index: int, rule: Rule, column: int) -> int:
@@ -146,7 +144,7 @@ class GroundProgram:
         return dict(sorted(found.items(), key=lambda item: (item[0].relation, row_key(item[0].row))))
 
     @cached_property
-    def _links(self) -> frozenset[tuple[Node, Node, int]]:
+    def _links(self) -> frozenset[SentMessage]:
         """(from, to, time) of every message that some execution might send."""
         return frozenset((v[0], v[1], _time(v)) for _, v in self._atoms("sends", 3))
 
@@ -184,7 +182,7 @@ class GroundProgram:
     def _facts_elsewhere(self, known: set[Node]) -> Iterator[Notice]:
         told: set[Node] = set()
         for fact in self.program.facts:
-            if fact.args[0] not in known | told:
+            if fact.args[0] not in known and fact.args[0] not in told:
                 told.add(fact.args[0])
                 yield Notice(
                     f"'{fact.relation}' is given at '{fact.args[0]}', which is no known node",
@@ -198,11 +196,7 @@ class GroundProgram:
 
     def relevant_faults(self) -> tuple[Fault, ...]:
         """The faults that can make a difference: those of messages that some execution sends, and crashes."""
-        return tuple(
-            f
-            for f in self.spec.possible_faults()
-            if isinstance(f, Crash) or (f.source, f.target, f.time) in self._links
-        )
+        return tuple(f for f in self.spec.possible_faults() if isinstance(f, Crash) or f.message in self._links)
 
     # -- executions ------------------------------------------------------------------------------------
 
@@ -252,9 +246,7 @@ class GroundProgram:
         )
         if lost:
             return None
-        lag = next(
-            (d.lag for d in faults.delays if (d.source, d.target, d.time) == (source, target, sent.time)), 0
-        )
+        lag = next((d.lag for d in faults.delays if d.message == (source, target, sent.time)), 0)
         arrival = sent.time + 1 + lag
         return arrival if arrival <= self.spec.eot else None
 
@@ -320,8 +312,7 @@ class GroundProgram:
 
     def _next_model(self, handle: SolveHandle) -> Model | None:
         try:
-            while not handle.wait(_POLL_SECONDS):
-                self._deadline.check()
+            self._deadline.wait_for(handle.wait)
         except BaseException:
             handle.cancel()
             raise

@@ -170,8 +170,7 @@ class Supports:
         ]
         if rule.bound is None:
             return self._circuit.any_of(g for g, _ in false)
-        enough = sum(rule.weights) - rule.bound + 1
-        return self._circuit.at_least(enough, [g for g, _ in false], [w for _, w in false])
+        return self._circuit.at_least(rule.blocking_weight, [g for g, _ in false], [w for _, w in false])
 
     def _outside_rules(self, atoms: frozenset[int]) -> list[GroundRule]:
         """Rules that could bring in one of the atoms without another of them."""

@@ -72,4 +72,4 @@ class Unfolding:
         inputs = [self._gates[_Claim(abs(b), b < 0)] for b in rule.body]
         if rule.bound is None:
             return self._circuit.any_of(inputs)
-        return self._circuit.at_least(sum(rule.weights) - rule.bound + 1, inputs, rule.weights)
+        return self._circuit.at_least(rule.blocking_weight, inputs, rule.weights)

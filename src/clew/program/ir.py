@@ -18,6 +18,9 @@ ArithmeticOp = Literal["+", "-", "*", "/"]
 ComparisonOp = Literal["==", "!=", "<", "<=", ">", ">="]
 AggregateName = Literal["count", "sum", "min", "max", "avg"]
 
+#: Numbers have 32 bits, as in the engine; what leaves this range is refused, never wrapped around.
+SMALLEST_NUMBER, LARGEST_NUMBER = -(2**31), 2**31 - 1
+
 #: The built-in relation crash(Observer, Node, Time); programs read it and may not define it.
 CRASH = "crash"
 CRASH_ARITY = 3

@@ -28,10 +28,14 @@ def has_assertions(program: Program) -> bool:
     return bool(defined)
 
 
+def stated_outcomes(program: Program) -> tuple[str, ...]:
+    """The relations whose rows are outcomes: ``pre``, or without it those that persist, if there are any."""
+    return (PRE,) if has_assertions(program) else persistent_relations(program)
+
+
 def outcomes_of(program: Program) -> tuple[str, ...]:
-    """The relations whose rows are outcomes: ``pre``, or without it those that persist; refuses a program
-    that asserts nothing."""
-    found = (PRE,) if has_assertions(program) else persistent_relations(program)
+    """The same, of a program that must have some."""
+    found = stated_outcomes(program)
     if not found:
         raise ProgramError(
             "the program says nothing about what must hold",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 
-from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node
+from clew.faults import Crash, Fault, FaultSet, Node, by_message
 from clew.search.protocol import SymmetricSystem, System
 from clew.search.symmetry import is_representative, rename_faults
 from clew.search.verdict import Ledger
@@ -39,10 +39,7 @@ def search(
 def fault_sets(system: System) -> Iterator[FaultSet]:
     """The admissible fault sets that can differ, by size, then in the order of the faults."""
     crashes = [f for f in system.faults if isinstance(f, Crash)]
-    message_faults: dict[tuple[Node, Node, int], list[Loss | Delay]] = {}
-    for fault in system.faults:
-        if not isinstance(fault, Crash):
-            message_faults.setdefault((fault.source, fault.target, fault.time), []).append(fault)
+    message_faults = by_message(system.faults)
     most_crashes = min(system.spec.crashes, len(system.spec.nodes))
     for size in range(len(message_faults) + most_crashes + 1):
         for crash_count in range(min(most_crashes, size) + 1):

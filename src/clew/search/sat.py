@@ -13,7 +13,7 @@ from itertools import combinations
 from pysat.card import CardEnc, EncType, ITotalizer
 from pysat.solvers import Solver
 
-from clew.faults import Crash, FailureSpec, Fault, FaultSet
+from clew.faults import Crash, FailureSpec, Fault, FaultSet, Node, by_message
 from clew.interrupt import Deadline
 from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, Present
 
@@ -97,17 +97,15 @@ class FaultSolver:
 
     def _admit(self, spec: FailureSpec) -> None:
         """The bounds that are not already in the choice of single faults."""
-        groups: dict[object, list[int]] = {}
-        crashes = []
-        for fault, variable in self._variables.items():
+        by_node: dict[Node, list[Crash]] = {}
+        for fault in self._variables:
             if isinstance(fault, Crash):
-                groups.setdefault(fault.node, []).append(variable)
-                crashes.append(variable)
-            else:
-                groups.setdefault((fault.source, fault.target, fault.time), []).append(variable)
-        for group in groups.values():
+                by_node.setdefault(fault.node, []).append(fault)
+        groups: list[Sequence[Fault]] = [*by_node.values(), *by_message(self._variables).values()]
+        for group in groups:
             for one, other in combinations(group, 2):
-                self.require(-one, -other)
+                self.require(-self._variables[one], -self._variables[other])
+        crashes = [self._variables[fault] for crashing in by_node.values() for fault in crashing]
         if len(crashes) > spec.crashes:
             bound = CardEnc.atmost(crashes, bound=spec.crashes, top_id=self._top, encoding=EncType.seqcounter)
             for clause in bound.clauses:
