@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from command import clew
 
 COMMANDS = [
     ["check", "examples/kafka.ded"],
@@ -38,16 +34,7 @@ COMMANDS = [
 
 
 def _output(arguments: list[str], hash_seed: str) -> str:
-    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    done = subprocess.run(
-        [sys.executable, "-m", "clew", *arguments],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = clew(*arguments, PYTHONHASHSEED=hash_seed)
     assert done.returncode in (0, 1), done.stderr
     return done.stdout
 

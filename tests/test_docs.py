@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from command import ROOT, clew
+
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -42,14 +42,7 @@ def _timeless(text: str) -> str:
 def test_commands_print_what_the_page_shows(shown: Shown) -> None:
     words = shown.command.split()
     assert words[0] == "clew", "only clew commands are shown with their output"
-    done = subprocess.run(
-        [sys.executable, "-m", "clew", *words[1:]],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = clew(*words[1:])
     assert done.returncode in (0, 1, 3), done.stderr
     assert _timeless(done.stdout) == _timeless(shown.output)
 
@@ -72,15 +65,7 @@ def test_the_program_of_the_readme_is_broken_by_one_loss(tmp_path: Path) -> None
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"```dedalus\n(.*?)```", readme, re.DOTALL)
     (tmp_path / "broadcast.ded").write_text(program, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "clew", "check", "broadcast.ded"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = clew("check", "broadcast.ded", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "is lost" in done.stdout
 
@@ -105,13 +90,6 @@ def test_the_lock_of_the_language_page_breaks_without_any_fault(tmp_path: Path) 
     first, lock = re.findall(r"```dedalus\n(.*?)```", page, re.DOTALL)
     assert "@async" in first
     (tmp_path / "lock.ded").write_text(lock, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "clew", "check", "lock.ded"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = clew("check", "lock.ded", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "no fault is needed" in done.stdout

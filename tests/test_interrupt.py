@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from clew import Answer, check, parse_program
+from command import clew
 
 #: Grounding this takes far longer than the time limit, without a single call back into Python.
 ENDLESS = (
@@ -28,14 +29,7 @@ def test_a_time_limit_while_nodes_are_being_found_gives_an_incomplete_verdict() 
 
 def test_the_command_still_writes_its_json(tmp_path: Path) -> None:
     (tmp_path / "p.ded").write_text(ENDLESS)
-    done = subprocess.run(
-        [sys.executable, "-m", "clew", "check", "p.ded", "--eot", "5", "--time-limit", "0.3", "--json", "-"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = clew("check", "p.ded", "--eot", "5", "--time-limit", "0.3", "--json", "-", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (3, "")
     assert '"verdict": "incomplete"' in done.stdout
 

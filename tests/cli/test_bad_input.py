@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import random
 import subprocess
-import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
 
+import command
 from clew.strategies import STRATEGIES, Options
 
 #: Nothing is wrong with this one: a tells b, and what was told is kept.
@@ -330,15 +330,7 @@ def clew(
     (folder / "loop.ded").symlink_to(folder / "loop.ded")
     with (folder / "large.ded").open("wb") as large:
         large.truncate(5_000_000)
-    return subprocess.run(
-        [sys.executable, "-m", "clew", *args.split(" ")],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=seconds,
-        check=False,
-    )
+    return command.clew(*args.split(" "), cwd=folder, seconds=seconds)
 
 
 @pytest.mark.parametrize("bad", TABLE, ids=lambda bad: ascii(bad.name))

@@ -15,18 +15,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-
-
-def clew(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "clew", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+from command import ROOT, clew
 
 
 def test_a_counterexample_exits_with_1_and_shows_how_to_replay_it() -> None:

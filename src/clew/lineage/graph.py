@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from clew.engine.atoms import GroundRule
 from clew.engine.ground import GroundProgram
@@ -39,7 +39,9 @@ class RuleGoalGraph:
         for rule in ground.rules:
             self._rules.setdefault(rule.head, []).append(rule)
         self.atoms: tuple[int, ...] = tuple(self._all_atoms())
+        self._components = components(self.atoms, self._successors)
         self.cycles = self._find_cycles()
+        self.given_with = cache(self._find_given)  # asked for every goal in every run
 
     def rules_for(self, atom: int) -> Sequence[GroundRule]:
         return self._rules.get(atom, ())
@@ -64,7 +66,7 @@ class RuleGoalGraph:
     def _find_cycles(self) -> dict[int, frozenset[int]]:
         """Atoms that can support each other within one time step, with their companions."""
         found = {}
-        for component in components(self.atoms, self._successors):
+        for component in self._components:
             if len(component) > 1 or component[0] in self._successors(component[0]):
                 found.update(dict.fromkeys(component, frozenset(component)))
         return found
@@ -73,12 +75,12 @@ class RuleGoalGraph:
     def fault_determined(self) -> frozenset[int]:
         """Atoms that depend on faults alone, not on any row: links, crashes as they are seen."""
         resting_on_rows = {atom for atom in self.atoms if self.is_row(atom)}
-        for component in components(self.atoms, self._successors):
+        for component in self._components:
             if any(s in resting_on_rows for atom in component for s in self._successors(atom)):
                 resting_on_rows.update(component)
         return frozenset(self.atoms) - resting_on_rows
 
-    def given_with(self, goal: int) -> dict[int, bool]:
+    def _find_given(self, goal: int) -> dict[int, bool]:
         """What is certain once the goal's ``pre`` holds: its only way to come about, followed back.
 
         A violation needs ``pre``; faults that undo one of these would only make it vacuous.
