@@ -105,7 +105,7 @@ class FaultSolver:
         for group in groups:
             for one, other in combinations(group, 2):
                 self.require(-self._variables[one], -self._variables[other])
-        crashes = [self._variables[fault] for crashing in by_node.values() for fault in crashing]
+        crashes = [variable for fault, variable in self._variables.items() if isinstance(fault, Crash)]
         if len(crashes) > spec.crashes:
             bound = CardEnc.atmost(crashes, bound=spec.crashes, top_id=self._top, encoding=EncType.seqcounter)
             for clause in bound.clauses:
