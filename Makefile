@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test lint types check-tests thorough bench clean
+.PHONY: demo test lint types check-tests browser thorough bench pictures clean
 
 # check Kafka's replication protocol and show what breaks it (a counterexample is exit code 1)
 demo: $(VENV)/installed
@@ -22,8 +22,12 @@ lint: $(VENV)/ready
 types: $(VENV)/ready
 	$(BIN)/mypy
 
-check-tests: $(VENV)/ready
+check-tests: $(VENV)/ready browser
 	$(BIN)/pytest -n 2
+
+# the browser in which the report is tested: installed if that is allowed, and otherwise those tests are skipped
+browser:
+	@sh tests/browser/install.sh
 
 # the property tests on many thousands of generated programs: an hour or so
 thorough: $(VENV)/ready
@@ -32,6 +36,10 @@ thorough: $(VENV)/ready
 # Figures 11, 12 and 13 of the paper with our numbers beside the published ones
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks
+
+# the pictures of the documentation, drawn again by the tool itself
+pictures: $(VENV)/installed
+	CLEW=$(BIN)/clew sh docs/pictures/make.sh
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from benchmarks import coldstart, large
+from benchmarks import coldstart, large, pages
 from benchmarks.effort import Effort, say
 from benchmarks.figures import Row
 from benchmarks.growth import PROGRAMS
@@ -23,6 +23,9 @@ LINEAGE_SECONDS = 3.0
 COLD_START_RATIO = 5.0
 EXACT_SPEEDUP = 10.0
 RANDOM_RATIO = 10.0
+REPORT_MEGABYTES = 2.0
+FIRST_PAINT_MILLISECONDS = 2000
+FILTER_MILLISECONDS = 200
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ def measure(rows_12: Sequence[Row], rows_13: Sequence[Row], effort: Effort) -> l
         _cold_start(effort),
         _speedup(rows["ack-deliv"]),
         _better_than_random(rows["kafka"]),
+        *_pages(effort),
     ]
 
 
@@ -149,3 +153,20 @@ def _better_than_random(row: Row) -> Bar:
         f"{RANDOM_RATIO:g} times",
         row.lineage.finished and ratio >= RANDOM_RATIO,
     )
+
+
+def _pages(effort: Effort) -> Iterator[Bar]:
+    say("reports in a browser")
+    opened = pages.measure(effort.processes)
+    if isinstance(opened, str):
+        yield Bar("report in a browser", opened, "opened", False)
+        return
+    for page in opened:
+        size = page.bytes / 1e6
+        if page.name == "kafka":
+            yield Bar("report: size, kafka", f"{size:.2f} MB", f"{REPORT_MEGABYTES} MB", size <= REPORT_MEGABYTES)
+        shown = page.first_paint <= FIRST_PAINT_MILLISECONDS
+        limit = f"{FIRST_PAINT_MILLISECONDS} ms"
+        yield Bar(f"report: first paint, {page.name}", f"{page.first_paint:.0f} ms", limit, shown)
+        quick = page.filter <= FILTER_MILLISECONDS
+        yield Bar(f"report: filter, {page.name}", f"{page.filter:.0f} ms", f"{FILTER_MILLISECONDS} ms", quick)

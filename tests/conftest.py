@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import pytest
 from hypothesis import HealthCheck, settings
+
+from browser.presence import NO_BROWSER
 
 #: Generated programs take milliseconds to run but are large to draw; time is no measure of health here.
 _COMMON = settings(
@@ -24,3 +28,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("thorough" if config.getoption("--thorough") else "normal")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Generator[None]:
+    """Among the last lines, so that nobody takes a run without a browser for one with it."""
+    yield
+    reasons = [str(report.longrepr[2]) for report in terminalreporter.getreports("skipped")]
+    without = [reason for reason in reasons if NO_BROWSER in reason]
+    if without:
+        why = without[0].partition(NO_BROWSER)[2].strip()
+        tests = "1 test" if len(without) == 1 else f"{len(without)} tests"
+        terminalreporter.write_line(
+            f"the report was NOT tested in a browser: {tests} skipped, {why}", yellow=True, bold=True
+        )

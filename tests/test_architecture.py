@@ -26,6 +26,7 @@ ROOMS = [
     "bounds",
     "strategies",
     "follow",
+    "explain",
     "api",
     "report",
     "cli",

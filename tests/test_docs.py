@@ -1,8 +1,13 @@
-"""Documentation is run: every command in it, with the output it shows."""
+"""Documentation is run: every command in it, with the output it shows.
+
+The commands of a page run in order in one scratch folder that has the examples, so that a command may read what an
+earlier one wrote.
+"""
 
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -19,36 +24,42 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 class Shown:
     """A command and the output that the page shows for it."""
 
-    page: str
     command: str
     output: str
 
 
-def _shown() -> list[Shown]:
+def _shown(page: Path) -> list[Shown]:
     found = []
-    for page in PAGES:
-        for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-                command, _, output = part.partition("\n")
-                found.append(Shown(page.name, command, output))
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            found.append(Shown(command, output))
     return found
 
 
-def _timeless(text: str) -> str:
-    return re.sub(r'"seconds": [\d.]+', "TIME", text).strip()
-
-
-@pytest.mark.parametrize("shown", _shown(), ids=lambda s: f"{s.page}: {s.command}")
-def test_commands_print_what_the_page_shows(shown: Shown) -> None:
-    words = shown.command.split()
-    assert words[0] == "clew", "only clew commands are shown with their output"
-    done = clew(*words[1:])
+def _output(command: str, folder: Path) -> str:
+    program, *arguments = shlex.split(command)
+    if program == "cat":
+        return "".join((folder / name).read_text(encoding="utf-8") for name in arguments)
+    assert program == "clew", "only clew commands, and the files that they write, are shown with their output"
+    done = clew(*arguments, cwd=folder)
     assert done.returncode in (0, 1, 3), done.stderr
-    assert _timeless(done.stdout) == _timeless(shown.output)
+    return done.stdout
+
+
+def _timeless(text: str) -> str:
+    return re.sub(r'"seconds": [\d.]+|\btime="[\d.]+"', "TIME", text).strip()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if _shown(page)], ids=lambda page: page.name)
+def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for shown in _shown(page):
+        assert _timeless(_output(shown.command, tmp_path)) == _timeless(shown.output), shown.command
 
 
 def test_there_is_something_to_run() -> None:
-    assert {s.page for s in _shown()} >= {"README.md", "strategies.md", "json.md"}
+    assert {page.name for page in PAGES if _shown(page)} >= {"README.md", "strategies.md", "json.md"}
 
 
 def test_the_python_example_of_the_readme(tmp_path: Path) -> None:

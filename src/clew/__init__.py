@@ -10,20 +10,28 @@ bounds, or an honest "incomplete".
 
 The rooms, each importing only from those before it::
 
-    program (checked IR) | dedalus (text to IR) | engine (executions) | lineage (why) | search | report | cli
+    program (checked IR) | dedalus (text to IR) | engine (executions) | lineage (why) | search | explain | report
+    | cli
 
 Read ``clew.faults`` for the failure model, ``clew.engine.encode`` for what an execution is, and
 ``clew.search.lineage`` for the idea that the whole is built around.
 """
 
-from clew.api import Verdict, check, run
-from clew.dedalus.loader import parse_program
-from clew.engine.execution import Execution, Message
-from clew.errors import ClewError, Notice, ProgramError, UsageError
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
-from clew.program.ir import Program
-from clew.search.verdict import Answer, Counterexample
-from clew.violation import Violation
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clew.api import Verdict, check, run
+    from clew.dedalus.loader import parse_program
+    from clew.engine.execution import Execution, Message
+    from clew.errors import ClewError, Notice, ProgramError, UsageError
+    from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
+    from clew.program.ir import Program
+    from clew.report.writing import write_report
+    from clew.search.verdict import Answer, Counterexample
+    from clew.violation import Violation
 
 __all__ = [
     "Answer",
@@ -47,6 +55,31 @@ __all__ = [
     "check",
     "parse_program",
     "run",
+    "write_report",
 ]
 
 __version__ = "0.1.0"
+
+#: Where the names above live.  They are brought in when they are used: a command should not wait for all of them.
+_HOMES = {
+    "clew.api": ("Verdict", "check", "run"),
+    "clew.dedalus.loader": ("parse_program",),
+    "clew.engine.execution": ("Execution", "Message"),
+    "clew.errors": ("ClewError", "Notice", "ProgramError", "UsageError"),
+    "clew.faults": ("Crash", "Delay", "FailureSpec", "Fault", "FaultSet", "Loss", "Node"),
+    "clew.program.ir": ("Program",),
+    "clew.report.writing": ("write_report",),
+    "clew.search.verdict": ("Answer", "Counterexample"),
+    "clew.violation": ("Violation",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'clew' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

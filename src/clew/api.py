@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from clew.bounds import Asked, Bounds, known_node, resolve
 from clew.dedalus.loader import Defaults, Loaded, load
 from clew.engine.execution import Execution
-from clew.engine.ground import GroundProgram
+from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import BudgetExhaustedError, Notice, UsageError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
 from clew.interrupt import Deadline
@@ -18,6 +18,7 @@ from clew.lineage.negation import Negation
 from clew.program.checks import Checked, checked
 from clew.program.ir import Program
 from clew.program.outcomes import outcomes_of, stated_outcomes
+from clew.search.protocol import Run
 from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
 from clew.strategies import Examined, Options, Strategy, examine, strategy_named
 
@@ -35,7 +36,9 @@ class Verdict:
     ``counterexamples``: confirmed ones, fewest faults first.  ``runs``: concrete executions performed.
     ``combinations``: the bound on the number of failure combinations within ``spec``.  ``vacuous``: the
     failure-free run has no row in ``pre``, so the answer may mean little.  ``swept``: the settings tried by a
-    sweep, empty without one.
+    sweep, empty without one.  ``executions``: what was executed, in order (of a long search the beginning, of
+    a sweep those of the last setting).  ``solver``: what an exact search cost.  ``program``: what was checked,
+    with its abbreviations written out.
     """
 
     answer: Answer
@@ -48,6 +51,9 @@ class Verdict:
     vacuous: bool
     notices: tuple[Notice, ...]
     swept: tuple[Setting, ...] = ()
+    executions: tuple[Run, ...] = field(default=(), repr=False)
+    solver: SolverFigures | None = None
+    program: Program | None = field(default=None, repr=False, compare=False)
 
     @property
     def combinations(self) -> int:
@@ -182,7 +188,8 @@ def _swept(
     base = FailureSpec(bounds.nodes, 1, 0, bounds.crashes, bounds.delays)
     system = ProgramSweep(prepared.program, base, strategy, options, deadline)
     swept = sweep(system, base, fixed_eff, ledger)
-    examined = Examined(replace(swept.findings, runs=ledger.runs), swept.vacuous, system.notices)
+    findings = replace(swept.findings, runs=ledger.runs)
+    examined = Examined(findings, swept.vacuous, system.notices, system.solver)
     verdict = _verdict(prepared, swept.spec, strategy.name, examined, time.monotonic() - started)
     return replace(verdict, swept=swept.settings)
 
@@ -199,6 +206,9 @@ def _verdict(prepared: Checked, spec: FailureSpec, strategy: str, examined: Exam
         findings.reason,
         examined.vacuous,
         (*prepared.notices, *examined.notices),
+        executions=tuple(run for run in findings.executions if spec.admits(run.faults)),
+        solver=examined.solver,
+        program=prepared.program,
     )
 
 
@@ -213,6 +223,17 @@ def _known(fault: Fault, nodes: Sequence[Node]) -> Fault:
             return Delay(known_node(source, nodes), known_node(target, nodes), time, lag)
 
 
+def _possible(fault: Fault, spec: FailureSpec) -> str:
+    times = f"at times 1 to {spec.eot - 1}"
+    match fault:
+        case Crash():
+            return f"a node crashes {times}"
+        case Loss():
+            return f"messages between different nodes are lost {times}"
+        case Delay():
+            return f"messages between different nodes {times} are late by 1 to {spec.eot - 1} steps"
+
+
 def _just_admitting(faults: FaultSet, spec: FailureSpec) -> FailureSpec:
     """Bounds just large enough for these faults."""
     wide = replace(
@@ -225,7 +246,7 @@ def _just_admitting(faults: FaultSet, spec: FailureSpec) -> FailureSpec:
         if not wide.admits(FaultSet.of([fault])) or (isinstance(fault, Delay) and fault.lag >= spec.eot):
             raise UsageError(
                 f"the fault {fault} cannot happen in an execution of {spec.eot} steps",
-                remedy=f"they happen between different nodes at times 1 to {spec.eot - 1}, with a lag from 1 on",
+                remedy=_possible(fault, spec),
             )
     if not wide.admits(faults):
         raise UsageError(

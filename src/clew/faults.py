@@ -146,6 +146,11 @@ class FailureSpec:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_members", frozenset(self.nodes))
 
+    @property
+    def longest_lag(self) -> int:
+        """What is later than this does not arrive before the end, whenever it was sent; longer is no different."""
+        return min(self.delays, max(0, self.eot - 1))
+
     def links(self) -> Iterator[tuple[Node, Node]]:
         """Every ordered pair of different nodes."""
         return ((a, b) for a in self.nodes for b in self.nodes if a != b)
@@ -162,7 +167,7 @@ class FailureSpec:
     def possible_delays(self) -> Iterator[Delay]:
         for t in range(1, self.eot):
             for a, b in self.links():
-                for lag in range(1, self.delays + 1):
+                for lag in range(1, self.longest_lag + 1):
                     yield Delay(a, b, t, lag)
 
     def possible_faults(self) -> Iterator[Fault]:
@@ -186,7 +191,7 @@ class FailureSpec:
         linked = {fault.source, fault.target} <= self._members and fault.source != fault.target
         if isinstance(fault, Loss):
             return linked and 1 <= fault.time < min(self.eff, self.eot)
-        return linked and 1 <= fault.time < self.eot and 1 <= fault.lag <= self.delays
+        return linked and 1 <= fault.time < self.eot and 1 <= fault.lag <= self.longest_lag
 
     def combinations(self) -> int:
         """The paper's bound on the number of failure combinations (the Combinations column).

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from clew.engine.execution import Execution, Row
-from clew.engine.ground import GroundProgram
+from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import Notice
 from clew.faults import FailureSpec, FaultSet
 from clew.interrupt import Deadline
@@ -24,15 +24,22 @@ class ProgramSweep:
     options: Options
     deadline: Deadline
     _told: dict[Notice, None] = field(default_factory=dict)
+    _solved: list[SolverFigures] = field(default_factory=list)
 
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What the settings examined so far had to tell about the program."""
         return tuple(self._told)
 
+    @property
+    def solver(self) -> SolverFigures | None:
+        """What the last setting cost."""
+        return self._solved[0] if self._solved else None
+
     def examine(self, spec: FailureSpec, ledger: Ledger) -> tuple[Findings, bool]:
         examined = examine(self.strategy, self.program, spec, self.options, ledger)
         self._told.update(dict.fromkeys(examined.notices))
+        self._solved[:] = [examined.solver] if examined.solver else []
         return examined.findings, examined.vacuous
 
     def follow(self, faults: FaultSet, until: int) -> Course:

@@ -23,11 +23,14 @@ class Model:
         spec: FailureSpec,
         *,
         record_rules: bool = False,
+        traceable: bool = False,
         deadline: Deadline | None = None,
     ) -> None:
         self.spec = spec
         self.program = program
-        self.ground = GroundProgram(program, spec, record_rules=record_rules, deadline=deadline)
+        self.ground = GroundProgram(
+            program, spec, record_rules=record_rules, traceable=traceable, deadline=deadline
+        )
 
     @cached_property
     def faults(self) -> Sequence[Fault]:

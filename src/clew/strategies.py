@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import Notice, UsageError
 from clew.faults import FailureSpec
 from clew.lineage.negation import Negation
@@ -41,6 +42,7 @@ class Strategy:
     name: str
     summary: str
     accepts: frozenset[str]
+    solves: bool  # the answer is the solver's, not that of executions
     search: Callable[[Program, FailureSpec, Options, Ledger, Callable[[Model], None]], str | None]
 
 
@@ -51,19 +53,23 @@ class Examined:
     findings: Findings
     vacuous: bool
     notices: tuple[Notice, ...]
+    solver: SolverFigures | None = None
 
 
 def examine(strategy: Strategy, program: Program, spec: FailureSpec, options: Options, ledger: Ledger) -> Examined:
     """Search at one setting."""
-    told: list[tuple[bool, tuple[Notice, ...]]] = []
+    told: list[tuple[bool, tuple[Notice, ...], GroundProgram]] = []
 
     def made(model: Model) -> None:
         # Asked before the search: an interrupt in the middle of a query leaves the solver unusable.
-        told.append((model.vacuous(), model.ground.notices))
+        told.append((model.vacuous(), model.ground.notices, model.ground))
 
     findings = conduct(lambda book: strategy.search(program, spec, options, book, made), ledger)
-    vacuous, notices = told[0] if told else (False, ())
-    return Examined(findings, vacuous, notices)
+    if not told:
+        return Examined(findings, False, ())
+    vacuous, notices, ground = told[0]
+    answered = strategy.solves and findings.reason is None
+    return Examined(findings, vacuous, notices, ground.figures if answered else None)
 
 
 def _exact(
@@ -110,19 +116,27 @@ STRATEGIES: dict[str, Strategy] = {
     strategy.name: strategy
     for strategy in (
         Strategy(
-            "exact", "one question to a solver about all executions", frozenset({"find_all", "sweep"}), _exact
+            "exact",
+            "one question to a solver about all executions",
+            frozenset({"find_all", "sweep"}),
+            True,
+            _exact,
         ),
         Strategy(
             "lineage",
             "follow the lineage of good runs to the faults that could undo them",
             frozenset({"negation", "symmetry", "find_all", "sweep", "max_runs"}),
+            False,
             _lineage,
         ),
-        Strategy("random", "draw faults at random; never certifies", frozenset({"max_runs", "seed"}), _random),
+        Strategy(
+            "random", "draw faults at random; never certifies", frozenset({"max_runs", "seed"}), False, _random
+        ),
         Strategy(
             "exhaustive",
             "run every admissible fault set, smallest first",
             frozenset({"symmetry", "find_all", "sweep", "max_runs"}),
+            False,
             _exhaustive,
         ),
     )

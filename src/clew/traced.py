@@ -27,21 +27,30 @@ class TracedModel(Model):
     """With lineage: the ground rules are recorded and read backwards."""
 
     def __init__(
-        self, program: Program, spec: FailureSpec, negation: Negation, *, deadline: Deadline | None = None
+        self,
+        program: Program,
+        spec: FailureSpec,
+        negation: Negation,
+        *,
+        traceable: bool = False,
+        deadline: Deadline | None = None,
     ) -> None:
-        super().__init__(program, spec, record_rules=True, deadline=deadline)
+        super().__init__(program, spec, record_rules=True, traceable=traceable, deadline=deadline)
         self.circuit = Circuit()
         self._negation = negation
-        self._graph = RuleGoalGraph(self.ground)
-        self._certain = Unfolding(self._graph, self.circuit, on_cycle=NEVER)
-        self._reach = Reach(program, self._graph, self.faults)
+        self.graph = RuleGoalGraph(self.ground)
+        self._certain = Unfolding(self.graph, self.circuit, on_cycle=NEVER)
+        self._reach = Reach(program, self.graph, self.faults)
 
     @cached_property
     def hazards(self) -> Mapping[Violation, int]:
-        return Unfolding(self._graph, self.circuit, on_cycle=ALWAYS).hazards()
+        return Unfolding(self.graph, self.circuit, on_cycle=ALWAYS).hazards()
 
     def trace(self, faults: FaultSet) -> TracedRun:
-        true = self.ground.truth(faults, self._graph.atoms)
-        violations = tuple(v for v, atom in self._graph.goals.items() if atom in true)
-        supports = Supports(self._graph, self.circuit, self._certain, true, faults, self._negation, self._reach)
+        return self.traced(faults, self.ground.truth(faults, self.graph.atoms))
+
+    def traced(self, faults: FaultSet, true: frozenset[int]) -> TracedRun:
+        """The run in which exactly these atoms hold."""
+        violations = tuple(v for v, atom in self.graph.goals.items() if atom in true)
+        supports = Supports(self.graph, self.circuit, self._certain, true, faults, self._negation, self._reach)
         return TracedRun(faults, violations, supports.goals(), self._negation is not Negation.IGNORE)

@@ -87,8 +87,8 @@ def test_json_to_a_file_and_the_text_beside_it(tmp_path: Path) -> None:
     assert document["combinations"] == 18536856418509622775644160
     assert (document["runs"], document["reason"], document["vacuous"], document["sweep"]) == (1, None, False, [])
     assert set(document) == {
-        "verdict", "strategy", "spec", "counterexamples", "runs", "combinations", "seconds", "reason", "vacuous",
-        "warnings", "sweep",
+        "format", "version", "files", "verdict", "strategy", "spec", "counterexamples", "runs", "combinations",
+        "seconds", "reason", "vacuous", "warnings", "sweep",
     }  # fmt: skip
 
 
@@ -144,7 +144,7 @@ def test_vacuous_certificates_say_so() -> None:
     assert "'pre' is empty" in done.stdout
 
 
-@pytest.mark.parametrize("command", [(), ("check",), ("run",)], ids=lambda c: " ".join(c) or "clew")
+@pytest.mark.parametrize("command", [(), ("check",), ("run",), ("replay",)], ids=lambda c: " ".join(c) or "clew")
 def test_help_tells_exit_codes_and_options(command: tuple[str, ...]) -> None:
     done = clew(*command, "--help")
     assert done.returncode == 0

@@ -9,8 +9,8 @@ import click
 
 from clew.api import DEFAULT_SWEEP_SECONDS, Verdict, check
 from clew.cli import exit_codes
+from clew.cli.explaining import explanation, refuse_no_file, refuse_unwritable, write_page
 from clew.cli.progress import progress_display
-from clew.errors import UsageError
 from clew.lineage.negation import Negation
 from clew.report.document import to_json
 from clew.report.text import verdict_text
@@ -57,6 +57,8 @@ _STRATEGY_HELP = "; ".join(f"{s.name}: {s.summary}" for s in STRATEGIES.values()
 @click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
 @click.option("--seed", type=int, metavar="N", help=f"The seed (random only).  Default: {DEFAULT_SEED}.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the verdict as JSON; - for standard output.")
+@click.option("--junit", "junit_file", metavar="FILE", help="Write the verdict as JUnit XML, for CI systems.")
+@click.option("--report", "report_file", metavar="FILE", help="Write a page that explains the verdict (HTML).")
 def check_command(
     files: tuple[str, ...],
     nodes: str | None,
@@ -73,6 +75,8 @@ def check_command(
     time_limit: float | None,
     seed: int | None,
     json_file: str | None,
+    junit_file: str | None,
+    report_file: str | None,
 ) -> None:
     """Search for faults under which what must hold does not.
 
@@ -82,7 +86,9 @@ def check_command(
     Exit code: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete.
     """
     if json_file is not None and json_file != "-":
-        _refuse_unwritable(json_file)
+        refuse_unwritable(json_file, "give a path that can, or -")
+    refuse_no_file("--junit", junit_file, "clew.xml")
+    refuse_no_file("--report", report_file, "clew.html")
     with progress_display() as progress:
         verdict = check(
             files,
@@ -104,6 +110,10 @@ def check_command(
     for notice in verdict.notices:
         click.echo(str(notice), err=True)
     _show(verdict, files, json_file)
+    if report_file is not None:
+        write_page(verdict, files, report_file)
+    if junit_file is not None:
+        _write_junit(verdict, files, junit_file)
     if sys.stderr.isatty():
         click.echo(f"  ({verdict.seconds:.2f} s)", err=True)
     sys.exit(exit_codes.OF_ANSWER[verdict.answer])
@@ -113,22 +123,16 @@ def split_nodes(nodes: str | None) -> list[str] | None:
     return None if nodes is None else [n.strip() for n in nodes.split(",") if n.strip()]
 
 
-def _refuse_unwritable(json_file: str) -> None:
-    """Before the search: an answer that took an hour must not be lost to a misspelt path."""
-    try:
-        with Path(json_file).open("a", encoding="utf-8"):
-            pass
-    except OSError as error:
-        raise UsageError(
-            f"{json_file or 'the empty path'} cannot be written ({error.strerror})",
-            remedy="give a path that can, or -",
-        ) from None
-
-
 def _show(verdict: Verdict, files: tuple[str, ...], json_file: str | None) -> None:
     if json_file == "-":
-        click.echo(to_json(verdict), nl=False)
+        click.echo(to_json(verdict, files), nl=False)
         return
-    click.echo(verdict_text(verdict, files), nl=False)
+    click.echo(verdict_text(verdict, files, explanation(verdict)), nl=False)
     if json_file:
-        Path(json_file).write_text(to_json(verdict), encoding="utf-8")
+        Path(json_file).write_text(to_json(verdict, files), encoding="utf-8")
+
+
+def _write_junit(verdict: Verdict, files: tuple[str, ...], file: str) -> None:
+    from clew.report.junit import junit_xml  # only when asked for: a cold start should not pay for it
+
+    Path(file).write_text(junit_xml(verdict, files), encoding="utf-8")

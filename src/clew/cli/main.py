@@ -5,22 +5,35 @@ Exit codes: 0 no counterexample within the bounds, 1 counterexample, 2 bad progr
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from importlib import import_module
 from typing import Any
 
 import click
 
 from clew.cli import exit_codes
-from clew.cli.check import check_command
-from clew.cli.run import run_command
 from clew.cli.source import with_source
 from clew.errors import BudgetExhaustedError, ClewError
 from clew.interrupt import has_abandoned_work
 
+#: The commands, each in the module of its name.
+COMMANDS = ("check", "run", "replay")
+
 
 class _Group(click.Group):
-    """Renders our errors; everything else is a bug and shows its traceback."""
+    """Loads the command that is asked for, and renders our errors; everything else is a bug with its traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"clew.cli.{cmd_name}"), f"{cmd_name}_command")
+        assert isinstance(command, click.Command)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -50,7 +63,6 @@ class _Group(click.Group):
 @click.version_option(package_name="clew")
 def main() -> None:
     """Find out whether a distributed system survives faults."""
-
-
-main.add_command(check_command)
-main.add_command(run_command)
+    # A name that the terminal cannot show is no reason to lose an answer.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")

@@ -15,11 +15,12 @@ _UPDATE_SECONDS = 0.1
 
 
 @contextmanager
-def progress_display() -> Iterator[Progress | None]:
+def progress_display(doing: str | None = None) -> Iterator[Progress | None]:
+    """``doing``: what is being done, where it is not executions that count."""
     if not sys.stderr.isatty():
         yield None
         return
-    display = _Display()
+    display = _Display(doing)
     try:
         yield display
     finally:
@@ -29,7 +30,8 @@ def progress_display() -> Iterator[Progress | None]:
 class _Display:
     """A spinner with the number of executions and the stage; rich is loaded only when it is shown."""
 
-    def __init__(self) -> None:
+    def __init__(self, doing: str | None) -> None:
+        self._doing = doing
         self._started = time.monotonic()
         self._next_update = self._started + _QUIET_SECONDS
         self._status: object | None = None
@@ -40,7 +42,7 @@ class _Display:
             return
         self._next_update = now + _UPDATE_SECONDS
         elapsed = now - self._started
-        text = f"{runs} executions, {elapsed:.0f} s: {stage}"
+        text = f"{self._doing or f'{runs} executions'}, {elapsed:.0f} s: {stage}"
         if self._status is None:
             from rich.console import Console
 

@@ -9,6 +9,13 @@ import click
 from clew.api import run
 from clew.cli import exit_codes
 from clew.cli.check import split_nodes
+from clew.cli.explaining import (
+    refuse_no_file,
+    show_diagram,
+    write_diagram,
+    write_lineage,
+    write_page,
+)
 from clew.errors import UsageError
 from clew.faults import Crash, Delay, Fault, Loss
 from clew.report.text import execution_text
@@ -25,6 +32,12 @@ from clew.report.text import execution_text
     "--relation", "relations", multiple=True, metavar="NAME", help="Show this relation only.  Repeatable."
 )
 @click.option("--at", type=int, metavar="T", help="Show this time only.")
+@click.option("--diagram", is_flag=True, help="Show the messages as a space-time diagram instead of the rows.")
+@click.option("--svg", "svg_file", metavar="FILE", help="Write the space-time diagram as a picture.")
+@click.option(
+    "--lineage", "lineage_file", metavar="FILE", help="Write the lineage of the outcome as a picture (SVG)."
+)
+@click.option("--report", "report_file", metavar="FILE", help="Write a page that explains the run (HTML).")
 def run_command(
     files: tuple[str, ...],
     nodes: str | None,
@@ -34,6 +47,10 @@ def run_command(
     delay: tuple[str, ...],
     relations: tuple[str, ...],
     at: int | None,
+    diagram: bool,
+    svg_file: str | None,
+    lineage_file: str | None,
+    report_file: str | None,
 ) -> None:
     """Perform one execution under chosen faults.
 
@@ -51,6 +68,9 @@ def run_command(
     for text in delay:
         source, target, time, lag = _parts("--delay", text, 2, 2)
         faults.append(Delay(source, target, int(time), int(lag)))
+    wanted = (("--svg", svg_file, "run.svg"), ("--lineage", lineage_file, "lineage.svg"))
+    for flag, file, example in (*wanted, ("--report", report_file, "run.html")):
+        refuse_no_file(flag, file, example)
     execution = run(files, faults, nodes=split_nodes(nodes), eot=eot)
     for notice in execution.notices:
         click.echo(str(notice), err=True)
@@ -60,7 +80,16 @@ def run_command(
             raise UsageError(f"the program has no relation '{relation}'", remedy=f"there are {known}")
     if at is not None and not 1 <= at <= execution.spec.eot:
         raise UsageError(f"time {at} is outside the execution", remedy=f"give --at from 1 to {execution.spec.eot}")
-    click.echo(execution_text(execution, relations, at), nl=False)
+    if diagram:
+        show_diagram(execution)
+    else:
+        click.echo(execution_text(execution, relations, at), nl=False)
+    if svg_file is not None:
+        write_diagram(execution, svg_file)
+    if lineage_file is not None:
+        write_lineage(execution, lineage_file)
+    if report_file is not None:
+        write_page(execution, files, report_file)
     sys.exit(exit_codes.HOLDS if execution.good else exit_codes.VIOLATED)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from json import JSONDecoder
 from typing import NamedTuple
 
-from clingo import Observer, Symbol, SymbolType
+from clingo import Observer, Symbol
 
 from clew.faults import Node
 from clew.interrupt import Deadline
@@ -34,13 +35,15 @@ class SentAtom(NamedTuple):
 class GroundRule(NamedTuple):
     """``head :- body`` over atom numbers, negated literals negative; ``bound`` makes it a weight rule.
 
-    A weight rule fires when the weights of its true literals add up to the bound.
+    A weight rule fires when the weights of its true literals add up to the bound.  ``source`` is the number of
+    the program's rule that it is an instance of, where the grounding was asked to be traceable.
     """
 
     head: int
     body: tuple[int, ...]
     weights: tuple[int, ...] = ()
     bound: int | None = None
+    source: int | None = None
 
     @property
     def blocking_weight(self) -> int:
@@ -69,5 +72,12 @@ class Recorder(Observer):
             self.rules.append(GroundRule(head[0], literals, weights, lower_bound))
 
 
-def symbol_value(symbol: Symbol) -> Value:
-    return symbol.number if symbol.type is SymbolType.Number else symbol.string
+def symbol_values(symbol: Symbol, name: str) -> tuple[Value, ...]:
+    """The arguments of an atom with this name.
+
+    Read from its text, which for numbers and strings is JSON: asking clingo for each argument takes longer.
+    """
+    return tuple(_decode(f"[{str(symbol)[len(name) + 1 : -1]}]"))
+
+
+_decode = JSONDecoder(strict=False).decode  # strings may contain control characters

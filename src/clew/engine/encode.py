@@ -12,8 +12,11 @@ execution.  User relations are numbered, never spelled, so no name can clash wit
 ``g<k>(group, X.., T)`` what rule number k aggregates
 ``loss crash delay``  the faults; ``down`` and ``link`` what follows from them
 ``bad<i>(args)``      a violation; ``violated`` if there is any
+``rule(k) given``     only in a traceable encoding: which rule it was; always true
 ===================== =====================================================================
 
+A *traceable* encoding keeps every premise in the ground rules: clingo takes what is certain out of them, so
+rules and facts get a premise that it cannot know to be true.
 """
 
 from __future__ import annotations
@@ -40,6 +43,9 @@ from clew.program.ir import (
     Wildcard,
 )
 from clew.program.outcomes import POST, PRE
+
+#: The marks of a traceable encoding.
+RULE, GIVEN = "rule", "given"
 
 _OPERATOR_NAMES = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 _EMPTY = {"min": "#sup", "max": "#inf"}
@@ -77,13 +83,16 @@ class Encoding:
     relations: Relations
 
 
-def encode(program: Program, spec: FailureSpec) -> Encoding:
+def encode(program: Program, spec: FailureSpec, *, traceable: bool = False) -> Encoding:
     """The logic program whose models are the admissible executions."""
     relations = Relations.of(program)
     lines = _fault_lines(spec)
-    lines += [_fact_line(fact, relations) for fact in program.facts if fact.time <= spec.eot]
+    if traceable:
+        lines.append(f"#external {GIVEN}. #external {RULE}(0..{len(program.rules) - 1}).")
+    given = f" :- {GIVEN}" if traceable else ""
+    lines += [_fact_line(fact, relations, given) for fact in program.facts if fact.time <= spec.eot]
     for index, rule in enumerate(program.rules):
-        lines += _RuleEncoder(rule, index, relations, spec).lines()
+        lines += _RuleEncoder(rule, index, relations, spec, traceable).lines()
     lines += _arrival_lines(program, relations, spec)
     if {PRE, POST} <= {name for name, _ in relations.arities}:
         lines += _outcome_lines(relations, spec)
@@ -128,19 +137,18 @@ def _fault_lines(spec: FailureSpec) -> list[str]:
     lines.append(
         f"link(F,G,T) :- node(F), node(G), F!=G, T=1..{last_sending_time}, not loss(F,G,T), not down(F,T)."
     )
-    if spec.delays > 0:
-        lines.append(
-            f"{{ delay(F,G,T,L) : L=1..{spec.delays} }} 1 :- node(F), node(G), F!=G, T=1..{last_sending_time}."
-        )
+    if spec.longest_lag > 0:
+        sent = f"node(F), node(G), F!=G, T=1..{last_sending_time}"
+        lines.append(f"{{ delay(F,G,T,L) : L=1..{spec.longest_lag} }} 1 :- {sent}.")
         lines.append(":- delay(F,G,T,_), loss(F,G,T).")
         lines.append("late(F,G,T) :- delay(F,G,T,_).")
     lines.append("#minimize { 1,l,F,G,T : loss(F,G,T); 1,c,N,T,0 : crash(N,T); 1,d,F,G,T : delay(F,G,T,_) }.")
     return lines
 
 
-def _fact_line(fact: Fact, relations: Relations) -> str:
+def _fact_line(fact: Fact, relations: Relations, given: str) -> str:
     args = ",".join(map(encode_value, fact.args))
-    return f"r{relations.number(fact.relation)}({args},{fact.time})."
+    return f"r{relations.number(fact.relation)}({args},{fact.time}){given}."
 
 
 def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec) -> list[str]:
@@ -153,7 +161,7 @@ def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec) ->
         message = f"m{i}(F,{args},T)"
         lines.append(f"sends(F,A0,T) :- {message}.")
         lines.append(f"r{i}({args},T+1) :- {message}, F=A0.")
-        if spec.delays == 0:
+        if spec.longest_lag == 0:
             lines.append(f"r{i}({args},T+1) :- {message}, link(F,A0,T).")
         else:
             lines.append(f"r{i}({args},T+1) :- {message}, link(F,A0,T), not late(F,A0,T).")
@@ -173,8 +181,9 @@ def _outcome_lines(relations: Relations, spec: FailureSpec) -> list[str]:
 class _RuleEncoder:
     """One rule; variables are renamed X0, X1, ... and T is the rule's time."""
 
-    def __init__(self, rule: Rule, index: int, relations: Relations, spec: FailureSpec) -> None:
+    def __init__(self, rule: Rule, index: int, relations: Relations, spec: FailureSpec, traceable: bool) -> None:
         self._rule = rule
+        self._marks = [f"{RULE}({index})"] if traceable else []
         self._index = index
         self._relations = relations
         self._spec = spec
@@ -198,7 +207,7 @@ class _RuleEncoder:
         literals += [f"T>={p.at}" for p in rule.premises if isinstance(p.at, int) and p.at > 1]
         if rule.timing is not Timing.SAME:
             literals.append(f"T<{self._spec.eot}")
-        return literals
+        return literals + self._marks
 
     def _head(self, args: Sequence[str], location: str) -> str:
         i = self._relations.number(self._rule.relation)
@@ -246,7 +255,7 @@ class _RuleEncoder:
         lines = [f"g{self._index}({','.join([*collected, 'T'])}) :- {body}."]
 
         keys = [f"G{k}" for k in range(len(group))]
-        literals = [self._collected(keys, len(aggregates), None)]
+        literals = [self._collected(keys, len(aggregates), None), *self._marks]
         results = []
         for k, aggregate in enumerate(aggregates):
             element = f"{{ V : {self._collected(keys, len(aggregates), k)} }}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from clew.errors import Notice
 from clew.faults import FailureSpec, FaultSet, Node
-from clew.program.ir import Value
+from clew.program.ir import Program, Value
 from clew.violation import Violation
 
 Row = tuple[Value, ...]
@@ -28,7 +28,7 @@ class Message:
 class Execution:
     """What happened under one set of faults.
 
-    ``tables[relation][time - 1]`` are the rows at that time, sorted; every relation of the program is there.
+    ``tables[relation][time - 1]`` are the rows at that time, sorted; every relation of the ``program`` is there.
     """
 
     spec: FailureSpec
@@ -37,6 +37,7 @@ class Execution:
     messages: tuple[Message, ...]
     violations: tuple[Violation, ...]
     notices: tuple[Notice, ...] = ()
+    program: Program | None = field(default=None, repr=False, compare=False)
 
     @property
     def good(self) -> bool:
@@ -46,6 +47,10 @@ class Execution:
         """The rows of a relation at a time (by default at the end of time)."""
         when = self.spec.eot if time is None else time
         return self.tables[relation][when - 1]
+
+
+def row_text(row: Row) -> str:
+    return ", ".join(map(str, row))
 
 
 def row_key(row: Row) -> tuple[tuple[bool, Value], ...]:

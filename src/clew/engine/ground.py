@@ -6,16 +6,18 @@ an execution fixes all faults by assumptions, the search leaves them free and as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 
-from clingo import Control, HeuristicType, MessageCode, Model, SolveHandle
+from clingo import Control, HeuristicType, MessageCode, Model
 
 from clew.engine.arithmetic import Arithmetic
-from clew.engine.atoms import GroundRule, Recorder, RowAtom, SentAtom, symbol_value
-from clew.engine.encode import aggregated_arity, encode, encode_expected_rows
+from clew.engine.atoms import GroundRule, Recorder, RowAtom, SentAtom, symbol_values
+from clew.engine.encode import GIVEN, RULE, aggregated_arity, encode, encode_expected_rows
 from clew.engine.execution import Execution, Message, Row, row_key
+from clew.engine.solving import models
 from clew.errors import Notice, ProgramError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, SentMessage, node_key
 from clew.interrupt import Deadline, call
@@ -31,6 +33,16 @@ _FAULTS: tuple[tuple[str, int, Callable[..., Fault]], ...] = (
 )
 
 
+@dataclass(frozen=True)
+class SolverFigures:
+    """The size of the question, and the choices and conflicts on the way to the answer."""
+
+    atoms: int
+    rules: int
+    choices: int
+    conflicts: int
+
+
 class GroundProgram:
     """All admissible executions of a program within a failure spec."""
 
@@ -40,9 +52,11 @@ class GroundProgram:
         spec: FailureSpec,
         *,
         record_rules: bool = False,
+        traceable: bool = False,
         expect_outcomes: bool = True,
         deadline: Deadline | None = None,
     ) -> None:
+        """``record_rules`` keeps the ground rules; ``traceable`` ones are complete and know their source."""
         self.program = program
         self.spec = spec
         self._deadline = deadline or Deadline(None)
@@ -51,8 +65,11 @@ class GroundProgram:
         self._recorder = Recorder(self._deadline) if record_rules else None
         if self._recorder:
             self._control.register_observer(self._recorder)
-        self._encoding = encode(program, spec)
+        self.figures: SolverFigures | None = None
+        self._encoding = encode(program, spec, traceable=traceable)
         self._ground("base", self._encoding.text)
+        if traceable:
+            self._take_off_marks()
         self._solve_options.opt_mode = "ignore"
         self._refuse_overflowing_sums()
         self.fault_atoms: dict[Fault, int] = {
@@ -76,6 +93,15 @@ class GroundProgram:
             if self._arithmetic.failure:
                 raise self._arithmetic.failure from None
             raise
+
+    def _take_off_marks(self) -> None:
+        """The premises that made the rules traceable hold; what they tell goes into the recorded rules."""
+        sources = {literal: values[0] for literal, values in self._atoms(RULE, 1)}
+        marks = {*sources, *(literal for literal, _ in self._atoms(GIVEN, 0))}
+        for mark in marks:
+            self._control.assign_external(mark, True)
+        if self._recorder:
+            self._recorder.rules = [_unmarked(rule, marks, sources) for rule in self._recorder.rules]
 
     def _refuse_overflowing_sums(self) -> None:
         """clingo adds with 32 bits: refuse what could wrap around instead of answering wrongly."""
@@ -111,9 +137,9 @@ class GroundProgram:
         for count, atom in enumerate(self._control.symbolic_atoms.by_signature(name, arity)):
             if count % 10_000 == 9_999:
                 self._deadline.check()
-            if atom.literal == 0:  # only asked for under negation, and underivable: it never holds
-                continue
-            yield atom.literal, tuple(map(symbol_value, atom.symbol.arguments))
+            literal = atom.literal
+            if literal:  # otherwise it is only asked for under negation, and underivable: it never holds
+                yield literal, symbol_values(atom.symbol, name)
 
     @cached_property
     def row_atoms(self) -> tuple[RowAtom, ...]:
@@ -228,7 +254,7 @@ class GroundProgram:
         }
         messages = [self._message(atom, faults) for atom in sent]
         messages.sort(key=lambda m: (m.sent, m.relation, row_key((m.source,)), row_key(m.row)))
-        return Execution(self.spec, faults, sorted_tables, tuple(messages), violations)
+        return Execution(self.spec, faults, sorted_tables, tuple(messages), violations, program=self.program)
 
     def _message(self, sent: SentAtom, faults: FaultSet) -> Message:
         target = sent.row[0]
@@ -276,7 +302,7 @@ class GroundProgram:
 
         Nothing at all means that no execution shows a violation.
         """
-        yield from (self._faults_of(m) for m in self._violating_models("opt", "auto"))
+        yield from (self._faults_of(m) for m in self._models_with(self._violated, "opt", "auto"))
 
     def minimal_faults(self) -> Iterator[FaultSet]:
         """Every subset-minimal violating fault set: solutions are tried with as few faults as possible
@@ -285,16 +311,25 @@ class GroundProgram:
             for atom in self.fault_atoms.values():
                 backend.add_heuristic(atom, HeuristicType.Level, 1, 1, [])
                 backend.add_heuristic(atom, HeuristicType.Sign, -1, 1, [])
-        yield from (self._faults_of(m) for m in self._violating_models("ignore", "domRec"))
+        yield from (self._faults_of(m) for m in self._models_with(self._violated, "ignore", "domRec"))
 
     @property
     def _solve_options(self):  # type: ignore[no-untyped-def]  # clingo types its configuration as a union
         return self._control.configuration.solve
 
-    def _violating_models(self, opt_mode: str, enum_mode: str) -> Iterator[Model]:
-        violated = [literal for literal, _ in self._atoms("violated", 0)]
-        if not violated:
-            return
+    @property
+    def _violated(self) -> int | None:
+        return next((literal for literal, _ in self._atoms("violated", 0)), None)
+
+    def _models_with(self, wanted: int | None, opt_mode: str, enum_mode: str) -> Generator[Model, None, bool]:
+        """Executions in which an atom holds; none if no execution has it."""
+        if wanted is None:
+            return True
+        return (yield from self._solutions([wanted], opt_mode, enum_mode))
+
+    def _solutions(
+        self, assumptions: Sequence[int], opt_mode: str, enum_mode: str
+    ) -> Generator[Model, None, bool]:
         options, solver = self._solve_options, self._control.configuration.solver
         options.opt_mode, options.enum_mode, options.models = opt_mode, enum_mode, 0
         solver.heuristic = "Domain" if enum_mode == "domRec" else "auto"  # type: ignore[union-attr]
@@ -302,24 +337,34 @@ class GroundProgram:
         solver.sign_def = "neg"  # type: ignore[union-attr]
         solver.opt_heuristic = "sign"  # type: ignore[union-attr]
         try:
-            with self._control.solve(assumptions=violated, yield_=True, async_=True) as handle:
-                while (model := self._next_model(handle)) is not None:
-                    yield model
-                    handle.resume()
+            return (yield from models(self._control, self._deadline, assumptions))
         finally:
+            self.figures = self._cost()
             options.opt_mode, options.enum_mode, options.models = "ignore", "auto", 1
             solver.heuristic = "auto"  # type: ignore[union-attr]
 
-    def _next_model(self, handle: SolveHandle) -> Model | None:
-        try:
-            self._deadline.wait_for(handle.wait)
-        except BaseException:
-            handle.cancel()
-            raise
-        return handle.model()
+    def _cost(self) -> SolverFigures:
+        """Of the last question, and the size of the program it was about."""
+        statistics = self._control.statistics
+        size, solver = statistics["problem"]["lp"], statistics["solving"]["solvers"]
+        counts = (size["atoms"], size["rules"], solver["choices"], solver["conflicts"])
+        return SolverFigures(*(int(count) for count in counts))
 
     def _faults_of(self, model: Model) -> FaultSet:
         return FaultSet.of(f for f, atom in self.fault_atoms.items() if model.is_true(atom))
+
+
+def _unmarked(rule: GroundRule, marks: Container[int], sources: Mapping[int, Value]) -> GroundRule:
+    if rule.bound is not None:
+        return rule  # clingo makes these of aggregates; marks are no elements of them
+    source = None
+    body = []
+    for literal in rule.body:
+        if literal in sources:
+            source = sources[literal]
+        elif literal not in marks:
+            body.append(literal)
+    return GroundRule(rule.head, tuple(body), (), None, source if isinstance(source, int) else None)
 
 
 def _time(values: tuple[Value, ...]) -> int:

@@ -39,7 +39,10 @@ class RuleGoalGraph:
         for rule in ground.rules:
             self._rules.setdefault(rule.head, []).append(rule)
         self.atoms: tuple[int, ...] = tuple(self._all_atoms())
-        self._components = components(self.atoms, self._successors)
+        self._successors = {
+            atom: [abs(literal) for rule in self.rules_for(atom) for literal in rule.body] for atom in self.atoms
+        }
+        self._components = components(self.atoms, self._successors.__getitem__)
         self.cycles = self._find_cycles()
         self.given_with = cache(self._find_given)  # asked for every goal in every run
 
@@ -60,14 +63,11 @@ class RuleGoalGraph:
         found.update(dict.fromkeys(self.goals.values()))
         return found
 
-    def _successors(self, atom: int) -> list[int]:
-        return [abs(literal) for rule in self.rules_for(atom) for literal in rule.body]
-
     def _find_cycles(self) -> dict[int, frozenset[int]]:
         """Atoms that can support each other within one time step, with their companions."""
         found = {}
         for component in self._components:
-            if len(component) > 1 or component[0] in self._successors(component[0]):
+            if len(component) > 1 or component[0] in self._successors[component[0]]:
                 found.update(dict.fromkeys(component, frozenset(component)))
         return found
 
@@ -76,7 +76,7 @@ class RuleGoalGraph:
         """Atoms that depend on faults alone, not on any row: links, crashes as they are seen."""
         resting_on_rows = {atom for atom in self.atoms if self.is_row(atom)}
         for component in self._components:
-            if any(s in resting_on_rows for atom in component for s in self._successors(atom)):
+            if any(s in resting_on_rows for atom in component for s in self._successors[atom]):
                 resting_on_rows.update(component)
         return frozenset(self.atoms) - resting_on_rows
 

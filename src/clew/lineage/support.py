@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from clew.engine.atoms import GroundRule
 from clew.faults import FaultSet
 from clew.lineage.circuit import ALWAYS, Circuit
+from clew.lineage.derivations import Derivations
 from clew.lineage.graph import RuleGoalGraph
 from clew.lineage.negation import Negation
 from clew.lineage.reach import Reach
@@ -57,11 +58,12 @@ class Supports:
         self._circuit = circuit
         self._certain = certain
         self._true = true
+        self._derivations = Derivations(graph, true)
+        self._holds = self._derivations.holds
         self._faults = faults
         self._negation = negation
         self._reach = reach
         self._gates: dict[_Node, int] = {}
-        self._ranks: dict[int, int] = {}
 
     def goals(self) -> Mapping[Violation, int]:
         """For each violation that did not happen, a gate that keeps it from happening."""
@@ -84,14 +86,11 @@ class Supports:
             self._holds(literal) for rule in self._graph.rules_for(atom) for literal in rule.body if literal > 0
         )
 
-    def _holds(self, literal: int) -> bool:
-        return (abs(literal) in self._true) == (literal > 0)
-
     def _plan(self, node: _Node) -> _Plan:
         if isinstance(node, _Absence):
             return self._plan_absence(node)
         if isinstance(node, _Unfounded):
-            return self._plan_blocked(self._outside_rules(node.atoms))
+            return self._plan_blocked(self._derivations.bringing_in(node.atoms))
         if node in self._graph.fault_determined:
             return [], lambda: self._certain.gate(node, holds=node in self._true)
         if node in self._true:
@@ -102,42 +101,15 @@ class Supports:
 
     def _plan_fired(self, atom: int) -> _Plan:
         """Any rule that fired, with all its premises."""
-        fired = [r for r in self._graph.rules_for(atom) if self._fired(r)]
-        if atom in self._graph.cycles:
-            fired = [r for r in fired if self._derived_before(r, atom)]
+        fired = self._derivations.of(atom)
         needed: list[_Node] = [abs(b) for r in fired for b in r.body if self._holds(b)]
         return needed, lambda: self._circuit.any_of(self._firing(r) for r in fired)
-
-    def _fired(self, rule: GroundRule) -> bool:
-        if rule.bound is None:
-            return all(map(self._holds, rule.body))
-        held = sum(w for b, w in zip(rule.body, rule.weights, strict=True) if self._holds(b))
-        return held >= rule.bound
 
     def _firing(self, rule: GroundRule) -> int:
         if rule.bound is None:
             return self._circuit.all_of(self._gates[abs(b)] for b in rule.body)
         held = [(self._gates[abs(b)], w) for b, w in zip(rule.body, rule.weights, strict=True) if self._holds(b)]
         return self._circuit.at_least(rule.bound, [g for g, _ in held], [w for _, w in held])
-
-    def _derived_before(self, rule: GroundRule, atom: int) -> bool:
-        """No goal may support itself: within a cycle only premises derived earlier count."""
-        cycle = self._graph.cycles[atom]
-        if atom not in self._ranks:
-            self._rank(cycle)
-        return all(self._ranks[b] < self._ranks[atom] for b in rule.body if b in cycle)
-
-    def _rank(self, cycle: frozenset[int]) -> None:
-        waiting = sorted(cycle & self._true)
-        round_number = 0
-        while waiting:
-            derived = [a for a in waiting if any(self._derivable(r, cycle) for r in self._graph.rules_for(a))]
-            self._ranks.update(dict.fromkeys(derived, round_number))
-            waiting = [a for a in waiting if a not in self._ranks]
-            round_number += 1
-
-    def _derivable(self, rule: GroundRule, cycle: frozenset[int]) -> bool:
-        return self._fired(rule) and all(b in self._ranks for b in rule.body if b in cycle)
 
     # -- atoms that do not hold -------------------------------------------------------------------------
 
@@ -171,10 +143,6 @@ class Supports:
         if rule.bound is None:
             return self._circuit.any_of(g for g, _ in false)
         return self._circuit.at_least(rule.blocking_weight, [g for g, _ in false], [w for _, w in false])
-
-    def _outside_rules(self, atoms: frozenset[int]) -> list[GroundRule]:
-        """Rules that could bring in one of the atoms without another of them."""
-        return [r for a in sorted(atoms) for r in self._graph.rules_for(a) if atoms.isdisjoint(r.body)]
 
     def _plan_absence(self, absence: _Absence) -> _Plan:
         reasons = self._reach.reasons(absence.relation, absence.time)

@@ -14,6 +14,7 @@ from clew.errors import Notice, Position, ProgramError
 from clew.program.ir import (
     CRASH,
     CRASH_ARITY,
+    Const,
     Premise,
     Program,
     Rule,
@@ -46,7 +47,8 @@ def checked(program: Program) -> Checked:
         _check_bound(rule)
     check_strata(program)
     check_growth(program)
-    return Checked(program, (*lonely, *_undefined_relations(program), *_mixed_places(program)))
+    noticed = (_undefined_relations, _crashes_of_anybody, _mixed_places)
+    return Checked(program, (*lonely, *(notice for look in noticed for notice in look(program))))
 
 
 def _check_not_empty(program: Program) -> None:
@@ -209,6 +211,19 @@ def _undefined_relations(program: Program) -> Iterator[Notice]:
                     premise.position,
                     "check the spelling, or give the file that defines it",
                 )
+
+
+def _crashes_of_anybody(program: Program) -> Iterator[Notice]:
+    """``crash(X, _, _)`` looks like "X has crashed" and is not: the first column is who sees it."""
+    for rule in program.rules:
+        for premise in rule.premises:
+            match premise.args:
+                case (Var() | Const(), Wildcard(), Wildcard()) if premise.relation == CRASH:
+                    yield Notice(
+                        "this looks at whether anybody crashes: the first column of 'crash' is the observer",
+                        premise.position,
+                        "write crash(_, Node, _) for a node that crashes, or crash(_, _, _) if this is meant",
+                    )
 
 
 def assertion_relations(program: Program) -> frozenset[str]:

@@ -1,18 +1,34 @@
-"""A verdict as one JSON object; ``docs/json.md`` documents every field."""
+"""A verdict as one JSON object; ``docs/json.md`` documents every field, ``docs/verdict.schema.json`` its shape.
+
+``clew.report.verdict_file`` reads it back.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from clew.api import Verdict
 from clew.search.verdict import Counterexample
 from clew.violation import Violation
 
+#: What the document calls itself, and the version of its shape; readers refuse what they do not know.
+FORMAT, VERSION = "clew verdict", 1
 
-def verdict_document(verdict: Verdict) -> dict[str, Any]:
+#: Half a character: what the path of a file becomes whose name is not UTF-8.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, Any]:
+    """``files`` are those that were checked, as they were given."""
     spec = verdict.spec
     return {
+        "format": FORMAT,
+        "version": VERSION,
+        "files": list(files),
         "verdict": verdict.answer.value,
         "strategy": verdict.strategy,
         "spec": {
@@ -33,8 +49,13 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def to_json(verdict: Verdict) -> str:
-    return json.dumps(verdict_document(verdict), indent=2, ensure_ascii=False) + "\n"
+def to_json(verdict: Verdict, files: Sequence[str] = ()) -> str:
+    document = verdict_document(verdict, files)
+    # Python prints no integer of more than 4300 digits, which large bounds exceed; Decimal does.  A line break
+    # occurs in no JSON string, so this line is the field and nothing else.
+    text = json.dumps({**document, "combinations": 0}, indent=2, ensure_ascii=False)
+    text = text.replace('\n  "combinations": 0,', f'\n  "combinations": {Decimal(verdict.combinations)},', 1)
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text) + "\n"
 
 
 def _counterexample(counterexample: Counterexample) -> dict[str, Any]:

@@ -10,21 +10,26 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from clew.api import Verdict
-from clew.engine.execution import Execution, Message, Row
+from clew.engine.execution import Execution, Message, row_text
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.program.outcomes import PRE
 from clew.search.verdict import Answer, Counterexample
 
+VACUOUS = (
+    "in the failure-free run 'pre' is empty at the end, so little is said;",
+    "is EOT too small, or does nothing keep its rows?",
+)
 
-def verdict_text(verdict: Verdict, files: Sequence[str]) -> str:
-    """The answer, on what it rests, and what to do next."""
-    return "\n".join(_verdict_lines(verdict, files)) + "\n"
+
+def verdict_text(verdict: Verdict, files: Sequence[str], explanation: Sequence[str] = ()) -> str:
+    """The answer, on what it rests, and what to do next; ``explanation`` comes after the first counterexample."""
+    return "\n".join(_verdict_lines(verdict, files, explanation)) + "\n"
 
 
-def _verdict_lines(verdict: Verdict, files: Sequence[str]) -> Iterator[str]:
+def _verdict_lines(verdict: Verdict, files: Sequence[str], explanation: Sequence[str]) -> Iterator[str]:
     match verdict.answer:
         case Answer.COUNTEREXAMPLE:
-            yield from _counterexample_lines(verdict, files)
+            yield from _counterexample_lines(verdict, files, explanation)
         case Answer.CERTIFIED:
             yield f"CERTIFIED: no counterexample exists within {spec_text(verdict.spec)}."
         case Answer.INCOMPLETE:
@@ -38,7 +43,7 @@ def _verdict_lines(verdict: Verdict, files: Sequence[str]) -> Iterator[str]:
             (s for s in verdict.swept if s.answer is Answer.CERTIFIED), default=None, key=lambda s: (s.eot, s.eff)
         )
         certified = f"; certified up to EOT {largest.eot}, EFF {largest.eff}" if largest else ""
-        yield f"  swept {_count(len(verdict.swept), 'setting')}{certified}"
+        yield f"  swept {counted(len(verdict.swept), 'setting')}{certified}"
 
 
 def _cautions(verdict: Verdict) -> Iterator[str]:
@@ -46,14 +51,15 @@ def _cautions(verdict: Verdict) -> Iterator[str]:
     if verdict.answer is Answer.COUNTEREXAMPLE:
         return
     if verdict.vacuous:
-        yield "  Beware: in the failure-free run 'pre' is empty at the end, so little is said; is EOT too small?"
+        yield f"  Beware: {VACUOUS[0]}"
+        yield f"    {VACUOUS[1]}"
     if next(verdict.spec.possible_faults(), None) is None:
         yield "  Beware: these bounds allow no fault at all; give --eff, --crashes or --delays."
 
 
-def _counterexample_lines(verdict: Verdict, files: Sequence[str]) -> Iterator[str]:
+def _counterexample_lines(verdict: Verdict, files: Sequence[str], explanation: Sequence[str]) -> Iterator[str]:
     found = verdict.counterexamples
-    count = f"{len(found)} minimal ones" if len(found) > 1 else _fault_count(found[0])
+    count = f"{len(found)} minimal ones" if len(found) > 1 else _faultcounted(found[0])
     yield f"COUNTEREXAMPLE: {count}, within {spec_text(verdict.spec)}."
     if verdict.reason:
         yield f"  not the last word: {verdict.reason}"
@@ -61,6 +67,8 @@ def _counterexample_lines(verdict: Verdict, files: Sequence[str]) -> Iterator[st
         if len(found) > 1:
             yield f" {number}."
         yield from _one_counterexample(counterexample, verdict.spec, files)
+        if number == 1:
+            yield from explanation
 
 
 def _one_counterexample(found: Counterexample, spec: FailureSpec, files: Sequence[str]) -> Iterator[str]:
@@ -76,12 +84,12 @@ def _one_counterexample(found: Counterexample, spec: FailureSpec, files: Sequenc
     yield f"  replay: {replay_command(found.faults, spec, files)}"
 
 
-def _fault_count(found: Counterexample) -> str:
-    return _count(len(found.faults), "fault")
+def _faultcounted(found: Counterexample) -> str:
+    return counted(len(found.faults), "fault")
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, several: str | None = None) -> str:
+    return f"{number} {noun if number == 1 else several or noun + 's'}"
 
 
 def fault_text(fault: Fault) -> str:
@@ -103,13 +111,14 @@ def spec_text(spec: FailureSpec) -> str:
 
 
 def _effort(verdict: Verdict) -> str:
-    combinations = (
-        "1 failure combination"
-        if verdict.combinations == 1
-        else (f"{_scientific(verdict.combinations)} failure combinations")
-    )
-    runs = _count(verdict.runs, "execution")
-    return f"{verdict.strategy} search, {runs}; at most {combinations}"
+    runs = counted(verdict.runs, "execution")
+    return f"{verdict.strategy} search, {runs}; at most {combinations_text(verdict)}"
+
+
+def combinations_text(verdict: Verdict) -> str:
+    if verdict.combinations == 1:
+        return "1 failure combination"
+    return f"{_scientific(verdict.combinations)} failure combinations"
 
 
 def _scientific(number: int) -> str:
@@ -135,24 +144,36 @@ def execution_text(run: Execution, relations: Sequence[str] = (), at: int | None
 
 
 def _execution_lines(run: Execution, relations: Sequence[str], at: int | None) -> Iterator[str]:
-    nodes = ", ".join(map(str, run.spec.nodes))
-    yield f"EOT {run.spec.eot}, nodes {nodes}; {'these faults:' if run.faults else 'no fault'}"
-    yield from (f"  {fault_text(fault)}" for fault in run.faults)
+    yield from run_heading(run)
     for time in range(1, run.spec.eot + 1) if at is None else [at]:
         yield f"time {time}"
         for relation in run.tables:
             if not relations or relation in relations:
-                yield from (f"  {relation}({_row_text(row)})" for row in run.rows(relation, time))
-        yield from (_astray(m) for m in run.messages if m.sent == time and m.arrived != time + 1)
-    yield from _outcome_lines(run)
+                yield from (f"  {relation}({row_text(row)})" for row in run.rows(relation, time))
+        yield from (_astray(m) for m in run.messages if m.sent == time and _strays(m, run.faults))
+    yield from outcome_lines(run)
+
+
+def run_heading(run: Execution) -> Iterator[str]:
+    """The bounds and the faults of a run."""
+    nodes = ", ".join(map(str, run.spec.nodes))
+    yield f"EOT {run.spec.eot}, nodes {nodes}; {'these faults:' if run.faults else 'no fault'}"
+    yield from (f"  {fault_text(fault)}" for fault in run.faults)
+
+
+def _strays(message: Message, faults: FaultSet) -> bool:
+    """Lost or late; what a crashed node would have sent was never sent."""
+    crashed = any(c.node == message.source and c.time <= message.sent for c in faults.crashes)
+    return message.arrived != message.sent + 1 and not crashed
 
 
 def _astray(message: Message) -> str:
-    what = f"{message.relation}({_row_text(message.row)}) from {message.source} to {message.target}"
+    what = f"{message.relation}({row_text(message.row)}) from {message.source} to {message.target}"
     return f"  [lost: {what}]" if message.arrived is None else f"  [arrives at {message.arrived}: {what}]"
 
 
-def _outcome_lines(run: Execution) -> Iterator[str]:
+def outcome_lines(run: Execution) -> Iterator[str]:
+    """Whether what must hold does."""
     yield from (f"VIOLATED: {violation}" for violation in run.violations)
     if run.violations:
         return
@@ -161,7 +182,3 @@ def _outcome_lines(run: Execution) -> Iterator[str]:
         yield f"holds: every row of 'pre' is in 'post' at the end{empty}"
     else:
         yield "holds: no row of a persistent relation is missing that the failure-free run has at the end"
-
-
-def _row_text(row: Row) -> str:
-    return ", ".join(map(str, row))

@@ -35,6 +35,7 @@ def _confirm(system: SolvableSystem, faults: FaultSet, ledger: Ledger) -> None:
     """Queries on the system are over by now: it can execute."""
     ledger.runs += 1
     run = system.run(faults)
+    ledger.after_run(run)
     if not run.violations:
         raise AssertionError(f"the solver's counterexample {faults} does not fail when executed")
     ledger.record(run)

@@ -28,6 +28,7 @@ def search(
             continue
         ledger.before_run(f"{len(faults)} faults")
         run = system.run(faults)
+        ledger.after_run(run)
         if run.violations:
             ledger.record(run)
             if not find_all:

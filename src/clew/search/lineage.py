@@ -34,6 +34,7 @@ def search(
         while candidate is not None:
             ledger.before_run(f"{len(candidate)} faults")
             run = system.trace(candidate)
+            ledger.after_run(run)
             complete = complete and run.complete
             if run.violations:
                 ledger.record(run)

@@ -30,6 +30,7 @@ def search(system: System, ledger: Ledger, *, seed: int, max_runs: int) -> str |
         faults += [Crash(node, random.randrange(1, system.spec.eot)) for node in crashing]
         ledger.before_run("drawing at random")
         run = system.run(FaultSet.of(faults))
+        ledger.after_run(run)
         if run.violations:
             ledger.record(run)
             return None

@@ -80,6 +80,7 @@ class _Sweep:
         while True:
             self._ledger.deadline.check()
             self._ledger.tell(f"EOT {self._spec.eot}, EFF {self._spec.eff}")
+            self._ledger.executions.clear()
             findings, vacuous = self._system.examine(self._spec, self._ledger)
             self._settings.append(Setting(self._spec.eot, self._spec.eff, findings.answer))
             if findings.answer is Answer.INCOMPLETE:

@@ -29,12 +29,16 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a search brought: the answer, on what it rests, and why it is incomplete if it is."""
+    """What a search brought: the answer, on what it rests, and why it is incomplete if it is.
+
+    ``executions``: what was executed, in order; of a long search the beginning.
+    """
 
     answer: Answer
     counterexamples: tuple[Counterexample, ...]
     runs: int
     reason: str | None = None
+    executions: tuple[Run, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,9 @@ class Setting:
     eff: int
     answer: Answer
 
+
+#: So many executions are remembered; a search can have millions.
+MOST_REMEMBERED = 1000
 
 #: Called after every execution with the number of executions and a word on the current stage.
 Progress = Callable[[int, str], None]
@@ -59,6 +66,7 @@ class Ledger:
     progress: Progress | None = None
     runs: int = 0
     counterexamples: list[Counterexample] = field(default_factory=list)
+    executions: list[Run] = field(default_factory=list)
     stage: str = "grounding"
 
     def __post_init__(self) -> None:
@@ -78,6 +86,11 @@ class Ledger:
         if self.progress:
             self.progress(self.runs, stage)
 
+    def after_run(self, run: Run) -> None:
+        """Remember what was executed, for those who want to look at it."""
+        if len(self.executions) < MOST_REMEMBERED:
+            self.executions.append(Run(run.faults, run.violations))
+
     def record(self, run: Run) -> None:
         """Keep a run that violates something."""
         self.counterexamples.append(Counterexample(run.faults, run.violations))
@@ -89,7 +102,7 @@ class Ledger:
         else:
             answer = Answer.CERTIFIED if reason is None else Answer.INCOMPLETE
         found = sorted(self.counterexamples, key=lambda c: c.faults.sort_key())
-        return Findings(answer, tuple(found), self.runs, reason)
+        return Findings(answer, tuple(found), self.runs, reason, tuple(self.executions))
 
 
 def conduct(search: Callable[[Ledger], str | None], ledger: Ledger) -> Findings:

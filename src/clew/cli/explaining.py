@@ -1,0 +1,116 @@
+"""Explanations for the commands: bounded in time, never in the way of an answer that is already there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from clew.api import Verdict
+from clew.cli.progress import progress_display
+from clew.engine.execution import Execution
+from clew.errors import BudgetExhaustedError, ProgramError, UsageError
+from clew.interrupt import Deadline
+
+# What explains is imported where it is used: a check that has nothing to explain starts without it.
+
+#: Seconds for one explanation.
+_SECONDS = 10.0
+
+
+def explanation(verdict: Verdict) -> list[str]:
+    """The first counterexample as a diagram, and why it fails; a line that says so if that takes too long."""
+    if not verdict.counterexamples or verdict.program is None:
+        return []
+    from clew.explain.failure_free import FailureFree
+    from clew.explain.why import why
+    from clew.report.explanation_text import explanation_lines
+
+    first = verdict.counterexamples[0]
+    deadline = Deadline(_SECONDS)
+    try:
+        with deadline.listening():
+            failure_free = FailureFree(verdict.program, verdict.spec, deadline)
+            whys = [why(failure_free, violation, first.faults) for violation in first.violations]
+            return explanation_lines(failure_free.run(first.faults), whys, ascii_only=ascii_only())
+    except (BudgetExhaustedError, ProgramError) as limit:
+        return [f"  (no explanation: {limit})"]
+
+
+def ascii_only() -> bool:
+    """Whether standard output cannot show the characters of a diagram."""
+    try:
+        "│●▶✗→…".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return True
+    return False
+
+
+def write_page(result: Verdict | Execution, files: Sequence[str], file: str) -> None:
+    """The report; if there is none in the end, the answer stands and decides the exit code."""
+    from clew.report.writing import write_report
+
+    with progress_display("preparing the report") as progress:
+        stage = (lambda text: progress(0, text)) if progress else lambda text: None
+        try:
+            write_report(result, file, files=files, stage=stage)
+            wrote("the report", file)
+        except (BudgetExhaustedError, ProgramError) as limit:
+            click.echo(f"no report was written: {limit}", err=True)
+
+
+def write_lineage(run: Execution, file: str) -> None:
+    """The lineage of what the run violates, with the cut, or of the first outcome if it violates nothing."""
+    from clew.explain.explainer import Explainer
+    from clew.report.pictures import lineage_picture
+
+    assert run.program is not None, "an execution that was just performed knows its program"
+    deadline = Deadline(_SECONDS)
+    with deadline.listening():
+        picture = lineage_picture(run, Explainer(run.program, run.spec, deadline))
+    Path(file).write_text(picture, encoding="utf-8", errors="replace")
+    wrote("the lineage", file)
+
+
+def write_diagram(run: Execution, file: str) -> None:
+    from clew.report.pictures import diagram_picture
+
+    Path(file).write_text(diagram_picture(run), encoding="utf-8", errors="replace")
+    wrote("the diagram", file)
+
+
+def show_diagram(run: Execution) -> None:
+    from clew.report.explanation_text import diagram_text
+
+    click.echo(diagram_text(run, ascii_only=ascii_only()), nl=False)
+
+
+def wrote(what: str, file: str) -> None:
+    click.echo(f"{what} is in {file}", err=True)
+
+
+def refuse_no_file(flag: str, file: str | None, example: str) -> None:
+    """For what only makes sense in a file."""
+    if file == "-":
+        raise UsageError(
+            f"{flag} writes a file, not standard output", remedy=f"give a path, as in {flag} {example}"
+        )
+    if file is not None:
+        refuse_unwritable(file, "give a path that can")
+
+
+def refuse_unwritable(file: str, remedy: str) -> None:
+    """Before the search: an answer that took an hour must not be lost to a misspelt path."""
+    path = Path(file)
+    try:
+        new = not path.exists()
+        with path.open("a", encoding="utf-8"):
+            pass
+        if new:
+            path.unlink()  # it is written when there is something to write
+    except OSError as error:
+        raise UsageError(
+            f"{file or 'the empty path'} cannot be written ({error.strerror})", remedy=remedy
+        ) from None

@@ -1,0 +1,198 @@
+"""``clew replay``: does what a file recorded still happen?
+
+Such a file says in its field ``format`` what it is; ``_REPLAYS`` is the one place that knows what can be replayed.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from clew.api import run
+from clew.bounds import as_node
+from clew.cli import exit_codes
+from clew.dedalus.loader import load
+from clew.engine.execution import Execution
+from clew.errors import Notice, UsageError
+from clew.faults import Crash, FaultSet, Node
+from clew.program.checks import checked
+from clew.program.ir import Program, rule_constants
+from clew.program.outcomes import PRE, outcomes_of
+from clew.report import text
+from clew.report.document import FORMAT
+from clew.violation import Violation
+
+if TYPE_CHECKING:  # imported when the command runs: the other commands should not pay for it
+    from clew.report.json_file import Item
+    from clew.report.verdict_file import SavedVerdict
+
+
+@click.command("replay")
+@click.argument("document", metavar="VERDICT.json")
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+def replay_command(document: str, files: tuple[str, ...]) -> None:
+    """Run the counterexamples of a verdict again.
+
+    VERDICT.json is what "clew check ... --json VERDICT.json" wrote.  Each counterexample in it is executed on the
+    program as it is now, with its faults and the nodes and EOT of the document: does it still fail?  The FILEs
+    form the program; by default they are those that were checked.
+
+    Exit code: 0 if all are fixed, 1 if one still fails, 2 bad document, program or usage, 3 interrupted.
+    """
+    from clew.report.json_file import format_of, read_document
+
+    content = read_document(document)
+    kind = format_of(content)
+    if kind not in _REPLAYS:
+        content.member("format").refuse(" or ".join(f'"{known}"' for known in _REPLAYS))
+    sys.exit(_REPLAYS[kind](content, files))
+
+
+@dataclass(frozen=True)
+class _Again:
+    """A saved verdict and the program that its counterexamples are run on now."""
+
+    saved: SavedVerdict
+    files: tuple[str, ...]
+    program: Program
+    outcomes: tuple[str, ...]
+
+    def run(self, faults: FaultSet) -> Execution:
+        return run(self.program, faults, nodes=self.saved.nodes, eot=self.saved.eot)
+
+
+def _replay_verdict(content: Item, given: Sequence[str]) -> int:
+    from clew.report.verdict_file import verdict_of
+
+    again = _again(content.file, verdict_of(content), given)
+    counterexamples = again.saved.counterexamples
+    _say([f"{' '.join(again.files)}, EOT {again.saved.eot}, nodes {', '.join(map(str, again.saved.nodes))}"])
+    told: set[Notice] = set()
+    failing = 0
+    for number, counterexample in enumerate(counterexamples, start=1):
+        execution = again.run(counterexample.faults)
+        if set(execution.violations) != set(counterexample.violations):
+            _refuse_strangers(again, counterexample.faults)
+        _warn(execution.notices, told)
+        if len(counterexamples) > 1:
+            _say([f" {number}."])
+        _say(_outcome(again, execution, counterexample.violations))
+        failing += not execution.good
+    _say(_conclusion(again, failing))
+    return exit_codes.VIOLATED if failing else exit_codes.HOLDS
+
+
+#: How each kind of document is replayed: from its content and the FILEs of the command line to the exit code.
+_REPLAYS: dict[str, Callable[[Item, Sequence[str]], int]] = {FORMAT: _replay_verdict}
+
+
+def _again(document: str, saved: SavedVerdict, given: Sequence[str]) -> _Again:
+    if not saved.counterexamples:
+        raise UsageError(
+            f"{document}: the verdict is '{saved.answer.value}', and only a counterexample can be replayed",
+            remedy="to see whether it is still so, run clew check again",
+        )
+    files = tuple(given) or saved.files
+    if not files:
+        raise UsageError(
+            f"{document}: names no file, for the program was checked from Python",
+            remedy=f"name the files: clew replay {shlex.quote(document)} FILE...",
+        )
+    for file in () if given else files:
+        if not os.path.exists(file):  # noqa: PTH110  # unlike Path.exists, it never raises
+            raise UsageError(
+                f"{document}: the program was checked from {file}, and there is no such file here",
+                remedy=f"run it where that was, or name the files: clew replay {shlex.quote(document)} FILE...",
+            )
+    program = load(files).program
+    return _Again(saved, files, program, outcomes_of(checked(program).program))
+
+
+# -- what is said ------------------------------------------------------------------------------------------------
+
+
+def _outcome(again: _Again, execution: Execution, before: Sequence[Violation]) -> Iterator[str]:
+    """The faults, and what came of them this time."""
+    for fault in execution.faults:
+        yield f"  {text.fault_text(fault)}"
+    if not execution.faults:
+        yield "  no fault"
+    if execution.violations:
+        changed = "" if set(execution.violations) == set(before) else f" (before: {_listed(before)})"
+        yield f"  still fails: {_listed(execution.violations)}{changed}"
+        yield f"  see: {text.replay_command(execution.faults, again.saved.spec, again.files)}"
+        return
+    for violation in before:
+        yield f"  fixed: {_fixed(again, execution, violation)}"
+    if not any(execution.rows(relation) for relation in again.outcomes):
+        nothing = "'pre' is empty" if PRE in again.outcomes else "no relation that persists has a row"
+        yield f"  Beware: {nothing} at the end of this run, so that there is nothing that could fail."
+
+
+def _fixed(again: _Again, execution: Execution, violation: Violation) -> str:
+    """Why a row that failed no longer does; not every reason is a good one."""
+    if violation.relation not in again.outcomes:
+        return f"{violation} is not asked for any more: what must hold is about {', '.join(again.outcomes)}"
+    there = violation.row in execution.rows(violation.relation)
+    if violation.relation == PRE:
+        return f"{violation} is in 'post', too" if there else f"{violation} is no longer in 'pre'"
+    return f"{violation} is there at the end" if there else f"{violation} is not in the failure-free run any more"
+
+
+def _refuse_strangers(again: _Again, faults: FaultSet) -> None:
+    """A program that does not know the nodes of the faults cannot show whether it is fixed."""
+    mentioned = {*(value for f in again.program.facts for value in f.args), *rule_constants(again.program)}
+    for node in _nodes_of(faults):
+        # A program may compute numbers that it does not mention.
+        if isinstance(node, str) and as_node(node, mentioned) not in mentioned:
+            raise UsageError(
+                f"a counterexample has faults at '{node}', which the program does not mention: they do nothing",
+                remedy="give the files of the program that was checked, or run clew check again",
+            )
+
+
+def _nodes_of(faults: FaultSet) -> Iterator[Node]:
+    for fault in faults:
+        yield from (fault.node,) if isinstance(fault, Crash) else (fault.source, fault.target)
+
+
+def _conclusion(again: _Again, failing: int) -> Iterator[str]:
+    total = len(again.saved.counterexamples)
+    if failing:
+        yield f"STILL FAILS: {f'{failing} of {total} counterexamples' if total > 1 else 'the counterexample'}"
+        return
+    yield f"FIXED: {f'all {total} counterexamples' if total > 1 else 'the counterexample'}"
+    yield "  Other faults may still break it.  To find out:"
+    yield f"  {_check_command(again)}"
+
+
+def _check_command(again: _Again) -> str:
+    """The exact command that searches within the bounds of the document."""
+    spec = again.saved.spec
+    words = ["clew", "check", *again.files, "--nodes", ",".join(map(str, spec.nodes)), "--eot", str(spec.eot)]
+    # A sweep may allow delays that are longer than the execution it ends at; they mean no more than its length.
+    words += ["--eff", str(spec.eff), "--crashes", str(spec.crashes), "--delays", str(min(spec.delays, spec.eot))]
+    return shlex.join(words)
+
+
+def _listed(violations: Iterable[Violation]) -> str:
+    return ", ".join(map(str, violations))
+
+
+def _warn(notices: Iterable[Notice], told: set[Notice]) -> None:
+    for notice in notices:
+        if notice not in told:
+            told.add(notice)
+            click.echo(str(notice), err=True)
+
+
+def _say(lines: Iterable[str]) -> None:
+    """Documents are not trusted: what a terminal would obey is shown as Python writes it."""
+    for line in lines:
+        click.echo("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line))

@@ -1,0 +1,90 @@
+"""The failure-free run with its lineage: what every explanation starts from.
+
+Lineage is followed beyond the budget: losses after EFF are considered, too.  They cannot happen within the bounds,
+but only so is every message on which an outcome rests visible as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+
+from clew.engine.execution import Execution, Message
+from clew.faults import FailureSpec, FaultSet, SentMessage
+from clew.interrupt import Deadline
+from clew.lineage.derivations import Derivations
+from clew.lineage.negation import Negation
+from clew.program.ir import Program
+from clew.traced import TracedModel
+from clew.violation import Violation
+
+
+class FailureFree:
+    """One execution without faults, and why each violation did not happen in it."""
+
+    def __init__(self, program: Program, spec: FailureSpec, deadline: Deadline) -> None:
+        self.program = program
+        self.spec = spec
+        self.deadline = deadline
+        beyond = replace(spec, eff=spec.eot)
+        self.model = TracedModel(program, beyond, Negation.EXACT, traceable=True, deadline=deadline)
+        self.graph = self.model.graph
+        true = self.model.ground.truth(FaultSet(), self.graph.atoms)
+        self.derivations = Derivations(self.graph, true)
+
+    @cached_property
+    def supports(self) -> dict[Violation, int]:
+        """For each violation that did not happen, the gate that kept it from happening."""
+        return dict(self.model.traced(FaultSet(), self.derivations.true).supports)
+
+    @cached_property
+    def execution(self) -> Execution:
+        return self.run(FaultSet())
+
+    def run(self, faults: FaultSet) -> Execution:
+        """The run with these faults, which may be any within the bounds."""
+        self.deadline.check()
+        return replace(self.model.ground.run(faults), spec=self.spec)
+
+    def pre_held(self, violation: Violation) -> bool:
+        """Whether the violation was prevented by ``post``, or for want of ``pre``."""
+        rules = self.graph.rules_for(self.graph.goals[violation])
+        return all(self.derivations.holds(b) for rule in rules for b in rule.body if b > 0)
+
+    def given(self, violation: Violation) -> frozenset[int]:
+        """Atoms that need no support: as long as ``pre`` holds, they are as they were in this run."""
+        if not self.pre_held(violation):
+            return frozenset()
+        implied = self.graph.given_with(self.graph.goals[violation])
+        return frozenset(a for a, holds in implied.items() if (a in self.derivations.true) == holds)
+
+    def messages_behind(self, violation: Violation) -> dict[SentMessage, tuple[Message, ...]]:
+        """The messages in the lineage of what kept the violation away, by the link and time they used."""
+        sent = {m.literal: m for m in self.model.ground.sent_atoms}
+        behind = {
+            (a.relation, a.row, a.source, a.time)
+            for a in (sent[atom] for atom in self._atoms_behind(violation) if atom in sent)
+        }
+        found: dict[SentMessage, tuple[Message, ...]] = {}
+        for m in self.execution.messages:
+            if (m.relation, m.row, m.source, m.sent) in behind:
+                link = (m.source, m.target, m.sent)
+                found[link] = (*found.get(link, ()), m)
+        return found
+
+    def _atoms_behind(self, violation: Violation) -> Iterator[int]:
+        given = self.given(violation)
+        seen: set[int] = set()
+        work = [self.graph.goals[violation]]
+        while work:
+            atom = work.pop()
+            if atom in seen or atom in given:
+                continue
+            seen.add(atom)
+            yield atom
+            if atom in self.derivations.true:
+                work.extend(abs(b) for rule in self.derivations.of(atom) for b in rule.body)
+            else:
+                blocked = self.derivations.against(atom)
+                work.extend(abs(b) for rule in blocked for b in rule.body if not self.derivations.holds(b))

@@ -1,0 +1,301 @@
+"""From the ground rules of the failure-free run to the graph that is drawn.
+
+Three steps: walk back from the outcome over rules that fired (and, for what stays away, over rules that were kept
+from firing); leave out what no fault can touch; make one goal of a row that merely persists.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from clew.engine.atoms import GroundRule, RowAtom, SentAtom
+from clew.explain.failure_free import FailureFree
+from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
+from clew.faults import Crash, Fault, Node, SentMessage, fault_key
+from clew.program.ir import CRASH, Rule, Timing
+from clew.program.outcomes import POST, PRE
+from clew.violation import Violation
+
+#: A graph with more goals than this is cut off: nobody can read it, and a page has to show it.
+MOST_GOALS = 400
+
+
+def lineage_graph(
+    failure_free: FailureFree,
+    violation: Violation,
+    only: Container[SentMessage] | None = None,
+    most_goals: int = MOST_GOALS,
+) -> LineageGraph:
+    """The lineage of what kept this violation away in the failure-free run.
+
+    ``only``: leave out messages over other links than these, and with them what came about through them alone.
+    """
+    walk = _Walk(failure_free, violation, only)
+    walk.back(most_goals * 4)
+    return _Drawing(walk, failure_free.program.rules, most_goals).graph()
+
+
+@dataclass(frozen=True)
+class _StaysUp:
+    """The goal that a node does not crash: one of these faults would undo it."""
+
+    node: Node
+    crashes: tuple[Fault, ...]
+
+
+#: What identifies a goal while walking: an atom of the ground program, or a node that stays up.
+_Key = int | _StaysUp
+
+
+@dataclass
+class _Step:
+    """One goal at one time, with the numbers of the uses that explain it."""
+
+    goal: Goal
+    why: list[int] = field(default_factory=list)
+
+
+@dataclass
+class _Use:
+    """A firing, and the goals it rests on."""
+
+    firing: Firing
+    needs: list[_Key] = field(default_factory=list)
+
+
+class _Walk:
+    """Back from the outcome: the goals by key, and the firings between them."""
+
+    def __init__(
+        self, failure_free: FailureFree, violation: Violation, only: Container[SentMessage] | None
+    ) -> None:
+        ground = failure_free.model.ground
+        self._graph = failure_free.graph
+        self._derivations = failure_free.derivations
+        self._rows: dict[int, RowAtom] = {atom.literal: atom for atom in ground.row_atoms}
+        self._sent: dict[int, SentAtom] = {atom.literal: atom for atom in ground.sent_atoms}
+        self._given = failure_free.given(violation)
+        self._only = only
+        self._last = failure_free.spec.eot
+        self._faults_below: dict[int, frozenset[Fault]] = {}
+        self.steps: dict[_Key, _Step] = {}
+        self.uses: list[_Use] = []
+        self.truncated = False
+        self.root = self._outcome(failure_free, violation)
+
+    def _outcome(self, failure_free: FailureFree, violation: Violation) -> int:
+        """``post`` if that prevented the violation, otherwise ``pre``, which stays away."""
+        relation = violation.relation
+        if relation == PRE and failure_free.pre_held(violation):
+            relation = POST
+        wanted = (relation, violation.row, self._last)
+        return next(a.literal for a in self._rows.values() if (a.relation, a.row, a.time) == wanted)
+
+    def back(self, most_goals: int) -> None:
+        queue: deque[_Key] = deque([self._step(self.root)])
+        while queue:
+            key = queue.popleft()
+            if len(self.steps) > most_goals:
+                self.truncated = True
+                return
+            if isinstance(key, int) and not self.steps[key].goal.given:
+                queue.extend(self._explain(key))
+
+    def _step(self, atom: int) -> int:
+        row = self._rows[atom]
+        present = atom in self._derivations.true
+        goal = Goal(row.relation, row.row, row.time, row.time, present, atom in self._given)
+        self.steps[atom] = _Step(goal)
+        return atom
+
+    def _explain(self, atom: int) -> Iterator[_Key]:
+        """The firings behind a goal; yields the goals that were not known before."""
+        step = self.steps[atom]
+        for rule in self._rules(atom):
+            sent = next((abs(b) for b in rule.body if abs(b) in self._sent), None)
+            if rule.source is not None:
+                yield from self._use(step, rule, step.goal, None)
+            elif sent is not None:
+                message = self._sent[sent]
+                for sending in self._rules(sent):
+                    yield from self._use(step, sending, step.goal, message)
+
+    def _rules(self, atom: int) -> list[GroundRule]:
+        if atom in self._derivations.true:
+            return self._derivations.of(atom)
+        return self._derivations.against(atom)
+
+    def _use(self, step: _Step, rule: GroundRule, goal: Goal, message: SentAtom | None) -> Iterator[_Key]:
+        assert rule.source is not None
+        time = message.time if message else goal.last
+        target = goal.row[0]
+        transfer = None
+        if message and message.source != target:
+            transfer = Transfer(message.relation, message.row, message.source, target, message.time)
+            if self._only is not None and transfer.link not in self._only:
+                return
+        use = _Use(Firing(rule.source, time, goal.present, transfer))
+        literals = rule.body if goal.present else [b for b in rule.body if not self._derivations.holds(b)]
+        step.why.append(len(self.uses))
+        self.uses.append(use)
+        for key in self._goals_among(literals):
+            use.needs.append(key)
+            if key not in self.steps:
+                self._add(key)
+                yield key
+
+    def _add(self, key: _Key) -> None:
+        if isinstance(key, _StaysUp):
+            self.steps[key] = _Step(Goal(CRASH, (key.node,), 1, self._last, False, False, key.crashes))
+        else:
+            self._step(key)
+
+    def _goals_among(self, literals: Sequence[int]) -> Iterator[_Key]:
+        """Rows and crashes, also those behind helpers of the encoding such as the elements of an aggregate."""
+        seen: set[_Key] = set()
+        work = [abs(b) for b in reversed(literals)]
+        while work:
+            atom = work.pop()
+            if atom in seen:
+                continue
+            seen.add(atom)
+            if atom in self._rows:
+                yield atom
+            elif atom in self._graph.fault_determined:
+                for key in self._staying_up(atom):
+                    if key not in seen:
+                        seen.add(key)
+                        yield key
+            elif atom in self._derivations.true:
+                work.extend(abs(b) for rule in self._derivations.of(atom) for b in rule.body)
+            else:
+                against = self._derivations.against(atom)
+                work.extend(abs(b) for r in against for b in r.body if not self._derivations.holds(b))
+
+    def _staying_up(self, atom: int) -> Iterator[_StaysUp]:
+        """The nodes whose crash would change the atom."""
+        by_node: dict[Node, list[Fault]] = {}
+        for fault in sorted(self._below(atom), key=fault_key):
+            if isinstance(fault, Crash):
+                by_node.setdefault(fault.node, []).append(fault)
+        yield from (_StaysUp(node, tuple(crashes)) for node, crashes in by_node.items())
+
+    def _below(self, atom: int) -> frozenset[Fault]:
+        if atom not in self._faults_below:
+            found: set[Fault] = set()
+            seen = {atom}
+            work = [atom]
+            while work:
+                lower = work.pop()
+                if lower in self._graph.faults:
+                    found.add(self._graph.faults[lower])
+                new = {abs(b) for rule in self._graph.rules_for(lower) for b in rule.body} - seen
+                seen |= new
+                work.extend(new)
+            self._faults_below[atom] = frozenset(found)
+        return self._faults_below[atom]
+
+
+class _Drawing:
+    """What is left of a walk when it is drawn."""
+
+    def __init__(self, walk: _Walk, rules: Sequence[Rule], most_goals: int) -> None:
+        self._walk = walk
+        self._rules = rules
+        self._most_goals = most_goals
+        self._relevant = self._touched_by_faults()
+        self._first = {key: key for key in walk.steps}  # where the chain that a goal belongs to begins
+        self._last = {key: key for key in walk.steps}
+        self._join_chains()
+
+    def _touched_by_faults(self) -> set[_Key]:
+        """Goals behind which there is a message or a node that has to stay up."""
+        users: dict[_Key, list[_Key]] = {}
+        start: list[_Key] = []
+        for key, step in self._walk.steps.items():
+            if step.goal.crashes:
+                start.append(key)
+            for number in step.why:
+                use = self._walk.uses[number]
+                if use.firing.transfer:
+                    start.append(key)
+                for needed in use.needs:
+                    users.setdefault(needed, []).append(key)
+        found: set[_Key] = set()
+        while start:
+            key = start.pop()
+            if key not in found:
+                found.add(key)
+                start.extend(users.get(key, ()))
+        return found
+
+    def _join_chains(self) -> None:
+        """A goal whose only reason is that it held before, kept by a rule with no other premise that matters."""
+        for key, step in sorted(self._walk.steps.items(), key=lambda item: item[1].goal.first):
+            before = self._merely_kept(step)
+            if before is not None:
+                self._first[key] = self._first[before]
+                self._last[self._first[key]] = key
+
+    def _merely_kept(self, step: _Step) -> _Key | None:
+        uses = [self._walk.uses[number] for number in step.why]
+        uses = [use for use in uses if use.firing.transfer or self._shown(use.needs)]
+        if len(uses) != 1 or uses[0].firing.transfer or self._rules[uses[0].firing.rule].timing is not Timing.NEXT:
+            return None
+        shown = self._shown(uses[0].needs)
+        if len(shown) != 1:
+            return None
+        goal, before = step.goal, self._walk.steps[shown[0]].goal
+        same = (goal.relation, goal.row, goal.present, goal.given) == (
+            before.relation,
+            before.row,
+            before.present,
+            before.given,
+        )
+        return shown[0] if same and before.last == goal.first - 1 else None
+
+    def _shown(self, needs: Sequence[_Key]) -> list[_Key]:
+        return [key for key in needs if key in self._relevant]
+
+    def graph(self) -> LineageGraph:
+        numbers: dict[_Key, int] = {}
+        goals: list[Goal] = []
+        firings: list[Firing] = []
+        why: list[tuple[int, ...]] = []
+        needs: list[tuple[int, ...]] = []
+        queue: deque[_Key] = deque()
+        truncated = self._walk.truncated
+
+        def number(key: _Key) -> int | None:
+            nonlocal truncated
+            first = self._first[key]
+            if first not in numbers:
+                if len(goals) >= self._most_goals:
+                    truncated = True
+                    return None
+                numbers[first] = len(goals)
+                earliest, latest = self._walk.steps[first].goal, self._walk.steps[self._last[first]].goal
+                goals.append(replace(earliest, last=latest.last))
+                why.append(())
+                queue.append(first)
+            return numbers[first]
+
+        number(self._walk.root)
+        while queue:
+            first = queue.popleft()
+            behind: dict[tuple[Firing, tuple[int, ...]], None] = {}
+            for use in (self._walk.uses[n] for n in self._walk.steps[first].why):
+                shown = self._shown(use.needs)
+                if use.firing.transfer or shown:
+                    shown = [key for key in use.needs if key in shown or self._walk.steps[key].goal.given]
+                    numbered = [n for n in map(number, shown) if n is not None]
+                    behind[use.firing, tuple(dict.fromkeys(numbered))] = None
+            places = []
+            for firing, needed in behind:
+                places.append(len(firings))
+                firings.append(firing)
+                needs.append(needed)
+            why[numbers[first]] = tuple(places)
+        return LineageGraph(tuple(goals), tuple(firings), tuple(why), tuple(needs), truncated)

@@ -1,0 +1,94 @@
+"""Why a violation happens: the supports that kept it away in the failure-free run, and the fault that cut each.
+
+A support is a set of messages that got through and nodes that stayed up, which together were enough.  Its
+*falsifier* is the disjunction of the faults that would break it (section 3 of the paper).  The faults of a
+counterexample cut every support: while one is left, the violation cannot happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from clew.engine.execution import Message
+from clew.explain.failure_free import FailureFree
+from clew.faults import Crash, Fault, FaultSet, Node, node_key
+from clew.lineage.minimal import minimal_supports
+from clew.violation import Violation
+
+#: More supports than this are not listed; a redundant protocol has thousands.
+MOST_SUPPORTS = 200
+
+
+@dataclass(frozen=True)
+class Support:
+    """What was enough: ``messages`` that got through, nodes that were ``up`` until a time.
+
+    ``falsifier``: any one of these faults cuts it; those beyond the bounds of the search are in ``out_of_reach``.
+    ``cut_by``: the faults of the counterexample that do.
+    """
+
+    messages: tuple[Message, ...]
+    up: tuple[tuple[Node, int], ...]
+    falsifier: tuple[Fault, ...]
+    out_of_reach: tuple[Fault, ...]
+    cut_by: tuple[Fault, ...]
+
+
+@dataclass(frozen=True)
+class Why:
+    """One violation explained.
+
+    ``by_pre``: in the failure-free run it was kept away because ``pre`` did not hold (otherwise: ``post`` did).
+    ``more``: there are further supports.  Without any support the failure-free run itself shows the violation.
+    """
+
+    violation: Violation
+    by_pre: bool
+    supports: tuple[Support, ...]
+    more: bool
+
+
+def why(failure_free: FailureFree, violation: Violation, faults: FaultSet) -> Why:
+    """Each support of the failure-free run, fewest messages first, with the faults that cut it."""
+    if violation not in failure_free.supports:
+        return Why(violation, False, (), False)
+    gate = failure_free.supports[violation]
+    found = minimal_supports(failure_free.model.circuit, gate, MOST_SUPPORTS + 1, failure_free.deadline)
+    behind = failure_free.messages_behind(violation)
+    supports = [_support(failure_free, needed, faults, behind) for needed in found[:MOST_SUPPORTS]]
+    supports.sort(key=lambda s: (len(s.messages), [(m.sent, str(m)) for m in s.messages]))
+    return Why(violation, not failure_free.pre_held(violation), tuple(supports), len(found) > MOST_SUPPORTS)
+
+
+def _support(
+    failure_free: FailureFree,
+    needed: Iterable[Fault],
+    faults: FaultSet,
+    behind: dict[tuple[Node, Node, int], tuple[Message, ...]],
+) -> Support:
+    needed = tuple(needed)
+    links = dict.fromkeys(f.message for f in needed if not isinstance(f, Crash))
+    messages = tuple(m for link in sorted(links, key=_chronological) for m in behind.get(link, ()))
+    spec = failure_free.spec
+    within = tuple(f for f in needed if spec.admits(FaultSet.of([f])))
+    beyond = tuple(f for f in needed if f not in within)
+    return Support(messages, _up(needed), within, beyond, tuple(f for f in faults if f in needed))
+
+
+def _up(needed: Iterable[Fault]) -> tuple[tuple[Node, int], ...]:
+    """Nodes that had to stay up longer than to send their last message: somebody looked at their crash."""
+    last_sent: dict[Node, int] = {}
+    last_up: dict[Node, int] = {}
+    for fault in needed:
+        if isinstance(fault, Crash):
+            last_up[fault.node] = max(fault.time, last_up.get(fault.node, 0))
+        else:
+            last_sent[fault.source] = max(fault.time, last_sent.get(fault.source, 0))
+    longer = [(node, time) for node, time in last_up.items() if time > last_sent.get(node, 0)]
+    return tuple(sorted(longer, key=lambda item: node_key(item[0])))
+
+
+def _chronological(link: tuple[Node, Node, int]) -> tuple[object, ...]:
+    source, target, time = link
+    return time, node_key(source), node_key(target)

@@ -1,0 +1,30 @@
+"""What follows a counterexample on the terminal: the run as a diagram, and why it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clew.engine.execution import Execution
+from clew.explain.why import Why
+from clew.report.lamport import lamport_of
+from clew.report.lamport_text import diagram_lines
+from clew.report.text import outcome_lines, run_heading
+from clew.report.why_text import why_lines
+
+
+def diagram_text(run: Execution, *, ascii_only: bool) -> str:
+    """One run: its faults, the diagram, and how it ends."""
+    picture = diagram_lines(lamport_of(run), ascii_only=ascii_only)
+    lines = [*run_heading(run), "", *picture, "", *outcome_lines(run)]
+    return "\n".join(_plain(lines, ascii_only)) + "\n"
+
+
+def explanation_lines(run: Execution, whys: Sequence[Why], *, ascii_only: bool) -> list[str]:
+    lines = ["", *diagram_lines(lamport_of(run), ascii_only=ascii_only), ""]
+    reasons = [*why_lines(whys, run.faults, run.spec.eot, ascii_only=ascii_only)]
+    lines += [*reasons, ""] if reasons else []
+    return _plain(lines, ascii_only)
+
+
+def _plain(lines: list[str], ascii_only: bool) -> list[str]:
+    return [line.replace("→", "->").encode("ascii", "replace").decode() for line in lines] if ascii_only else lines

@@ -1,0 +1,122 @@
+"""One self-contained HTML file: no server, no network, opens from disk.
+
+jinja2 escapes whatever comes from the program.  The page carries its own script and forbids every other by a
+content security policy, so that even a mistake in escaping could not run anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from importlib.resources import files as package_files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from clew.dedalus.printer import print_program
+from clew.program.ir import Program
+from clew.report import lamport_svg, lineage_svg
+from clew.report.colours import COLOURS
+from clew.report.rule_text import rule_text
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A run that a button selects."""
+
+    run: int
+    label: str
+
+
+@dataclass(frozen=True)
+class MarginRow:
+    row: str
+    supports: str
+    independent: str
+    distance: str
+    by_losses: str
+    by_crashes: str
+
+
+@dataclass(frozen=True)
+class ExecutionRow:
+    """``run`` is None where the page does not carry the execution; the command ``replay`` then shows it."""
+
+    number: int
+    faults: str
+    violated: str
+    run: int | None
+    replay: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything on the page besides ``data``, which its script shows."""
+
+    kind: str
+    answer: str
+    name: str
+    summary: str
+    facts: Sequence[tuple[str, str]]
+    cautions: Sequence[str]
+    happens_title: str
+    choices_label: str
+    choices: Sequence[Choice]
+    text: str
+    program: Program
+    data: dict[str, Any] = field(repr=False)
+    eff: int = 0
+    crashes: int = 0
+    margins: Sequence[MarginRow] = ()
+    margins_note: str = ""
+    executions: Sequence[ExecutionRow] = ()
+    executions_lead: str = ""
+
+
+def render(page: Page) -> str:
+    """The file."""
+    parts = package_files("clew.report") / "page"
+    script = (parts / "page.js").read_text(encoding="utf-8")
+    style = "\n".join(
+        [COLOURS, (parts / "page.css").read_text(encoding="utf-8"), lamport_svg.STYLE, lineage_svg.STYLE]
+    )
+    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    template = environment.from_string((parts / "page.html").read_text(encoding="utf-8"))
+    values = {name: getattr(page, name) for name in page.__dataclass_fields__}
+    return template.render(
+        values
+        | {
+            "style": Markup(style),
+            "script": Markup(script),
+            "script_hash": Markup(_policy_hash(script)),
+            "data": Markup(_inside_script(page.data)),
+            "program": _program_text(page.program),
+            "clauses": len(page.program.clauses),
+            "has_why": any(run["whys"] for run in page.data["runs"]),
+            "has_lineage": bool(page.data["graphs"]),
+            "version": version("clew"),
+        }
+    )
+
+
+def _policy_hash(script: str) -> str:
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _inside_script(data: dict[str, Any]) -> str:
+    """JSON that cannot end the script element it stands in."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _program_text(program: Program) -> str:
+    try:
+        return print_program(program)
+    except ValueError:  # a program made in Python can have strings that Dedalus cannot write
+        return "\n".join(map(rule_text, program.rules))

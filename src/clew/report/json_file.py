@@ -1,0 +1,197 @@
+"""JSON documents that Clew reads: strictly, within bounds, and with the place of every defect.
+
+A document may have been edited, cut off or made by something else, so nothing in it is trusted.  Every defect is a
+``UsageError`` that says where in the document it is, what was expected and what to do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from clew.errors import Position, UsageError
+from clew.program.ir import LARGEST_NUMBER
+
+#: Thousands of counterexamples take a few megabytes; what is larger is a mistake and is not read into memory.
+LARGEST_DOCUMENT = 50_000_000
+
+#: Longer integers are not converted: Python refuses to, and next to nothing in a document can be one.
+_MOST_DIGITS = 4000
+
+_REMEDY = "let clew check ... --json FILE write it anew; docs/json.md describes every field"
+
+
+class _Object(dict[str, object]):
+    """A JSON object that remembers which of its names stands there twice."""
+
+    twice: str | None = None
+
+
+@dataclass(frozen=True)
+class HugeInteger:
+    text: str
+
+
+@dataclass(frozen=True)
+class _NoNumber:
+    """NaN and Infinity: Python's reader takes them, JSON does not have them."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """A value and where it stands in the document, such as ``counterexamples[0].losses[2]``."""
+
+    file: str
+    place: str
+    value: object
+
+    def problem(self, message: str) -> UsageError:
+        where = f"{self.file}: {self.place}" if self.place else self.file
+        return UsageError(f"{where}: {message}", remedy=_REMEDY)
+
+    def refuse(self, expected: str) -> NoReturn:
+        raise self.problem(f"expected {expected}, found {_named(self.value)}")
+
+    def members(self, *names: str) -> list[Item]:
+        """The members of an object that has exactly these, in this order."""
+        members = self.mapping()
+        for name in members:
+            if name not in names:
+                raise self.problem(f"{quoted(name)} is no field here; the fields are {', '.join(names)}")
+        for name in names:
+            if name not in members:
+                raise self.problem(f"the field {name!r} is missing")
+        return [self.member(name) for name in names]
+
+    def member(self, name: str) -> Item:
+        place = f"{self.place}.{name}" if self.place else name
+        return Item(self.file, place, self.mapping()[name])
+
+    def mapping(self) -> dict[str, object]:
+        if not isinstance(self.value, _Object):
+            self.refuse("an object")
+        if self.value.twice is not None:
+            raise self.problem(f"the field {quoted(self.value.twice)} stands there twice")
+        return self.value
+
+    def items(self) -> list[Item]:
+        if not isinstance(self.value, list):
+            self.refuse("a list")
+        return [Item(self.file, f"{self.place}[{k}]", value) for k, value in enumerate(self.value)]
+
+    def parts(self, *names: str) -> list[Item]:
+        """The items of a list that has exactly these."""
+        if not isinstance(self.value, list) or len(self.value) != len(names):
+            self.refuse(f"[{', '.join(names)}]")
+        return self.items()
+
+    def text(self, expected: str = "a string") -> str:
+        if not isinstance(self.value, str):
+            self.refuse(expected)
+        return self.value
+
+    def number(self, least: int, most: int = LARGEST_NUMBER) -> int:
+        # In Python, true and false are integers.
+        if not isinstance(self.value, int) or isinstance(self.value, bool) or not least <= self.value <= most:
+            self.refuse(f"an integer from {least} to {most}")
+        return self.value
+
+    def one_of(self, names: Iterable[str]) -> str:
+        known = list(names)
+        if self.value not in known:
+            self.refuse(" or ".join(f'"{name}"' for name in known))
+        return str(self.value)
+
+
+def read_document(path: str | Path) -> Item:
+    """The JSON object that a file holds; only that it is one has been checked."""
+    text = _read(path)
+    if not text.strip():
+        raise UsageError(f"{path}: is empty", remedy="the check that was to write it did not finish: run it again")
+    try:
+        value = json.loads(text, object_pairs_hook=_object, parse_int=_integer, parse_constant=_NoNumber)
+    except json.JSONDecodeError as error:
+        problem = f"not JSON: {error.msg[0].lower()}{error.msg[1:]}"
+        position = Position(str(path), error.lineno, error.colno)
+        if Path(path).is_file():
+            raise UsageError(problem, position=position, remedy=_REMEDY) from None
+        # A pipe: its line cannot be shown, for it cannot be read a second time.
+        raise UsageError(f"{position}: {problem}", remedy=_REMEDY) from None
+    except RecursionError:
+        raise UsageError(f"{path}: lists and objects are nested too deeply", remedy=_REMEDY) from None
+    document = Item(str(path), "", value)
+    document.mapping()
+    return document
+
+
+def format_of(document: Item) -> str:
+    """What the document says it is."""
+    if "format" not in document.mapping():
+        raise UsageError(
+            f"{document.file}: does not say what it is: the field 'format' is missing",
+            remedy="give a file that clew check ... --json FILE wrote",
+        )
+    return document.member("format").text("the name of a format")
+
+
+def _read(path: str | Path) -> str:
+    try:
+        with Path(path).open("rb") as stream:
+            data = stream.read(LARGEST_DOCUMENT + 1)
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file", remedy="write it first: clew check ... --json FILE") from None
+    except IsADirectoryError:
+        raise UsageError(f"{path}: is a folder", remedy="name the file that clew check wrote there") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{path}: cannot be read ({why})", remedy="check the path and its permissions") from None
+    if len(data) > LARGEST_DOCUMENT:
+        raise UsageError(f"{path}: is larger than {LARGEST_DOCUMENT // 1_000_000} MB", remedy=_REMEDY)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 text, from byte {error.start} on", remedy=_REMEDY) from None
+
+
+def _object(pairs: list[tuple[str, object]]) -> _Object:
+    made = _Object(pairs)
+    if len(made) < len(pairs):
+        made.twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+    return made
+
+
+def _integer(text: str) -> int | HugeInteger:
+    return int(text) if len(text) <= _MOST_DIGITS else HugeInteger(text)
+
+
+def _named(value: object) -> str:
+    """A value in a message: short, and without characters that a terminal would obey."""
+    match value:
+        case None | bool():
+            return json.dumps(value)
+        case str():
+            return f"the string {quoted(value)}"
+        case list():
+            return f"a list of {len(value)}"
+        case dict():
+            return "an object"
+        case HugeInteger(text):
+            return f"an integer of {len(text)} digits"
+        case _NoNumber(text):
+            return f"{text}, which JSON does not have"
+        case _:
+            return shortened(str(value))
+
+
+def quoted(text: str) -> str:
+    return repr(shortened(text))
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."

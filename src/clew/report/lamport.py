@@ -1,0 +1,174 @@
+"""One execution as a Lamport (space-time) diagram: processes, who sent what to whom and when, and what faults did.
+
+Figures 4, 8, 9 and 10 of the paper are such diagrams.  This module only says what is in the picture;
+``lamport_text`` and ``lamport_svg`` draw it.  Nothing here is particular to Dedalus but ``lamport_of``: another
+kind of system describes its messages as ``Sending`` and calls ``diagram_of``.
+
+What is in the picture: everything that one process sends to another at a time is one arrow, because a loss hits
+all of it.  Not in the picture: what a process sends to itself, what goes to or comes from a place that is no
+known process, and what a crashed process would have sent, since it was never sent.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from clew.engine.execution import Execution
+from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node, SentMessage, by_message
+
+
+class Fate(enum.Enum):
+    """What became of an arrow."""
+
+    DELIVERED = "delivered"
+    LOST = "lost"
+    LATE = "late"  # later than the step after it was sent
+    NEVER = "never"  # still under way when the execution ends
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """All that ``source`` sends to ``target`` at time ``sent``.
+
+    ``labels``: the distinct names of the messages, sorted.  ``details``: the messages in full.  ``fault``: the
+    number, from 1 on, of the fault in ``Diagram.faults`` that hits it in this run, or, in a failure-free run that
+    is shown beside a failing one, that hits it over there.
+    """
+
+    source: str
+    target: str
+    sent: int
+    arrived: int | None
+    labels: tuple[str, ...]
+    details: tuple[str, ...]
+    fate: Fate
+    fault: int | None = None
+
+    @property
+    def foreseen(self) -> bool:
+        """Whether it arrives here as usual, but is hit in the failing run beside this one."""
+        return self.fate is Fate.DELIVERED and self.fault is not None
+
+
+@dataclass(frozen=True)
+class CrashMark:
+    """``process`` crashes at ``time``; ``fault`` is the number of that fault."""
+
+    process: str
+    time: int
+    fault: int
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A picture of one execution: ``last`` is its last time, ``faults`` are in the notation of the paper."""
+
+    processes: tuple[str, ...]
+    last: int
+    arrows: tuple[Arrow, ...]
+    crashes: tuple[CrashMark, ...] = ()
+    faults: tuple[str, ...] = ()
+
+    @property
+    def unseen_faults(self) -> tuple[str, ...]:
+        """The faults that hit nothing in this picture."""
+        seen = {a.fault for a in self.arrows} | {c.fault for c in self.crashes}
+        return tuple(fault for number, fault in enumerate(self.faults, start=1) if number not in seen)
+
+
+@dataclass(frozen=True)
+class Sending:
+    """One message, whatever kind of system sends it: a short ``label``, and in full as ``detail``."""
+
+    label: str
+    detail: str
+    source: Node
+    target: Node
+    sent: int
+    arrived: int | None
+
+
+def lamport_of(execution: Execution, counterexample_faults: Iterable[Fault] | None = None) -> Diagram:
+    """The diagram of an execution of a program.
+
+    With ``counterexample_faults`` the execution is a failure-free one, shown beside the run with these faults:
+    they do not happen here, and what they will hit over there carries their numbers.
+    """
+    foreseen = counterexample_faults is not None
+    if foreseen and execution.faults:
+        raise ValueError(f"only a failure-free run foresees faults, this one has {execution.faults}")
+    faults = FaultSet.of(execution.faults if counterexample_faults is None else counterexample_faults)
+    sendings = (
+        Sending(m.relation, f"{m.relation}({', '.join(map(str, m.row))})", m.source, m.target, m.sent, m.arrived)
+        for m in execution.messages
+    )
+    return diagram_of(execution.spec.nodes, execution.spec.eot, sendings, faults, foreseen=foreseen)
+
+
+def diagram_of(
+    nodes: Sequence[Node], last: int, sendings: Iterable[Sending], faults: FaultSet, *, foreseen: bool = False
+) -> Diagram:
+    """The diagram of these messages; ``foreseen``: the faults do not happen here, they are only marked."""
+    names = _names(nodes)
+    hits = _Hits(faults)
+    links: dict[tuple[int, int, int, int], list[Sending]] = {}
+    order = {node: k for k, node in enumerate(nodes)}
+    for s in sendings:
+        sent_at_all = foreseen or hits.crash(s.source, s.sent) is None
+        if s.source in names and s.target in names and s.source != s.target and sent_at_all:
+            arrival = last + 1 if s.arrived is None else s.arrived
+            links.setdefault((s.sent, order[s.source], order[s.target], arrival), []).append(s)
+    arrows = tuple(_arrow(links[key], names, hits, last) for key in sorted(links))
+    crashes = () if foreseen else tuple(CrashMark(names[c.node], c.time, hits.number[c]) for c in faults.crashes)
+    return Diagram(tuple(names[n] for n in nodes), last, arrows, crashes, tuple(map(str, faults)))
+
+
+class _Hits:
+    """Which fault, by its number, hits a message."""
+
+    def __init__(self, faults: FaultSet) -> None:
+        self.number: dict[Fault, int] = {fault: k for k, fault in enumerate(faults, start=1)}
+        self._of_message: dict[SentMessage, Loss | Delay] = {
+            message: group[0] for message, group in by_message(faults).items()
+        }
+        self._crashes: dict[Node, Crash] = {c.node: c for c in reversed(faults.crashes)}
+
+    def crash(self, node: Node, time: int) -> Crash | None:
+        """The crash because of which a node does not send at a time."""
+        crash = self._crashes.get(node)
+        return crash if crash is not None and crash.time <= time else None
+
+    def fault(self, sending: Sending) -> Fault | None:
+        # A crash comes first: what is not sent can be neither lost nor late.
+        crash = self.crash(sending.source, sending.sent)
+        return crash or self._of_message.get((sending.source, sending.target, sending.sent))
+
+
+def _arrow(sendings: Sequence[Sending], names: Mapping[Node, str], hits: _Hits, last: int) -> Arrow:
+    first = sendings[0]
+    fault = hits.fault(first)
+    return Arrow(
+        names[first.source],
+        names[first.target],
+        first.sent,
+        first.arrived,
+        tuple(sorted({s.label for s in sendings})),
+        tuple(sorted({s.detail for s in sendings})),
+        _fate(first, fault, last),
+        None if fault is None else hits.number[fault],
+    )
+
+
+def _fate(sending: Sending, fault: Fault | None, last: int) -> Fate:
+    if sending.arrived is not None:
+        return Fate.DELIVERED if sending.arrived <= sending.sent + 1 else Fate.LATE
+    under_way = isinstance(fault, Delay) or (fault is None and sending.sent >= last)
+    return Fate.NEVER if under_way else Fate.LOST
+
+
+def _names(nodes: Sequence[Node]) -> dict[Node, str]:
+    """Node 1 and node "1" are different: where names clash, strings are quoted."""
+    numbers = {str(n) for n in nodes if not isinstance(n, str)}
+    return {n: f'"{n}"' if isinstance(n, str) and n in numbers else str(n) for n in nodes}

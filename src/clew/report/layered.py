@@ -1,0 +1,158 @@
+"""A layered drawing of a directed acyclic graph: layers, places in them, ways of edges (Sugiyama's method).
+
+Layer by the longest way from the top, order within layers by the average place of the neighbours, then pull
+everything towards its neighbours without overlaps.  Edges that skip layers get a place in each of them, so they do
+not run through other nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+_SWEEPS = 12
+_GAP = 14.0
+_BEND_WIDTH = 6.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """The centre of a node within its layer."""
+
+    layer: int
+    x: float
+
+
+@dataclass(frozen=True)
+class Layered:
+    """``places`` of the nodes; ``routes`` of the edges: the places they pass, both ends included."""
+
+    places: tuple[Place, ...]
+    routes: tuple[tuple[Place, ...], ...]
+    width: float
+    layers: int
+
+
+def layered(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> Layered:
+    """Lay out nodes of these widths; an edge goes from the upper to the lower node."""
+    drawing = _Drawing(widths, edges)
+    drawing.order()
+    drawing.place()
+    places = [Place(drawing.layer[n], drawing.x[n]) for n in range(len(drawing.layer))]
+    routes = tuple(tuple(places[n] for n in way) for way in drawing.ways)
+    width = max((p.x + w / 2 for p, w in zip(places, drawing.widths, strict=True)), default=0.0)
+    return Layered(tuple(places[: len(widths)]), routes, width, len(drawing.rows))
+
+
+class _Drawing:
+    def __init__(self, widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> None:
+        self.widths = list(widths)
+        self.layer = _longest_ways(len(widths), edges)
+        self.ways: list[list[int]] = []
+        self._above: list[list[int]] = [[] for _ in widths]
+        self._below: list[list[int]] = [[] for _ in widths]
+        for upper, lower in edges:
+            self.ways.append(self._way(upper, lower))
+        self.rows: list[list[int]] = [[] for _ in range(max(self.layer, default=-1) + 1)]
+        for node, layer in enumerate(self.layer):
+            self.rows[layer].append(node)
+        self.x = [0.0] * len(self.layer)
+
+    def _way(self, upper: int, lower: int) -> list[int]:
+        """The nodes of an edge: one bend in each layer between its ends."""
+        way = [upper]
+        for layer in range(self.layer[upper] + 1, self.layer[lower]):
+            way.append(len(self.layer))
+            self.layer.append(layer)
+            self.widths.append(_BEND_WIDTH)
+            self._above.append([])
+            self._below.append([])
+        way.append(lower)
+        for a, b in pairwise(way):
+            self._below[a].append(b)
+            self._above[b].append(a)
+        return way
+
+    def order(self) -> None:
+        """Fewer crossings: nodes follow the average place of their neighbours, downwards and upwards in turn."""
+        position = {node: float(k) for row in self.rows for k, node in enumerate(row)}
+        for sweep in range(_SWEEPS):
+            downwards = sweep % 2 == 0
+            neighbours = self._above if downwards else self._below
+            for row in self.rows if downwards else reversed(self.rows):
+                row.sort(key=_by_average(neighbours, position))
+                position.update({node: float(k) for k, node in enumerate(row)})
+
+    def place(self) -> None:
+        for row in self.rows:
+            self._spread(row, [0.0] * len(row))
+        for sweep in range(2 * _SWEEPS):
+            downwards = sweep % 2 == 0
+            neighbours = self._above if downwards else self._below
+            for row in self.rows if downwards else reversed(self.rows):
+                wanted = [self._average(neighbours[node], self.x[node]) for node in row]
+                self._spread(row, wanted)
+        left = min((self.x[n] - self.widths[n] / 2 for n in range(len(self.x))), default=0.0)
+        self.x = [x - left for x in self.x]
+
+    def _average(self, nodes: Sequence[int], otherwise: float) -> float:
+        return sum(self.x[n] for n in nodes) / len(nodes) if nodes else otherwise
+
+    def _spread(self, row: Sequence[int], wanted: Sequence[float]) -> None:
+        """As near to the wanted places as order and widths allow: neighbours that collide move as a block."""
+        blocks: list[tuple[float, list[int], float]] = []  # place of its first node, nodes, sum of wishes
+        for node, wish in zip(row, wanted, strict=True):
+            nodes, wishes = [node], wish
+            start = wish
+            while (
+                blocks
+                and blocks[-1][0] + self._extent(blocks[-1][1]) + self._distance(blocks[-1][1], nodes) > start
+            ):
+                _, earlier, earlier_wishes = blocks.pop()
+                shift = self._extent(earlier) + self._distance(earlier, nodes)
+                wishes = earlier_wishes + wishes - shift * len(nodes)
+                nodes = earlier + nodes
+                start = wishes / len(nodes)
+            blocks.append((start, nodes, wishes))
+        for start, nodes, _ in blocks:
+            offset = 0.0
+            for k, node in enumerate(nodes):
+                if k:
+                    offset += self._distance([nodes[k - 1]], [node])
+                self.x[node] = start + offset
+
+    def _extent(self, nodes: Sequence[int]) -> float:
+        """From the centre of the first to the centre of the last node of a block."""
+        return sum(self._distance([a], [b]) for a, b in pairwise(nodes))
+
+    def _distance(self, left: Sequence[int], right: Sequence[int]) -> float:
+        return (self.widths[left[-1]] + self.widths[right[0]]) / 2 + _GAP
+
+
+def _by_average(neighbours: Sequence[Sequence[int]], position: dict[int, float]) -> Callable[[int], float]:
+    def key(node: int) -> float:
+        near = neighbours[node]
+        return sum(position[n] for n in near) / len(near) if near else position[node]
+
+    return key
+
+
+def _longest_ways(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
+    """The layer of each node: the length of the longest way to it."""
+    below: list[list[int]] = [[] for _ in range(count)]
+    waiting = [0] * count
+    for upper, lower in edges:
+        below[upper].append(lower)
+        waiting[lower] += 1
+    layer = [0] * count
+    ready = [n for n in range(count) if not waiting[n]]
+    for node in ready:  # grows while it is walked
+        for lower in below[node]:
+            layer[lower] = max(layer[lower], layer[node] + 1)
+            waiting[lower] -= 1
+            if not waiting[lower]:
+                ready.append(lower)
+    if len(ready) < count:
+        raise ValueError("only a graph without cycles has layers")
+    return layer

@@ -1,0 +1,228 @@
+"""What the page can show, as data: runs, why they fail, lineage graphs, tables.
+
+Runs share most rows with the failure-free one, so each carries only what differs.  Drawings are made here; the
+script of the page chooses among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clew.engine.execution import Execution, Row, row_key, row_text
+from clew.explain.explainer import Explainer, Lineage
+from clew.explain.lineage_graph import Goal, LineageGraph
+from clew.explain.why import Support, Why
+from clew.faults import Crash, Fault, FaultSet
+from clew.report.lamport import lamport_of
+from clew.report.lamport_svg import diagram_svg
+from clew.report.lineage_svg import Marks, lineage_svg
+from clew.report.text import fault_text, replay_command
+from clew.report.wording import hits, meaning, support_words, why_lead
+
+#: A table with more distinct rows than this is cut off: the file has to stay small enough to open.
+MOST_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class ShownRun:
+    """A run with its name; ``beside``: whether the failure-free picture beside it marks what its faults hit."""
+
+    name: str
+    run: Execution
+    whys: tuple[Why, ...] = ()
+    beside: bool = False
+
+
+def page_data(
+    shown: Sequence[ShownRun], first: int, lineages: Sequence[Lineage], explainer: Explainer, files: Sequence[str]
+) -> dict[str, Any]:
+    """``shown[0]`` is the failure-free run, ``first`` the one that is selected at the beginning."""
+    base = shown[0].run
+    tables = _Tables([s.run for s in shown])
+    return {
+        "first": first,
+        "last": base.spec.eot,
+        "nodes": list(base.spec.nodes),
+        "rows": tables.rows(),
+        "cutOff": tables.cut_off,
+        "graphs": [_graph(lineage, explainer) for lineage in lineages],
+        "runs": [_run(s, base, lineages, files) | {"rows": tables.differences(s.run)} for s in shown],
+    }
+
+
+def _run(shown: ShownRun, base: Execution, lineages: Sequence[Lineage], files: Sequence[str]) -> dict[str, Any]:
+    run = shown.run
+    without = lamport_of(base, run.faults)
+    within = lamport_of(run)
+    left = None
+    if shown.beside:
+        left = diagram_svg(without, title="The failure-free run", beside=within)
+    return {
+        "name": shown.name,
+        "faults": [{"words": fault_text(f), "code": str(f)} for f in run.faults],
+        "violated": [str(v) for v in run.violations],
+        "meaning": meaning(run),
+        "replay": replay_command(run.faults, run.spec, files),
+        "left": left,
+        "right": diagram_svg(within, title=shown.name, beside=without),
+        "whys": [_why(why, run) for why in shown.whys],
+        "marks": [
+            {"focused": _marks(lineage.focused, run), "whole": _marks(lineage.whole, run)} for lineage in lineages
+        ],
+    }
+
+
+# -- why ---------------------------------------------------------------------------------------------------------
+
+
+def _why(why: Why, run: Execution) -> dict[str, Any]:
+    return {
+        "row": str(why.violation),
+        "lead": f"Why {why.violation}: {why_lead(why)}",
+        "supports": [_support(support, run.faults, run.spec.eot) for support in why.supports],
+        "more": "There are more supports than are listed here; all are cut." if why.more else "",
+    }
+
+
+def _support(support: Support, faults: FaultSet, eot: int) -> dict[str, Any]:
+    return {
+        "needs": [[words, cut] for words, cut in support_words(support, faults, eot).items()],
+        "falsifier": [[text, kind] for text, kind in _falsifier(support)],
+    }
+
+
+def _falsifier(support: Support) -> Iterator[tuple[str, str]]:
+    """The faults with what became of them; crashes of one node at times in a row are written as a range."""
+    kinds: list[tuple[Fault, str]] = [
+        (f, "happened" if f in support.cut_by else "possible") for f in support.falsifier
+    ]
+    kinds += [(f, "beyond") for f in support.out_of_reach]
+    kinds.sort(
+        key=lambda item: (isinstance(item[0], Crash), str(item[0].node) if isinstance(item[0], Crash) else "")
+    )
+    rows: list[list[tuple[Fault, str]]] = []
+    for fault, kind in kinds:
+        if rows and _goes_on(rows[-1][-1], fault, kind):
+            rows[-1].append((fault, kind))
+        else:
+            rows.append([(fault, kind)])
+    for row in rows:
+        if len(row) > 2:
+            yield f"{row[0][0]}…{row[-1][0]}", row[0][1]
+        else:
+            yield from ((str(fault), kind) for fault, kind in row)
+
+
+def _goes_on(before: tuple[Fault, str], fault: Fault, kind: str) -> bool:
+    earlier, earlier_kind = before
+    return (
+        isinstance(earlier, Crash)
+        and isinstance(fault, Crash)
+        and earlier.node == fault.node
+        and earlier.time + 1 == fault.time
+        and earlier_kind == kind != "happened"
+    )
+
+
+# -- lineage -----------------------------------------------------------------------------------------------------
+
+
+def _graph(lineage: Lineage, explainer: Explainer) -> dict[str, Any]:
+    rules = explainer.program.rules
+    title = f"Lineage of {lineage.violation}"
+    whole = lineage_svg(lineage.whole, rules, title=title)
+    focused = None
+    if lineage.focused != lineage.whole:
+        focused = lineage_svg(lineage.focused, rules, title=title)
+    notes = []
+    if len(lineage.whole.goals) == 1 and not lineage.whole.firings:
+        notes.append("No message and no crash can touch this outcome.")
+    if lineage.whole.truncated:
+        notes.append(f"The lineage is larger than this: only {len(lineage.whole.goals)} goals are drawn.")
+    return {"row": str(lineage.violation), "focused": focused, "whole": whole, "note": " ".join(notes)}
+
+
+def _marks(graph: LineageGraph, run: Execution) -> list[list[int]]:
+    """What the faults of a run cut, and what no longer is as it was."""
+    marks = lineage_marks(graph, run)
+    return [sorted(marks.cut), sorted(marks.gone)]
+
+
+def lineage_marks(graph: LineageGraph, run: Execution) -> Marks:
+    cut = [
+        number
+        for number, firing in enumerate(graph.firings)
+        if firing.transfer and hits(run.faults, firing.transfer.link)
+    ]
+    gone = [number for number, goal in enumerate(graph.goals) if not _still_so(goal, run)]
+    return Marks(cut, gone)
+
+
+def _still_so(goal: Goal, run: Execution) -> bool:
+    if goal.crashes:
+        happened: list[Fault] = [f for f in run.faults if f in goal.crashes]
+        return not happened
+    return all((goal.row in run.rows(goal.relation, t)) == goal.present for t in range(goal.first, goal.last + 1))
+
+
+# -- tables ------------------------------------------------------------------------------------------------------
+
+
+class _Tables:
+    """The distinct rows of all runs, and at which times each run has them."""
+
+    def __init__(self, runs: Sequence[Execution]) -> None:
+        self._nodes = set(runs[0].spec.nodes)
+        found: dict[tuple[str, Row], None] = {}
+        self._times = {id(run): _times(run) for run in runs}
+        for run in runs:
+            found.update(dict.fromkeys(self._times[id(run)]))
+        ordered = sorted(found, key=lambda item: (item[0], row_key(item[1])))
+        self._rows = ordered[:MOST_ROWS]
+        self._base = self._times[id(runs[0])]
+        left_out = len(ordered) - len(self._rows)
+        self.cut_off = f"{left_out} further rows are left out of this page" if left_out else ""
+
+    def rows(self) -> list[list[Any]]:
+        """Relation, node (None if the first column is none), row, and the times in the failure-free run."""
+        return [
+            [
+                relation,
+                row[0] if row[0] in self._nodes else None,
+                row_text(row),
+                self._base.get((relation, row), ""),
+            ]
+            for relation, row in self._rows
+        ]
+
+    def differences(self, run: Execution) -> dict[int, str]:
+        """By the number of the row, its times in this run where they are others."""
+        times = self._times[id(run)]
+        return {
+            number: times.get(key, "")
+            for number, key in enumerate(self._rows)
+            if times.get(key, "") != self._base.get(key, "")
+        }
+
+
+def _times(run: Execution) -> dict[tuple[str, Row], str]:
+    """For every row the times at which it is there, like ``1-4,7``."""
+    found: dict[tuple[str, Row], list[int]] = {}
+    for relation, by_time in run.tables.items():
+        for time, rows in enumerate(by_time, start=1):
+            for row in rows:
+                found.setdefault((relation, row), []).append(time)
+    return {key: ",".join(_ranges(times)) for key, times in found.items()}
+
+
+def _ranges(times: Sequence[int]) -> Iterator[str]:
+    first = last = times[0]
+    for time in [*times[1:], None]:
+        if time == last + 1:
+            last = time
+            continue
+        yield str(first) if first == last else f"{first}-{last}"
+        if time is not None:
+            first = last = time

@@ -1,0 +1,313 @@
+"""A verdict, or a single run, as a page: which runs it shows, and the sentences around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from clew.api import Verdict
+from clew.engine.execution import Execution, row_text
+from clew.engine.extremes import Cheapest
+from clew.errors import BudgetExhaustedError
+from clew.explain.explainer import Explainer, Lineage, Margin
+from clew.faults import FailureSpec, FaultSet
+from clew.report.html import Choice, ExecutionRow, MarginRow, Page, render
+from clew.report.page_data import ShownRun, page_data
+from clew.report.text import VACUOUS, combinations_text, counted, execution_text, replay_command, verdict_text
+from clew.report.wording import brief, broken_promise
+from clew.search.verdict import Answer, Counterexample
+from clew.violation import Violation
+
+#: How many of each the page carries; what is left out is said on the page.
+MOST_COUNTEREXAMPLES = 40
+MOST_EXECUTIONS = 200
+MOST_DRAWN_MESSAGES = 30_000
+MOST_LINEAGES = 12
+MOST_MARGINS = 60
+SAMPLES = 3
+
+#: Called with a word on what is being prepared.
+Stage = Callable[[str], None]
+
+
+def verdict_page(verdict: Verdict, files: Sequence[str], explainer: Explainer, stage: Stage) -> str:
+    """The report of a check."""
+    return render(_VerdictPage(verdict, files, explainer, stage).page())
+
+
+def run_page(run: Execution, files: Sequence[str], explainer: Explainer, stage: Stage) -> str:
+    """The report of one run under chosen faults."""
+    stage("explaining the run")
+    shown = [ShownRun("The failure-free run", explainer.failure_free)]
+    if run.faults:
+        whys = tuple(explainer.why(v, run.faults) for v in run.violations)
+        shown.append(ShownRun("The run with these faults", run, whys, beside=True))
+    lineages = _lineages(run.violations or explainer.outcomes(), explainer)
+    broken = bool(run.violations)
+    return render(
+        Page(
+            kind="violated-run" if broken else "good-run",
+            answer="VIOLATED" if broken else "HOLDS",
+            name=" + ".join(files),
+            summary=_run_summary(run),
+            facts=_bounds(run.spec)[:2],
+            cautions=[str(notice) for notice in run.notices],
+            happens_title="What happens",
+            choices_label="Runs",
+            choices=[],
+            text=execution_text(run),
+            program=explainer.program,
+            data=page_data(shown, len(shown) - 1, lineages, explainer, files),
+        )
+    )
+
+
+def _run_summary(run: Execution) -> str:
+    faults = counted(len(run.faults), "fault")
+    if not run.violations:
+        return f"Under {faults} everything that must hold at the end of time {run.spec.eot} does."
+    return f"Under {faults} the promise is broken: {broken_promise(run.violations[0])}."
+
+
+def _lineages(violations: Sequence[Violation], explainer: Explainer) -> list[Lineage]:
+    return [explainer.lineage(v) for v in violations[:MOST_LINEAGES] if explainer.explains(v)]
+
+
+def _bounds(spec: FailureSpec) -> list[tuple[str, str]]:
+    return [
+        ("nodes", row_text(spec.nodes)),
+        ("end of time (EOT)", str(spec.eot)),
+        ("losses before (EFF)", str(spec.eff)),
+        ("crashes up to", str(spec.crashes)),
+        *([("delays up to", str(spec.delays))] if spec.delays else []),
+    ]
+
+
+@dataclass(frozen=True)
+class _VerdictPage:
+    verdict: Verdict
+    files: Sequence[str]
+    explainer: Explainer
+    stage: Stage
+
+    def page(self) -> Page:
+        verdict = self.verdict
+        shown = [ShownRun("The failure-free run", self.explainer.failure_free)]
+        choices = self._counterexamples(shown)
+        executions = self._executions(shown)
+        # What can be left out comes last: it is given up when the time is over.
+        lineages: list[Lineage] = []
+        margins: list[Margin] = []
+        given_up = ""
+        try:
+            lineages += self._lineages()
+            choices += self._samples(shown)
+            self._measure(margins)
+        except BudgetExhaustedError as limit:
+            given_up = f"This page is not complete: {limit}."
+        first = choices[0].run if choices else 0
+        if not verdict.counterexamples:
+            choices.append(Choice(0, "The failure-free run"))
+        return Page(
+            kind=verdict.answer.value,
+            answer=verdict.answer.value.upper(),
+            name=" + ".join(self.files) or "program",
+            summary=self._summary(),
+            facts=[*_bounds(verdict.spec), *self._effort()],
+            cautions=[*self._cautions(), *([given_up] if given_up else [])],
+            happens_title=self._title(),
+            choices_label="Counterexamples" if verdict.counterexamples else "Sample runs",
+            choices=choices,
+            text=verdict_text(verdict, self.files),
+            program=self.explainer.program,
+            data=page_data(shown, first, lineages, self.explainer, self.files),
+            eff=max(1, verdict.spec.eff),
+            crashes=verdict.spec.crashes,
+            margins=[_margin_row(m, verdict.spec) for m in margins],
+            margins_note=self._margins_note(margins),
+            executions=executions,
+            executions_lead=self._executions_lead(),
+        )
+
+    # -- what the page says --------------------------------------------------------------------------------------
+
+    def _summary(self) -> str:
+        verdict = self.verdict
+        match verdict.answer:
+            case Answer.COUNTEREXAMPLE:
+                return self._broken(verdict.counterexamples[0])
+            case Answer.CERTIFIED:
+                return (
+                    f"Whatever happens within the bounds ({_in_words(verdict.spec)}), what must hold at the end "
+                    f"does. That covers all of the at most {combinations_text(verdict)}; nothing is said about "
+                    "more faults or longer runs."
+                )
+            case Answer.INCOMPLETE:
+                return f"No faults were found that break it, but this is no proof: {verdict.reason}."
+
+    def _broken(self, found: Counterexample) -> str:
+        verdict = self.verdict
+        broken = broken_promise(found.violations[0])
+        if not found.faults:
+            return f"This breaks without any fault: {broken}."
+        many = counted(len(verdict.counterexamples), "way")
+        ways = (
+            f"{many} to break this were found, the smallest with"
+            if len(verdict.counterexamples) > 1
+            else ("This can be broken by")
+        )
+        smallest = verdict.strategy == "exact" and verdict.reason is None
+        fewer = " No combination of fewer faults does that." if smallest else ""
+        return f"{ways} {counted(len(found.faults), 'fault')} within the bounds: {broken}.{fewer}"
+
+    def _effort(self) -> list[tuple[str, str]]:
+        verdict = self.verdict
+        facts = [("search", verdict.strategy), ("executions", str(verdict.runs))]
+        facts.append(("covers" if verdict.answer is Answer.CERTIFIED else "among", combinations_text(verdict)))
+        if verdict.solver:
+            s = verdict.solver
+            facts.append(
+                ("solver", f"{s.atoms} atoms, {s.rules} rules, {s.choices} choices, {s.conflicts} conflicts")
+            )
+        return facts
+
+    def _cautions(self) -> list[str]:
+        verdict = self.verdict
+        cautions = [str(notice) for notice in verdict.notices]
+        if verdict.answer is Answer.COUNTEREXAMPLE and verdict.reason:
+            cautions.append(f"Not the last word: {verdict.reason}.")
+        if verdict.answer is not Answer.COUNTEREXAMPLE and verdict.vacuous:
+            cautions.append(f"Beware: {' '.join(VACUOUS)}")
+        if verdict.answer is not Answer.COUNTEREXAMPLE and next(verdict.spec.possible_faults(), None) is None:
+            cautions.append("These bounds allow no fault at all.")
+        left = len(verdict.counterexamples) - MOST_COUNTEREXAMPLES
+        if left > 0:
+            cautions.append(f"{left} further counterexamples are not on this page; --json has them all.")
+        return cautions
+
+    def _title(self) -> str:
+        return {
+            Answer.COUNTEREXAMPLE: "What goes wrong",
+            Answer.CERTIFIED: "Sample runs under the heaviest faults that the bounds admit",
+            Answer.INCOMPLETE: "The failure-free run",
+        }[self.verdict.answer]
+
+    # -- runs ----------------------------------------------------------------------------------------------------
+
+    def _counterexamples(self, shown: list[ShownRun]) -> list[Choice]:
+        choices = []
+        found = self.verdict.counterexamples[:MOST_COUNTEREXAMPLES]
+        for number, counterexample in enumerate(found, start=1):
+            self.stage(f"explaining counterexample {number} of {len(found)}")
+            faults = counterexample.faults
+            whys = tuple(self.explainer.why(v, faults) for v in counterexample.violations)
+            name = "The failing run" if len(found) == 1 else f"Failing run {number}"
+            choices.append(Choice(len(shown), f"{number}: {faults}"))
+            shown.append(ShownRun(name, self.explainer.run(faults), whys, beside=True))
+        return choices
+
+    def _samples(self, shown: list[ShownRun]) -> list[Choice]:
+        if self.verdict.answer is not Answer.CERTIFIED:
+            return []
+        self.stage("looking for the heaviest faults")
+        choices = []
+        for number, run in enumerate(self.explainer.heaviest(SAMPLES), start=1):
+            if run.violations:
+                raise AssertionError(f"certified, and yet {run.faults} fails")
+            label = f"Sample {number}: {_brief(run.faults)}"
+            choices.append(Choice(len(shown), label))
+            shown.append(ShownRun(f"Passing run {number}, {counted(len(run.faults), 'fault')}", run, beside=True))
+        return choices
+
+    def _executions(self, shown: list[ShownRun]) -> list[ExecutionRow]:
+        verdict = self.verdict
+        if verdict.strategy == "exact":
+            return []
+        known: dict[FaultSet, int] = {s.run.faults: k for k, s in enumerate(shown)}
+        drawn = sum(len(s.run.messages) for s in shown)
+        rows = []
+        for number, execution in enumerate(verdict.executions, start=1):
+            faults = execution.faults
+            if faults not in known and number <= MOST_EXECUTIONS and drawn <= MOST_DRAWN_MESSAGES:
+                self.stage(f"drawing execution {number} of {min(len(verdict.executions), MOST_EXECUTIONS)}")
+                known[faults] = len(shown)
+                run = self.explainer.run(faults)
+                drawn += len(run.messages)
+                shown.append(ShownRun(f"Execution {number}", run))
+            violated = ", ".join(map(str, execution.violations))
+            command = replay_command(faults, verdict.spec, self.files)
+            rows.append(ExecutionRow(number, str(faults), violated, known.get(faults), command))
+        return rows
+
+    def _executions_lead(self) -> str:
+        verdict = self.verdict
+        how = {
+            "lineage": "Each one cuts every support that the ones before it had shown.",
+            "random": "Their faults were drawn at random.",
+            "exhaustive": "All admissible fault sets, smallest first.",
+        }.get(verdict.strategy, "")
+        missing = verdict.runs - len(verdict.executions)
+        left_out = f" Of {verdict.runs} only these were remembered." if missing > 0 else ""
+        return f"What the search executed, in order. {how}{left_out}"
+
+    # -- the certificate -----------------------------------------------------------------------------------------
+
+    def _lineages(self) -> list[Lineage]:
+        self.stage("following lineage")
+        broken = [v for c in self.verdict.counterexamples[:MOST_COUNTEREXAMPLES] for v in c.violations]
+        return _lineages(tuple(dict.fromkeys(broken)) or self.explainer.outcomes(), self.explainer)
+
+    def _measure(self, margins: list[Margin]) -> None:
+        if self.verdict.answer is Answer.CERTIFIED:
+            self.stage("measuring the distance to failure")
+            margins.extend(islice(self.explainer.margins(), MOST_MARGINS))
+
+    def _margins_note(self, margins: Sequence[Margin]) -> str:
+        left = len(self.explainer.outcomes()) - len(margins) if margins else 0
+        return f"{left} further outcomes are left out." if left > 0 else ""
+
+
+def _brief(faults: FaultSet) -> str:
+    """Crashes by name, losses by number: the heaviest faults are many."""
+    parts = [str(c) for c in faults.crashes]
+    if faults.losses:
+        parts.insert(0, counted(len(faults.losses), "loss", "losses"))
+    if faults.delays:
+        parts.append(counted(len(faults.delays), "delay"))
+    return ", ".join(parts) or "no fault"
+
+
+def _in_words(spec: FailureSpec) -> str:
+    losses = f"any messages sent before time {spec.eff} lost" if spec.eff > 1 else "no message lost"
+    crashes = f"up to {counted(spec.crashes, 'crash', 'crashes')}" if spec.crashes else "no crash"
+    delays = f", messages up to {counted(spec.delays, 'step')} late" if spec.delays else ""
+    return f"{losses}, {crashes}{delays}, {spec.eot} steps"
+
+
+def _margin_row(margin: Margin, spec: FailureSpec) -> MarginRow:
+    supports = f"more than {margin.supports}" if margin.more else str(margin.supports)
+    if not margin.needs_messages:
+        independent = "needs no message"
+    else:
+        independent = f"{'' if margin.exact else 'at least '}{margin.independent}"
+    if margin.undecided:
+        return MarginRow(str(margin.violation), supports, independent, "not decided", "", "")
+    distance = "none suffices"
+    if margin.cheapest:
+        distance = f"{'' if margin.cheapest.proven else 'at most '}{margin.cheapest.outside}"
+    ways = [_way_out(way, spec) for way in (margin.by_losses, margin.by_crashes)]
+    return MarginRow(str(margin.violation), supports, independent, distance, *ways)
+
+
+def _way_out(way: Cheapest | None, spec: FailureSpec) -> str:
+    """How far a bound would have to be moved, and the faults that then do it."""
+    if way is None:
+        return f"no, whatever their number (EOT {spec.eot})"
+    latest = max((f.time for f in way.faults.losses), default=0)
+    moved = []
+    if latest >= max(spec.eff, 1):
+        moved.append(f"EFF {latest + 1}")
+    if len(way.faults.crashes) > spec.crashes:
+        moved.append(counted(len(way.faults.crashes), "crash", "crashes"))
+    return f"{', '.join(moved)}: {brief(way.faults)}"

@@ -1,0 +1,88 @@
+"""Sentences that several reports share: about rows, violations, supports and distances."""
+
+from __future__ import annotations
+
+from clew.engine.execution import Execution, Message
+from clew.explain.why import Support, Why
+from clew.faults import Crash, Delay, Fault, FaultSet, Loss, SentMessage, by_message
+from clew.program.outcomes import POST, PRE
+from clew.violation import Violation
+
+
+def meaning(run: Execution) -> str:
+    """What the outcome of a run says, for somebody who sees such a thing for the first time."""
+    if not run.violations:
+        if PRE in run.tables and POST in run.tables:
+            vacuous = "" if run.rows(PRE) else " ('pre' is empty, so nothing was asked)"
+            return f"Everything in 'pre' is in 'post' at the end{vacuous}: the promise is kept."
+        return "Everything that the failure-free run has at the end is there: nothing got lost."
+    if run.violations[0].relation == PRE:
+        return "It is in 'pre' at the end but not in 'post': the promise is broken."
+    return "The failure-free run has it at the end, this run does not: it got lost."
+
+
+def broken_promise(violation: Violation) -> str:
+    """A violation in words."""
+    if violation.relation == PRE:
+        return f"at the end {violation} holds, but {Violation(POST, violation.row)} does not"
+    return f"at the end {violation} is missing, which the failure-free run has"
+
+
+def message_text(message: Message) -> str:
+    return f"{message.relation} {message.source}→{message.target}@{message.sent}"
+
+
+def support_words(support: Support, faults: FaultSet, eot: int) -> dict[str, bool]:
+    """What the support consists of: messages in order, nodes that had to stay up; True where a fault cuts it."""
+    words = {message_text(m): hits(faults, (m.source, m.target, m.sent)) for m in support.messages}
+    crashes = {c.node: c.time for c in faults.crashes}
+    for node, time in support.up:
+        stays = f"{node} never crashes" if time >= eot - 1 else f"{node} up until {time}"
+        words[stays] = crashes.get(node, time + 1) <= time
+    return words or {"nothing that a fault could touch": False}
+
+
+def hits(faults: FaultSet, link: SentMessage) -> bool:
+    """Whether what is sent over this link at this time is lost, late or never sent."""
+    source, _, sent = link
+    if any(c.node == source and c.time <= sent for c in faults.crashes):
+        return True
+    return link in by_message(faults)
+
+
+def brief(faults: FaultSet) -> str:
+    """Faults in the paper's notation; the same one at three or more times in a row is written as a range."""
+    rows: list[list[Fault]] = []
+    for fault in sorted(faults, key=lambda f: (isinstance(f, Crash), same_but_for_time(f), f.time)):
+        last = rows[-1][-1] if rows else None
+        if last and same_but_for_time(last) == same_but_for_time(fault) and last.time + 1 == fault.time:
+            rows[-1].append(fault)
+        else:
+            rows.append([fault])
+    parts = [f"{row[0]}…{row[-1]}" if len(row) > 2 else " ".join(map(str, row)) for row in rows]
+    return " ".join(parts) or "no fault"
+
+
+def same_but_for_time(fault: Fault) -> tuple[str, ...]:
+    """Equal for faults that differ in their time only."""
+    match fault:
+        case Crash(node, _):
+            return ("crash", str(node))
+        case Loss(source, target, _):
+            return ("loss", str(source), str(target))
+        case Delay(source, target, _, lag):
+            return ("delay", str(source), str(target), str(lag))
+
+
+def why_lead(why: Why) -> str:
+    """How many supports there were, and that none is left."""
+    violation = why.violation
+    if not why.supports:
+        return f"{violation} is violated in the failure-free run already: no fault is needed."
+    many = f"{'more than ' if why.more else ''}{len(why.supports)}"
+    supports, cut = ("one support", "it is cut") if many == "1" else (f"{many} supports", "each is cut")
+    if why.by_pre:
+        return f"without faults {supports} kept {violation} away; {cut}:"
+    if violation.relation == PRE:
+        return f"given 'pre', {Violation(POST, violation.row)} had {supports} without faults; {cut}:"
+    return f"{violation} had {supports} without faults; {cut}:"

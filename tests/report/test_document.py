@@ -1,0 +1,229 @@
+"""The JSON of a verdict: what ``docs/verdict.schema.json`` promises for every example, and read back as it was."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import clew
+from clew.bounds import LONGEST_EXECUTION
+from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER
+from clew.report.document import FORMAT, VERSION, to_json, verdict_document
+from clew.report.verdict_file import SavedVerdict, read_verdict
+from clew.strategies import STRATEGIES
+from command import ROOT
+
+SCHEMA = json.loads((ROOT / "docs" / "verdict.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+EXAMPLES = sorted((ROOT / "examples").glob("*.ded"))
+
+#: Enough executions to find something in some examples, and few enough to leave others incomplete.
+RUNS = {"exact": None, "lineage": 20, "random": 20, "exhaustive": 20}
+
+NODES = "link(1, 2); link(X, Y)@next :- link(X, Y); got(Y)@async :- link(X, Y); got(X)@next :- got(X);"
+
+
+def kafka(**options: Any) -> clew.Verdict:
+    return clew.check(ROOT / "examples" / "kafka.ded", **options)
+
+
+def written(verdict: clew.Verdict, folder: Path, *files: str) -> Path:
+    path = folder / "verdict.json"
+    path.write_text(to_json(verdict, files), encoding="utf-8")
+    return path
+
+
+def assert_valid_and_read_back(verdict: clew.Verdict, folder: Path, *files: str) -> None:
+    path = written(verdict, folder, *files)
+    VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
+    spec = verdict.spec
+    assert read_verdict(path) == SavedVerdict(
+        files, spec.nodes, spec.eot, spec.eff, spec.crashes, spec.delays, verdict.answer, verdict.counterexamples
+    )
+
+
+def test_the_schema_is_a_schema_and_describes_every_field() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert all(field["description"] for field in SCHEMA["properties"].values())
+    assert set(SCHEMA["required"]) == set(SCHEMA["properties"]) == set(verdict_document(kafka()))
+
+
+def test_the_schema_knows_the_names_and_limits_of_the_code() -> None:
+    fields, shared = SCHEMA["properties"], SCHEMA["$defs"]
+    assert (fields["format"]["const"], fields["version"]["const"]) == (FORMAT, VERSION)
+    assert fields["strategy"]["enum"] == list(STRATEGIES)
+    assert shared["answer"]["enum"] == [answer.value for answer in clew.Answer]
+    assert shared["eot"]["maximum"] == LONGEST_EXECUTION
+    assert (shared["value"]["minimum"], shared["value"]["maximum"]) == (SMALLEST_NUMBER, LARGEST_NUMBER)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_under_every_strategy(path: Path, strategy: str, tmp_path: Path) -> None:
+    verdict = clew.check(path, strategy=strategy, max_runs=RUNS[strategy])
+    assert_valid_and_read_back(verdict, tmp_path, str(path))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"find_all": True},
+        {"sweep_seconds": 1},
+        {"sweep_seconds": 0.001},
+        {"time_limit": 0.000_001, "eff": 6},
+        {"delays": 1, "eff": 0},
+        {"eot": 3, "eff": 2},
+        {"nodes": ["a", "b"]},
+    ],
+    ids=str,
+)
+def test_every_kind_of_verdict(options: dict[str, Any], tmp_path: Path) -> None:
+    assert_valid_and_read_back(kafka(**options), tmp_path, "kafka.ded")
+
+
+def test_a_search_that_ends_before_the_nodes_are_known(tmp_path: Path) -> None:
+    stopped = kafka(strategy="random", max_runs=1)
+    nowhere = clew.FailureSpec((), eot=1, eff=7, crashes=2)
+    assert_valid_and_read_back(replace(stopped, spec=nowhere), tmp_path)
+
+
+def test_a_sweep_that_ends_before_it_begins(tmp_path: Path) -> None:
+    verdict = clew.check(clew.parse_program(NODES), nodes=[1, 2], eff=9, sweep_seconds=0.000_001)
+    assert (verdict.answer, verdict.spec.eot) == (clew.Answer.INCOMPLETE, 1)
+    assert_valid_and_read_back(verdict, tmp_path)
+
+
+def test_nodes_that_are_numbers_stay_numbers(tmp_path: Path) -> None:
+    verdict = clew.check(clew.parse_program(NODES), eot=3, eff=3)
+    assert verdict.counterexamples[0].faults == clew.FaultSet.of([clew.Loss(1, 2, 1), clew.Loss(1, 2, 2)])
+    assert_valid_and_read_back(verdict, tmp_path)
+
+
+def test_the_document_says_first_what_it_is_and_what_was_checked() -> None:
+    document = verdict_document(kafka(), ["a.ded", "b.ded"])
+    assert list(document.items())[:3] == [
+        ("format", "clew verdict"),
+        ("version", 1),
+        ("files", ["a.ded", "b.ded"]),
+    ]
+    assert verdict_document(kafka())["files"] == []
+
+
+def test_numbers_beyond_what_python_prints(tmp_path: Path) -> None:
+    """Ten nodes and two hundred steps: the number of combinations has thousands of digits."""
+    verdict = kafka(nodes=list("abcCZvwxy"), eot=200, eff=199, strategy="random", max_runs=1)
+    assert verdict.combinations > 10**4300
+    path = written(verdict, tmp_path)
+    line = next(line for line in path.read_text(encoding="utf-8").splitlines() if "combinations" in line)
+    digits = line.removeprefix('  "combinations": ').removesuffix(",")
+    assert len(digits) > 4300 and digits.isdecimal()
+    assert int(digits[-9:]) == verdict.combinations % 10**9
+    assert read_verdict(path).spec == verdict.spec
+
+
+@pytest.mark.parametrize("name", ["\udcff.ded", "é😀.ded", 'a "quoted"\\ name\n.ded'])
+def test_any_file_name_can_be_written_and_read_back(name: str, tmp_path: Path) -> None:
+    assert read_verdict(written(kafka(), tmp_path, name)).files == (name,)
+
+
+# -- what the schema refuses -----------------------------------------------------------------------------------
+
+Place = tuple[str | int, ...]
+
+WRONG = ["", "x", -1, 0, 1.5, 10**40, True, None, [], ["x"], [[]], {}, {"x": 1}]
+
+
+def places(value: Any, at: Place = ()) -> Iterator[Place]:
+    """Every place of a document."""
+    if at:
+        yield at
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from places(item, (*at, key))
+
+
+def without(document: Any, place: Place) -> Any:
+    changed, holder = _copied(document, place)
+    del holder[place[-1]]
+    return changed
+
+
+def with_value(document: Any, place: Place, value: Any) -> Any:
+    changed, holder = _copied(document, place)
+    holder[place[-1]] = value
+    return changed
+
+
+def _copied(document: Any, place: Place) -> tuple[Any, Any]:
+    changed = holder = copy.deepcopy(document)
+    for key in place[:-1]:
+        holder = holder[key]
+    return changed, holder
+
+
+def mutants(document: Any) -> Iterator[Any]:
+    for place in places(document):
+        yield without(document, place)
+        yield from (with_value(document, place, wrong) for wrong in WRONG)
+
+
+def reads(document: Any, folder: Path) -> bool:
+    path = folder / "mutant.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    try:
+        read_verdict(path)
+    except clew.UsageError as error:
+        assert error.remedy and str(path) in error.message
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"delays": 1, "eff": 0},
+        {"eot": 3, "eff": 2},
+        {"strategy": "random", "max_runs": 1},
+        {"eff": 0},
+    ],
+    ids=str,
+)
+def test_what_the_schema_refuses_is_refused_by_the_reader(options: dict[str, Any], tmp_path: Path) -> None:
+    """One value wrong, everywhere: nothing slips through that the schema does not allow."""
+    document = verdict_document(kafka(**options), ["kafka.ded"])
+    document["sweep"] = [{"eot": 5, "eff": 2, "verdict": "certified"}]
+    assert VALIDATOR.is_valid(document) and reads(document, tmp_path)
+    refused = [mutant for mutant in mutants(document) if not VALIDATOR.is_valid(mutant)]
+    assert len(refused) > 300
+    assert [mutant for mutant in refused if reads(mutant, tmp_path)] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "place", "value"),
+    [
+        ({}, ("verdict",), "certified"),
+        ({}, ("verdict",), "incomplete"),
+        ({}, ("counterexamples",), []),
+        ({}, ("spec", "nodes"), []),
+        ({"eot": 3, "eff": 2}, ("verdict",), "counterexample"),
+        ({"eot": 3, "eff": 2}, ("reason",), "because"),
+        ({"eot": 3, "eff": 2}, ("strategy",), "random"),
+        ({"strategy": "random", "max_runs": 1}, ("reason",), None),
+        ({"strategy": "random", "max_runs": 1}, ("verdict",), "certified"),
+    ],
+    ids=str,
+)
+def test_laws_between_fields(options: dict[str, Any], place: Place, value: Any, tmp_path: Path) -> None:
+    document = verdict_document(kafka(**options))
+    assert VALIDATOR.is_valid(document)
+    broken = with_value(document, place, value)
+    assert not VALIDATOR.is_valid(broken)
+    assert not reads(broken, tmp_path)
