@@ -41,6 +41,11 @@ class Deadline:
     def passed(self) -> bool:
         return self.interrupted or (self._end is not None and time.monotonic() >= self._end)
 
+    def check_interrupt(self) -> None:
+        """Where what is being done has to be finished even when the time is over, but not after Ctrl-C."""
+        if self.interrupted:
+            self.check()
+
     def check(self) -> None:
         if self.heartbeat:
             self.heartbeat()

@@ -1,5 +1,5 @@
-"""A traceable grounding: the same executions as a plain one, with ground rules that are complete and know where they
-come from."""
+"""A traceable grounding: the same executions as a plain one, with ground rules that are complete and know their
+source."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Atoms:
         return any(number in self._made_by.get(b, ()) for b in self._seen_through(map(abs, literals)))
 
 
-# -- the same executions ---------------------------------------------------------------------------------------------
+# -- the same executions ----------------------------------------------------------------------------------------
 
 
 @given(st.data())
@@ -103,7 +103,7 @@ def test_a_program_without_rules_is_traceable() -> None:
     assert [rule.source for rule in grounded.rules] == [None] * len(grounded.rules)
 
 
-# -- complete rules --------------------------------------------------------------------------------------------------
+# -- complete rules ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -125,12 +125,12 @@ def test_every_row_of_any_run_has_a_rule_that_fired(data: st.DataObject) -> None
 
 
 def _unexplained(program: Program, grounded: GroundProgram, faults: FaultSet) -> list[RowAtom | SentAtom]:
-    """Rows and messages of a run that neither a fact, nor an arrival, nor a rule of their relation accounts for."""
+    """Rows and messages of a run that no fact, no arrival and no rule of their relation accounts for."""
     atoms = Atoms(grounded)
     mentioned = {abs(b) for rule in grounded.rules for b in (rule.head, *rule.body)}
     true = grounded.truth(faults, [*mentioned, *atoms.rows, *atoms.sent])
     explained = {rule.head for rule in grounded.rules if _fired(rule, true) and _accounts(rule, program, atoms)}
-    everything = [*atoms.rows.values(), *atoms.sent.values()]
+    everything: list[RowAtom | SentAtom] = [*atoms.rows.values(), *atoms.sent.values()]
     return [atom for atom in everything if atom.literal in true and atom.literal not in explained]
 
 
@@ -151,7 +151,7 @@ def _accounts(rule: GroundRule, program: Program, atoms: Atoms) -> bool:
     return not rule.body and Fact(head.relation, head.row, head.time) in program.facts
 
 
-# -- sources ---------------------------------------------------------------------------------------------------------
+# -- sources ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
 from clew.api import DEFAULT_SWEEP_SECONDS, Verdict, check
 from clew.cli import exit_codes
-from clew.cli.explaining import explanation, refuse_no_file, refuse_unwritable, write_page
+from clew.cli.explaining import explanation, write_page
+from clew.cli.files import refuse_no_file, refuse_unwritable, say, write_file
 from clew.cli.progress import progress_display
 from clew.lineage.negation import Negation
 from clew.report.document import to_json
@@ -125,14 +125,14 @@ def split_nodes(nodes: str | None) -> list[str] | None:
 
 def _show(verdict: Verdict, files: tuple[str, ...], json_file: str | None) -> None:
     if json_file == "-":
-        click.echo(to_json(verdict, files), nl=False)
+        say(to_json(verdict, files))
         return
-    click.echo(verdict_text(verdict, files, explanation(verdict)), nl=False)
+    say(verdict_text(verdict, files, explanation(verdict)))
     if json_file:
-        Path(json_file).write_text(to_json(verdict, files), encoding="utf-8")
+        write_file(json_file, to_json(verdict, files))
 
 
 def _write_junit(verdict: Verdict, files: tuple[str, ...], file: str) -> None:
     from clew.report.junit import junit_xml  # only when asked for: a cold start should not pay for it
 
-    Path(file).write_text(junit_xml(verdict, files), encoding="utf-8")
+    write_file(file, junit_xml(verdict, files))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from clew.api import Verdict
+from clew.cli.files import say, write_file, wrote
 from clew.cli.progress import progress_display
 from clew.engine.execution import Execution
-from clew.errors import BudgetExhaustedError, ProgramError, UsageError
+from clew.errors import BudgetExhaustedError, ProgramError
 from clew.interrupt import Deadline
 
 # What explains is imported where it is used: a check that has nothing to explain starts without it.
 
+#: So many violated rows are explained on the terminal; the report explains all.
+_MOST_ROWS = 12
 #: Seconds for one explanation.
 _SECONDS = 10.0
 
@@ -33,7 +35,7 @@ def explanation(verdict: Verdict) -> list[str]:
     try:
         with deadline.listening():
             failure_free = FailureFree(verdict.program, verdict.spec, deadline)
-            whys = [why(failure_free, violation, first.faults) for violation in first.violations]
+            whys = [why(failure_free, violation, first.faults) for violation in first.violations[:_MOST_ROWS]]
             return explanation_lines(failure_free.run(first.faults), whys, ascii_only=ascii_only())
     except (BudgetExhaustedError, ProgramError) as limit:
         return [f"  (no explanation: {limit})"]
@@ -50,15 +52,17 @@ def ascii_only() -> bool:
 
 def write_page(result: Verdict | Execution, files: Sequence[str], file: str) -> None:
     """The report; if there is none in the end, the answer stands and decides the exit code."""
-    from clew.report.writing import write_report
+    from clew.report.writing import report_page
 
     with progress_display("preparing the report") as progress:
         stage = (lambda text: progress(0, text)) if progress else lambda text: None
         try:
-            write_report(result, file, files=files, stage=stage)
-            wrote("the report", file)
+            page = report_page(result, files=files, stage=stage)
         except (BudgetExhaustedError, ProgramError) as limit:
             click.echo(f"no report was written: {limit}", err=True)
+            return
+    write_file(file, page)
+    wrote("the report", file)
 
 
 def write_lineage(run: Execution, file: str) -> None:
@@ -70,47 +74,18 @@ def write_lineage(run: Execution, file: str) -> None:
     deadline = Deadline(_SECONDS)
     with deadline.listening():
         picture = lineage_picture(run, Explainer(run.program, run.spec, deadline))
-    Path(file).write_text(picture, encoding="utf-8", errors="replace")
+    write_file(file, picture)
     wrote("the lineage", file)
 
 
 def write_diagram(run: Execution, file: str) -> None:
     from clew.report.pictures import diagram_picture
 
-    Path(file).write_text(diagram_picture(run), encoding="utf-8", errors="replace")
+    write_file(file, diagram_picture(run))
     wrote("the diagram", file)
 
 
 def show_diagram(run: Execution) -> None:
     from clew.report.explanation_text import diagram_text
 
-    click.echo(diagram_text(run, ascii_only=ascii_only()), nl=False)
-
-
-def wrote(what: str, file: str) -> None:
-    click.echo(f"{what} is in {file}", err=True)
-
-
-def refuse_no_file(flag: str, file: str | None, example: str) -> None:
-    """For what only makes sense in a file."""
-    if file == "-":
-        raise UsageError(
-            f"{flag} writes a file, not standard output", remedy=f"give a path, as in {flag} {example}"
-        )
-    if file is not None:
-        refuse_unwritable(file, "give a path that can")
-
-
-def refuse_unwritable(file: str, remedy: str) -> None:
-    """Before the search: an answer that took an hour must not be lost to a misspelt path."""
-    path = Path(file)
-    try:
-        new = not path.exists()
-        with path.open("a", encoding="utf-8"):
-            pass
-        if new:
-            path.unlink()  # it is written when there is something to write
-    except OSError as error:
-        raise UsageError(
-            f"{file or 'the empty path'} cannot be written ({error.strerror})", remedy=remedy
-        ) from None
+    say(diagram_text(run, ascii_only=ascii_only()))

@@ -49,7 +49,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except ClewError as error:
-            click.echo(with_source(error), err=True)
+            click.echo(_harmless(with_source(error)), err=True)
             sys.exit(exit_codes.BAD_INPUT)
         except BudgetExhaustedError as limit:
             click.echo(f"incomplete: {limit}", err=True)
@@ -66,3 +66,8 @@ def main() -> None:
     # A name that the terminal cannot show is no reason to lose an answer.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _harmless(text: str) -> str:
+    """Names in files are not trusted: what a terminal would obey is shown as Python writes it."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)

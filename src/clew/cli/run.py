@@ -9,13 +9,8 @@ import click
 from clew.api import run
 from clew.cli import exit_codes
 from clew.cli.check import split_nodes
-from clew.cli.explaining import (
-    refuse_no_file,
-    show_diagram,
-    write_diagram,
-    write_lineage,
-    write_page,
-)
+from clew.cli.explaining import show_diagram, write_diagram, write_lineage, write_page
+from clew.cli.files import refuse_no_file, say
 from clew.errors import UsageError
 from clew.faults import Crash, Delay, Fault, Loss
 from clew.report.text import execution_text
@@ -83,7 +78,7 @@ def run_command(
     if diagram:
         show_diagram(execution)
     else:
-        click.echo(execution_text(execution, relations, at), nl=False)
+        say(execution_text(execution, relations, at))
     if svg_file is not None:
         write_diagram(execution, svg_file)
     if lineage_file is not None:

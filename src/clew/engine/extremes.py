@@ -6,6 +6,8 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from clingo import Function
+
 from clew.engine.encode import encode_value
 from clew.engine.ground import GroundProgram
 from clew.engine.solving import last
@@ -17,14 +19,20 @@ from clew.program.outcomes import PRE, has_assertions
 from clew.violation import Violation
 
 #: How hard to look for an optimum, in conflicts of the solver: unlike seconds, the same on every machine.
-MOST_CONFLICTS = "20000"
+MOST_CONFLICTS = "5000"
 
 
 class Exceeding(enum.Enum):
-    """The ways to leave the budget; the values are names in the encoding."""
+    """The ways to leave the budget: an EFF as little larger as possible, or more crashes.
+
+    The values are names in the encoding.
+    """
 
     LOSSES = "late_loss"
     CRASHES = "too_many_crashes"
+
+
+_EARLY = "as_early_as_possible"
 
 
 @dataclass(frozen=True)
@@ -54,10 +62,13 @@ class BeyondBudget(GroundProgram):
             f"beyond(K) :- exceeding(K), {crashed} >= {self._budget.crashes}+K."
             f"#minimize {{ 1@1,F,G,T : loss(F,G,T), T>={self._budget.eff}; 1@1,crash,K,0 : beyond(K) }}."
             f"{late} :- loss(_,_,T), T>={self._budget.eff}. {crowd} :- beyond(1)."
+            # Asked how far EFF would have to move, that counts before the number of faults.
+            f"#external {_EARLY}. needed_until(T) :- loss(_,_,U), time(T), {self._budget.eff}<=T, T<=U."
+            f"#minimize {{ 1@2,T : needed_until(T), {_EARLY} }}."
         )
 
     def cheapest(self, violation: Violation, only: Exceeding | None = None) -> Cheapest | None:
-        """``only``: exceed the budget in this way, stay within it otherwise.
+        """``only``: exceed the budget in this way, as little as possible, and stay within it otherwise.
 
         None: no number of lost messages and crashes violates this outcome within EOT.
         """
@@ -66,6 +77,7 @@ class BeyondBudget(GroundProgram):
             return None
         kept = [e for e in Exceeding if only is not None and e is not only]
         within = [-literal for e in kept for literal, _ in self._atoms(e.value, 0)]
+        self._control.assign_external(Function(_EARLY), only is Exceeding.LOSSES)
         best, proven = last(self._solutions([wanted, *within], "opt", "auto"), self._faults_of)
         if best is None and not proven:
             raise BudgetExhaustedError("the effort for this question is used up")
@@ -104,9 +116,9 @@ class Heaviest(GroundProgram):
             best, _ = last(self._solutions([], "opt", "auto"), self._faults_of)
             if best is None:
                 return
-            yield best
             if not best:
                 return
+            yield best
             self._ground(f"other{number}", self._different(best))
 
     def _different(self, faults: FaultSet) -> str:

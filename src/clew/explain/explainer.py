@@ -51,6 +51,11 @@ class Lineage:
     focused: LineageGraph
     whole: LineageGraph
 
+    @cached_property
+    def all_needed(self) -> bool:
+        """Whether the minimal supports need all of it."""
+        return self.focused is self.whole or self.focused == self.whole
+
 
 class Explainer:
     def __init__(self, program: Program, spec: FailureSpec, deadline: Deadline) -> None:
@@ -98,7 +103,7 @@ class Explainer:
         circuit, gate = self._failure_free.model.circuit, self._failure_free.supports[violation]
         found = minimal_supports(circuit, gate, MOST_SUPPORTS + 1, self.deadline)
         independent = independent_supports(found)
-        losses = fewest_losses(circuit, gate, self.deadline)
+        losses, proven = fewest_losses(circuit, gate, self.deadline)
         cheapest = by_losses = by_crashes = None
         undecided = False
         try:
@@ -109,14 +114,14 @@ class Explainer:
             self.deadline.check()
             undecided = True
         more = len(found) > MOST_SUPPORTS
-        exact = independent == losses if losses is not None else not more
+        exact = independent == losses if losses is not None else proven and not more
         return Margin(
             violation,
             min(len(found), MOST_SUPPORTS),
             more,
             independent,
             exact,
-            losses is not None,
+            losses is not None or not proven,
             cheapest,
             by_losses,
             by_crashes,

@@ -18,8 +18,9 @@ from clew.program.ir import CRASH, Rule, Timing
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
 
-#: A graph with more goals than this is cut off: nobody can read it, and a page has to show it.
+#: A graph with more goals or firings than this is cut off: nobody can read it, and a page has to show it.
 MOST_GOALS = 400
+MOST_FIRINGS = 1000
 
 
 def lineage_graph(
@@ -55,6 +56,8 @@ class _Step:
 
     goal: Goal
     why: list[int] = field(default_factory=list)
+    is_fact: bool = False
+    explained: bool = False
 
 
 @dataclass
@@ -102,6 +105,20 @@ class _Walk:
                 return
             if isinstance(key, int) and not self.steps[key].goal.given:
                 queue.extend(self._explain(key))
+        self._drop_what_lost_its_reasons()
+
+    def _drop_what_lost_its_reasons(self) -> None:
+        """With messages left out, rows that came about through them alone are none, nor what needs them."""
+        while self._only is not None:
+            gone = {key for key, step in self.steps.items() if self._has_lost_its_reasons(step)}
+            broken = {n for n, use in enumerate(self.uses) if use.firing.fired and not gone.isdisjoint(use.needs)}
+            if not any(broken.intersection(step.why) for step in self.steps.values()):
+                return
+            for step in self.steps.values():
+                step.why = [n for n in step.why if n not in broken]
+
+    def _has_lost_its_reasons(self, step: _Step) -> bool:
+        return step.explained and step.goal.present and not step.is_fact and not step.why
 
     def _step(self, atom: int) -> int:
         row = self._rows[atom]
@@ -113,6 +130,7 @@ class _Walk:
     def _explain(self, atom: int) -> Iterator[_Key]:
         """The firings behind a goal; yields the goals that were not known before."""
         step = self.steps[atom]
+        step.explained = True
         for rule in self._rules(atom):
             sent = next((abs(b) for b in rule.body if abs(b) in self._sent), None)
             if rule.source is not None:
@@ -121,6 +139,8 @@ class _Walk:
                 message = self._sent[sent]
                 for sending in self._rules(sent):
                     yield from self._use(step, sending, step.goal, message)
+            else:
+                step.is_fact = True
 
     def _rules(self, atom: int) -> list[GroundRule]:
         if atom in self._derivations.true:
@@ -134,9 +154,11 @@ class _Walk:
         transfer = None
         if message and message.source != target:
             transfer = Transfer(message.relation, message.row, message.source, target, message.time)
-            if self._only is not None and transfer.link not in self._only:
-                return
-        use = _Use(Firing(rule.source, time, goal.present, transfer))
+            if goal.present and self._only is not None and transfer.link not in self._only:
+                return  # what was not sent has to stay: it is a way in which the row could have come about
+        # A row that is absent although its message was sent: it came in time, and not late.
+        punctual = message is not None and not goal.present and message.literal in self._derivations.true
+        use = _Use(Firing(rule.source, time, goal.present, transfer, punctual))
         literals = rule.body if goal.present else [b for b in rule.body if not self._derivations.holds(b)]
         step.why.append(len(self.uses))
         self.uses.append(use)
@@ -292,8 +314,11 @@ class _Drawing:
                     shown = [key for key in use.needs if key in shown or self._walk.steps[key].goal.given]
                     numbered = [n for n in map(number, shown) if n is not None]
                     behind[use.firing, tuple(dict.fromkeys(numbered))] = None
-            places = []
+            places: list[int] = []
             for firing, needed in behind:
+                if len(firings) >= MOST_FIRINGS:
+                    truncated = True
+                    break
                 places.append(len(firings))
                 firings.append(firing)
                 needs.append(needed)

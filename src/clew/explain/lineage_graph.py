@@ -56,12 +56,14 @@ class Firing:
     """A rule of the program at a time: it ``fired``, or was kept from firing.
 
     ``rule`` is its number in the program.  ``transfer``: its conclusion was a message to another node.
+    ``punctual``: it did fire, but what it sent was on time, so that it was not there later.
     """
 
     rule: int
     time: int
     fired: bool
     transfer: Transfer | None = None
+    punctual: bool = False
 
 
 @dataclass(frozen=True)

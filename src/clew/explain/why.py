@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from clew.engine.execution import Message
 from clew.explain.failure_free import FailureFree
-from clew.faults import Crash, Fault, FaultSet, Node, node_key
+from clew.faults import Crash, Fault, FaultSet, Node, SentMessage, node_key
 from clew.lineage.minimal import minimal_supports
 from clew.violation import Violation
 
@@ -24,11 +24,14 @@ MOST_SUPPORTS = 200
 class Support:
     """What was enough: ``messages`` that got through, nodes that were ``up`` until a time.
 
+    ``punctual``: links over which nothing may come late, although what they carry supports nothing itself.
+
     ``falsifier``: any one of these faults cuts it; those beyond the bounds of the search are in ``out_of_reach``.
     ``cut_by``: the faults of the counterexample that do.
     """
 
     messages: tuple[Message, ...]
+    punctual: tuple[SentMessage, ...]
     up: tuple[tuple[Node, int], ...]
     falsifier: tuple[Fault, ...]
     out_of_reach: tuple[Fault, ...]
@@ -69,11 +72,13 @@ def _support(
 ) -> Support:
     needed = tuple(needed)
     links = dict.fromkeys(f.message for f in needed if not isinstance(f, Crash))
-    messages = tuple(m for link in sorted(links, key=_chronological) for m in behind.get(link, ()))
+    ordered = sorted(links, key=_chronological)
+    messages = tuple(m for link in ordered for m in behind.get(link, ()))
+    punctual = tuple(link for link in ordered if link not in behind)
     spec = failure_free.spec
     within = tuple(f for f in needed if spec.admits(FaultSet.of([f])))
     beyond = tuple(f for f in needed if f not in within)
-    return Support(messages, _up(needed), within, beyond, tuple(f for f in faults if f in needed))
+    return Support(messages, punctual, _up(needed), within, beyond, tuple(f for f in faults if f in needed))
 
 
 def _up(needed: Iterable[Fault]) -> tuple[tuple[Node, int], ...]:

@@ -16,6 +16,9 @@ from clew.faults import Fault, FaultSet, Loss, fault_key
 from clew.interrupt import Deadline
 from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Present
 
+#: How hard to look for the fewest losses, in conflicts of the solver: the same on every machine.
+_MOST_CONFLICTS = 5_000
+
 Support = tuple[Fault, ...]
 
 
@@ -55,15 +58,17 @@ def _overlapping(number: int, messages: Sequence[frozenset[Loss]]) -> Iterator[i
             yield other
 
 
-def fewest_losses(circuit: Circuit, gate: int, deadline: Deadline) -> int | None:
-    """How many lost messages it takes at least to bring the gate down; None if no number of them does."""
+def fewest_losses(circuit: Circuit, gate: int, deadline: Deadline) -> tuple[int | None, bool]:
+    """How many lost messages bring the gate down, None if no number of them was found; and whether that is proven.
+
+    Unproven, it is still enough: no more supports than that can be independent of each other.
+    """
     leaves = _leaves(circuit, gate)
     losses = [leaf for leaf, fault in leaves.items() if isinstance(fault, Loss)]
     kept = "".join(f"h({leaf})." for leaf in leaves if leaf not in losses)
-    control = _control(circuit, gate, "--opt-mode=opt")
+    control = _control(circuit, gate, f"--opt-mode=opt --solve-limit={_MOST_CONFLICTS}")
     _ground(control, f"{kept} :- h({gate}). " + "".join(f":~ not h({leaf}). [1,{leaf}]" for leaf in losses))
-    best, _ = last(models(control, deadline), lambda m: sum(not _holds(m, leaf) for leaf in losses))
-    return best
+    return last(models(control, deadline), lambda m: sum(not _holds(m, leaf) for leaf in losses))
 
 
 def _leaves(circuit: Circuit, gate: int) -> dict[int, Fault]:

@@ -27,4 +27,7 @@ def explanation_lines(run: Execution, whys: Sequence[Why], *, ascii_only: bool) 
 
 
 def _plain(lines: list[str], ascii_only: bool) -> list[str]:
-    return [line.replace("→", "->").encode("ascii", "replace").decode() for line in lines] if ascii_only else lines
+    if not ascii_only:
+        return lines
+    spelt = (line.replace("→", "->").replace("…", "...") for line in lines)
+    return [line.encode("ascii", "backslashreplace").decode() for line in spelt]

@@ -6,7 +6,6 @@ violate are shown as skipped, not as passed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -14,11 +13,9 @@ from xml.etree import ElementTree
 from clew.api import Verdict
 from clew.errors import ProgramError
 from clew.program.outcomes import PRE, stated_outcomes
+from clew.report.markup import speakable
 from clew.report.text import fault_text, verdict_text
 from clew.search.verdict import Answer
-
-#: What XML 1.0 cannot hold, not even escaped.
-_UNSPEAKABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit_xml(verdict: Verdict, files: Sequence[str]) -> str:
@@ -27,8 +24,8 @@ def junit_xml(verdict: Verdict, files: Sequence[str]) -> str:
     suite = ElementTree.SubElement(root, "testsuite", name="clew")
     for relation, name in _cases(verdict).items():
         case = ElementTree.SubElement(suite, "testcase")
-        case.set("classname", _speakable(" + ".join(files) or "program"))
-        case.set("name", _speakable(name))
+        case.set("classname", speakable(" + ".join(files) or "program"))
+        case.set("name", speakable(name))
         case.set("time", _seconds(verdict))
         _fill(case, relation, verdict, files)
     counted = {"tests": "", "failures": "/failure", "errors": "/error", "skipped": "/skipped"}
@@ -57,7 +54,7 @@ def _seconds(verdict: Verdict) -> str:
 def _fill(case: ElementTree.Element, relation: str, verdict: Verdict, files: Sequence[str]) -> None:
     match verdict.answer:
         case Answer.CERTIFIED:
-            ElementTree.SubElement(case, "system-out").text = _speakable(verdict_text(verdict, files))
+            ElementTree.SubElement(case, "system-out").text = speakable(verdict_text(verdict, files))
         case Answer.INCOMPLETE:
             _add(case, "error", "incomplete", verdict.reason or "incomplete", verdict_text(verdict, files))
         case Answer.COUNTEREXAMPLE:
@@ -77,9 +74,4 @@ def _fill_counterexample(case: ElementTree.Element, relation: str, verdict: Verd
 
 
 def _add(case: ElementTree.Element, element: str, kind: str, message: str, text: str) -> None:
-    ElementTree.SubElement(case, element, type=kind, message=_speakable(message)).text = _speakable(text)
-
-
-def _speakable(text: str) -> str:
-    """Characters that XML cannot hold, written as Python writes them: distinct names stay distinct."""
-    return _UNSPEAKABLE.sub(lambda found: ascii(found.group())[1:-1], text)
+    ElementTree.SubElement(case, element, type=kind, message=speakable(message)).text = speakable(text)

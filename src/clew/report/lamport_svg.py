@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from math import hypot
 
 from clew.report.colours import COLOURS, LIGHT
@@ -32,6 +31,7 @@ from clew.report.lamport_layout import (
     kind_of,
     text_width,
 )
+from clew.report.markup import safe
 
 _RULES = """
 text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;fill:INK}
@@ -108,7 +108,7 @@ def diagram_svg(diagram: Diagram, *, title: str, standalone: bool = False, besid
     width, height = _n(layout.width), _n(legend.bottom if legend else layout.height)
     attributes = f'class="lamport" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img"'
     namespace = ' xmlns="http://www.w3.org/2000/svg"' if standalone else ""
-    parts = [f'<svg{namespace} {attributes} aria-label="{_safe(_summary(diagram, title))}">']
+    parts = [f'<svg{namespace} {attributes} aria-label="{safe(_summary(diagram, title))}">']
     if standalone:
         parts += [_themes(), '<rect width="100%" height="100%" fill="var(--paper)"/>']
     parts += [*_grid(diagram, layout), *_arrows(diagram, layout), *_labels(layout)]
@@ -160,9 +160,9 @@ def _heads(diagram: Diagram, layout: Layout) -> Iterator[str]:
     for process in diagram.processes:
         x, short = layout.x[process], abridged(process, most)
         wide = max(34, text_width(len(short), "name") + 18)
-        full = f"<title>{_safe(process)}</title>" if short != process else ""
+        full = f"<title>{safe(process)}</title>" if short != process else ""
         yield f'<rect class="head" x="{_n(x - wide / 2)}" y="16" width="{_n(wide)}" height="26" rx="5"/>'
-        yield f'<text class="name" x="{_n(x)}" y="33.5">{full}{_safe(short)}</text>'
+        yield f'<text class="name" x="{_n(x)}" y="33.5">{full}{safe(short)}</text>'
 
 
 def _arrows(diagram: Diagram, layout: Layout) -> Iterator[str]:
@@ -171,7 +171,7 @@ def _arrows(diagram: Diagram, layout: Layout) -> Iterator[str]:
         line = layout.lines[arrow]
         way = f"M{_n(line.x0)} {_n(line.y0)}L{_n(line.x1)} {_n(line.y1)}"
         drawn = _lost(arrow, layout) if arrow.fate is Fate.LOST else _travelled(arrow, line, way)
-        told = "\n".join(map(_safe, (*arrow.details, _told(arrow, diagram))))
+        told = "\n".join(map(safe, (*arrow.details, _told(arrow, diagram))))
         yield f'<g class="arrow {kind_of(arrow)}"><title>{told}</title><path class="grip" d="{way}"/>{drawn}</g>'
 
 
@@ -225,8 +225,8 @@ def _labels(layout: Layout) -> Iterator[str]:
 def _label(label: Label) -> str:
     x = _n(label.box.left if label.side > 0 else label.box.right)
     anchor = "" if label.side > 0 else ' text-anchor="end"'
-    tooltip = f"<title>{_safe(label.full)}</title>" if label.missing else ""
-    first, *more = map(_safe, label.lines)
+    tooltip = f"<title>{safe(label.full)}</title>" if label.missing else ""
+    first, *more = map(safe, label.lines)
     spans = "".join(f'<tspan x="{x}" dy="{LABEL_LINE}">{line}</tspan>' for line in more)
     y = _n(label.box.top + LABEL_LINE - 3)
     return f'<text class="label" x="{x}" y="{y}"{anchor}>{tooltip}{first}{spans}</text>'
@@ -237,7 +237,7 @@ def _marks(diagram: Diagram, layout: Layout) -> Iterator[str]:
         yield _badge(x, y, arrow.fault or 0, kind_of(arrow))
     for crash in diagram.crashes:
         x, y = layout.x[crash.process], layout.y[crash.time]
-        told = _safe(f"{crash.process} crashes at time {crash.time}: {diagram.faults[crash.fault - 1]}")
+        told = safe(f"{crash.process} crashes at time {crash.time}: {diagram.faults[crash.fault - 1]}")
         box = f'<rect x="{_n(x - 34)}" y="{_n(y - 10)}" width="70" height="20" rx="4"/>'
         word = f'<text class="crash" x="{_n(x + 5)}" y="{_n(y + 3.5)}">CRASHED</text>'
         yield f'<g class="crash"><title>{told}</title>{box}{word}</g>'
@@ -275,7 +275,7 @@ class _Legend:
         if self._x + width > self._right and self._x > GUTTER:
             self._next_row()
         place = f'<g transform="translate({_n(self._x)} {_n(self._y)})">'
-        self.parts.append(f'{place}{drawn}<text class="key" x="{symbol}">{_safe(short)}</text></g>')
+        self.parts.append(f'{place}{drawn}<text class="key" x="{symbol}">{safe(short)}</text></g>')
         self._x += width + 16
 
 
@@ -285,11 +285,6 @@ def _sample(kind: str) -> str:
     cross = '<path class="x" d="M20-9l10 10M20 1l10-10"/>' if kind == "lost" else ""
     tip = "" if kind == "lost" else '<path class="tip" d="M23-8L28-4L23 0"/>'
     return f'<g class="arrow {kind}"><path d="M0-4H28"/>{tip}{cross}</g>'
-
-
-def _safe(text: str) -> str:
-    """Text of the program as text of the drawing, also where XML has no way to write its characters."""
-    return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
 def _n(value: float) -> str:

@@ -10,11 +10,11 @@ some are left out, first those that neither send nor receive; the messages of ot
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from clew.report.columns import char_columns, columns, shortened
 from clew.report.lamport import Arrow, CrashMark, Diagram, Fate
 
 #: Columns from one lifeline to the next: fewer leave no arrow to see, fewer than the second are a crowd, more than
@@ -127,7 +127,7 @@ class _Drawing:
         remarks = [self._remark(sent) for step in self.steps for sent in step]
         remarks += [self.diagram.faults[c.fault - 1] for c in self.diagram.crashes]
         remarks += [self._repetition(time) for time in self.repeated]
-        asked = max((_columns(self._clean(remark)) for remark in remarks), default=0)
+        asked = max((columns(self._clean(remark)) for remark in remarks), default=0)
         return max(12, min(asked, self.width * 2 // 5)) + 2
 
     def _chosen(self) -> list[str]:
@@ -146,7 +146,7 @@ class _Drawing:
 
     def _spacing(self) -> int:
         """How far apart lifelines are: as names and labels like it, and as there is room for."""
-        labels = max((_columns(self._label(sent)) for step in self.steps for sent in step), default=0)
+        labels = max((columns(self._label(sent)) for step in self.steps for sent in step), default=0)
         wished = max(_EASY, self._centred() + 2, labels + 7)
         possible = (self.room - self._centred()) // max(1, len(self.shown) - 1)
         if possible < self._centred() + 2:  # names will be shortened, so they reach less far beyond the outermost
@@ -155,7 +155,7 @@ class _Drawing:
 
     def _centred(self) -> int:
         """The widest of what is centred on a lifeline: a name, or the word of a crash."""
-        names = max((_columns(self._clean(p)) for p in self.shown), default=0)
+        names = max((columns(self._clean(p)) for p in self.shown), default=0)
         return max(names, len(_CRASHED) if self.diagram.crashes else 0)
 
     def _half(self) -> int:
@@ -177,7 +177,7 @@ class _Drawing:
         yield from self._afterwords()
 
     def _header(self) -> Iterator[str]:
-        longest = max((_columns(self._clean(p)) for p in self.shown), default=0)
+        longest = max((columns(self._clean(p)) for p in self.shown), default=0)
         rows = min(_NAME_ROWS, longest // self.spacing + 1) if self.spacing < 2 * _EASY else 1
         for row in range(rows):
             cells = [" "] * self.width
@@ -186,7 +186,7 @@ class _Drawing:
             for k, (process, at) in enumerate(self.position.items()):
                 if k % rows == row:
                     name = self._short(process, rows * self.spacing - 1)
-                    left = min(at - _columns(name) // 2, self.width - _columns(name))
+                    left = min(at - columns(name) // 2, self.width - columns(name))
                     _put(cells, max(self.gutter, left), name)
             yield "".join(cells).rstrip()
 
@@ -236,7 +236,7 @@ class _Drawing:
             head = glyphs.to_right if at > start else glyphs.to_left
             cells[at] = glyphs.lost if arrow.fate is Fate.LOST else head
         cells[start] = glyphs.sender
-        place = _place_for(_columns(label) + 2, start, sorted({start, *heads}), sorted(lifelines))
+        place = _place_for(columns(label) + 2, start, sorted({start, *heads}), sorted(lifelines))
         if place is not None:
             _put(cells, place, f" {label} ")
         return place is not None
@@ -297,16 +297,16 @@ class _Drawing:
     def _wrapped(self, text: str, room: int) -> list[str]:
         """At least one line; the standard library counts characters, not columns."""
         lines = [""]
-        for word in (_shortened(word, room, self.glyphs.more) for word in text.split(" ")):
+        for word in (shortened(word, room, self.glyphs.more) for word in text.split(" ")):
             longer = f"{lines[-1]} {word}" if lines[-1] else word
-            if _columns(longer) <= room:
+            if columns(longer) <= room:
                 lines[-1] = longer
             else:
                 lines.append(word)
         return lines
 
     def _short(self, text: str, room: int) -> str:
-        return _shortened(self._clean(text), room, self.glyphs.more)
+        return shortened(self._clean(text), room, self.glyphs.more)
 
 
 def _lost(arrow: Arrow) -> bool:
@@ -338,21 +338,10 @@ def _place_for(length: int, start: int, marks: Sequence[int], lifelines: Sequenc
     return None
 
 
-def _columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return sum(_char_columns(c) for c in text)
-
-
-def _char_columns(char: str) -> int:
-    if unicodedata.category(char) in ("Mn", "Me"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
 def _put(cells: list[str], at: int, text: str) -> None:
     """Write into the cells; a wide character takes two of them, a combining one joins the cell before."""
     for char in text:
-        match _char_columns(char):
+        match char_columns(char):
             case 0:
                 cells[at - 1] += char
             case 1:
@@ -361,20 +350,6 @@ def _put(cells: list[str], at: int, text: str) -> None:
             case _:
                 cells[at : at + 2] = [char, ""]
                 at += 2
-
-
-def _shortened(text: str, room: int, more: str) -> str:
-    """Without its middle if it is too long: the ends tell names apart, and faults end in their time."""
-    if _columns(text) <= room:
-        return text
-    head, tail = "", ""
-    while _columns(head + tail) < room - 1:
-        if len(head) <= 2 * len(tail):
-            head += text[len(head)]
-        else:
-            tail = text[-len(tail) - 1] + tail
-    # A wide character may have been one column too much.
-    return (head if _columns(head + tail) < room else head[:-1]) + more + tail
 
 
 def _printable(text: str) -> str:

@@ -45,6 +45,22 @@ def layered(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> Layere
     return Layered(tuple(places[: len(widths)]), routes, width, len(drawing.rows))
 
 
+@dataclass(frozen=True)
+class _Block:
+    """Nodes that stand as close as they can; ``extent``: from the centre of the first to that of the last.
+
+    ``wishes``: the sum of where each would have the block begin; it begins where they agree on average.
+    """
+
+    nodes: list[int]
+    extent: float
+    wishes: float
+
+    @property
+    def start(self) -> float:
+        return self.wishes / len(self.nodes)
+
+
 class _Drawing:
     def __init__(self, widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> None:
         self.widths = list(widths)
@@ -101,33 +117,24 @@ class _Drawing:
 
     def _spread(self, row: Sequence[int], wanted: Sequence[float]) -> None:
         """As near to the wanted places as order and widths allow: neighbours that collide move as a block."""
-        blocks: list[tuple[float, list[int], float]] = []  # place of its first node, nodes, sum of wishes
+        blocks: list[_Block] = []
         for node, wish in zip(row, wanted, strict=True):
-            nodes, wishes = [node], wish
-            start = wish
-            while (
-                blocks
-                and blocks[-1][0] + self._extent(blocks[-1][1]) + self._distance(blocks[-1][1], nodes) > start
-            ):
-                _, earlier, earlier_wishes = blocks.pop()
-                shift = self._extent(earlier) + self._distance(earlier, nodes)
-                wishes = earlier_wishes + wishes - shift * len(nodes)
-                nodes = earlier + nodes
-                start = wishes / len(nodes)
-            blocks.append((start, nodes, wishes))
-        for start, nodes, _ in blocks:
-            offset = 0.0
-            for k, node in enumerate(nodes):
-                if k:
-                    offset += self._distance([nodes[k - 1]], [node])
-                self.x[node] = start + offset
+            block = _Block([node], 0.0, wish)
+            while blocks:
+                shift = blocks[-1].extent + self._distance(blocks[-1].nodes[-1], block.nodes[0])
+                if blocks[-1].start + shift <= block.start:
+                    break
+                earlier = blocks.pop()
+                wishes = earlier.wishes + block.wishes - shift * len(block.nodes)
+                block = _Block(earlier.nodes + block.nodes, shift + block.extent, wishes)
+            blocks.append(block)
+        for block in blocks:
+            self.x[block.nodes[0]] = block.start
+            for before, node in pairwise(block.nodes):
+                self.x[node] = self.x[before] + self._distance(before, node)
 
-    def _extent(self, nodes: Sequence[int]) -> float:
-        """From the centre of the first to the centre of the last node of a block."""
-        return sum(self._distance([a], [b]) for a, b in pairwise(nodes))
-
-    def _distance(self, left: Sequence[int], right: Sequence[int]) -> float:
-        return (self.widths[left[-1]] + self.widths[right[0]]) / 2 + _GAP
+    def _distance(self, left: int, right: int) -> float:
+        return (self.widths[left] + self.widths[right]) / 2 + _GAP
 
 
 def _by_average(neighbours: Sequence[Sequence[int]], position: dict[int, float]) -> Callable[[int], float]:

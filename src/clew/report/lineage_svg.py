@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
 from clew.program.ir import Rule
 from clew.report.colours import COLOURS
 from clew.report.layered import Layered, Place, layered
+from clew.report.markup import safe
 from clew.report.rule_text import rule_place, rule_text
 
 _CHARACTER = 6.6
@@ -105,7 +105,7 @@ class _Picture:
         height = _top(self._layout.layers) - _GAP + 2 * _MARGIN
         summary = f"{title}: {len(self._graph.goals)} goals, {len(self._graph.firings)} rule applications"
         parts = [
-            f'<svg class="lineage" role="group" aria-label="{escape(summary)}" viewBox="0 0 {width:.0f} {height}"'
+            f'<svg class="lineage" role="group" aria-label="{safe(summary)}" viewBox="0 0 {width:.0f} {height}"'
             f' width="{width:.0f}" height="{height}" data-layers="{self._layout.layers}"'
         ]
         parts.append(' xmlns="http://www.w3.org/2000/svg">' if standalone else ">")
@@ -159,11 +159,11 @@ class _Picture:
         kinds += ["chain"] if goal.last > goal.first and not goal.crashes else []
         button = "chain" in kinds or bool(self._graph.why[number])
         role = f' role="button" tabindex="0" aria-expanded="{str("chain" not in kinds).lower()}"' if button else ""
-        label = escape(self._goal_labels[number])
+        label = safe(self._goal_labels[number])
         mark = "▾" if "chain" in kinds else ""
         return (
             f'<g class="{" ".join(kinds)}" data-goal="{number}" data-y="{place.layer}"{role}'
-            f' transform="translate({place.x:.0f},{_top(place.layer)})"><title>{escape(_goal_title(goal))}</title>'
+            f' transform="translate({place.x:.0f},{_top(place.layer)})"><title>{safe(_goal_title(goal))}</title>'
             f'<rect x="{-width / 2:.0f}" width="{width:.0f}" height="{_GOAL_HEIGHT}" rx="12"/>'
             f'<text y="16">{label} <tspan class="at">{mark}{_times(goal)}</tspan></text>'
             f'<path class="strike" d="M{-width / 2 + 6:.0f},{_GOAL_HEIGHT / 2:.0f}H{width / 2 - 6:.0f}"/>'
@@ -186,9 +186,9 @@ class _Picture:
         return (
             f'<g class="{" ".join(kinds)}" data-firing="{number}" data-y="{place.layer}"'
             f' transform="translate({place.x:.0f},{_top(place.layer)})">'
-            f"<title>{escape(_firing_title(firing, self._rules))}</title>"
+            f"<title>{safe(_firing_title(firing, self._rules))}</title>"
             f'<rect x="{-width / 2:.0f}" width="{width:.0f}" height="{_FIRING_HEIGHT}" rx="3"/>'
-            f'<text y="13">{escape(self._firing_labels[number])}</text></g>'
+            f'<text y="13">{safe(self._firing_labels[number])}</text></g>'
         )
 
 
@@ -235,7 +235,8 @@ def _firing_label(firing: Firing, rules: Sequence[Rule], several_files: bool) ->
     if firing.transfer:
         t = firing.transfer
         label = f"{t.source} → {t.target} @{t.sent}"
-        return _shortened(label if firing.fired else f"not sent: {label}")
+        kind = "" if firing.fired else "not late: " if firing.punctual else "not sent: "
+        return _shortened(kind + label)
     name = rule_place(rules[firing.rule], several_files)
     return _shortened(name if firing.fired else f"kept back: {name}")
 
@@ -252,6 +253,6 @@ def _firing_title(firing: Firing, rules: Sequence[Rule]) -> str:
     if firing.transfer:
         t = firing.transfer
         row = f"{t.relation}({', '.join(map(str, t.row))})"
-        verb = "sent" if firing.fired else "not sent"
+        verb = "sent" if firing.fired or firing.punctual else "not sent"
         return f"{row} {verb} by {t.source} to {t.target} at time {t.sent}\n{text}"
     return f"{'applied' if firing.fired else 'kept from applying'} at time {firing.time}\n{text}"

@@ -15,11 +15,12 @@ from clew.explain.explainer import Explainer, Lineage
 from clew.explain.lineage_graph import Goal, LineageGraph
 from clew.explain.why import Support, Why
 from clew.faults import Crash, Fault, FaultSet
+from clew.interrupt import Deadline
 from clew.report.lamport import lamport_of
 from clew.report.lamport_svg import diagram_svg
 from clew.report.lineage_svg import Marks, lineage_svg
 from clew.report.text import fault_text, replay_command
-from clew.report.wording import hits, meaning, support_words, why_lead
+from clew.report.wording import Hits, meaning, support_words, why_lead
 
 #: A table with more distinct rows than this is cut off: the file has to stay small enough to open.
 MOST_ROWS = 20_000
@@ -48,11 +49,16 @@ def page_data(
         "rows": tables.rows(),
         "cutOff": tables.cut_off,
         "graphs": [_graph(lineage, explainer) for lineage in lineages],
-        "runs": [_run(s, base, lineages, files) | {"rows": tables.differences(s.run)} for s in shown],
+        "runs": [
+            _run(s, base, lineages, files, explainer.deadline) | {"rows": tables.differences(s.run)} for s in shown
+        ],
     }
 
 
-def _run(shown: ShownRun, base: Execution, lineages: Sequence[Lineage], files: Sequence[str]) -> dict[str, Any]:
+def _run(
+    shown: ShownRun, base: Execution, lineages: Sequence[Lineage], files: Sequence[str], deadline: Deadline
+) -> dict[str, Any]:
+    deadline.check_interrupt()
     run = shown.run
     without = lamport_of(base, run.faults)
     within = lamport_of(run)
@@ -68,9 +74,7 @@ def _run(shown: ShownRun, base: Execution, lineages: Sequence[Lineage], files: S
         "left": left,
         "right": diagram_svg(within, title=shown.name, beside=without),
         "whys": [_why(why, run) for why in shown.whys],
-        "marks": [
-            {"focused": _marks(lineage.focused, run), "whole": _marks(lineage.whole, run)} for lineage in lineages
-        ],
+        "marks": [_both_marks(lineage, run) for lineage in lineages],
     }
 
 
@@ -131,17 +135,21 @@ def _goes_on(before: tuple[Fault, str], fault: Fault, kind: str) -> bool:
 
 def _graph(lineage: Lineage, explainer: Explainer) -> dict[str, Any]:
     rules = explainer.program.rules
-    title = f"Lineage of {lineage.violation}"
+    outcome = lineage.whole.goals[0].label
+    title = f"Lineage of {outcome}"
     whole = lineage_svg(lineage.whole, rules, title=title)
-    focused = None
-    if lineage.focused != lineage.whole:
-        focused = lineage_svg(lineage.focused, rules, title=title)
+    focused = None if lineage.all_needed else lineage_svg(lineage.focused, rules, title=title)
     notes = []
     if len(lineage.whole.goals) == 1 and not lineage.whole.firings:
         notes.append("No message and no crash can touch this outcome.")
     if lineage.whole.truncated:
         notes.append(f"The lineage is larger than this: only {len(lineage.whole.goals)} goals are drawn.")
-    return {"row": str(lineage.violation), "focused": focused, "whole": whole, "note": " ".join(notes)}
+    return {"row": outcome, "focused": focused, "whole": whole, "note": " ".join(notes)}
+
+
+def _both_marks(lineage: Lineage, run: Execution) -> dict[str, list[list[int]]]:
+    whole = _marks(lineage.whole, run)
+    return {"focused": whole if lineage.all_needed else _marks(lineage.focused, run), "whole": whole}
 
 
 def _marks(graph: LineageGraph, run: Execution) -> list[list[int]]:
@@ -151,10 +159,11 @@ def _marks(graph: LineageGraph, run: Execution) -> list[list[int]]:
 
 
 def lineage_marks(graph: LineageGraph, run: Execution) -> Marks:
+    hit = Hits(run.faults)
     cut = [
         number
         for number, firing in enumerate(graph.firings)
-        if firing.transfer and hits(run.faults, firing.transfer.link)
+        if (firing.fired or firing.punctual) and firing.transfer and hit.link(firing.transfer.link)
     ]
     gone = [number for number, goal in enumerate(graph.goals) if not _still_so(goal, run)]
     return Marks(cut, gone)
@@ -164,7 +173,8 @@ def _still_so(goal: Goal, run: Execution) -> bool:
     if goal.crashes:
         happened: list[Fault] = [f for f in run.faults if f in goal.crashes]
         return not happened
-    return all((goal.row in run.rows(goal.relation, t)) == goal.present for t in range(goal.first, goal.last + 1))
+    # A chain that begins later, and is there in the end, still serves.
+    return (goal.row in run.rows(goal.relation, goal.last)) == goal.present
 
 
 # -- tables ------------------------------------------------------------------------------------------------------

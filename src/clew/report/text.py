@@ -15,6 +15,9 @@ from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.program.outcomes import PRE
 from clew.search.verdict import Answer, Counterexample
 
+#: More violated rows than this are not read; JSON and the report have them all.
+_MOST_ROWS = 12
+
 VACUOUS = (
     "in the failure-free run 'pre' is empty at the end, so little is said;",
     "is EOT too small, or does nothing keep its rows?",
@@ -76,11 +79,13 @@ def _one_counterexample(found: Counterexample, spec: FailureSpec, files: Sequenc
         yield f"  {fault_text(fault)}"
     if not found.faults:
         yield "  no fault is needed: the failure-free run already fails"
-    for violation in found.violations:
+    for violation in found.violations[:_MOST_ROWS]:
         if violation.relation == PRE:
             yield f"  violates {violation}: it is in 'pre' and not in 'post'"
         else:
             yield f"  loses {violation}, which the failure-free run has at the end"
+    if len(found.violations) > _MOST_ROWS:
+        yield f"  ... and {len(found.violations) - _MOST_ROWS} more rows"
     yield f"  replay: {replay_command(found.faults, spec, files)}"
 
 

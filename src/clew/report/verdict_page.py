@@ -22,8 +22,9 @@ from clew.violation import Violation
 #: How many of each the page carries; what is left out is said on the page.
 MOST_COUNTEREXAMPLES = 40
 MOST_EXECUTIONS = 200
-MOST_DRAWN_MESSAGES = 30_000
+MOST_DRAWN_MESSAGES = 12_000
 MOST_LINEAGES = 12
+MOST_DRAWN_BOXES = 4_000
 MOST_MARGINS = 60
 SAMPLES = 3
 
@@ -71,7 +72,14 @@ def _run_summary(run: Execution) -> str:
 
 
 def _lineages(violations: Sequence[Violation], explainer: Explainer) -> list[Lineage]:
-    return [explainer.lineage(v) for v in violations[:MOST_LINEAGES] if explainer.explains(v)]
+    """As many as a page can carry; the first in any case."""
+    lineages: list[Lineage] = []
+    boxes = 0
+    for violation in violations[:MOST_LINEAGES]:
+        if explainer.explains(violation) and boxes < MOST_DRAWN_BOXES:
+            lineages.append(lineage := explainer.lineage(violation))
+            boxes += sum(len(g.goals) + len(g.firings) for g in (lineage.focused, lineage.whole))
+    return lineages
 
 
 def _bounds(spec: FailureSpec) -> list[tuple[str, str]]:
@@ -95,15 +103,16 @@ class _VerdictPage:
         verdict = self.verdict
         shown = [ShownRun("The failure-free run", self.explainer.failure_free)]
         choices = self._counterexamples(shown)
+        found = len(choices)
         executions = self._executions(shown)
         # What can be left out comes last: it is given up when the time is over.
         lineages: list[Lineage] = []
         margins: list[Margin] = []
         given_up = ""
         try:
-            lineages += self._lineages()
             choices += self._samples(shown)
             self._measure(margins)
+            lineages += self._lineages()
         except BudgetExhaustedError as limit:
             given_up = f"This page is not complete: {limit}."
         first = choices[0].run if choices else 0
@@ -115,7 +124,7 @@ class _VerdictPage:
             name=" + ".join(self.files) or "program",
             summary=self._summary(),
             facts=[*_bounds(verdict.spec), *self._effort()],
-            cautions=[*self._cautions(), *([given_up] if given_up else [])],
+            cautions=[*self._cautions(found), *([given_up] if given_up else [])],
             happens_title=self._title(),
             choices_label="Counterexamples" if verdict.counterexamples else "Sample runs",
             choices=choices,
@@ -165,6 +174,8 @@ class _VerdictPage:
         verdict = self.verdict
         facts = [("search", verdict.strategy), ("executions", str(verdict.runs))]
         facts.append(("covers" if verdict.answer is Answer.CERTIFIED else "among", combinations_text(verdict)))
+        if verdict.swept:
+            facts.append(("swept", counted(len(verdict.swept), "setting")))
         if verdict.solver:
             s = verdict.solver
             facts.append(
@@ -172,7 +183,7 @@ class _VerdictPage:
             )
         return facts
 
-    def _cautions(self) -> list[str]:
+    def _cautions(self, shown: int) -> list[str]:
         verdict = self.verdict
         cautions = [str(notice) for notice in verdict.notices]
         if verdict.answer is Answer.COUNTEREXAMPLE and verdict.reason:
@@ -181,7 +192,7 @@ class _VerdictPage:
             cautions.append(f"Beware: {' '.join(VACUOUS)}")
         if verdict.answer is not Answer.COUNTEREXAMPLE and next(verdict.spec.possible_faults(), None) is None:
             cautions.append("These bounds allow no fault at all.")
-        left = len(verdict.counterexamples) - MOST_COUNTEREXAMPLES
+        left = len(verdict.counterexamples) - shown
         if left > 0:
             cautions.append(f"{left} further counterexamples are not on this page; --json has them all.")
         return cautions
@@ -200,6 +211,8 @@ class _VerdictPage:
         found = self.verdict.counterexamples[:MOST_COUNTEREXAMPLES]
         for number, counterexample in enumerate(found, start=1):
             self.stage(f"explaining counterexample {number} of {len(found)}")
+            if sum(len(s.run.messages) for s in shown) > MOST_DRAWN_MESSAGES:
+                break
             faults = counterexample.faults
             whys = tuple(self.explainer.why(v, faults) for v in counterexample.violations)
             name = "The failing run" if len(found) == 1 else f"Failing run {number}"
@@ -245,7 +258,7 @@ class _VerdictPage:
         how = {
             "lineage": "Each one cuts every support that the ones before it had shown.",
             "random": "Their faults were drawn at random.",
-            "exhaustive": "All admissible fault sets, smallest first.",
+            "exhaustive": "Fault sets in the order of their size, until the search ended.",
         }.get(verdict.strategy, "")
         missing = verdict.runs - len(verdict.executions)
         left_out = f" Of {verdict.runs} only these were remembered." if missing > 0 else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from clew.explain.why import Support, Why
 from clew.faults import FaultSet
+from clew.report.columns import columns, shortened
 from clew.report.wording import support_words, why_lead
 
 #: More lines than this for one row are not read; the report has them all.
@@ -24,7 +25,8 @@ def why_lines(
             continue  # it fails without any fault, which has been said
         block = tuple(lines.block(why))
         if block in told:
-            yield f"Why {why.violation}: as for {told[block].violation}."
+            same = f"as for {shortened(str(told[block].violation), width // 3)}."
+            yield shortened(f"Why {shortened(str(why.violation), width // 2)}: {same}", width)
             continue
         told[block] = why
         yield from lines.heading(why)
@@ -43,8 +45,8 @@ class _Lines:
     def heading(self, why: Why) -> Iterator[str]:
         """On two lines where one is not enough."""
         line = f"Why {why.violation}: {why_lead(why)}"
-        parts = [line] if len(line) <= self.width else [f"Why {why.violation}:", f"  {why_lead(why)}"]
-        yield from (part if len(part) <= self.width else part[: self.width - 1] + "…" for part in parts)
+        parts = [line] if columns(line) <= self.width else [f"Why {why.violation}:", f"  {why_lead(why)}"]
+        yield from (shortened(part, self.width) for part in parts)
 
     def block(self, why: Why) -> Iterator[str]:
         yield from map(self._line, why.supports[:_MOST_LINES])
@@ -55,9 +57,9 @@ class _Lines:
     def _line(self, support: Support) -> str:
         """When there is no room for all, what is cut stays, and then what came last."""
         verb = "cuts" if len(support.cut_by) == 1 else "cut"
-        head = f"  {', '.join(map(str, support.cut_by))} {verb} "
+        head = f"  {shortened(', '.join(map(str, support.cut_by)), self.width // 4)} {verb} "
         words = [
-            (f"{self.cross} {word}" if cut else word, cut)
+            (f"{self.cross} {_part(word, self.width)}" if cut else _part(word, self.width), cut)
             for word, cut in support_words(support, self.faults, self.eot).items()
         ]
         kept = [word for word, _ in words]
@@ -66,6 +68,11 @@ class _Lines:
             kept = [k for k in kept if k != word]
             left_out = len(words) - len(kept)
             line = head + ", ".join([*kept, *([f"and {left_out} more"] if left_out else [])])
-            if len(line) <= self.width:
+            if columns(line) <= self.width:
                 return line
-        return line[: self.width - 1] + "…"
+        return shortened(line, self.width)
+
+
+def _part(word: str, width: int) -> str:
+    """A message with long names keeps its beginning, the relation, and its end, the time."""
+    return shortened(word, width * 2 // 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clew.engine.execution import Execution, Message
 from clew.explain.why import Support, Why
-from clew.faults import Crash, Delay, Fault, FaultSet, Loss, SentMessage, by_message
+from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node, SentMessage, by_message
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
 
@@ -34,20 +34,31 @@ def message_text(message: Message) -> str:
 
 def support_words(support: Support, faults: FaultSet, eot: int) -> dict[str, bool]:
     """What the support consists of: messages in order, nodes that had to stay up; True where a fault cuts it."""
-    words = {message_text(m): hits(faults, (m.source, m.target, m.sent)) for m in support.messages}
-    crashes = {c.node: c.time for c in faults.crashes}
+    hit = Hits(faults)
+    words = {message_text(m): hit.link((m.source, m.target, m.sent)) for m in support.messages}
+    for source, target, sent in support.punctual:
+        words[f"what {source} sends {target} at {sent} is not late"] = hit.link((source, target, sent))
     for node, time in support.up:
         stays = f"{node} never crashes" if time >= eot - 1 else f"{node} up until {time}"
-        words[stays] = crashes.get(node, time + 1) <= time
+        words[stays] = not hit.up(node, time)
     return words or {"nothing that a fault could touch": False}
 
 
-def hits(faults: FaultSet, link: SentMessage) -> bool:
-    """Whether what is sent over this link at this time is lost, late or never sent."""
-    source, _, sent = link
-    if any(c.node == source and c.time <= sent for c in faults.crashes):
-        return True
-    return link in by_message(faults)
+class Hits:
+    """Which messages a set of faults hits; made once for many questions."""
+
+    def __init__(self, faults: FaultSet) -> None:
+        self._links = by_message(faults)
+        self._crashes = {c.node: c.time for c in faults.crashes}
+
+    def link(self, link: SentMessage) -> bool:
+        """Whether what is sent over this link at this time is lost, late or never sent."""
+        source, _, sent = link
+        return link in self._links or not self.up(source, sent)
+
+    def up(self, node: Node, time: int) -> bool:
+        """Whether the node still sends at this time."""
+        return self._crashes.get(node, time + 1) > time
 
 
 def brief(faults: FaultSet) -> str:

@@ -11,7 +11,7 @@ from clew.errors import UsageError
 from clew.interrupt import Deadline
 
 #: Seconds that a report may take.
-DEFAULT_SECONDS = 120.0
+DEFAULT_SECONDS = 60.0
 
 
 def write_report(
@@ -26,6 +26,18 @@ def write_report(
 
     ``files`` are the program's, for the headings and the commands in it; ``stage`` is told what is being prepared.
     """
+    page = report_page(result, files=files, seconds=seconds, stage=stage)
+    Path(file).write_text(page, encoding="utf-8", errors="replace")
+
+
+def report_page(
+    result: Verdict | Execution,
+    *,
+    files: Sequence[str] = (),
+    seconds: float = DEFAULT_SECONDS,
+    stage: Callable[[str], None] = lambda stage: None,
+) -> str:
+    """The page itself."""
     from clew.explain.explainer import Explainer
     from clew.report.verdict_page import run_page, verdict_page
 
@@ -35,7 +47,5 @@ def write_report(
     with deadline.listening():
         explainer = Explainer(result.program, result.spec, deadline)
         if isinstance(result, Verdict):
-            page = verdict_page(result, files, explainer, stage)
-        else:
-            page = run_page(result, files, explainer, stage)
-    Path(file).write_text(page, encoding="utf-8", errors="replace")
+            return verdict_page(result, files, explainer, stage)
+        return run_page(result, files, explainer, stage)

@@ -227,6 +227,11 @@
       goal.classList.toggle("open", open);
       goal.setAttribute("aria-expanded", open);
     }
+    for (const goal of svg.querySelectorAll(".goal.folded")) {
+      goal.classList.remove("folded");
+      goal.setAttribute("aria-expanded", true);
+    }
+    fold(svg);
     layOut(svg);
   }
 

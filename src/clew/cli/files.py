@@ -1,0 +1,79 @@
+"""Files that commands write: whole or not at all, and never at the price of the answer."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import click
+
+from clew.errors import UsageError
+
+
+def refuse_no_file(flag: str, file: str | None, example: str) -> None:
+    """For what only makes sense in a file."""
+    if file == "-":
+        raise UsageError(
+            f"{flag} writes a file, not standard output", remedy=f"give a path, as in {flag} {example}"
+        )
+    if file is not None:
+        refuse_unwritable(file, "give a path that can")
+
+
+def refuse_unwritable(file: str, remedy: str) -> None:
+    """Before the search: an answer that took an hour must not be lost to a misspelt path."""
+    path = Path(file)
+    try:
+        if not os.path.lexists(path):
+            with path.open("x", encoding="utf-8"):
+                pass
+            path.unlink()  # it is written when there is something to write
+        elif _is_plain(path) and not os.access(path, os.W_OK):
+            raise PermissionError(0, "Permission denied")
+        elif path.is_dir():
+            raise IsADirectoryError(0, "Is a directory")
+    except (OSError, ValueError) as error:
+        raise _refusal(file, error, remedy) from None
+
+
+def write_file(file: str, text: str) -> None:
+    """Replace the file when all of it is written; where that is impossible, say so."""
+    path = Path(file)
+    try:
+        if os.path.lexists(path) and not _is_plain(path):
+            path.write_text(
+                text, encoding="utf-8", errors="replace"
+            )  # a link, a device, a pipe: not to be replaced
+            return
+        part = path.with_name(f"{path.name}.part")
+        try:
+            part.write_text(text, encoding="utf-8", errors="replace")
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise _refusal(file, error, "give another path; the answer above stands") from None
+
+
+def say(text: str) -> None:
+    """To standard output; if nobody listens any more, the files and the exit code still count."""
+    try:
+        click.echo(text, nl=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def wrote(what: str, file: str) -> None:
+    click.echo(f"{what} is in {file}", err=True)
+
+
+def _is_plain(path: Path) -> bool:
+    return stat.S_ISREG(path.lstat().st_mode)
+
+
+def _refusal(file: str, error: OSError | ValueError, remedy: str) -> UsageError:
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return UsageError(f"{file or 'the empty path'} cannot be written ({reason})", remedy=remedy)

@@ -1,0 +1,30 @@
+"""How much room text takes on a terminal, and text that fits."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return len(text) if text.isascii() else sum(char_columns(c) for c in text)
+
+
+def char_columns(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def shortened(text: str, room: int, more: str = "…") -> str:
+    """Without its middle if it is too long: the ends tell names apart, and faults end in their time."""
+    if columns(text) <= room:
+        return text
+    head, tail = "", ""
+    while columns(head + tail) < room - 1:
+        if len(head) <= 2 * len(tail):
+            head += text[len(head)]
+        else:
+            tail = text[-len(tail) - 1] + tail
+    # A wide character may have been one column too much.
+    return (head if columns(head + tail) < room else head[:-1]) + more + tail

@@ -1,0 +1,248 @@
+"""About a certificate: its outcomes, how far they are from failing, and runs under the heaviest faults."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from clew import Answer, check, parse_program
+from clew.engine.extremes import Cheapest
+from clew.errors import BudgetExhaustedError
+from clew.explain.explainer import Explainer, Margin
+from clew.faults import FailureSpec, FaultSet, Loss
+from clew.interrupt import Deadline
+from clew.program.checks import checked
+from clew.violation import Violation
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CERTIFIED = ["ack-deliv", "bully-le", "flux", "paxos-synod", "redun-deliv"]
+NO_DEADLINE = Deadline(None)
+
+
+@cache
+def explainer(name: str) -> Explainer:
+    found = check(EXAMPLES / f"{name}.ded")
+    assert found.program is not None
+    return Explainer(found.program, found.spec, NO_DEADLINE)
+
+
+@cache
+def margins(name: str) -> tuple[Margin, ...]:
+    return tuple(explainer(name).margins())
+
+
+def of_text(text: str, spec: FailureSpec) -> Explainer:
+    return Explainer(checked(parse_program(text)).program, spec, NO_DEADLINE)
+
+
+def distance(way: Cheapest | None) -> tuple[int, bool] | None:
+    return None if way is None else (way.outside, way.proven)
+
+
+# -- margins ----------------------------------------------------------------------------------------------------
+
+
+def test_the_margins_of_a_redundant_broadcast() -> None:
+    """Ten messages from a to each node, nine more from the other that a reached: 19 of 190 share no message."""
+    found = margins("redun-deliv")
+    assert [str(m.violation) for m in found] == ["pre(a, data)", "pre(b, data)", "pre(c, data)"]
+    assert {(m.supports, m.more, m.independent, m.exact, m.needs_messages) for m in found} == {
+        (190, False, 19, True, True)
+    }
+    assert {distance(m.cheapest) for m in found} == {(1, True)}
+
+
+def test_the_margins_of_acknowledged_broadcast() -> None:
+    found = margins("ack-deliv")
+    assert [(str(m.violation), m.supports, m.independent, m.exact) for m in found] == [
+        ("pre(a, data)", 10, 4, True),
+        ("pre(b, data)", 5, 4, True),
+        ("pre(c, data)", 5, 4, True),
+    ]
+    assert {distance(m.cheapest) for m in found} == {(1, True)}
+    assert {distance(m.by_losses) for m in found} == {(1, True)}
+    assert {m.by_crashes for m in found} == {None}
+    for margin in found:
+        assert margin.cheapest is not None
+        faults = margin.cheapest.faults
+        assert [loss.time for loss in faults.losses] == list(range(1, 8)), "EFF is 7: only the last is outside"
+        assert len(faults.crashes) == 1
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+def test_the_cheapest_faults_are_outside_and_do_it(name: str) -> None:
+    """In a certified program nothing within the budget does."""
+    known = explainer(name)
+    wide = FailureSpec(known.spec.nodes, known.spec.eot, known.spec.eot, len(known.spec.nodes))
+    outside = Explainer(known.program, wide, NO_DEADLINE)
+    for margin in margins(name):
+        for way in (margin.cheapest, margin.by_losses, margin.by_crashes):
+            if way is not None:
+                assert way.outside > 0
+                assert not known.spec.admits(way.faults)
+                assert margin.violation in outside.run(way.faults).violations
+        assert not margin.undecided
+        assert margin.by_losses is None or margin.cheapest is not None
+        assert margin.by_crashes is None or margin.cheapest is not None
+
+
+@pytest.mark.parametrize("name", ["flux", "paxos-synod"])
+def test_no_number_of_faults_suffices(name: str) -> None:
+    assert {m.cheapest for m in margins(name)} == {None}
+    assert {m.by_losses for m in margins(name)} == {None}
+    assert {m.by_crashes for m in margins(name)} == {None}
+
+
+def test_some_outcomes_need_no_message() -> None:
+    needing = {str(m.violation): m.needs_messages for m in margins("flux")}
+    assert len(needing) == 17
+    assert {row for row, needs in needing.items() if not needs} == {
+        "pre(d, 1, order)",
+        "pre(d, 2, order)",
+        "pre(d, 3, order)",
+        "pre(p, 3, state)",
+        "pre(q, 3, state)",
+    }
+
+
+def test_one_support_is_one_message_away() -> None:
+    found = margins("bully-le")
+    assert [(str(m.violation), m.supports, m.independent, m.exact) for m in found] == [
+        ("pre(a, c)", 1, 1, True),
+        ("pre(b, c)", 1, 1, True),
+        ("pre(c, c)", 1, 1, True),
+    ]
+    assert found[0].cheapest == Cheapest(FaultSet.of([Loss("c", "a", 9)]), 1, True)
+
+
+def test_more_supports_than_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clew.explain.explainer.MOST_SUPPORTS", 100)
+    monkeypatch.setattr("clew.explain.why.MOST_SUPPORTS", 100)
+    margin = next(iter(explainer("redun-deliv").margins()))
+    assert (margin.supports, margin.more) == (100, True)
+    assert margin.independent <= 19
+    assert margin.exact == (margin.independent == 19)
+
+
+def test_a_question_that_is_too_hard_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_hard(*_: object) -> None:
+        raise BudgetExhaustedError("the effort for this question is used up")
+
+    monkeypatch.setattr("clew.explain.explainer.BeyondBudget.cheapest", too_hard)
+    margin = next(iter(explainer("ack-deliv").margins()))
+    assert (margin.undecided, margin.cheapest, margin.supports) == (True, None, 10)
+
+
+def test_time_that_is_over_is_no_question_that_is_too_hard(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = explainer("ack-deliv")
+    deadline = Deadline(None)
+    hurried = Explainer(known.program, known.spec, deadline)
+
+    def interrupted(*_: object) -> None:
+        deadline.interrupted = True
+        deadline.check()
+
+    monkeypatch.setattr("clew.explain.explainer.BeyondBudget.cheapest", interrupted)
+    with pytest.raises(BudgetExhaustedError, match="interrupted"):
+        next(iter(hurried.margins()))
+
+
+# -- outcomes ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("simple-deliv", ["pre(a, data)", "pre(b, data)", "pre(c, data)"]),
+        ("kafka", ["pre(C, w1)"]),
+        ("paxos-synod", ["pre(apple)"]),
+        ("bully-le", ["pre(a, c)", "pre(b, c)", "pre(c, c)"]),
+        (
+            "2pc",
+            [
+                *(f"pre(agreement, {node}, t1)" for node in "Cabd"),
+                *(f"pre(termination, {node}, t1)" for node in "abd"),
+            ],
+        ),
+    ],
+)
+def test_outcomes_are_what_the_failure_free_run_achieves(name: str, rows: list[str]) -> None:
+    known = explainer(name)
+    assert [str(v) for v in known.outcomes()] == rows
+    assert {v.row for v in known.outcomes()} == set(known.failure_free.rows("pre"))
+    assert all(known.explains(v) for v in known.outcomes())
+
+
+def test_outcomes_without_assertions_are_what_persists() -> None:
+    text = """
+        start(a, x)@1;  peer(a, b)@1;
+        got(M, V)@async :- start(N, V), peer(N, M);
+        got(N, V)@next :- got(N, V);
+    """
+    known = of_text(text, FailureSpec(("a", "b"), 3, eff=2))
+    assert known.outcomes() == (Violation("got", ("b", "x")),)
+
+
+def test_a_vacuous_program_achieves_nothing() -> None:
+    text = """
+        start(a, x)@1;
+        pre(N, V) :- never(N, V);  post(N, V) :- start(N, V);  never(N, V)@next :- never(N, V);
+    """
+    known = of_text(text, FailureSpec(("a", "b"), 3, eff=2))
+    assert known.outcomes() == ()
+    assert list(known.margins()) == []
+
+
+def test_what_fails_without_faults_is_no_outcome_and_not_explained() -> None:
+    text = """
+        start(a, x)@1;  start(N, V)@next :- start(N, V);
+        pre(N, V) :- start(N, V);  post(N, V) :- never(N, V);  never(N, V)@next :- never(N, V);
+    """
+    known = of_text(text, FailureSpec(("a", "b"), 3, eff=2))
+    violation = Violation("pre", ("a", "x"))
+    assert known.failure_free.violations == (violation,)
+    assert known.outcomes() == ()
+    assert not known.explains(violation)
+
+
+# -- the heaviest runs ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+def test_three_passing_runs_under_the_heaviest_faults(name: str) -> None:
+    known = explainer(name)
+    runs = list(known.heaviest(3))
+    assert len(runs) == 3
+    assert all(run.good and run.spec == known.spec for run in runs)
+    assert all(known.spec.admits(run.faults) and run.faults.crashes for run in runs)
+    assert len({run.faults for run in runs}) == 3
+
+
+def test_all_but_the_first_messages_of_acknowledged_broadcast_are_lost() -> None:
+    """A crash at the last moment, and before that everything that is sent but the first copies."""
+    for run in explainer("ack-deliv").heaviest(3):
+        assert len(run.faults.losses) == 30
+        assert [crash.time for crash in run.faults.crashes] == [7]
+        assert {loss.time for loss in run.faults.losses} == set(range(2, 7))
+
+
+# -- lineage ----------------------------------------------------------------------------------------------------
+
+
+def test_the_focused_lineage_of_kafka_leaves_out_what_no_minimal_support_needs() -> None:
+    lineage = explainer("kafka").lineage(Violation("pre", ("C", "w1")))
+    assert len(lineage.focused.goals) < len(lineage.whole.goals)
+    assert lineage.focused.goals[0] == lineage.whole.goals[0]
+
+
+def test_with_too_many_supports_the_focused_lineage_is_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clew.explain.why.MOST_SUPPORTS", 3)
+    lineage = explainer("kafka").lineage(Violation("pre", ("C", "w1")))
+    assert lineage.focused == lineage.whole
+
+
+def test_the_example_programs_are_certified() -> None:
+    """The tests above are about certificates."""
+    assert {check(EXAMPLES / f"{name}.ded").answer for name in CERTIFIED} == {Answer.CERTIFIED}
