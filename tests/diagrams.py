@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import strategies as st
 
 from clew.report.lamport import Arrow, CrashMark, Diagram, Fate
@@ -31,7 +29,7 @@ def diagrams(draw: st.DrawFn, names: st.SearchStrategy[str], most: int = 8, busi
             arrow = draw(_arrows(source, target, sent, last))
             if draw(st.booleans()) or arrow.fate not in (Fate.DELIVERED, Fate.LATE):
                 faults.append(f"O({source},{target},{sent})")
-                arrow = replace(arrow, fault=len(faults))
+                arrow = arrow._replace(fault=len(faults))
             arrows.append(arrow)
     crashes = []
     for process in draw(st.lists(st.sampled_from(processes), max_size=2, unique=True)):

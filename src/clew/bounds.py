@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clew.dedalus.loader import Defaults
 from clew.engine.ground import GroundProgram
@@ -23,8 +23,7 @@ LONGEST_EXECUTION = 1000
 _DISCOVERY_EOT = 16
 
 
-@dataclass(frozen=True)
-class Bounds:
+class Bounds(NamedTuple):
     """What is known before the search; ``eot`` or ``eff`` of None is left to the sweep."""
 
     nodes: tuple[Node, ...]
@@ -38,8 +37,7 @@ class Bounds:
         return FailureSpec(self.nodes, self.eot, self.eff or 0, self.crashes, self.delays)
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """What the user gave; None where nothing was said."""
 
     nodes: Sequence[Node] | None = None

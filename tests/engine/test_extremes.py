@@ -120,7 +120,7 @@ def assert_cheapest(program: Program, budget: FailureSpec) -> None:
 
 
 @given(small_problems())
-@settings(max_examples=100)
+@settings(max_examples=settings().max_examples // 2)
 def test_no_way_out_of_the_budget_is_cheaper(problem: tuple[Program, FailureSpec]) -> None:
     assume(amount_of_work(wide(*problem)) <= FEW_RUNS)
     assert_cheapest(*problem)
@@ -315,7 +315,7 @@ def assert_heaviest(program: Program, spec: FailureSpec, count: int = 3) -> None
 
 
 @given(small_problems())
-@settings(max_examples=80)
+@settings(max_examples=settings().max_examples // 2)
 def test_no_faults_within_the_budget_are_heavier(problem: tuple[Program, FailureSpec]) -> None:
     assume(amount_of_work(GroundProgram(*problem)) <= FEW_RUNS // 2)
     assert_heaviest(*problem)

@@ -23,6 +23,7 @@ from generators import failure_specs, fault_sets, programs
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.ded"))
 NO_FAULTS = FaultSet()
+_HALF = settings().max_examples // 2
 
 
 @cache
@@ -77,6 +78,7 @@ class Atoms:
 # -- the same executions ----------------------------------------------------------------------------------------
 
 
+@settings(max_examples=_HALF)
 @given(st.data())
 def test_marks_change_no_execution(data: st.DataObject) -> None:
     program = data.draw(programs())
@@ -114,6 +116,7 @@ def test_every_row_of_the_failure_free_run_has_a_rule_that_fired(name: str) -> N
     assert not unexplained
 
 
+@settings(max_examples=_HALF)
 @given(st.data())
 def test_every_row_of_any_run_has_a_rule_that_fired(data: st.DataObject) -> None:
     program = checked(data.draw(programs())).program
@@ -159,6 +162,7 @@ def test_sources_of_examples_are_right(name: str) -> None:
     _assert_sources(*example(name))
 
 
+@settings(max_examples=_HALF)
 @given(st.data())
 def test_sources_are_right(data: st.DataObject) -> None:
     program = checked(data.draw(programs())).program

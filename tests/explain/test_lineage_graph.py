@@ -28,7 +28,6 @@ from generators import failure_specs, programs
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.ded"))
 NO_DEADLINE = Deadline(None)
-LEFT_OUT = pytest.mark.xfail(strict=True, reason="a message that was not sent counts as one to leave out")
 
 
 @cache
@@ -165,12 +164,12 @@ def test_votes_are_counted() -> None:
         "outcome(a, t1, commit) 4 <- outcome C->a@3: decision(C, t1, commit) 3",
         "decision(C, t1, commit) 3 <- decision: outcome(C, t1, commit) 3",
         "outcome(C, t1, commit) 3 <- outcome: in_favour(C, t1, 3) 3",
-        "in_favour(C, t1, 3) 3 <- in_favour: vote(C, d, t1, yes) 3, vote(C, b, t1, yes) 3, vote(C, a, t1, yes) 3",
-        "vote(C, d, t1, yes) 3 <- vote d->C@2: prepare(d, C, t1) 2",
-        "vote(C, b, t1, yes) 3 <- vote b->C@2: prepare(b, C, t1) 2",
+        "in_favour(C, t1, 3) 3 <- in_favour: vote(C, a, t1, yes) 3, vote(C, b, t1, yes) 3, vote(C, d, t1, yes) 3",
         "vote(C, a, t1, yes) 3 <- vote a->C@2: prepare(a, C, t1) 2 given",
-        "prepare(d, C, t1) 2 <- prepare C->d@1: begin(C, t1) 1 given",
+        "vote(C, b, t1, yes) 3 <- vote b->C@2: prepare(b, C, t1) 2",
+        "vote(C, d, t1, yes) 3 <- vote d->C@2: prepare(d, C, t1) 2",
         "prepare(b, C, t1) 2 <- prepare C->b@1: begin(C, t1) 1 given",
+        "prepare(d, C, t1) 2 <- prepare C->d@1: begin(C, t1) 1 given",
     ]
 
 
@@ -233,20 +232,34 @@ QUIET = """
 """
 
 
-@LEFT_OUT
 def test_leaving_out_messages_keeps_what_kept_others_from_being_sent() -> None:
     """Nothing is heard at the end because a was told to be quiet: that message is what the outcome rests on."""
     reason = of_text(QUIET + "post(N) :- call(N, _), notin heard(b, a);", FailureSpec(("a", "b"), 3))
     violation = Violation(PRE, ("a",))
     graph = lineage_graph(reason, violation, {("b", "a", 1)})
     assert Named(graph, reason.program).lines() == [
-        "post(a) 3 <- post: call(a, b) 3 given, no heard(b, a) 3",
+        "post(a) 3 <- post: no heard(b, a) 3",
         "no heard(b, a) 3 <- not heard a->b@2: quiet(a) 2",
         "quiet(a) 2 <- quiet b->a@1",
     ]
 
 
-@pytest.mark.xfail(strict=True, reason="the message is drawn as if it went to the place of the goal")
+def test_one_of_several_rows_that_fit_a_premise_is_enough() -> None:
+    text = """
+        start(a, x)@1;  start(c, x)@1;  peer(a, b)@1;  peer(c, b)@1;
+        copy(M, N, V)@async :- start(N, V), peer(N, M);
+        log(N, V) :- copy(N, _, V);
+        pre(V) :- start(_, V)@1;  post(V) :- log(_, V);
+    """
+    reason = of_text(text, FailureSpec(("a", "b", "c"), 2, eff=2))
+    graph = lineage_graph(reason, Violation(PRE, ("x",)), {("a", "b", 1)})
+    assert Named(graph, reason.program).lines() == [
+        "post(x) 2 <- post: log(b, x) 2",
+        "log(b, x) 2 <- log: copy(b, a, x) 2",
+        "copy(b, a, x) 2 <- copy a->b@1",
+    ]
+
+
 def test_messages_that_stay_away_go_where_they_would_have_gone() -> None:
     """What is heard through others stays away only together with all of it: also messages to other places."""
     closure = "heard(X, Z) :- heard(X, Y), heard(Y, Z);"
@@ -270,6 +283,20 @@ def test_a_message_that_was_in_time_is_not_called_unsent() -> None:
     ]
 
 
+@pytest.mark.xfail(strict=True, reason="of very many ways some are left out, and nothing says so")
+def test_very_many_ways_are_all_shown_or_the_graph_says_that_it_is_cut_off() -> None:
+    senders = [f"n{number}" for number in range(60)]
+    text = " ".join(f"start({node}, x)@1;  peer({node}, b)@1;" for node in senders)
+    text += """
+        copy(M, N, V)@async :- start(N, V), peer(N, M);
+        log(N, V) :- copy(N, _, V);
+        pre(V) :- start(_, V)@1;  post(V) :- log(b, V);
+    """
+    reason = of_text(text, FailureSpec((*senders, "b"), 2, eff=2))
+    graph = lineage_graph(reason, Violation(PRE, ("x",)))
+    assert graph.truncated or links(graph) == {(node, "b", 1) for node in senders}
+
+
 # -- any graph --------------------------------------------------------------------------------------------------
 
 
@@ -280,7 +307,7 @@ def test_graphs_of_examples_are_consistent(name: str) -> None:
         assert_explained(reason, violation)
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=LEFT_OUT) if n == "bully-le-lossy" else n for n in NAMES])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_focused_graph_of_an_example_has_all_that_minimal_supports_need(name: str) -> None:
     reason = failure_free(name)
     for violation in list(reason.supports)[:6]:
@@ -297,29 +324,44 @@ def test_graphs_are_consistent(data: st.DataObject) -> None:
         assert_explained(reason, violation)
 
 
+@given(st.data())
+def test_focused_graphs_have_all_that_minimal_supports_need(data: st.DataObject) -> None:
+    program = checked(data.draw(programs())).program
+    spec = data.draw(failure_specs(program))
+    note(f"{spec}\n{print_program(program)}")
+    reason = FailureFree(program, spec, NO_DEADLINE)
+    for violation in reason.supports:
+        assert_focused(reason, violation)
+
+
 def assert_explained(reason: FailureFree, violation: Violation) -> None:
-    """The whole graph is consistent, and no message that a minimal support needs is missing."""
+    """The whole graph is consistent, and has all that minimal supports need."""
     graph = lineage_graph(reason, violation)
     assert_consistent(graph, reason, violation)
-    if not graph.truncated and not shows_half(reason, violation):
-        assert needed_links(reason, violation) <= links(graph)
+    assert_nothing_is_missing(graph, reason, violation)
 
 
 def assert_focused(reason: FailureFree, violation: Violation) -> None:
     """It shows the messages that minimal supports need, all of them and no others."""
-    needed = needed_links(reason, violation)
+    needed = arriving(reason, violation)
     graph = lineage_graph(reason, violation, needed)
     assert_consistent(graph, reason, violation)
     assert {f.transfer.link for f in graph.firings if f.transfer and f.fired} <= needed
-    if not graph.truncated and not shows_half(reason, violation):
-        assert needed <= links(graph)
+    assert_nothing_is_missing(graph, reason, violation)
 
 
-def needed_links(reason: FailureFree, violation: Violation) -> set[SentMessage]:
-    """Over which something has to arrive, or must not be late."""
+def assert_nothing_is_missing(graph: LineageGraph, reason: FailureFree, violation: Violation) -> None:
+    if graph.truncated or shows_half(reason, violation):
+        return
+    assert arriving(reason, violation) <= links(graph)
+    not_late = {link for s in why(reason, violation, FaultSet()).supports for link in s.punctual}
+    assert not_late <= {f.transfer.link for f in graph.firings if f.transfer}
+
+
+def arriving(reason: FailureFree, violation: Violation) -> set[SentMessage]:
+    """Over which something has to arrive."""
     supports = why(reason, violation, FaultSet()).supports
-    arriving = {(m.source, m.target, m.sent) for s in supports for m in s.messages}
-    return arriving.union(*(s.punctual for s in supports))
+    return {(m.source, m.target, m.sent) for s in supports for m in s.messages}
 
 
 def shows_half(reason: FailureFree, violation: Violation) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -171,8 +170,8 @@ def test_in_a_crowd_of_busy_ones_some_messages_are_written_out() -> None:
 
 def test_in_a_crowd_those_that_faults_touch_come_first() -> None:
     ring = _ring(60, 59)
-    lost = replace(ring.arrows[57], arrived=None, fate=Fate.LOST, fault=1)
-    lines = diagram_lines(replace(ring, arrows=(*ring.arrows[:57], lost), faults=("O(n57,n58,1)",)), width=60)
+    lost = ring.arrows[57]._replace(arrived=None, fate=Fate.LOST, fault=1)
+    lines = diagram_lines(ring._replace(arrows=(*ring.arrows[:57], lost), faults=("O(n57,n58,1)",)), width=60)
     assert lines[0].split() == ["n0", "n1", "n2", "n3", "n4", "n5", "n6", "n57", "n58"]
     assert [line for line in lines if "LOST" in line] == [
         "    │   │   │   │   │   │   │   ●╌╌╌✗   m; LOST O(n57,n58,1)"
@@ -233,14 +232,14 @@ def test_every_arrow_and_every_crash_is_shown(diagram: Diagram, width: int) -> N
 @given(diagrams(st.sampled_from("abcdef")))
 def test_lost_arrows_end_in_a_cross(diagram: Diagram) -> None:
     """With room for all of them, crosses are lost messages and heads are those that go on."""
-    calm = replace(diagram, crashes=())
+    calm = diagram._replace(crashes=())
     text = "\n".join(diagram_lines(calm))
     assert text.count("✗") == sum(a.fate is Fate.LOST for a in diagram.arrows)
     assert text.count("►") + text.count("◄") == sum(a.fate is not Fate.LOST for a in diagram.arrows)
 
 
 def test_a_crash_at_the_first_time() -> None:
-    diagram = replace(_ring(3, 0), crashes=(CrashMark("n1", 1, 1),), faults=("C(n1,1)",))
+    diagram = _ring(3, 0)._replace(crashes=(CrashMark("n1", 1, 1),), faults=("C(n1,1)",))
     assert diagram_lines(diagram) == picture("""
          n0       n1       n2
     1     │     CRASHED     │     C(n1,1)

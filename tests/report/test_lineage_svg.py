@@ -128,7 +128,7 @@ def test_everything_in_the_graph_is_drawn_once(name: str, whole: bool) -> None:
 
 
 @given(any_graphs())
-@settings(max_examples=100)
+@settings(max_examples=settings().max_examples // 2)
 def test_everything_in_any_graph_is_drawn_once(graph: LineageGraph) -> None:
     assert_complete(graph, parsed(lineage_svg(graph, [ANY_RULE], title="any")))
 
@@ -246,7 +246,7 @@ def test_boxes_of_one_layer_do_not_overlap(name: str, whole: bool) -> None:
 
 
 @given(any_graphs())
-@settings(max_examples=100)
+@settings(max_examples=settings().max_examples // 2)
 def test_boxes_of_one_layer_never_overlap(graph: LineageGraph) -> None:
     assert_apart(parsed(lineage_svg(graph, [ANY_RULE], title="any")))
 
@@ -294,7 +294,7 @@ def test_edges_go_from_the_bottom_of_a_box_to_the_top_of_the_next() -> None:
 
 
 @given(any_graphs(), st.sampled_from(HOSTILE))
-@settings(max_examples=100)
+@settings(max_examples=settings().max_examples // 2)
 def test_names_never_become_markup(graph: LineageGraph, title: str) -> None:
     for standalone in (False, True):
         svg = lineage_svg(graph, [ANY_RULE], title=title, standalone=standalone)

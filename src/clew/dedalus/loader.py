@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import NamedTuple
 
 from clew.dedalus.lexer import Text
 from clew.dedalus.parser import Include, parse_clauses
@@ -24,8 +24,7 @@ LARGEST_FILE = 1_000_000
 DEEPEST_INCLUDE = 50
 
 
-@dataclass(frozen=True)
-class Defaults:
+class Defaults(NamedTuple):
     """What ``//! nodes=a,b eot=6 eff=3 crashes=1 delays=0`` states; None where it says nothing."""
 
     nodes: tuple[str, ...] | None = None
@@ -35,8 +34,7 @@ class Defaults:
     delays: int | None = None
 
 
-@dataclass(frozen=True)
-class Loaded:
+class Loaded(NamedTuple):
     program: Program
     defaults: Defaults
 
@@ -158,7 +156,7 @@ def _defaults_of(text: Text) -> Defaults:
 
 
 def _parse_default(text: str, position: Position) -> tuple[str, int | tuple[str, ...]]:
-    known = [f.name for f in fields(Defaults)]
+    known = list(Defaults._fields)
     key, _, value = text.partition("=")
     if key not in known:
         raise ProgramError(

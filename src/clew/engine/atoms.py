@@ -52,14 +52,18 @@ class GroundRule(NamedTuple):
 
 
 class Recorder(Observer):
-    """Keeps the ground rules; choices and constraints are not derivations."""
+    """Keeps the ground rules; choices and constraints are not derivations.
+
+    Nor are disjunctions.  Programs have none; gringo makes some for sums with negative numbers, beside rules that
+    derive what they could: they only keep such a sum from supporting itself.
+    """
 
     def __init__(self, deadline: Deadline) -> None:
         self._deadline = deadline
         self.rules: list[GroundRule] = []
 
     def rule(self, choice: bool, head: Sequence[int], body: Sequence[int]) -> None:
-        if head and not choice:
+        if len(head) == 1 and not choice:
             self.rules.append(GroundRule(head[0], tuple(body)))
             if len(self.rules) % 10_000 == 0:
                 self._deadline.check()  # the thread that grounds stops by itself

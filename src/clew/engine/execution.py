@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from clew.errors import Notice
 from clew.faults import FailureSpec, FaultSet, Node
@@ -12,8 +13,7 @@ from clew.violation import Violation
 Row = tuple[Value, ...]
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(NamedTuple):
     """A row on its way; ``arrived`` is None when it was lost (or arrives after the end)."""
 
     relation: str

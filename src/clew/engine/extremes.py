@@ -12,7 +12,7 @@ from clew.engine.encode import encode_value
 from clew.engine.ground import GroundProgram
 from clew.engine.solving import last
 from clew.errors import BudgetExhaustedError
-from clew.faults import FailureSpec, FaultSet
+from clew.faults import FailureSpec, FaultSet, by_message
 from clew.interrupt import Deadline
 from clew.program.ir import Program
 from clew.program.outcomes import PRE, has_assertions
@@ -124,6 +124,5 @@ class Heaviest(GroundProgram):
     def _different(self, faults: FaultSet) -> str:
         if faults.crashes:
             return f":- {', '.join(f'crash({encode_value(c.node)},_)' for c in faults.crashes)}."
-        hit = [f"loss({encode_value(f.source)},{encode_value(f.target)},{f.time})" for f in faults.losses]
-        hit += [f"delay({encode_value(f.source)},{encode_value(f.target)},{f.time},_)" for f in faults.delays]
+        hit = (f"hit({encode_value(s)},{encode_value(t)},{time})" for s, t, time in by_message(faults))
         return f":- {', '.join(hit)}."

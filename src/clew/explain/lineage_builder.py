@@ -21,6 +21,8 @@ from clew.violation import Violation
 #: A graph with more goals or firings than this is cut off: nobody can read it, and a page has to show it.
 MOST_GOALS = 400
 MOST_FIRINGS = 1000
+#: A rule can have fired in so many ways, for example with each row that fits ``_``; more are not told.
+_MOST_WAYS = 50
 
 
 def lineage_graph(
@@ -150,29 +152,49 @@ class _Walk:
     def _use(self, step: _Step, rule: GroundRule, goal: Goal, message: SentAtom | None) -> Iterator[_Key]:
         assert rule.source is not None
         time = message.time if message else goal.last
-        target = goal.row[0]
         transfer = None
-        if message and message.source != target:
-            transfer = Transfer(message.relation, message.row, message.source, target, message.time)
+        if message and message.source != message.row[0]:
+            transfer = Transfer(message.relation, message.row, message.source, message.row[0], message.time)
             if goal.present and self._only is not None and transfer.link not in self._only:
                 return  # what was not sent has to stay: it is a way in which the row could have come about
         # A row that is absent although its message was sent: it came in time, and not late.
         punctual = message is not None and not goal.present and message.literal in self._derivations.true
-        use = _Use(Firing(rule.source, time, goal.present, transfer, punctual))
-        literals = rule.body if goal.present else [b for b in rule.body if not self._derivations.holds(b)]
-        step.why.append(len(self.uses))
-        self.uses.append(use)
-        for key in self._goals_among(literals):
-            use.needs.append(key)
-            if key not in self.steps:
-                self._add(key)
-                yield key
+        firing = Firing(rule.source, time, goal.present, transfer, punctual)
+        if goal.present:
+            ways = self._ways_for(rule.body)
+        else:
+            ways = [tuple(self._goals_among([b for b in rule.body if not self._derivations.holds(b)]))]
+        for needs in _smallest(ways):
+            step.why.append(len(self.uses))
+            self.uses.append(_Use(firing, list(needs)))
+            for key in needs:
+                if key not in self.steps:
+                    self._add(key)
+                    yield key
 
     def _add(self, key: _Key) -> None:
         if isinstance(key, _StaysUp):
             self.steps[key] = _Step(Goal(CRASH, (key.node,), 1, self._last, False, False, key.crashes))
         else:
             self._step(key)
+
+    def _ways_for(self, literals: Sequence[int]) -> list[tuple[_Key, ...]]:
+        """The goals that these literals stand for; several ways where a helper came about in several."""
+        found: list[tuple[_Key, ...]] = [()]
+        for literal in literals:
+            ways = self._ways_of(abs(literal))
+            found = [tuple(dict.fromkeys((*some, *more))) for some in found for more in ways][:_MOST_WAYS]
+        return found
+
+    def _ways_of(self, atom: int) -> list[tuple[_Key, ...]]:
+        helper = atom not in self._rows and atom not in self._graph.fault_determined
+        if helper and atom in self._given:
+            return [()]  # some row that fits, as pre implies; which one does not matter
+        if helper and atom in self._derivations.true:
+            fired = self._derivations.of(atom)
+            bodies = [[b for b in rule.body if self._derivations.holds(b)] for rule in fired]
+            return [way for body in bodies for way in self._ways_for(body)][:_MOST_WAYS]
+        return [tuple(self._goals_among([atom]))]
 
     def _goals_among(self, literals: Sequence[int]) -> Iterator[_Key]:
         """Rows and crashes, also those behind helpers of the encoding such as the elements of an aggregate."""
@@ -185,6 +207,8 @@ class _Walk:
             seen.add(atom)
             if atom in self._rows:
                 yield atom
+            elif atom in self._given:
+                continue
             elif atom in self._graph.fault_determined:
                 for key in self._staying_up(atom):
                     if key not in seen:
@@ -218,6 +242,16 @@ class _Walk:
                 work.extend(new)
             self._faults_below[atom] = frozenset(found)
         return self._faults_below[atom]
+
+
+def _smallest(ways: Sequence[tuple[_Key, ...]]) -> Iterator[tuple[_Key, ...]]:
+    """Without those that need all that another one needs."""
+    kept: list[frozenset[_Key]] = []
+    for way in sorted(ways, key=len):
+        needs = frozenset(way)
+        if not any(smaller <= needs for smaller in kept):
+            kept.append(needs)
+            yield way
 
 
 class _Drawing:

@@ -8,7 +8,7 @@ counterexample cut every support: while one is left, the violation cannot happen
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clew.engine.execution import Message
 from clew.explain.failure_free import FailureFree
@@ -20,8 +20,7 @@ from clew.violation import Violation
 MOST_SUPPORTS = 200
 
 
-@dataclass(frozen=True)
-class Support:
+class Support(NamedTuple):
     """What was enough: ``messages`` that got through, nodes that were ``up`` until a time.
 
     ``punctual``: links over which nothing may come late, although what they carry supports nothing itself.
@@ -38,8 +37,7 @@ class Support:
     cut_by: tuple[Fault, ...]
 
 
-@dataclass(frozen=True)
-class Why:
+class Why(NamedTuple):
     """One violation explained.
 
     ``by_pre``: in the failure-free run it was kept away because ``pre`` did not hold (otherwise: ``post`` did).

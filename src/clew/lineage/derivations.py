@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable, Iterator
+
 from clew.engine.atoms import GroundRule
 from clew.lineage.graph import RuleGoalGraph
 
@@ -19,10 +21,13 @@ class Derivations:
 
     def of(self, atom: int) -> list[GroundRule]:
         """The rules that fired for an atom that holds."""
-        fired = [r for r in self.graph.rules_for(atom) if self._fired(r)]
+        rules = self.graph.rules_for(atom)
         if atom in self.graph.cycles:
-            fired = [r for r in fired if self._derived_before(r, atom)]
-        return fired
+            if atom not in self._ranks:
+                self._rank(self.graph.cycles[atom])
+            later = {a for a in self.graph.cycles[atom] if self._ranks.get(a, _NEVER) >= self._ranks[atom]}
+            rules = list(_without(rules, later))
+        return [r for r in rules if self._fired(r)]
 
     def against(self, atom: int) -> list[GroundRule]:
         """The rules that would have fired for an atom that does not hold, and did not.
@@ -35,7 +40,7 @@ class Derivations:
 
     def bringing_in(self, atoms: frozenset[int]) -> list[GroundRule]:
         """Rules that could derive one of the atoms without another of them."""
-        return [r for a in sorted(atoms) for r in self.graph.rules_for(a) if atoms.isdisjoint(r.body)]
+        return [r for a in sorted(atoms) for r in _without(self.graph.rules_for(a), atoms)]
 
     def _fired(self, rule: GroundRule) -> bool:
         if rule.bound is None:
@@ -43,21 +48,28 @@ class Derivations:
         held = sum(w for b, w in zip(rule.body, rule.weights, strict=True) if self.holds(b))
         return held >= rule.bound
 
-    def _derived_before(self, rule: GroundRule, atom: int) -> bool:
-        """No goal may support itself: within a cycle only premises derived earlier count."""
-        cycle = self.graph.cycles[atom]
-        if atom not in self._ranks:
-            self._rank(cycle)
-        return all(self._ranks[b] < self._ranks[atom] for b in rule.body if b in cycle)
-
     def _rank(self, cycle: frozenset[int]) -> None:
-        waiting = sorted(cycle & self.true)
+        """No goal may support itself: atoms of a cycle in the order in which they can have been derived."""
+        waiting = cycle & self.true
         round_number = 0
         while waiting:
-            derived = [a for a in waiting if any(self._derivable(r, cycle) for r in self.graph.rules_for(a))]
+            derived = {a for a in waiting if any(map(self._fired, _without(self.graph.rules_for(a), waiting)))}
+            assert derived, "what holds has been derived from something"
             self._ranks.update(dict.fromkeys(derived, round_number))
-            waiting = [a for a in waiting if a not in self._ranks]
+            waiting -= derived
             round_number += 1
 
-    def _derivable(self, rule: GroundRule, cycle: frozenset[int]) -> bool:
-        return self._fired(rule) and all(b in self._ranks for b in rule.body if b in cycle)
+
+#: Later than any rank.
+_NEVER = 1 << 60
+
+
+def _without(rules: Iterable[GroundRule], atoms: Container[int]) -> Iterator[GroundRule]:
+    """The rules that can fire although none of these atoms holds; a sum may do without them."""
+    for rule in rules:
+        if not any(b in atoms for b in rule.body):
+            yield rule
+        elif rule.bound is not None:
+            rest = [(b, w) for b, w in zip(rule.body, rule.weights, strict=True) if b not in atoms]
+            if sum(w for _, w in rest) >= rule.bound:
+                yield rule._replace(body=tuple(b for b, _ in rest), weights=tuple(w for _, w in rest))

@@ -7,8 +7,8 @@ failure spec; an execution only says which atoms hold.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import NamedTuple
 
 from clew.engine.atoms import GroundRule
 from clew.engine.ground import GroundProgram
@@ -17,8 +17,7 @@ from clew.program.graph import components
 from clew.violation import Violation
 
 
-@dataclass(frozen=True)
-class RowPlace:
+class RowPlace(NamedTuple):
     """The place of a row in the program: its relation and its time."""
 
     relation: str

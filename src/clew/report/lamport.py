@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clew.engine.execution import Execution
 from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node, SentMessage, by_message
@@ -28,8 +28,7 @@ class Fate(enum.Enum):
     NEVER = "never"  # still under way when the execution ends
 
 
-@dataclass(frozen=True)
-class Arrow:
+class Arrow(NamedTuple):
     """All that ``source`` sends to ``target`` at time ``sent``.
 
     ``labels``: the distinct names of the messages, sorted.  ``details``: the messages in full.  ``fault``: the
@@ -52,8 +51,7 @@ class Arrow:
         return self.fate is Fate.DELIVERED and self.fault is not None
 
 
-@dataclass(frozen=True)
-class CrashMark:
+class CrashMark(NamedTuple):
     """``process`` crashes at ``time``; ``fault`` is the number of that fault."""
 
     process: str
@@ -61,8 +59,7 @@ class CrashMark:
     fault: int
 
 
-@dataclass(frozen=True)
-class Diagram:
+class Diagram(NamedTuple):
     """A picture of one execution: ``last`` is its last time, ``faults`` are in the notation of the paper."""
 
     processes: tuple[str, ...]
@@ -78,8 +75,7 @@ class Diagram:
         return tuple(fault for number, fault in enumerate(self.faults, start=1) if number not in seen)
 
 
-@dataclass(frozen=True)
-class Sending:
+class Sending(NamedTuple):
     """One message, whatever kind of system sends it: a short ``label``, and in full as ``detail``."""
 
     label: str

@@ -11,8 +11,8 @@ some are left out, first those that neither send nor receive; the messages of ot
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from clew.report.columns import char_columns, columns, shortened
 from clew.report.lamport import Arrow, CrashMark, Diagram, Fate
@@ -25,8 +25,7 @@ _NAME_ROWS = 3
 _CRASHED = "CRASHED"
 
 
-@dataclass(frozen=True)
-class _Glyphs:
+class _Glyphs(NamedTuple):
     """The characters of a drawing, each one column wide."""
 
     life: str
@@ -54,8 +53,7 @@ def diagram_lines(diagram: Diagram, *, width: int = 100, ascii_only: bool = Fals
     return list(_Drawing(diagram, width, ascii_only).lines())
 
 
-@dataclass(frozen=True)
-class _Sent:
+class _Sent(NamedTuple):
     """One line of the picture: what a process sends at a time with the same names."""
 
     source: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clew.explain.why import Support, Why
 from clew.faults import FaultSet
@@ -33,8 +33,7 @@ def why_lines(
         yield from block
 
 
-@dataclass(frozen=True)
-class _Lines:
+class _Lines(NamedTuple):
     """``cross`` marks what the faults cut."""
 
     faults: FaultSet

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from clew.errors import BudgetExhaustedError
 from clew.faults import FaultSet
@@ -41,8 +42,7 @@ class Findings:
     executions: tuple[Run, ...] = ()
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """One step of a sweep: the bounds and the answer there."""
 
     eot: int

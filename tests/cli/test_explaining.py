@@ -1,0 +1,297 @@
+"""Explanations on the command line: what is printed and written, and that the answer never depends on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clew.cli.main import main
+from clew.errors import BudgetExhaustedError
+from clew.explain.explainer import Explainer, Margin
+from command import ROOT, clew
+
+EXAMPLES = sorted(path.relative_to(ROOT) for path in (ROOT / "examples").glob("*.ded"))
+KAFKA = "examples/kafka.ded"
+FAULTS = ["--lose", "b,Z,1", "--lose", "c,Z,1", "--crash", "a,4"]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def within(*words: str, charset: str = "utf-8") -> Result:
+    """The command in this process: no start-up time, and its parts can be replaced."""
+    return CliRunner(charset=charset).invoke(main, words, catch_exceptions=False)
+
+
+def columns(line: str) -> int:
+    wide = {"W": 2, "F": 2}
+    return sum(wide.get(unicodedata.east_asian_width(c), 1) for c in line if unicodedata.category(c)[0] != "M")
+
+
+# -- on the terminal --------------------------------------------------------------------------------------------
+
+
+def test_the_whole_answer_about_kafka() -> None:
+    done = clew("check", KAFKA)
+    assert (done.returncode, done.stderr) == (1, "")
+    head, diagram, why, effort = done.stdout.split("\n\n")
+    assert head.splitlines() == [
+        "COUNTEREXAMPLE: 3 faults, within EOT 6, EFF 4, 1 crash, nodes a, b, c, C, Z.",
+        "  the message from b to Z at time 1 is lost",
+        "  the message from c to Z at time 1 is lost",
+        "  a crashes at time 4",
+        "  violates pre(C, w1): it is in 'pre' and not in 'post'",
+        "  replay: clew run examples/kafka.ded --nodes a,b,c,C,Z --eot 6 --lose b,Z,1 --lose c,Z,1 --crash a,4",
+    ]
+    assert diagram.splitlines()[0].split() == ["a", "b", "c", "C", "Z"]
+    assert "CRASHED" in diagram and diagram.count("LOST O(") == 2
+    assert why.splitlines() == [
+        "Why pre(C, w1): given 'pre', post(C, w1) had 9 supports without faults; each is cut:",
+        "  C(a,4) cuts write C→a@1, ✗ a never crashes",
+        "  C(a,4) cuts report a→Z@1, leader Z→C@2, write C→a@3, ✗ a never crashes",
+        "  C(a,4) cuts report a→Z@2, leader Z→C@3, write C→a@4, ✗ a never crashes",
+        "  O(b,Z,1) cuts ✗ report b→Z@1, isr Z→a@2, leader Z→a@2, forward a→b@3, b never crashes, and 2 more",
+        "  O(c,Z,1) cuts ✗ report c→Z@1, isr Z→a@2, leader Z→a@2, forward a→c@3, c never crashes, and 2 more",
+        "  C(a,4) cuts report b→Z@2, isr Z→a@3, leader Z→a@3, ✗ forward a→b@4, b never crashes, and 2 more",
+        "  C(a,4) cuts report c→Z@2, isr Z→a@3, leader Z→a@3, ✗ forward a→c@4, c never crashes, and 2 more",
+        "  C(a,4) cuts write C→a@3, isr Z→a@3, leader Z→a@3, ✗ forward a→b@4, b never crashes, and 4 more",
+        "  C(a,4) cuts write C→a@3, isr Z→a@3, leader Z→a@3, ✗ forward a→c@4, c never crashes, and 4 more",
+    ]
+    assert effort == "  exact search, 1 execution; at most 1.85e25 failure combinations\n"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_no_line_about_an_example_is_wider_than_a_hundred_columns(example: Path) -> None:
+    """Except for the command that replays it, which has to stay whole."""
+    done = within("check", str(example))
+    lines = [line for line in done.output.splitlines() if not line.startswith("  replay: ")]
+    assert len(lines) >= 2
+    assert [line for line in lines if columns(line) > 100] == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_everything_about_an_example_can_be_ascii(example: Path) -> None:
+    plain, narrow = within("check", str(example)), within("check", str(example), charset="ascii")
+    assert narrow.exit_code == plain.exit_code
+    assert narrow.output.isascii() and "\\" not in narrow.output
+    assert len(narrow.output.splitlines()) == len(plain.output.splitlines())
+
+
+def test_a_terminal_that_only_knows_ascii() -> None:
+    done = clew("check", KAFKA, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.isascii()
+    assert "  O(b,Z,1) cuts X report b->Z@1, isr Z->a@2" in done.stdout
+
+
+LONG = "n" * 120
+
+
+def long_names(tmp_path: Path) -> Path:
+    """Also relations: nothing of the explanation fits into a line."""
+    program = tmp_path / "long.ded"
+    program.write_text(
+        f"//! nodes={LONG}1,{LONG}2 eot=4 eff=3 crashes=1\n"
+        f'start_{LONG}("{LONG}1", "{LONG}2");\n'
+        f"start_{LONG}(X, Y)@next :- start_{LONG}(X, Y);\n"
+        f"log_{LONG}(Y, X)@async :- start_{LONG}(X, Y)@1, start_{LONG}(X, Y);\n"
+        f"pre(Y) :- start_{LONG}(_, Y)@1;\n"
+        f"post(Y) :- log_{LONG}(Y, _);\n"
+        f"log_{LONG}(X, Y)@next :- log_{LONG}(X, Y);\n",
+        encoding="utf-8",
+    )
+    return program
+
+
+def test_long_names_are_shortened_in_the_explanation(tmp_path: Path) -> None:
+    done = within("check", str(long_names(tmp_path)))
+    assert done.exit_code == 1
+    _, _, explained = done.output.partition("replay: ")
+    lines = explained.partition("\n")[2].splitlines()
+    assert len(lines) > 8
+    assert [line for line in lines if columns(line) > 100] == []
+    why = [line for line in lines if " cuts " in line]
+    assert why and all("✗ log_nnn" in line and "…" in line for line in why), "the relation can be told"
+    assert [line[-2:] for line in why] == ["@1", "@2", "@3"], "and the time"
+
+
+def test_a_certificate_needs_no_explanation() -> None:
+    assert "Why" not in within("check", "examples/redun-deliv.ded").output
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [BudgetExhaustedError("the time limit of 10 s ran out"), BudgetExhaustedError("interrupted")],
+    ids=str,
+)
+def test_an_explanation_that_takes_too_long_is_left_out(
+    failure: BudgetExhaustedError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def give_up(*_: object) -> NoReturn:
+        raise failure
+
+    monkeypatch.setattr("clew.explain.failure_free.FailureFree.__init__", give_up)
+    done = within("check", KAFKA)
+    assert done.exit_code == 1
+    assert done.output.startswith("COUNTEREXAMPLE: 3 faults")
+    assert f"  (no explanation: {failure})" in done.output
+
+
+# -- in files ---------------------------------------------------------------------------------------------------
+
+
+def test_a_diagram_instead_of_rows() -> None:
+    done = within("run", KAFKA, *FAULTS, "--diagram")
+    assert done.exit_code == 1
+    assert "✗     LOST O(b,Z,1)" in done.output and "time 1" not in done.output.splitlines()
+    assert done.output.endswith("VIOLATED: pre(C, w1)\n")
+
+
+def test_a_diagram_as_a_picture(tmp_path: Path) -> None:
+    file = tmp_path / "run.svg"
+    done = within("run", KAFKA, *FAULTS, "--svg", str(file))
+    assert (done.exit_code, done.stderr) == (1, f"the diagram is in {file}\n")
+    assert ElementTree.parse(file).getroot().tag == f"{SVG}svg"
+    assert "VIOLATED: pre(C, w1)" in done.stdout, "and the rows as ever"
+
+
+@pytest.mark.parametrize("faults", [[], FAULTS], ids=["good", "violated"])
+def test_the_lineage_as_a_picture(faults: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "lineage.svg"
+    done = within("run", KAFKA, *faults, "--lineage", str(file))
+    assert (done.exit_code, done.stderr) == (bool(faults), f"the lineage is in {file}\n")
+    root = ElementTree.parse(file).getroot()
+    assert root.tag == f"{SVG}svg" and "post(C, w1)" in "".join(root.itertext())
+    cut = [e for e in root.iter() if "cut" in e.get("class", "").split()]
+    assert bool(cut) == bool(faults)
+
+
+def test_nothing_achieved_has_no_lineage(tmp_path: Path) -> None:
+    file = tmp_path / "lineage.svg"
+    done = within("run", KAFKA, "--eot", "2", "--lineage", str(file))
+    assert done.exit_code == 2
+    assert "there is no lineage" in done.stderr and "remedy: give a larger --eot" in done.stderr
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "answer", "code"),
+    [
+        (("run", KAFKA), "HOLDS", 0),
+        (("run", KAFKA, *FAULTS), "VIOLATED", 1),
+        (("check", KAFKA), "COUNTEREXAMPLE", 1),
+        (("check", "examples/redun-deliv.ded", "--eot", "6", "--eff", "5"), "CERTIFIED", 0),
+        (("check", "examples/redun-deliv.ded", "--strategy", "random", "--max-runs", "3"), "INCOMPLETE", 3),
+    ],
+    ids=["HOLDS", "VIOLATED", "COUNTEREXAMPLE", "CERTIFIED", "INCOMPLETE"],
+)
+def test_a_report_about_every_answer(words: tuple[str, ...], answer: str, code: int, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    done = within(*words, "--report", str(file))
+    assert (done.exit_code, done.stderr) == (code, f"the report is in {file}\n")
+    page = file.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and page.endswith("</html>\n")
+    assert f"<title>{answer}: {words[1]}</title>" in page
+
+
+def test_everything_at_once(tmp_path: Path) -> None:
+    files = {flag: tmp_path / f"out{flag}" for flag in ("--svg", "--lineage", "--report")}
+    done = within("run", KAFKA, "--diagram", *(word for flag, file in files.items() for word in (flag, str(file))))
+    assert done.exit_code == 0
+    assert all(file.stat().st_size > 1000 for file in files.values())
+
+
+def test_a_report_beside_json_on_standard_output(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    done = clew("check", KAFKA, "--json", "-", "--report", str(file))
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["verdict"] == "counterexample"
+    assert done.stderr == f"the report is in {file}\n"
+    assert file.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("command", [("check", KAFKA, "--report"), ("run", KAFKA, "--report")], ids=" ".join)
+@pytest.mark.parametrize("path", ["-", "", "no/such/folder/x.html", "examples"])
+def test_a_report_that_cannot_be_written_is_refused_at_once(command: tuple[str, ...], path: str) -> None:
+    done = within(*command, path)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "error: " in done.stderr and "remedy: give " in done.stderr
+
+
+# -- the answer stands ------------------------------------------------------------------------------------------
+
+
+def test_a_program_without_outcomes_gets_no_report(tmp_path: Path) -> None:
+    program, file = tmp_path / "p.ded", tmp_path / "report.html"
+    program.write_text("//! nodes=a eot=3\np(a)@1;\nq(X) :- p(X);\n", encoding="utf-8")
+    done = within("run", str(program), "--report", str(file))
+    assert done.exit_code == 0
+    assert "no report was written: " in done.stderr and "what must hold" in done.stderr
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("words", [("check", KAFKA), ("run", KAFKA, *FAULTS)], ids=["check", "run"])
+def test_when_time_is_over_before_anything_is_there_no_report_is_written(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def give_up(*_: object) -> NoReturn:
+        raise BudgetExhaustedError("the time limit of 120 s ran out")
+
+    monkeypatch.setattr("clew.explain.explainer.Explainer.why", give_up)
+    file = tmp_path / "report.html"
+    done = within(*words, "--report", str(file))
+    assert done.exit_code == 1, "the verdict's"
+    assert "no report was written: the time limit of 120 s ran out" in done.stderr
+    assert not file.exists()
+
+
+def test_ctrl_c_while_a_report_is_prepared_leaves_the_answer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nothing half done is written; the exit code is that of the verdict."""
+
+    def interrupted(self: Explainer) -> Iterator[Margin]:
+        os.kill(os.getpid(), signal.SIGINT)
+        self.deadline.check()
+        yield from ()
+
+    monkeypatch.setattr(Explainer, "margins", interrupted)
+    file = tmp_path / "report.html"
+    before = signal.getsignal(signal.SIGINT)
+    done = within("check", "examples/redun-deliv.ded", "--eot", "6", "--eff", "5", "--report", str(file))
+    assert signal.getsignal(signal.SIGINT) is before
+    assert done.exit_code == 0
+    assert done.stdout.startswith("CERTIFIED")
+    assert "no report was written: interrupted" in done.stderr
+    assert not file.exists()
+
+
+def test_ctrl_c_before_there_is_anything_to_show_leaves_the_answer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    original = Explainer.why
+
+    def interrupted(self: Explainer, *arguments: object) -> object:
+        os.kill(os.getpid(), signal.SIGINT)
+        self.deadline.check()
+        return original(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Explainer, "why", interrupted)
+    file = tmp_path / "report.html"
+    done = within("check", KAFKA, "--report", str(file))
+    assert done.exit_code == 1
+    assert done.stdout.startswith("COUNTEREXAMPLE: 3 faults")
+    assert "no report was written: interrupted" in done.stderr
+    assert not file.exists()
