@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from circuits import Expression, build, expressions, means
 from clew.faults import Crash, Delay, Fault, Loss, fault_key
 from clew.interrupt import Deadline
-from clew.lineage.circuit import ALWAYS, NEVER, Circuit
+from clew.lineage.circuit import Circuit
 from clew.lineage.minimal import Support, fewest_losses, independent_supports, minimal_supports
 
 LOSSES: list[Fault] = [Loss("a", "b", 1), Loss("a", "b", 2), Loss("b", "a", 1), Loss("b", "c", 2)]
@@ -20,31 +20,6 @@ FAULTS: list[Fault] = [*LOSSES, Crash("a", 1), Crash("b", 2), Delay("a", "b", 1,
 NO_DEADLINE = Deadline(None)
 #: More supports than seven faults can have.
 ALL = 1000
-
-Expression = tuple[str, Any]
-
-
-def expressions(faults: Sequence[Fault] = FAULTS) -> st.SearchStrategy[Expression]:
-    """Mostly over absent faults, as in the failure-free run."""
-    absent: st.SearchStrategy[Expression] = st.tuples(st.just("absent"), st.sampled_from(faults))
-    leaves = st.one_of(
-        absent,
-        absent,
-        st.tuples(st.just("present"), st.sampled_from(faults)),
-        st.tuples(st.just("constant"), st.booleans()),
-    )
-    return st.recursive(
-        leaves,
-        lambda inner: st.one_of(
-            st.tuples(st.just("all"), st.lists(inner, max_size=4)),
-            st.tuples(st.just("any"), st.lists(inner, max_size=4)),
-            st.tuples(
-                st.just("least"),
-                st.tuples(st.integers(0, 7), st.lists(st.tuples(inner, st.integers(1, 3)), max_size=5)),
-            ),
-        ),
-        max_leaves=20,
-    )
 
 
 def supports_as_sets() -> st.SearchStrategy[list[list[Fault]]]:
@@ -56,39 +31,9 @@ def any_of_all(sets: list[list[Fault]]) -> Expression:
     return ("any", [("all", [("absent", fault) for fault in needed]) for needed in sets])
 
 
-def build(circuit: Circuit, expression: Expression) -> int:
-    match expression:
-        case ("present", fault):
-            return circuit.present(fault)
-        case ("absent", fault):
-            return circuit.absent(fault)
-        case ("constant", value):
-            return ALWAYS if value else NEVER
-        case ("all", parts):
-            return circuit.all_of(build(circuit, p) for p in parts)
-        case ("any", parts):
-            return circuit.any_of(build(circuit, p) for p in parts)
-        case ("least", (bound, weighted)):
-            return circuit.at_least(bound, [build(circuit, p) for p, _ in weighted], [w for _, w in weighted])
-    raise AssertionError(expression)
-
-
 def enough(expression: Expression, kept: set[Fault]) -> bool:
     """Whether it holds when nothing is known but that these faults are absent, and no fault is present."""
-    match expression:
-        case ("present", _):
-            return False
-        case ("absent", fault):
-            return fault in kept
-        case ("constant", value):
-            return bool(value)
-        case ("all", parts):
-            return all(enough(p, kept) for p in parts)
-        case ("any", parts):
-            return any(enough(p, kept) for p in parts)
-        case ("least", (bound, weighted)):
-            return bool(sum(w for p, w in weighted if enough(p, kept)) >= bound)
-    raise AssertionError(expression)
+    return means(expression, lambda present, fault: not present and fault in kept)
 
 
 def subsets(faults: Sequence[Fault]) -> Iterator[set[Fault]]:
@@ -132,7 +77,7 @@ def largest_packing(supports: Sequence[Support]) -> int:
 # -- minimal supports -------------------------------------------------------------------------------------------
 
 
-@given(expressions())
+@given(expressions(FAULTS))
 def test_exactly_the_minimal_supports_are_found(expression: Expression) -> None:
     found = supports_of(expression)
     assert len(found) == len(set(found))
@@ -147,7 +92,7 @@ def test_exactly_the_minimal_ones_of_listed_supports_are_found(sets: list[list[F
     assert len(found) == len(minimal)
 
 
-@given(expressions())
+@given(expressions(FAULTS))
 def test_smaller_supports_come_first_and_faults_in_their_one_order(expression: Expression) -> None:
     found = supports_of(expression)
     assert found == sorted(found, key=lambda s: (len(s), [fault_key(f) for f in s]))
@@ -155,7 +100,7 @@ def test_smaller_supports_come_first_and_faults_in_their_one_order(expression: E
         assert list(support) == sorted(support, key=fault_key)
 
 
-@given(expressions(), st.integers(1, 4))
+@given(expressions(FAULTS), st.integers(1, 4))
 def test_the_limit_is_respected_and_what_is_found_is_minimal(expression: Expression, limit: int) -> None:
     everything = {frozenset(s) for s in all_minimal(expression)}
     found = {frozenset(s) for s in supports_of(expression, limit)}
@@ -190,7 +135,7 @@ def test_two_of_three_messages() -> None:
 # -- how many are independent, and how many losses it takes -----------------------------------------------------
 
 
-@given(expressions())
+@given(expressions(FAULTS))
 def test_the_fewest_losses_are_found(expression: Expression) -> None:
     _assert_fewest_losses(expression)
 
@@ -206,7 +151,7 @@ def _assert_fewest_losses(expression: Expression) -> None:
     assert losses_to_cut(expression) == next(cuts, None)
 
 
-@given(expressions())
+@given(expressions(FAULTS))
 def test_independent_supports_are_at_most_as_many_as_losses_cut(expression: Expression) -> None:
     _assert_between(expression)
 
