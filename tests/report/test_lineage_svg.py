@@ -273,6 +273,17 @@ def assert_apart(root: ElementTree.Element) -> None:
     assert int(root.attrib["data-layers"]) == len(rows)
 
 
+@given(any_graphs())
+@settings(max_examples=settings().max_examples // 2)
+def test_words_fit_into_their_boxes(graph: LineageGraph) -> None:
+    root = parsed(lineage_svg(graph, [ANY_RULE], title="any"))
+    for boxes, size in ((goals_in(root), 12), (firings_in(root), 10.5)):
+        for box in boxes.values():
+            rect = box.find("rect")
+            assert rect is not None
+            assert float(rect.attrib["width"]) >= len(words_of(box)) * size * 0.55 + 6
+
+
 def test_edges_go_from_the_bottom_of_a_box_to_the_top_of_the_next() -> None:
     root = parsed(drawn("retry-deliv"))
     goals, firings = goals_in(root), firings_in(root)

@@ -183,8 +183,12 @@ class _Walk:
         found: list[tuple[_Key, ...]] = [()]
         for literal in literals:
             ways = self._ways_of(abs(literal))
-            found = [tuple(dict.fromkeys((*some, *more))) for some in found for more in ways][:_MOST_WAYS]
+            found = self._few([tuple(dict.fromkeys((*some, *more))) for some in found for more in ways])
         return found
+
+    def _few(self, ways: list[tuple[_Key, ...]]) -> list[tuple[_Key, ...]]:
+        self.truncated = self.truncated or len(ways) > _MOST_WAYS
+        return ways[:_MOST_WAYS]
 
     def _ways_of(self, atom: int) -> list[tuple[_Key, ...]]:
         helper = atom not in self._rows and atom not in self._graph.fault_determined
@@ -193,7 +197,7 @@ class _Walk:
         if helper and atom in self._derivations.true:
             fired = self._derivations.of(atom)
             bodies = [[b for b in rule.body if self._derivations.holds(b)] for rule in fired]
-            return [way for body in bodies for way in self._ways_for(body)][:_MOST_WAYS]
+            return self._few([way for body in bodies for way in self._ways_for(body)])
         return [tuple(self._goals_among([atom]))]
 
     def _goals_among(self, literals: Sequence[int]) -> Iterator[_Key]:
