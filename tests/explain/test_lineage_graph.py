@@ -157,6 +157,22 @@ def test_a_row_that_merely_persists_is_one_goal() -> None:
     assert not any(g.relation == "node" for g in graph.goals), "no fault touches who knows whom"
 
 
+def test_a_row_that_a_node_sends_to_itself_is_no_chain() -> None:
+    """It looks like persistence, but a chain says that a rule with @next kept it."""
+    text = """
+        start(a, x)@1;  peer(a, b)@1;
+        got(M, V)@async :- start(N, V), peer(N, M);  got(N, V)@async :- got(N, V);
+        pre(V) :- start(_, V)@1;  post(V) :- got(b, V);
+    """
+    reason = of_text(text, FailureSpec(("a", "b"), 3, eff=2))
+    graph = lineage_graph(reason, Violation(PRE, ("x",)))
+    assert [(g.label, g.first, g.last) for g in graph.goals if g.relation == "got"] == [
+        ("got(b, x)", 3, 3),
+        ("got(b, x)", 2, 2),
+    ]
+    assert links(graph) == {("a", "b", 1)}
+
+
 def test_votes_are_counted() -> None:
     assert told("2pc", "termination", "a", "t1") == [
         "post(termination, a, t1) 5 <- post: decision(a, t1, commit) 4..5",
