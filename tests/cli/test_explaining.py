@@ -14,6 +14,8 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner, Result
 
+from clew import check
+from clew.cli.explaining import explanation
 from clew.cli.main import main
 from clew.errors import BudgetExhaustedError
 from clew.explain.explainer import Explainer, Margin
@@ -295,3 +297,12 @@ def test_ctrl_c_before_there_is_anything_to_show_leaves_the_answer(
     assert done.stdout.startswith("COUNTEREXAMPLE: 3 faults")
     assert "no report was written: interrupted" in done.stderr
     assert not file.exists()
+
+
+def test_a_mistake_of_ours_does_not_cost_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise RuntimeError("oops")
+
+    monkeypatch.setattr("clew.explain.failure_free.FailureFree.__init__", fail)
+    verdict = check(ROOT / "examples" / "kafka.ded")
+    assert explanation(verdict) == ["  (no explanation, by a mistake in Clew: RuntimeError('oops'))"]

@@ -39,6 +39,8 @@ def explanation(verdict: Verdict) -> list[str]:
             return explanation_lines(failure_free.run(first.faults), whys, ascii_only=ascii_only())
     except (BudgetExhaustedError, ProgramError) as limit:
         return [f"  (no explanation: {limit})"]
+    except Exception as mistake:  # ours; the counterexample has been confirmed and must not be lost to it
+        return [f"  (no explanation, by a mistake in Clew: {mistake!r})"]
 
 
 def ascii_only() -> bool:

@@ -100,6 +100,7 @@ class Explainer:
         yield from (self._margin(violation, beyond) for violation in self.outcomes())
 
     def _margin(self, violation: Violation, beyond: BeyondBudget) -> Margin:
+        self.deadline.check()
         circuit, gate = self._failure_free.model.circuit, self._failure_free.supports[violation]
         found = minimal_supports(circuit, gate, MOST_SUPPORTS + 1, self.deadline)
         independent = independent_supports(found)
@@ -114,7 +115,7 @@ class Explainer:
             self.deadline.check()
             undecided = True
         more = len(found) > MOST_SUPPORTS
-        exact = independent == losses if losses is not None else proven and not more
+        exact = losses is not None and independent == losses
         return Margin(
             violation,
             min(len(found), MOST_SUPPORTS),

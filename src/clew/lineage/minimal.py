@@ -68,7 +68,8 @@ def fewest_losses(circuit: Circuit, gate: int, deadline: Deadline) -> tuple[int 
     kept = "".join(f"h({leaf})." for leaf in leaves if leaf not in losses)
     control = _control(circuit, gate, f"--opt-mode=opt --solve-limit={_MOST_CONFLICTS}")
     _ground(control, f"{kept} :- h({gate}). " + "".join(f":~ not h({leaf}). [1,{leaf}]" for leaf in losses))
-    return last(models(control, deadline), lambda m: sum(not _holds(m, leaf) for leaf in losses))
+    best, proven = last(models(control, deadline), lambda m: sum(not _holds(m, leaf) for leaf in losses))
+    return best, proven or best == 0
 
 
 def _leaves(circuit: Circuit, gate: int) -> dict[int, Fault]:
