@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test lint types check-tests browser thorough bench pictures clean
+.PHONY: demo test lint types check-tests browser thorough bench pictures example-pysyncobj clean
 
 # check Kafka's replication protocol and show what breaks it (a counterexample is exit code 1)
 demo: $(VENV)/installed
@@ -41,6 +41,10 @@ bench: $(VENV)/ready
 pictures: $(VENV)/installed
 	CLEW=$(BIN)/clew sh docs/pictures/make.sh
 
+# what fuzzing finds in two releases of a Raft library from PyPI, each in an environment of its own
+example-pysyncobj:
+	PYTHON=$(PYTHON) sh examples/pysyncobj/run.sh
+
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) .
@@ -51,4 +55,4 @@ $(VENV)/ready: $(VENV)/installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis benchmarks/out
+	rm -rf $(VENV) .venv-pysyncobj-* .mypy_cache .pytest_cache .ruff_cache .hypothesis benchmarks/out

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Effort:
-    """``repetitions`` are of short measurements, of which the median counts; limits are per row or program."""
+    """``repetitions`` are of short measurements, of which the median counts; limits are per row or program.
+
+    ``bugs`` are those that are minimized (None: all), ``deliveries`` the number that speed and memory are measured
+    over, ``fuzz_runs`` the runs that one and two workers share out, ``replays`` the recordings that are replayed.
+    """
 
     name: str
     seeds: int
@@ -19,10 +23,14 @@ class Effort:
     growth_eot: int
     cold_starts: int
     processes: int
+    bugs: tuple[str, ...] | None
+    deliveries: int
+    fuzz_runs: int
+    replays: int
 
 
-FULL = Effort("full", 25, 20_000, 5, 60.0, 20.0, 24, 15, 5)
-QUICK = Effort("quick", 3, 1_000, 1, 5.0, 2.0, 9, 3, 1)
+FULL = Effort("full", 25, 20_000, 5, 60.0, 20.0, 24, 15, 5, None, 1_000_000, 400, 1_000)
+QUICK = Effort("quick", 3, 1_000, 1, 5.0, 2.0, 9, 3, 1, ("spark-3150", "spark-9256"), 100_000, 20, 20)
 
 
 def say(line: str) -> None:

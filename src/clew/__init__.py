@@ -8,8 +8,14 @@ bounds, or an honest "incomplete".
     verdict = clew.check("examples/kafka.ded")
     print(verdict.answer.value, verdict.counterexamples[0].faults)
 
+Programs in Dedalus are checked; nodes written in Python are simulated (``clew.simulation``)::
+
+    found = clew.fuzz("examples/raft/raft_bugs.py:raft66")
+    print(clew.minimize(found.recording).size)
+
 The rooms, each importing only from those before it::
 
+    simulation (Python nodes) | exploration (every schedule) | minimization (small executions)
     program (checked IR) | dedalus (text to IR) | engine (executions) | lineage (why) | search | explain | report
     | cli
 
@@ -27,10 +33,15 @@ if TYPE_CHECKING:
     from clew.dedalus.loader import parse_program
     from clew.engine.execution import Execution, Message
     from clew.errors import ClewError, Notice, ProgramError, UsageError
+    from clew.exploration import Exploration, explore
     from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
+    from clew.minimization.minimizing import Minimized, minimize
     from clew.program.ir import Program
     from clew.report.writing import write_report
     from clew.search.verdict import Answer, Counterexample
+    from clew.simulation.fuzzing import Fuzzed, fuzz
+    from clew.simulation.recording import Recording, write_recording
+    from clew.simulation.replaying import Replayed, replay
     from clew.violation import Violation
 
 __all__ = [
@@ -40,21 +51,31 @@ __all__ = [
     "Crash",
     "Delay",
     "Execution",
+    "Exploration",
     "FailureSpec",
     "Fault",
     "FaultSet",
+    "Fuzzed",
     "Loss",
     "Message",
+    "Minimized",
     "Node",
     "Notice",
     "Program",
     "ProgramError",
+    "Recording",
+    "Replayed",
     "UsageError",
     "Verdict",
     "Violation",
     "check",
+    "explore",
+    "fuzz",
+    "minimize",
     "parse_program",
+    "replay",
     "run",
+    "write_recording",
     "write_report",
 ]
 
@@ -65,11 +86,16 @@ _HOMES = {
     "clew.api": ("Verdict", "check", "run"),
     "clew.dedalus.loader": ("parse_program",),
     "clew.engine.execution": ("Execution", "Message"),
+    "clew.exploration": ("Exploration", "explore"),
     "clew.errors": ("ClewError", "Notice", "ProgramError", "UsageError"),
     "clew.faults": ("Crash", "Delay", "FailureSpec", "Fault", "FaultSet", "Loss", "Node"),
+    "clew.minimization.minimizing": ("Minimized", "minimize"),
     "clew.program.ir": ("Program",),
     "clew.report.writing": ("write_report",),
     "clew.search.verdict": ("Answer", "Counterexample"),
+    "clew.simulation.fuzzing": ("Fuzzed", "fuzz"),
+    "clew.simulation.recording": ("Recording", "write_recording"),
+    "clew.simulation.replaying": ("Replayed", "replay"),
     "clew.violation": ("Violation",),
 }
 

@@ -228,7 +228,10 @@ def test_only_counterexamples_can_be_replayed(text: str, tmp_path: Path) -> None
         (b"[" * 100_000, "error: v.json: lists and objects are nested too deeply"),
         (b"[]", "error: v.json: expected an object, found a list of 0"),
         (b"{}", "error: v.json: does not say what it is: the field 'format' is missing"),
-        (b'{"format": "recipe"}', "error: v.json: format: expected \"clew verdict\", found the string 'recipe'"),
+        (
+            b'{"format": "recipe"}',
+            'error: v.json: format: expected "clew verdict" or "clew-recording", found the string \'recipe\'',
+        ),
         (b'{"format": []}', "error: v.json: format: expected the name of a format, found a list of 0"),
         (b'{"format": "clew verdict", "version": 2}', "error: v.json: version 2 is newer than version 1"),
         (b'{"format": "clew verdict", "version": 1}', "error: v.json: the field 'files' is missing"),
@@ -324,12 +327,14 @@ def test_what_a_terminal_would_obey_is_shown_escaped(tmp_path: Path) -> None:
 
 def test_bad_usage_and_help() -> None:
     missing = clew("replay")
-    assert missing.returncode == 2 and "Missing argument 'VERDICT.json'" in missing.stderr
+    assert missing.returncode == 2 and "Missing argument 'DOCUMENT.json'" in missing.stderr
     shown = clew("replay", "--help")
     assert shown.returncode == 0
-    assert " replay [OPTIONS] VERDICT.json [FILE]...\n" in shown.stdout
+    assert " replay [OPTIONS] DOCUMENT.json [FILE]...\n" in shown.stdout
     assert "Exit code: 0 if all are fixed, 1 if one still fails, 2 " in " ".join(shown.stdout.split())
-    assert re.search(r"replay +Run the counterexamples of a verdict again\.\n", clew("--help").stdout)
+    assert re.search(
+        r"replay +Run a recording or the counterexamples of a verdict again\.\n", clew("--help").stdout
+    )
 
 
 # -- exit code 3 -------------------------------------------------------------------------------------------------

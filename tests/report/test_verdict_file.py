@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import clew
+from clew.json_file import LARGEST_DOCUMENT
 from clew.report.document import to_json, verdict_document
-from clew.report.json_file import LARGEST_DOCUMENT
 from clew.report.verdict_file import SavedVerdict, read_verdict
 from command import ROOT
 

@@ -26,32 +26,40 @@ from clew.program.ir import Program, rule_constants
 from clew.program.outcomes import PRE, outcomes_of
 from clew.report import text
 from clew.report.document import FORMAT
+from clew.simulation.recording import FORMAT as RECORDING_FORMAT
 from clew.violation import Violation
 
 if TYPE_CHECKING:  # imported when the command runs: the other commands should not pay for it
-    from clew.report.json_file import Item
+    from clew.json_file import Item
     from clew.report.verdict_file import SavedVerdict
 
 
 @click.command("replay")
-@click.argument("document", metavar="VERDICT.json")
+@click.argument("document", metavar="DOCUMENT.json")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
-def replay_command(document: str, files: tuple[str, ...]) -> None:
-    """Run the counterexamples of a verdict again.
+@click.option("--step", is_flag=True, help="Show event after event (recordings only).")
+@click.option("--changed-code", is_flag=True, help="Try it on code that has changed since (recordings only).")
+def replay_command(document: str, files: tuple[str, ...], step: bool, changed_code: bool) -> None:
+    """Run a recording or the counterexamples of a verdict again.
 
-    VERDICT.json is what "clew check ... --json VERDICT.json" wrote.  Each counterexample in it is executed on the
+    A verdict is what "clew check ... --json VERDICT.json" wrote.  Each counterexample in it is executed on the
     program as it is now, with its faults and the nodes and EOT of the document: does it still fail?  The FILEs
     form the program; by default they are those that were checked.
 
-    Exit code: 0 if all are fixed, 1 if one still fails, 2 bad document, program or usage, 3 interrupted.
+    A recording is what "clew fuzz ... -o REC.json" wrote.  It is executed exactly; code that does anything else
+    than what was recorded is reported with the first event that differs.  The FILE is SCENARIO.py[:NAME]; by
+    default it is the one that was recorded.
+
+    Exit code: 0 if all are fixed, 1 if one still fails, 2 bad document, program or usage, or a recording whose
+    replay differs, 3 interrupted, or changed code that a recording does not fit.
     """
-    from clew.report.json_file import format_of, read_document
+    from clew.json_file import format_of, read_document
 
     content = read_document(document)
     kind = format_of(content)
     if kind not in _REPLAYS:
         content.member("format").refuse(" or ".join(f'"{known}"' for known in _REPLAYS))
-    sys.exit(_REPLAYS[kind](content, files))
+    sys.exit(_REPLAYS[kind](content, files, step, changed_code))
 
 
 @dataclass(frozen=True)
@@ -67,9 +75,20 @@ class _Again:
         return run(self.program, faults, nodes=self.saved.nodes, eot=self.saved.eot)
 
 
-def _replay_verdict(content: Item, given: Sequence[str]) -> int:
+def _replay_recording(content: Item, given: Sequence[str], step: bool, changed_code: bool) -> int:
+    from clew.cli.recordings import replay_recording
+
+    return replay_recording(content, given, step=step, changed_code=changed_code)
+
+
+def _replay_verdict(content: Item, given: Sequence[str], step: bool, changed_code: bool) -> int:
     from clew.report.verdict_file import verdict_of
 
+    if step or changed_code:
+        raise UsageError(
+            f"{content.file}: is a verdict, and --step and --changed-code are for recordings",
+            remedy="leave them out: a verdict is always replayed on the program as it is now",
+        )
     again = _again(content.file, verdict_of(content), given)
     counterexamples = again.saved.counterexamples
     _say([f"{' '.join(again.files)}, EOT {again.saved.eot}, nodes {', '.join(map(str, again.saved.nodes))}"])
@@ -88,8 +107,11 @@ def _replay_verdict(content: Item, given: Sequence[str]) -> int:
     return exit_codes.VIOLATED if failing else exit_codes.HOLDS
 
 
-#: How each kind of document is replayed: from its content and the FILEs of the command line to the exit code.
-_REPLAYS: dict[str, Callable[[Item, Sequence[str]], int]] = {FORMAT: _replay_verdict}
+#: How each kind of document is replayed: from its content and what the command line says to the exit code.
+_REPLAYS: dict[str, Callable[[Item, Sequence[str], bool, bool], int]] = {
+    FORMAT: _replay_verdict,
+    RECORDING_FORMAT: _replay_recording,
+}
 
 
 def _again(document: str, saved: SavedVerdict, given: Sequence[str]) -> _Again:

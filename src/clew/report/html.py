@@ -93,7 +93,7 @@ def render(page: Page) -> str:
         | {
             "style": Markup(style),
             "script": Markup(script),
-            "script_hash": Markup(_policy_hash(script)),
+            "script_hash": Markup(policy_hash(script)),
             "data": Markup(_inside_script(page.data)),
             "program": _program_text(page.program),
             "clauses": len(page.program.clauses),
@@ -104,7 +104,8 @@ def render(page: Page) -> str:
     )
 
 
-def _policy_hash(script: str) -> str:
+def policy_hash(script: str) -> str:
+    """How the content security policy of a page names the one script that it admits."""
     digest = hashlib.sha256(script.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 

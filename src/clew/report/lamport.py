@@ -33,7 +33,8 @@ class Arrow(NamedTuple):
 
     ``labels``: the distinct names of the messages, sorted.  ``details``: the messages in full.  ``fault``: the
     number, from 1 on, of the fault in ``Diagram.faults`` that hits it in this run, or, in a failure-free run that
-    is shown beside a failing one, that hits it over there.
+    is shown beside a failing one, that hits it over there.  ``event`` and ``cause``, where events are numbered:
+    which of them its arrival or loss is, and which one sent it.
     """
 
     source: str
@@ -44,6 +45,8 @@ class Arrow(NamedTuple):
     details: tuple[str, ...]
     fate: Fate
     fault: int | None = None
+    event: int | None = None
+    cause: int | None = None
 
     @property
     def foreseen(self) -> bool:
@@ -59,14 +62,72 @@ class CrashMark(NamedTuple):
     fault: int
 
 
+class MarkKind(enum.Enum):
+    """What can happen to a process, or to all of them, other than that a message of another one arrives."""
+
+    START = "start"
+    STOP = "stop"
+    RESTART = "restart"
+    TIMER = "timer"
+    OUTSIDE = "outside"  # a message from outside arrives
+    ITSELF = "itself"  # a message to itself arrives
+    CUT = "cut"  # nothing gets through between ``process`` and ``other``
+    CUT_ONE_WAY = "cut-one-way"  # from ``process`` to ``other``
+    HEAL = "heal"  # the end of that
+    NOTE = "note"
+
+
+class Mark(NamedTuple):
+    """A numbered event at ``process``; ``process`` is "" for one that concerns all, ``other`` its second one."""
+
+    process: str
+    time: int
+    kind: MarkKind
+    label: str
+    detail: str
+    event: int
+    other: str = ""
+
+
+class Absence(NamedTuple):
+    """``process`` is not up from its stop (None: the beginning) to its start (None: the end)."""
+
+    process: str
+    stop: Mark | None
+    start: Mark | None
+
+
 class Diagram(NamedTuple):
-    """A picture of one execution: ``last`` is its last time, ``faults`` are in the notation of the paper."""
+    """A picture of one execution: ``last`` is its last time, ``faults`` are in the notation of the paper.
+
+    ``marks`` and the events of arrows are there where events are numbered.  ``down``: the processes that are not
+    up at the beginning.  ``broken``: the event after which something is wrong.
+    """
 
     processes: tuple[str, ...]
     last: int
     arrows: tuple[Arrow, ...]
     crashes: tuple[CrashMark, ...] = ()
     faults: tuple[str, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    down: tuple[str, ...] = ()
+    broken: int | None = None
+
+    @property
+    def numbered(self) -> bool:
+        """Whether this is a sequence of numbered events, not of steps that all processes take together."""
+        return bool(self.marks) or any(a.event is not None for a in self.arrows)
+
+    def absences(self) -> list[Absence]:
+        """When processes are not up, as far as marks say so."""
+        since: dict[str, Mark | None] = dict.fromkeys(self.down)
+        found = []
+        for mark in sorted(self.marks, key=lambda m: m.event):
+            if mark.kind is MarkKind.STOP:
+                since.setdefault(mark.process, mark)
+            elif mark.kind in (MarkKind.START, MarkKind.RESTART) and mark.process in since:
+                found.append(Absence(mark.process, since.pop(mark.process), mark))
+        return found + [Absence(process, stop, None) for process, stop in since.items()]
 
     @property
     def unseen_faults(self) -> tuple[str, ...]:

@@ -107,9 +107,7 @@ class Layout:
         self.gap = max(_NARROW, min(_WIDE, _ALL_COLUMNS / max(1, gaps)))
         self.x = {p: GUTTER + SIDE + k * self.gap for k, p in enumerate(diagram.processes)}
         self.width = GUTTER + 2 * SIDE + gaps * self.gap
-        # A diagram that stands beside another one has its times at the same heights.
-        used = _used_steps(diagram) | (_used_steps(beside) if beside else set())
-        steps = (_STEP if time in used else _EMPTY_STEP for time in range(1, diagram.last))
+        steps = self._steps(diagram, beside)
         self.y = dict(enumerate(accumulate(steps, initial=TOP), start=1))
         self.height = self.y[diagram.last] + BOTTOM
         self.lines = {a: self._line(a) for a in diagram.arrows}
@@ -120,6 +118,16 @@ class Layout:
                 self._near.setdefault(row, []).append((line, 1 if kind_of(arrow) == "ok" else 4))
         self._taken: dict[int, list[Box]] = {}
         self._take(Box(0, 0, self.width, TOP - 34))  # the heads of the lifelines
+        self._take_marks(diagram)
+        self.badges = {a: place for a in diagram.arrows if a.fault and (place := self._badge(a))}
+        self.labels = dict(self._labels(diagram))
+
+    def _steps(self, diagram: Diagram, beside: Diagram | None) -> list[int]:
+        """From time to time; a diagram that stands beside another one has its times at the same heights."""
+        used = _used_steps(diagram) | (_used_steps(beside) if beside else set())
+        return [_STEP if time in used else _EMPTY_STEP for time in range(1, diagram.last)]
+
+    def _take_marks(self, diagram: Diagram) -> None:
         left, right, high = _CRASH
         for crash in diagram.crashes:
             x, y = self.x[crash.process], self.y[crash.time]
@@ -127,8 +135,6 @@ class Layout:
         for arrow in diagram.arrows:
             if arrow.fate is Fate.LOST:
                 self._take(Box.around(*self.cross(arrow), _CROSS))
-        self.badges = {a: place for a in diagram.arrows if a.fault and (place := self._badge(a))}
-        self.labels = dict(self._labels(diagram))
 
     def _line(self, arrow: Arrow) -> Line:
         """To where it arrives; a lost one to where it would have, one still under way beyond the end."""
@@ -247,6 +253,11 @@ def _fitted(texts: Sequence[str], room: int, height: int) -> tuple[tuple[str, ..
     shown = tuple(_shortened_label(line, room).replace("\N{NO-BREAK SPACE}", " ") for line in lines)
     whole = sum(len(text.replace(" ", "")) for text in texts)
     return shown, max(0, whole - sum(len(line.rstrip("…").replace(" ", "")) for line in shown))
+
+
+def pixels(value: float) -> str:
+    """A number as short as a tenth of a pixel allows."""
+    return f"{value:.1f}".removesuffix(".0")
 
 
 def shortened(text: str, room: int) -> str:

@@ -8,7 +8,8 @@ Colours are the CSS custom properties of ``colours``, so that a page with themes
 belongs into that page once.  Its classes, all below ``.lamport``: ``arrow`` with one of ``ok``, ``lost``,
 ``late``, ``hit`` (inside: ``grip``, an invisible wide line to point at, ``gone``, the way that was not travelled,
 ``x``, the cross, ``tip``); ``badge``, with one of these; ``crash``, ``grid``, ``time``, ``life``, ``dead``,
-``head``, ``name``, ``dot``, ``label``, ``key`` (legend).  There are no ids: drawings on one page cannot clash.
+``head``, ``name``, ``dot``, ``label``, ``key`` (legend); for numbered events see ``lamport_events_svg``.  There
+are no ids: drawings on one page cannot clash.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from math import hypot
 
 from clew.report.colours import COLOURS, LIGHT
 from clew.report.lamport import Arrow, Diagram, Fate
+from clew.report.lamport_events_svg import RULES as EVENT_RULES
+from clew.report.lamport_events_svg import EventLayout, events, spans
 from clew.report.lamport_layout import (
     GUTTER,
     LABEL_LINE,
@@ -31,6 +34,7 @@ from clew.report.lamport_layout import (
     kind_of,
     text_width,
 )
+from clew.report.lamport_layout import pixels as _n
 from clew.report.markup import safe
 
 _RULES = """
@@ -61,11 +65,7 @@ text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;fill
 """
 
 
-def _style() -> str:
-    rules = [
-        *_RULES.split("\n")[1:-1],
-        *(f"text.{name}{{font-size:{size}px}}" for name, size in TEXT_SIZES.items()),
-    ]
+def _style(rules: list[str]) -> str:
     style = "\n".join(f".lamport {rule}" for rule in rules)
     for name, light in LIGHT.items():
         style = style.replace(name.upper(), f"var(--{name},{light})")
@@ -73,7 +73,14 @@ def _style() -> str:
 
 
 #: The rules of all diagrams on a page, for drawings made without ``standalone``.
-STYLE = _style()
+STYLE = _style(
+    [
+        *_RULES.split("\n")[1:-1],
+        *(f"text.{name}{{font-size:{size}px}}" for name, size in TEXT_SIZES.items()),
+    ]
+)
+#: Those that diagrams of numbered events need besides.
+EVENT_STYLE = _style(EVENT_RULES.split("\n")[1:-1])
 
 
 @dataclass(frozen=True)
@@ -97,33 +104,44 @@ def legend_items(diagram: Diagram) -> tuple[LegendItem, ...]:
     return tuple(LegendItem(kind, text) for kind, text in explained.items() if kind in kinds)
 
 
-def diagram_svg(diagram: Diagram, *, title: str, standalone: bool = False, beside: Diagram | None = None) -> str:
+def diagram_svg(
+    diagram: Diagram, *, title: str, standalone: bool = False, beside: Diagram | None = None, link: str = ""
+) -> str:
     """The drawing.
 
     ``standalone`` adds colours for light and dark, a background and a legend.  ``beside`` is the diagram shown
-    next to this one: both then have the same times at the same heights.
+    next to this one: both then have the same times at the same heights.  ``link``: where an event is found, but
+    for its number.
     """
-    layout = Layout(diagram, beside)
+    layout = EventLayout(diagram) if diagram.numbered else Layout(diagram, beside)
     legend = _Legend(diagram, layout) if standalone else None
     width, height = _n(layout.width), _n(legend.bottom if legend else layout.height)
-    attributes = f'class="lamport" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img"'
+    role = "group" if link else "img"  # what is in an image cannot be reached
+    attributes = f'class="lamport" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="{role}"'
     namespace = ' xmlns="http://www.w3.org/2000/svg"' if standalone else ""
     parts = [f'<svg{namespace} {attributes} aria-label="{safe(_summary(diagram, title))}">']
     if standalone:
-        parts += [_themes(), '<rect width="100%" height="100%" fill="var(--paper)"/>']
-    parts += [*_grid(diagram, layout), *_arrows(diagram, layout), *_labels(layout)]
+        parts += [_themes(diagram), '<rect width="100%" height="100%" fill="var(--paper)"/>']
+    parts += _grid(diagram, layout)
+    if isinstance(layout, EventLayout):
+        parts += spans(diagram, layout)
+    parts += [*_arrows(diagram, layout), *_labels(layout)]
+    if isinstance(layout, EventLayout):
+        parts += events(layout, link)
     parts += [*_marks(diagram, layout), *_heads(diagram, layout), *(legend.parts if legend else ()), "</svg>"]
-    return "\n".join(parts) + "\n"
+    return "\n".join(filter(None, parts)) + "\n"
 
 
-def _themes() -> str:
-    return f"<style>{COLOURS}\n{STYLE}</style>"
+def _themes(diagram: Diagram) -> str:
+    return f"<style>{COLOURS}\n{STYLE}{EVENT_STYLE if diagram.numbered else ''}</style>"
 
 
 def _summary(diagram: Diagram, title: str) -> str:
     count = f"{_count(len(diagram.processes), 'process', 'processes')}, {_count(diagram.last, 'step', 'steps')}"
     faults = ", ".join(diagram.faults)
     happened = diagram.crashes or any(a.fate is not Fate.DELIVERED for a in diagram.arrows)
+    if diagram.numbered:
+        return f"{title}: {_count(len(diagram.processes), 'process', 'processes')}, events as listed."
     what = (
         "no fault"
         if not faults
@@ -145,14 +163,34 @@ def _grid(diagram: Diagram, layout: Layout) -> Iterator[str]:
     times, bottom = range(1, diagram.last + 1), _n(layout.height - 8)
     ways = "".join(f"M{GUTTER} {_n(layout.y[t])}H{_n(layout.width)}" for t in times)
     yield f'<path class="grid" d="{ways}"/>'
-    for time in times:
+    for time in () if diagram.numbered else times:  # the numbers to go by are then those of the events
         yield f'<text class="time" x="{GUTTER - 8}" y="{_n(layout.y[time] + 4)}">{time}</text>'
+    if diagram.numbered:
+        yield from _lifelines(diagram, layout)
+        return
     crashed = {c.process: _n(layout.y[c.time]) for c in reversed(diagram.crashes)}
     alive = "".join(f"M{_n(x)} {TOP - 36}V{crashed.get(p, bottom)}" for p, x in layout.x.items())
     yield f'<path class="life" d="{alive}"/>'
     if crashed:
         dead = "".join(f"M{_n(layout.x[p])} {y}V{bottom}" for p, y in crashed.items())
         yield f'<path class="dead" d="{dead}"/>'
+
+
+def _lifelines(diagram: Diagram, layout: Layout) -> Iterator[str]:
+    """With gaps where a process is not up."""
+    top, bottom = float(TOP - 36), layout.height - 8
+    alive, dead = "", ""
+    absences = diagram.absences()
+    for process, x in layout.x.items():
+        y = top
+        for absence in (a for a in absences if a.process == process):
+            since = layout.y[absence.stop.time] if absence.stop else top
+            until = layout.y[absence.start.time] if absence.start else bottom
+            alive += f"M{_n(x)} {_n(y)}V{_n(since)}"
+            dead += f"M{_n(x)} {_n(since)}V{_n(until)}"
+            y = until
+        alive += f"M{_n(x)} {_n(y)}V{_n(bottom)}"
+    yield f'<path class="life" d="{alive}"/><path class="dead" d="{dead}"/>'
 
 
 def _heads(diagram: Diagram, layout: Layout) -> Iterator[str]:
@@ -172,10 +210,17 @@ def _arrows(diagram: Diagram, layout: Layout) -> Iterator[str]:
         way = f"M{_n(line.x0)} {_n(line.y0)}L{_n(line.x1)} {_n(line.y1)}"
         drawn = _lost(arrow, layout) if arrow.fate is Fate.LOST else _travelled(arrow, line, way)
         told = "\n".join(map(safe, (*arrow.details, _told(arrow, diagram))))
-        yield f'<g class="arrow {kind_of(arrow)}"><title>{told}</title><path class="grip" d="{way}"/>{drawn}</g>'
+        event = arrow.event or arrow.cause
+        number = "" if event is None else f' data-event="{event}"'
+        group = f'<g class="arrow {kind_of(arrow)}"{number}>'
+        yield f'{group}<title>{told}</title><path class="grip" d="{way}"/>{drawn}</g>'
 
 
 def _told(arrow: Arrow, diagram: Diagram) -> str:
+    if diagram.numbered:
+        sent = "sent at the beginning" if arrow.cause is None else f"sent by event {arrow.cause}"
+        end = "lost" if arrow.fate is Fate.LOST else f"delivered as event {arrow.event}"
+        return f"{arrow.source} → {arrow.target}, {sent}, {end}"
     ends = {
         Fate.DELIVERED: f"arrived {arrow.arrived}",
         Fate.LATE: f"arrived {arrow.arrived}",
@@ -216,20 +261,28 @@ def _tip(arrow: Arrow, line: Line) -> str:
 
 
 def _labels(layout: Layout) -> Iterator[str]:
+    if isinstance(layout, EventLayout):
+        for event in layout.events:
+            yield _label(layout.event_labels[event.number], f"label of {event.kind}", event.number)
+        for cell, label in layout.labels.items():
+            yield _label(label, "label of lost", layout.in_vain[cell])
+        return
     for (sender, time), label in layout.labels.items():
         yield f'<circle class="dot" cx="{_n(layout.x[sender])}" cy="{_n(layout.y[time])}" r="2.8"/>'
-        if label is not None:
-            yield _label(label)
+        yield _label(label, "label")
 
 
-def _label(label: Label) -> str:
+def _label(label: Label | None, kind: str, event: int | None = None) -> str:
+    if label is None:
+        return ""
     x = _n(label.box.left if label.side > 0 else label.box.right)
     anchor = "" if label.side > 0 else ' text-anchor="end"'
+    number = "" if event is None else f' data-event="{event}"'
     tooltip = f"<title>{safe(label.full)}</title>" if label.missing else ""
     first, *more = map(safe, label.lines)
     spans = "".join(f'<tspan x="{x}" dy="{LABEL_LINE}">{line}</tspan>' for line in more)
     y = _n(label.box.top + LABEL_LINE - 3)
-    return f'<text class="label" x="{x}" y="{y}"{anchor}>{tooltip}{first}{spans}</text>'
+    return f'<text class="{kind}" x="{x}" y="{y}"{anchor}{number}>{tooltip}{first}{spans}</text>'
 
 
 def _marks(diagram: Diagram, layout: Layout) -> Iterator[str]:
@@ -285,8 +338,3 @@ def _sample(kind: str) -> str:
     cross = '<path class="x" d="M20-9l10 10M20 1l10-10"/>' if kind == "lost" else ""
     tip = "" if kind == "lost" else '<path class="tip" d="M23-8L28-4L23 0"/>'
     return f'<g class="arrow {kind}"><path d="M0-4H28"/>{tip}{cross}</g>'
-
-
-def _n(value: float) -> str:
-    """A number as short as a tenth of a pixel allows."""
-    return f"{value:.1f}".removesuffix(".0")

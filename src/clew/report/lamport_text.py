@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from clew.report.columns import char_columns, columns, shortened
-from clew.report.lamport import Arrow, CrashMark, Diagram, Fate
+from clew.report.lamport import Arrow, Diagram, Fate
 
 #: Columns from one lifeline to the next: fewer leave no arrow to see, fewer than the second are a crowd, more than
 #: the last tear the picture apart.
@@ -50,10 +50,10 @@ def diagram_lines(diagram: Diagram, *, width: int = 100, ascii_only: bool = Fals
     """The lines of the drawing, none wider than ``width`` (at least 40) columns."""
     if width < 40:
         raise ValueError(f"a diagram needs a width of 40 columns, not {width}")
-    return list(_Drawing(diagram, width, ascii_only).lines())
+    return list(Drawing(diagram, width, ascii_only).lines())
 
 
-class _Sent(NamedTuple):
+class Sent(NamedTuple):
     """One line of the picture: what a process sends at a time with the same names."""
 
     source: str
@@ -61,15 +61,15 @@ class _Sent(NamedTuple):
     arrows: tuple[Arrow, ...]
 
 
-class _Drawing:
+class Drawing:
     """Where everything goes, decided once, and the lines that follow from it."""
 
     def __init__(self, diagram: Diagram, width: int, ascii_only: bool) -> None:
         self.diagram = diagram
         self.width = width
         self.glyphs = _ASCII if ascii_only else _UNICODE
-        self._clean: Callable[[str], str] = _in_ascii if ascii_only else _printable
-        self.gutter = len(str(diagram.last)) + 2
+        self._clean: Callable[[str], str] = in_ascii if ascii_only else printable
+        self.gutter = len(str(self._largest())) + 2
         self.steps = self._steps()
         self.repeated = self._repetitions()
         self.room = width - self.gutter - self._reserved()
@@ -81,10 +81,14 @@ class _Drawing:
 
     # -- where everything goes ---------------------------------------------------------------------------
 
-    def _steps(self) -> list[list[_Sent]]:
+    def _largest(self) -> int:
+        """The largest number in the gutter."""
+        return self.diagram.last
+
+    def _steps(self) -> list[list[Sent]]:
         """What is sent at every time, by sender in the order of the processes and then by name."""
         order = {p: k for k, p in enumerate(self.diagram.processes)}
-        steps: list[list[_Sent]] = [[] for _ in range(self.diagram.last)]
+        steps: list[list[Sent]] = [[] for _ in range(self.diagram.last)]
         # What is lost gets a line of its own: a line that goes on after a cross would look like a relay.
         arrows = sorted(
             self.diagram.arrows, key=lambda a: (a.sent, order[a.source], a.labels, _lost(a), order[a.target])
@@ -92,7 +96,7 @@ class _Drawing:
         for (time, source, labels, _), group in groupby(
             arrows, key=lambda a: (a.sent, a.source, a.labels, _lost(a))
         ):
-            steps[time - 1].append(_Sent(source, labels, tuple(group)))
+            steps[time - 1].append(Sent(source, labels, tuple(group)))
         return steps
 
     def _repetitions(self) -> dict[int, int]:
@@ -144,12 +148,14 @@ class _Drawing:
 
     def _spacing(self) -> int:
         """How far apart lifelines are: as names and labels like it, and as there is room for."""
-        labels = max((columns(self._label(sent)) for step in self.steps for sent in step), default=0)
-        wished = max(_EASY, self._centred() + 2, labels + 7)
+        wished = max(_EASY, self._centred() + 2, self._widest_label() + 7)
         possible = (self.room - self._centred()) // max(1, len(self.shown) - 1)
         if possible < self._centred() + 2:  # names will be shortened, so they reach less far beyond the outermost
             possible = self.room // max(1, len(self.shown))
         return max(_CLOSEST, min(wished, possible, _WIDEST))
+
+    def _widest_label(self) -> int:
+        return max((columns(self._label(sent)) for step in self.steps for sent in step), default=0)
 
     def _centred(self) -> int:
         """The widest of what is centred on a lifeline: a name, or the word of a crash."""
@@ -185,17 +191,17 @@ class _Drawing:
                 if k % rows == row:
                     name = self._short(process, rows * self.spacing - 1)
                     left = min(at - columns(name) // 2, self.width - columns(name))
-                    _put(cells, max(self.gutter, left), name)
+                    put(cells, max(self.gutter, left), name)
             yield "".join(cells).rstrip()
 
     def _lifelines(self, time: int) -> list[str]:
         cells = [" "] * self.margin
         for process, at in self.position.items():
-            cells[at] = self.glyphs.dead if self._crashed(process, time) else self.glyphs.life
+            cells[at] = self.glyphs.dead if self._is_down(process, time) else self.glyphs.life
         return cells
 
-    def _crashed(self, process: str, time: int) -> CrashMark | None:
-        return next((c for c in self.diagram.crashes if c.process == process and c.time <= time), None)
+    def _is_down(self, process: str, time: int) -> bool:
+        return any(c.process == process and c.time <= time for c in self.diagram.crashes)
 
     def _time_line(self, time: int) -> Iterator[str]:
         cells, notes = self._lifelines(time), []
@@ -204,7 +210,7 @@ class _Drawing:
             if crash.time != time:
                 continue
             if crash.process in self.position and self.spacing > len(_CRASHED) + 1:
-                _put(cells, self.position[crash.process] - len(_CRASHED) // 2, _CRASHED)
+                put(cells, self.position[crash.process] - len(_CRASHED) // 2, _CRASHED)
                 notes.append(fault)
             else:
                 if crash.process in self.position:
@@ -212,13 +218,13 @@ class _Drawing:
                 notes.append(f"{self._short(crash.process, 20)} {_CRASHED} {fault}")
         yield from self._row(str(time), cells, "; ".join(notes), time)
 
-    def _sent_lines(self, sent: _Sent, time: int) -> Iterator[str]:
+    def _sent_lines(self, sent: Sent, time: int, gutter: str = "") -> Iterator[str]:
         drawn = [a for a in sent.arrows if a.source in self.position and a.target in self.position]
         label, cells = self._label(sent), self._lifelines(time)
         labelled = self._draw(cells, sent.source, drawn, label) if drawn else False
         notes = [] if labelled or not drawn else [label]
         notes += [self._written_out(a, label) for a in sent.arrows if a not in drawn]
-        yield from self._row("", cells, "; ".join(filter(None, [*notes, self._remark(sent)])), time)
+        yield from self._row(gutter, cells, "; ".join(filter(None, [*notes, self._remark(sent)])), time)
 
     def _draw(self, cells: list[str], source: str, arrows: Sequence[Arrow], label: str) -> bool:
         """The arrow into the cells; says whether the label found its place on it."""
@@ -234,9 +240,9 @@ class _Drawing:
             head = glyphs.to_right if at > start else glyphs.to_left
             cells[at] = glyphs.lost if arrow.fate is Fate.LOST else head
         cells[start] = glyphs.sender
-        place = _place_for(columns(label) + 2, start, sorted({start, *heads}), sorted(lifelines))
+        place = place_for(columns(label) + 2, start, sorted({start, *heads}), sorted(lifelines))
         if place is not None:
-            _put(cells, place, f" {label} ")
+            put(cells, place, f" {label} ")
         return place is not None
 
     def _row(self, gutter: str, cells: list[str], note: str, time: int) -> Iterator[str]:
@@ -245,7 +251,7 @@ class _Drawing:
         # What is lost must not be torn from the word that says so.
         glued = self._clean(note).replace("LOST ", "LOST\N{NO-BREAK SPACE}")
         first, *more = [line.replace("\N{NO-BREAK SPACE}", " ") for line in self._wrapped(glued, room)]
-        _put(cells, 0, gutter.rjust(self.gutter - 2))
+        put(cells, 0, gutter.rjust(self.gutter - 2))
         yield ("".join(cells) + first).rstrip()
         for part in more:
             yield ("".join(self._lifelines(time)) + part).rstrip()
@@ -260,14 +266,14 @@ class _Drawing:
             return f"the same at time {until}"
         return f"the same at times {time + 1} {'and' if until == time + 2 else 'to'} {until}"
 
-    def _label(self, sent: _Sent) -> str:
+    def _label(self, sent: Sent) -> str:
         return self._clean(", ".join(sent.labels))
 
     def _written_out(self, arrow: Arrow, label: str) -> str:
         ends = (self._short(arrow.source, 16), self.glyphs.written_out, self._short(arrow.target, 16))
         return f"{' '.join(ends)} {label}"
 
-    def _remark(self, sent: _Sent) -> str:
+    def _remark(self, sent: Sent) -> str:
         """What befalls the messages of a line, by kind of mishap."""
         remarks: dict[str, list[str]] = {}
         for arrow in sent.arrows:
@@ -325,7 +331,7 @@ def _mishap(arrow: Arrow) -> str | None:
             return "LATE, not there at the end:"
 
 
-def _place_for(length: int, start: int, marks: Sequence[int], lifelines: Sequence[int]) -> int | None:
+def place_for(length: int, start: int, marks: Sequence[int], lifelines: Sequence[int]) -> int | None:
     """Where a label fits on an arrow: next to the sender, if possible without covering a lifeline in between."""
     inner = [x for x in lifelines if marks[0] <= x <= marks[-1]]
     for stops in (inner, marks):
@@ -336,7 +342,7 @@ def _place_for(length: int, start: int, marks: Sequence[int], lifelines: Sequenc
     return None
 
 
-def _put(cells: list[str], at: int, text: str) -> None:
+def put(cells: list[str], at: int, text: str) -> None:
     """Write into the cells; a wide character takes two of them, a combining one joins the cell before."""
     for char in text:
         match char_columns(char):
@@ -350,10 +356,10 @@ def _put(cells: list[str], at: int, text: str) -> None:
                 at += 2
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Control characters of a program must not reach the terminal."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
-def _in_ascii(text: str) -> str:
-    return _printable(text.encode("ascii", "backslashreplace").decode("ascii"))
+def in_ascii(text: str) -> str:
+    return printable(text.encode("ascii", "backslashreplace").decode("ascii"))

@@ -16,9 +16,9 @@ from typing import TypeVar
 from clew.bounds import LONGEST_EXECUTION
 from clew.errors import UsageError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
+from clew.json_file import HugeInteger, Item, format_of, quoted, read_document, shortened
 from clew.program.ir import SMALLEST_NUMBER
 from clew.report.document import FORMAT, VERSION
-from clew.report.json_file import HugeInteger, Item, format_of, quoted, read_document, shortened
 from clew.search.verdict import Answer, Counterexample
 from clew.strategies import STRATEGIES
 from clew.violation import Violation

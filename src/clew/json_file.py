@@ -7,6 +7,7 @@ A document may have been edited, cut off or made by something else, so nothing i
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +23,21 @@ LARGEST_DOCUMENT = 50_000_000
 #: Longer integers are not converted: Python refuses to, and next to nothing in a document can be one.
 _MOST_DIGITS = 4000
 
-_REMEDY = "let clew check ... --json FILE write it anew; docs/json.md describes every field"
+#: Which command writes which kind of document.
+_WRITERS = {"clew verdict": "clew check ... --json FILE", "clew-recording": "clew fuzz ... -o FILE"}
+
+#: Half a character: JSON can only have it as an escape.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _remedy(kind: object = None) -> str:
+    """What to do about a document of a kind that has a defect, or of one that nobody can tell."""
+    writer = _WRITERS.get(kind) if isinstance(kind, str) else None
+    return f"let {writer or _any_writer()} write it anew; docs/json.md describes every field"
+
+
+def _any_writer() -> str:
+    return " or ".join(_WRITERS.values())
 
 
 class _Object(dict[str, object]):
@@ -50,10 +65,11 @@ class Item:
     file: str
     place: str
     value: object
+    remedy: str = _remedy()
 
     def problem(self, message: str) -> UsageError:
         where = f"{self.file}: {self.place}" if self.place else self.file
-        return UsageError(f"{where}: {message}", remedy=_REMEDY)
+        return UsageError(f"{where}: {message}", remedy=self.remedy)
 
     def refuse(self, expected: str) -> NoReturn:
         raise self.problem(f"expected {expected}, found {_named(self.value)}")
@@ -71,7 +87,7 @@ class Item:
 
     def member(self, name: str) -> Item:
         place = f"{self.place}.{name}" if self.place else name
-        return Item(self.file, place, self.mapping()[name])
+        return Item(self.file, place, self.mapping()[name], self.remedy)
 
     def mapping(self) -> dict[str, object]:
         if not isinstance(self.value, _Object):
@@ -83,7 +99,7 @@ class Item:
     def items(self) -> list[Item]:
         if not isinstance(self.value, list):
             self.refuse("a list")
-        return [Item(self.file, f"{self.place}[{k}]", value) for k, value in enumerate(self.value)]
+        return [Item(self.file, f"{self.place}[{k}]", value, self.remedy) for k, value in enumerate(self.value)]
 
     def parts(self, *names: str) -> list[Item]:
         """The items of a list that has exactly these."""
@@ -113,19 +129,21 @@ def read_document(path: str | Path) -> Item:
     """The JSON object that a file holds; only that it is one has been checked."""
     text = _read(path)
     if not text.strip():
-        raise UsageError(f"{path}: is empty", remedy="the check that was to write it did not finish: run it again")
+        raise UsageError(
+            f"{path}: is empty", remedy="the command that was to write it did not finish: run it again"
+        )
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_int=_integer, parse_constant=_NoNumber)
     except json.JSONDecodeError as error:
         problem = f"not JSON: {error.msg[0].lower()}{error.msg[1:]}"
         position = Position(str(path), error.lineno, error.colno)
         if Path(path).is_file():
-            raise UsageError(problem, position=position, remedy=_REMEDY) from None
+            raise UsageError(problem, position=position, remedy=_remedy()) from None
         # A pipe: its line cannot be shown, for it cannot be read a second time.
-        raise UsageError(f"{position}: {problem}", remedy=_REMEDY) from None
+        raise UsageError(f"{position}: {problem}", remedy=_remedy()) from None
     except RecursionError:
-        raise UsageError(f"{path}: lists and objects are nested too deeply", remedy=_REMEDY) from None
-    document = Item(str(path), "", value)
+        raise UsageError(f"{path}: lists and objects are nested too deeply", remedy=_remedy()) from None
+    document = Item(str(path), "", value, _remedy(value.get("format") if isinstance(value, dict) else None))
     document.mapping()
     return document
 
@@ -135,9 +153,15 @@ def format_of(document: Item) -> str:
     if "format" not in document.mapping():
         raise UsageError(
             f"{document.file}: does not say what it is: the field 'format' is missing",
-            remedy="give a file that clew check ... --json FILE wrote",
+            remedy=f"give a file that {_any_writer()} wrote",
         )
     return document.member("format").text("the name of a format")
+
+
+def json_line(value: object) -> str:
+    """JSON in one line, with nothing in it that UTF-8 cannot hold."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text)
 
 
 def _read(path: str | Path) -> str:
@@ -145,18 +169,18 @@ def _read(path: str | Path) -> str:
         with Path(path).open("rb") as stream:
             data = stream.read(LARGEST_DOCUMENT + 1)
     except FileNotFoundError:
-        raise UsageError(f"{path}: no such file", remedy="write it first: clew check ... --json FILE") from None
+        raise UsageError(f"{path}: no such file", remedy=f"write it first: {_any_writer()}") from None
     except IsADirectoryError:
-        raise UsageError(f"{path}: is a folder", remedy="name the file that clew check wrote there") from None
+        raise UsageError(f"{path}: is a folder", remedy="name the file that clew wrote there") from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{path}: cannot be read ({why})", remedy="check the path and its permissions") from None
     if len(data) > LARGEST_DOCUMENT:
-        raise UsageError(f"{path}: is larger than {LARGEST_DOCUMENT // 1_000_000} MB", remedy=_REMEDY)
+        raise UsageError(f"{path}: is larger than {LARGEST_DOCUMENT // 1_000_000} MB", remedy=_remedy())
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8 text, from byte {error.start} on", remedy=_REMEDY) from None
+        raise UsageError(f"{path}: not UTF-8 text, from byte {error.start} on", remedy=_remedy()) from None
 
 
 def _object(pairs: list[tuple[str, object]]) -> _Object:

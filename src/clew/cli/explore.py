@@ -1,0 +1,140 @@
+"""``clew explore``: every schedule of a small scenario, but for the order of unrelated events."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+
+import click
+
+from clew.cli import exit_codes
+from clew.cli.files import refuse_no_file, say, write_file
+from clew.cli.progress import progress_display
+from clew.cli.recordings import harmless, violation_details, violation_text
+from clew.exploration import DEFAULT_TIMERS, Answer, Exploration, Found, explore
+from clew.simulation.execution import execute
+from clew.simulation.loading import Loaded, load_scenario
+from clew.simulation.recording import is_wait, recorded, write_recording
+from clew.simulation.steps import describe
+
+_EXIT_CODES = {
+    Answer.ALL_EXPLORED: exit_codes.HOLDS,
+    Answer.VIOLATION: exit_codes.VIOLATED,
+    Answer.INCOMPLETE: exit_codes.INCOMPLETE,
+}
+
+
+@click.command("explore")
+@click.argument("scenario", metavar="SCENARIO.py[:NAME]")
+@click.option(
+    "--timers",
+    type=int,
+    default=DEFAULT_TIMERS,
+    show_default=True,
+    metavar="N",
+    help="How often timers go off at each node, at most.",
+)
+@click.option(
+    "--losses",
+    type=int,
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="How many messages each link loses, at most (where the scenario has loss).",
+)
+@click.option(
+    "--duplicates",
+    type=int,
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="How many messages each link duplicates, at most (where the scenario has duplication).",
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="For what the nodes draw.")
+@click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
+@click.option("--all", "find_all", is_flag=True, help="Go on after a violation, and list one of each identity.")
+@click.option("-o", "--output", metavar="FILE", help="Write the recording of the (shortest) violation.")
+def explore_command(
+    scenario: str,
+    timers: int,
+    losses: int,
+    duplicates: int,
+    seed: int,
+    time_limit: float | None,
+    find_all: bool,
+    output: str | None,
+) -> None:
+    """Execute every schedule of a scenario, one of those that differ only in the order of unrelated events.
+
+    SCENARIO.py defines a clew.simulation.Scenario; NAME says which, if there are several.  Whatever is not bounded
+    by an option happens in every possible order; invariants look at every global state of every schedule.
+
+    Exit code: 0 no violation within the bounds, 1 violation, 2 bad scenario or usage, 3 incomplete.
+    """
+    refuse_no_file("-o", output, "rec.json")
+    loaded = load_scenario(scenario)
+    with progress_display() as progress:
+        explored = explore(
+            loaded,
+            timers=timers,
+            losses=losses,
+            duplicates=duplicates,
+            seed=seed,
+            stop_at_first=not find_all,
+            time_limit=time_limit,
+            progress=progress,
+        )
+    say(harmless("".join(f"{line}\n" for line in _lines(explored, loaded, seed, output))))
+    if explored.found and output is not None:
+        write_file(output, write_recording(recorded(loaded, seed, explored.found[0].steps)))
+    sys.exit(_EXIT_CODES[explored.answer])
+
+
+def _lines(explored: Exploration, loaded: Loaded, seed: int, output: str | None) -> Iterator[str]:
+    if explored.answer is Answer.ALL_EXPLORED:
+        yield "NO VIOLATION: all schedules within the bounds are explored."
+    elif explored.answer is Answer.INCOMPLETE:
+        yield f"INCOMPLETE: {explored.reason}; no violation so far."
+    for found in explored.found:
+        yield from _violation(found, loaded, seed)
+    if explored.found:
+        yield from _what_next(output)
+    yield from _explored(explored)
+
+
+def _violation(found: Found, loaded: Loaded, seed: int) -> Iterator[str]:
+    execution = execute(loaded.scenario, seed, found.steps)
+    yield f"VIOLATION: {violation_text(found.broken, execution.deliveries)}."
+    yield from violation_details(found.broken, execution.trace)
+    yield "  schedule:" if found.steps else "  schedule: none, it is so from the beginning"
+    number = 0
+    for step in found.steps:
+        if is_wait(step):
+            yield f"        ({describe(step)})"
+            continue
+        number += 1
+        yield f"    {number:3}. {describe(step)}"
+
+
+def _what_next(output: str | None) -> Iterator[str]:
+    if output is None:
+        yield "  not recorded: to keep it, run the same command with -o rec.json"
+        return
+    yield f"  recorded in {output}"
+    yield f"  replay:   clew replay {shlex.quote(output)}"
+    yield f"  minimize: clew minimize {shlex.quote(output)} -o min.json"
+
+
+def _explored(explored: Exploration) -> Iterator[str]:
+    counts = [_count(explored.schedules, "schedule"), f"{_count(explored.events, 'event')} executed"]
+    if explored.states:
+        counts.insert(1, _count(explored.states, "global state"))
+    yield f"  explored: {', '.join(counts)}"
+    if explored.answer is Answer.VIOLATION and explored.reason is not None:
+        yield f"  not everything is explored: {explored.reason}"
+    yield f"  bounds: {explored.bounds}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what if number == 1 else f'{what}s'}"

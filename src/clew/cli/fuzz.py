@@ -1,0 +1,109 @@
+"""``clew fuzz``: random executions of a scenario, until an invariant breaks."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+
+import click
+
+from clew.cli import exit_codes
+from clew.cli.files import refuse_no_file, say, write_file
+from clew.cli.progress import progress_display
+from clew.cli.recordings import harmless, violation_details, violation_text
+from clew.simulation.coverage import MOST_STATES, PERIOD, Coverage
+from clew.simulation.fuzzing import DEFAULT_RUNS, Fuzzed, fuzz
+from clew.simulation.recording import write_recording
+
+
+@click.command("fuzz")
+@click.argument("scenario", metavar="SCENARIO.py[:NAME]")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The seed of the first run.")
+@click.option("--runs", type=int, default=DEFAULT_RUNS, show_default=True, metavar="N", help="How many runs.")
+@click.option("--steps", type=int, metavar="N", help="The longest run.  Default: what the scenario says.")
+@click.option("--workers", type=int, default=1, show_default=True, metavar="N", help="How many processes.")
+@click.option(
+    "--at-least", type=int, default=0, metavar="N", help="Only take a violation after at least N deliveries."
+)
+@click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
+@click.option("-o", "--output", metavar="FILE", help="Write the recording of the violation.")
+def fuzz_command(
+    scenario: str,
+    seed: int,
+    runs: int,
+    steps: int | None,
+    workers: int,
+    at_least: int,
+    time_limit: float | None,
+    output: str | None,
+) -> None:
+    """Search for a violation in random executions.
+
+    SCENARIO.py defines a clew.simulation.Scenario; NAME says which, if there are several.  Each run has a seed of
+    its own, one more than that of the run before.  The same seed finds the same violation, whatever --workers is.
+
+    Exit code: 0 no violation in these runs, 1 violation, 2 bad scenario or usage, 3 incomplete.
+    """
+    refuse_no_file("-o", output, "rec.json")
+    with progress_display() as progress:
+        fuzzed = fuzz(
+            scenario,
+            seed=seed,
+            runs=runs,
+            steps=steps,
+            workers=workers,
+            at_least=at_least,
+            time_limit=time_limit,
+            progress=progress,
+        )
+    for notice in fuzzed.notices:
+        click.echo(str(notice), err=True)
+    say(harmless("".join(f"{line}\n" for line in _lines(fuzzed, seed, at_least, output))))
+    if fuzzed.recording is not None and output is not None:
+        write_file(output, write_recording(fuzzed.recording))
+    sys.exit(_exit_code(fuzzed))
+
+
+def _exit_code(fuzzed: Fuzzed) -> int:
+    if fuzzed.recording is not None:
+        return exit_codes.VIOLATED
+    return exit_codes.HOLDS if fuzzed.incomplete is None else exit_codes.INCOMPLETE
+
+
+def _lines(fuzzed: Fuzzed, seed: int, at_least: int, output: str | None) -> Iterator[str]:
+    recording, run = fuzzed.recording, fuzzed.run
+    if recording is not None and recording.broken is not None and run is not None:
+        what = violation_text(recording.broken, recording.deliveries)
+        yield f"VIOLATION: {what}, in the run with seed {seed + run}."
+        yield from violation_details(recording.broken, fuzzed.trace)
+        yield from _what_next(output)
+    elif fuzzed.incomplete is not None:
+        yield f"INCOMPLETE: {fuzzed.incomplete}; no violation so far."
+    else:
+        yield "NO VIOLATION in these runs."
+    yield from _covered(fuzzed.coverage)
+    if fuzzed.early:
+        yield f"  {_count(fuzzed.early, 'violation')} after fewer than {at_least} deliveries did not count"
+
+
+def _what_next(output: str | None) -> Iterator[str]:
+    if output is None:
+        yield "  not recorded: to keep it, run the same command with -o rec.json"
+        return
+    yield f"  recorded in {output}"
+    yield f"  replay:   clew replay {shlex.quote(output)}"
+    yield f"  minimize: clew minimize {shlex.quote(output)} -o min.json"
+
+
+def _covered(coverage: Coverage) -> Iterator[str]:
+    counts = [_count(coverage.runs, "run"), _count(coverage.steps, "step")]
+    counts.append(_count(coverage.deliveries, "delivery", "deliveries"))
+    yield f"  covered: {', '.join(counts)}"
+    yield f"  types of messages delivered: {', '.join(coverage.types) or 'none'}"
+    states = f"{coverage.states}{' or more' if coverage.states >= MOST_STATES else ''}"
+    yield f"  different states of nodes, looked at every {PERIOD} events: {states}"
+
+
+def _count(number: int, one: str, several: str | None = None) -> str:
+    return f"{number} {one if number == 1 else several or f'{one}s'}"

@@ -1,0 +1,148 @@
+"""``clew minimize``: a recording made small enough to be read."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import click
+
+from clew.cli import exit_codes
+from clew.cli.explaining import ascii_only
+from clew.cli.files import refuse_no_file, say, write_file, wrote
+from clew.cli.progress import progress_display
+from clew.minimization.minimizing import Minimized, minimize
+from clew.minimization.pipeline import Progress, Stage
+from clew.minimization.trial import Size
+from clew.simulation.recording import write_recording
+
+_DEFAULT_BUDGET = "120s"
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+class _Duration(click.ParamType[float]):
+    """Seconds, or a number with a unit."""
+
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value).strip())
+        if found is None or not float(found[1]):
+            self.fail(f"{value!r} is no duration: give seconds, or 60s, 2m, 1h", param, ctx)
+        return float(found[1]) * _UNITS[found[2]]
+
+
+@click.command("minimize")
+@click.argument("recording", metavar="REC.json")
+@click.argument("scenario", required=False, metavar="[SCENARIO.py[:NAME]]")
+@click.option(
+    "--budget",
+    type=_Duration(),
+    default=_DEFAULT_BUDGET,
+    show_default=True,
+    metavar="TIME",
+    help="Stop after this long, with the best so far.",
+)
+@click.option("--workers", type=int, default=1, show_default=True, metavar="N", help="How many processes.")
+@click.option("--shrink/--no-shrink", default=True, help="Make contents of messages from outside smaller, too.")
+@click.option("--brief", is_flag=True, help="Show the diagram and the table, not what each event did.")
+@click.option("-o", "--output", metavar="FILE", help="Write the recording of the smallest execution.")
+@click.option("--report", "report_file", metavar="FILE", help="Write a page that shows it (HTML).")
+def minimize_command(
+    recording: str,
+    scenario: str | None,
+    budget: float,
+    workers: int,
+    shrink: bool,
+    brief: bool,
+    output: str | None,
+    report_file: str | None,
+) -> None:
+    """Search for a small execution that ends in the same violation.
+
+    REC.json is what "clew fuzz ... -o REC.json" wrote.  Events are left out, messages replaced by others of
+    their type, contents shrunk and orders changed, for as long as the violation stays the same.  Ctrl-C ends it
+    with the best so far, and so does a mistake in the scenario that only shows in a schedule that is tried.
+    Without a stop on the way, the result is the same every time, whatever --workers is.
+
+    Exit code: 0 searched to the end, 2 bad recording, scenario or usage, 3 stopped before the end.
+    """
+    refuse_no_file("-o", output, "min.json")
+    refuse_no_file("--report", report_file, "min.html")
+    started = time.monotonic()
+    with _progress() as progress:
+        found = minimize(recording, scenario, budget=budget, workers=workers, shrink=shrink, progress=progress)
+    for notice in found.notices:
+        click.echo(str(notice), err=True)
+    if output is not None:  # before anything is shown: nothing that happens there loses it
+        write_file(output, write_recording(found.recording))
+    say("".join(f"{line}\n" for line in _lines(found, output, brief)))
+    if report_file is not None:
+        _write_report(found, output, report_file)
+    if sys.stderr.isatty():
+        click.echo(f"  ({time.monotonic() - started:.1f} s)", err=True)
+    if found.problem is not None:
+        raise found.problem
+    sys.exit(exit_codes.HOLDS if found.stopped is None else exit_codes.INCOMPLETE)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    with progress_display("minimizing") as display:
+        if display is None:
+            yield None
+            return
+
+        def progress(stage: str, tried: int, size: Size) -> None:
+            display(tried, f"{stage}, {tried} schedules tried, {_sized(size)} so far")
+
+        yield progress
+
+
+def _sized(size: Size) -> str:
+    return f"{size.deliveries} deliveries and {size.externals} externals"
+
+
+# -- what is said ------------------------------------------------------------------------------------------------
+
+
+def _lines(found: Minimized, output: str | None, brief: bool) -> Iterator[str]:
+    from clew.report.simulated_text import run_text
+
+    name = found.recording.scenario or "the scenario"
+    yield run_text(name, found.execution, ascii_only=ascii_only(), brief=brief)
+    yield from stage_table(found.stages)
+    if found.stopped is not None:
+        yield f"INCOMPLETE: {found.stopped}; this is the best so far."
+    if output is None:
+        yield "  not recorded: to keep it, run the same command with -o min.json"
+    else:
+        yield f"  recorded in {output}"
+        yield f"  replay:   clew replay {shlex.quote(output)} --step"
+
+
+def stage_table(stages: Sequence[Stage]) -> Iterator[str]:
+    """Table 1 of the paper for one recording: what each stage left, and how many schedules it tried."""
+    yield "stage         deliveries  externals  schedules"
+    for stage in stages:
+        size = stage.size
+        yield f"{stage.name:12}  {size.deliveries:10}  {size.externals:9}  {stage.schedules:9}"
+
+
+def _write_report(found: Minimized, output: str | None, file: str) -> None:
+    from clew.report.simulated_page import run_page
+
+    page = run_page(
+        found.recording.scenario or "a scenario made in Python",
+        found.execution,
+        replay=f"clew replay {shlex.quote(output)}" if output else "",
+        stages=found.stages,
+        facts=[("seed", str(found.recording.seed))],
+        cautions=[f"The search was stopped: {found.stopped}."] if found.stopped else [],
+    )
+    write_file(file, page)
+    wrote("the report", file)

@@ -1,0 +1,151 @@
+"""Recordings of simulated executions on the command line: replay, and what is said about a violation."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+
+from clew.cli import exit_codes
+from clew.errors import UsageError
+from clew.json_file import Item
+from clew.report.simulated_values import abbreviated, difference, nearby, value_text
+from clew.simulation.execution import Moment
+from clew.simulation.replaying import NondeterminismError, Outcome, Replayed, replay_opened
+from clew.simulation.saved_recording import Opened, opened, read_recording
+from clew.simulation.scenario import Broken
+from clew.simulation.steps import describe
+
+#: How much of a value is shown, and how much of what two values have in common.
+_LONGEST = 120
+_IN_COMMON = 30
+
+
+def replay_recording(content: Item, given: Sequence[str], *, step: bool, changed_code: bool) -> int:
+    """Execute a recording again and say what came of it; the answer is the exit code."""
+    if len(given) > 1:
+        raise UsageError(
+            f"{len(given)} files are given, and a recording is of one scenario", remedy="name that, or nothing"
+        )
+    found = opened(read_recording(content), *given)
+    replayed = replay_opened(found, changed_code=changed_code)
+    recording = replayed.recording
+    size = f"{len(recording.steps)} steps, {recording.deliveries} deliveries"
+    _say([f"{_scenario(found)}, seed {recording.seed}: {size}"])
+    if step:
+        _show_steps(replayed)
+    if replayed.difference is not None and replayed.cause is not None:
+        raise NondeterminismError(
+            f"{content.file}: the replay differs from the recording: {replayed.difference}", replayed.cause
+        )
+    _say(_conclusion(replayed, content.file))
+    return _exit_code(replayed)
+
+
+def _scenario(found: Opened) -> str:
+    loaded = found.loaded
+    return f"{loaded.file}:{loaded.name}" if loaded.file else "a scenario made in Python"
+
+
+def _exit_code(replayed: Replayed) -> int:
+    if replayed.outcome is Outcome.LOST:
+        return exit_codes.INCOMPLETE
+    return exit_codes.HOLDS if replayed.execution.broken is None else exit_codes.VIOLATED
+
+
+def _conclusion(replayed: Replayed, document: str) -> Iterator[str]:
+    execution = replayed.execution
+    if replayed.outcome is Outcome.LOST:
+        yield f"INCOMPLETE: the changed code does not fit the recording from step {replayed.absent} on."
+        yield "  No invariant broke before it.  To find out whether it is fixed, fuzz it again."
+        return
+    if execution.broken is None:
+        yield _good(replayed)
+        return
+    yield f"STILL FAILS: {violation_text(execution.broken, execution.deliveries)}."
+    yield from violation_details(execution.broken, execution.trace)
+    if execution.identity != replayed.recording.identity:
+        yield f"  Before, it was another violation: {replayed.recording.identity}"
+    if replayed.outcome is Outcome.SAME:
+        yield f"  All {len(execution.moments)} events did what was recorded."
+        yield f"  step by step: clew replay {shlex.quote(document)} --step"
+
+
+def _good(replayed: Replayed) -> str:
+    if replayed.outcome is Outcome.FIXED:
+        return "FIXED: no invariant breaks in this execution.  Others may still fail: fuzz it again."
+    return f"SAME: all {len(replayed.execution.moments)} events did what was recorded, and no invariant breaks."
+
+
+def violation_text(broken: Broken, deliveries: int) -> str:
+    where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
+    return f"{broken.invariant}{where}, after {deliveries} {'delivery' if deliveries == 1 else 'deliveries'}"
+
+
+def violation_details(broken: Broken, trace: str | None) -> Iterator[str]:
+    yield f"  {broken.what}"
+    for line in trace.rstrip().splitlines() if trace else ():
+        yield f"    {line}"
+
+
+# -- event after event -------------------------------------------------------------------------------------------
+
+
+def _show_steps(replayed: Replayed) -> None:
+    """With a terminal, one event at a time."""
+    asks = sys.stdin.isatty() and sys.stdout.isatty()
+    for number, moment in enumerate(replayed.execution.moments, start=1):
+        _say(_event(number, moment))
+        if asks:
+            click.echo("[Enter: the next event, q: to the end] ", nl=False)
+            if sys.stdin.readline().strip() in ("q", "Q"):
+                return
+
+
+def _event(number: int, moment: Moment) -> Iterator[str]:
+    happened = moment.happened
+    yield f"{number:4}. {describe(moment.step)}"
+    for remark in happened.remarks:
+        yield f"      log: {remark}"
+    lost = {(envelope.source, envelope.nth) for envelope in happened.lost}
+    for envelope, content in zip(happened.sent, moment.sent, strict=True):
+        fate = ", which is down" if (envelope.source, envelope.nth) in lost else ""
+        if envelope.timer:
+            yield f"      sets timer {envelope.kind}"
+        else:
+            yield f"      sends {_value(content)} to {envelope.target}{fate}"
+    yield from _changes(moment)
+
+
+def _changes(moment: Moment) -> Iterator[str]:
+    before, after = moment.before or {}, moment.after or {}
+    for name in sorted({*before, *after}):
+        if name not in after:
+            yield f"      {name}: {_value(before[name])} is gone"
+        elif name not in before:
+            yield f"      {name}: {_value(after[name])}"
+        elif before[name] != after[name]:
+            yield f"      {name}: {_change(value_text(before[name]), value_text(after[name]))}"
+
+
+def _change(before: str, after: str) -> str:
+    """What is in common is shortened, so that the end of a long list is seen to grow."""
+    part = nearby(difference(before, after), _IN_COMMON)
+    old, new = f"{part.start}{part.before}{part.end}", f"{part.start}{part.after}{part.end}"
+    return f"{abbreviated(old, _LONGEST)} -> {abbreviated(new, _LONGEST)}"
+
+
+def _value(document: object) -> str:
+    return abbreviated(value_text(document), _LONGEST)
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(harmless(line))
+
+
+def harmless(text: str) -> str:
+    """Names in files are not trusted: what a terminal would obey is shown as Python writes it."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)

@@ -1,0 +1,29 @@
+"""Systematic exploration of small scenarios: every schedule once, but for the order of unrelated events.
+
+    from clew.exploration import explore
+
+Read ``dependence`` for which events are related, ``dpor`` for how one execution of each class is found, ``cuts``
+for how no global state is missed all the same, and ``search`` for the whole.
+"""
+
+from __future__ import annotations
+
+from clew.exploration.dependence import Footprint, commute, footprint, independent
+from clew.exploration.plan import DEFAULT_TIMERS, Bounds
+from clew.exploration.result import Answer, Exploration, Found
+from clew.exploration.search import Progress, Visit, explore
+
+__all__ = [
+    "DEFAULT_TIMERS",
+    "Answer",
+    "Bounds",
+    "Exploration",
+    "Footprint",
+    "Found",
+    "Progress",
+    "Visit",
+    "commute",
+    "explore",
+    "footprint",
+    "independent",
+]

@@ -1,0 +1,125 @@
+"""Every class of executions once: optimal dynamic partial-order reduction (Abdulla et al., POPL 2014).
+
+An execution is made to its end; for each race in it, a sequence of events that turns the race round is added to
+the tree of what is to be explored from where the race began.  Events that were explored from a place sleep there
+until one that is dependent on them happens: executions in which they still could come first are known.
+
+In the paper no event can prevent another.  Here it can, so the sequence contains everything in the execution that
+depends on neither event of the race, not only what happened before the later one: an event that sleeps may be
+unrelated to the race and yet prevent what is to follow.
+
+Worlds are not copied: what came before is executed again for each execution.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from clew.exploration.dependence import Footprint, independent
+from clew.exploration.driver import Driver, Race
+from clew.exploration.event import Event, Key
+from clew.exploration.system import System
+from clew.exploration.wakeup import Branch, can_begin, insert
+from clew.interrupt import Deadline
+
+
+class End(enum.Enum):
+    """Nothing is left to do; the scenario's bound on steps is reached; what is left leads to nothing new."""
+
+    COMPLETE = "complete"
+    CUT_SHORT = "cut short"
+    REDUNDANT = "redundant"
+
+
+class Made(NamedTuple):
+    """An execution that was made; its events from ``new`` on were not executed after the same events before."""
+
+    driver: Driver
+    new: int
+    end: End
+
+
+@dataclass
+class _Fork:
+    """A place in an execution: what was explored from here or need not be, and what is still to be."""
+
+    sleep: dict[Key, Footprint]
+    tree: list[Branch]
+    chosen: Event | None = None
+
+
+class Dpor:
+    """All executions that begin with the events of ``prefix``, and stop before what looks at everything."""
+
+    def __init__(self, system: System, prefix: tuple[Event, ...], deadline: Deadline) -> None:
+        self._system = system
+        self._prefix = prefix
+        self._deadline = deadline
+        self._forks: list[_Fork] = []
+
+    def executions(self) -> Iterator[Made]:
+        base = len(self._prefix)
+        events = list(self._prefix)
+        races: list[Race] = []
+        next_fork: _Fork | None = _Fork({}, [])
+        while next_fork is not None:
+            driver = Driver(self._system, events, base)
+            new = len(events)
+            end = self._finish(driver, next_fork)
+            races = [race for race in races if race.seen < new] + driver.races
+            for race in races:
+                self._turn_round(driver, race)
+            yield Made(driver, new, end)
+            next_fork = self._back()
+            events = driver.events[: base + len(self._forks)]
+
+    def _finish(self, driver: Driver, fork: _Fork) -> End:
+        """Go on to the end of the execution."""
+        while possible := driver.possible():
+            self._deadline.check()
+            if len(driver.events) >= self._system.scenario.steps:
+                return End.CUT_SHORT
+            if not fork.tree:
+                awake = next((key for key in possible if key not in fork.sleep), None)
+                if awake is None:
+                    return End.REDUNDANT
+                key, rest = awake, []
+            else:
+                branch = fork.tree.pop(0)
+                key, rest = branch.key, branch.children
+            event = fork.chosen = driver.do(key)
+            self._forks.append(fork)
+            still_asleep = {k: f for k, f in fork.sleep.items() if independent(f, event.footprint)}
+            fork = _Fork(still_asleep, rest)
+        return End.COMPLETE
+
+    def _back(self) -> _Fork | None:
+        """The last place from where something is still to be explored."""
+        while self._forks:
+            fork = self._forks.pop()
+            assert fork.chosen is not None
+            fork.sleep[fork.chosen.key] = fork.chosen.footprint
+            if fork.tree:
+                return fork
+        return None
+
+    def _turn_round(self, driver: Driver, race: Race) -> None:
+        between = driver.reversal(race)
+        footprint = self._footprint(driver, race, between)
+        sequence = [*((e.key, e.footprint) for e in between), (race.key, footprint)]
+        fork = self._forks[race.early - len(self._prefix)]
+        if not any(can_begin(key, mark, sequence) for key, mark in fork.sleep.items()):
+            insert(fork.tree, sequence)
+
+    def _footprint(self, driver: Driver, race: Race, between: list[Event]) -> Footprint:
+        """What the later event of a race does when it comes first; if that was never seen, it is tried out."""
+        known = self._system.footprints
+        local = driver.local_of(race, between)
+        if local not in known:
+            trial = Driver(self._system, [*driver.events[: race.early], *between], len(self._prefix))
+            tried = trial.do(race.key)
+            assert tried.local == local
+        return known[local]

@@ -1,0 +1,80 @@
+"""What comes from outside, in its order, and how far an exploration goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from clew.errors import UsageError
+from clew.simulation.events import CodeBlock, External, WaitCondition, WaitQuiescence
+from clew.simulation.scenario import Scenario
+
+DEFAULT_TIMERS = 2
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How often a timer goes off at each node, and how often each link loses or duplicates a message.
+
+    Each of these counts what happens at one place, so an execution stays within the bounds when unrelated events
+    trade places.  A bound on the length of an execution, or on all losses together, would not have that property.
+    """
+
+    timers: int = DEFAULT_TIMERS
+    losses: int = 0
+    duplicates: int = 0
+
+    def __post_init__(self) -> None:
+        for name, number in (("timers", self.timers), ("losses", self.losses), ("duplicates", self.duplicates)):
+            if number < 0:
+                raise UsageError(f"{name} is {number}", remedy="give a number that is at least 0")
+
+    def __str__(self) -> str:
+        counts = (
+            (self.timers, "timer", "node"),
+            (self.losses, "loss", "link"),
+            (self.duplicates, "duplicate", "link"),
+        )
+        return ", ".join(_at_most(number, what, place) for number, what, place in counts)
+
+
+def _at_most(number: int, what: str, place: str) -> str:
+    several = {"loss": "losses"}.get(what, f"{what}s")
+    return f"no {several}" if not number else f"at most {number} {what if number == 1 else several} a {place}"
+
+
+class Item(NamedTuple):
+    """The next event from outside: ``gate`` is what it waits for; an ``event`` of None only waits.
+
+    What waits, and arbitrary code, looks at everything, so it can trade places with nothing.
+    """
+
+    event: External | None
+    gate: WaitQuiescence | WaitCondition | None
+
+    @property
+    def is_global(self) -> bool:
+        return self.gate is not None or isinstance(self.event, CodeBlock)
+
+
+def planned(scenario: Scenario) -> tuple[Item, ...]:
+    """The events from outside; waiting at the end is left out, since exploring goes on until nothing is left."""
+    if scenario.count:
+        raise UsageError(
+            f"the scenario draws {scenario.count} events at random (count), and these cannot be explored",
+            remedy="list the events in 'before' and leave 'count' out",
+        )
+    items: list[Item] = []
+    gate: WaitQuiescence | WaitCondition | None = None
+    events = [*scenario.before, *scenario.after]
+    while events and isinstance(events[-1], WaitQuiescence | WaitCondition):
+        events.pop()
+    for event in events:
+        if not isinstance(event, WaitQuiescence | WaitCondition):
+            items.append(Item(event, gate))
+            gate = None
+            continue
+        if gate is not None:
+            items.append(Item(None, gate))
+        gate = event
+    return tuple(items)

@@ -1,0 +1,177 @@
+"""The whole exploration: phases between the events that look at everything.
+
+Within a phase, events trade places freely and the classes of executions are enumerated.  An event that looks at
+everything (what waits, and arbitrary code) can happen in each global state in which what it waits for holds: each
+consistent cut of the phase after which it can happen is the beginning of another phase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clew.errors import BudgetExhaustedError, UsageError
+from clew.exploration.cuts import Cuts
+from clew.exploration.dpor import Dpor, End, Made
+from clew.exploration.driver import Driver
+from clew.exploration.event import Event, Rank, steps_of
+from clew.exploration.findings import Findings
+from clew.exploration.plan import DEFAULT_TIMERS, Bounds
+from clew.exploration.result import Answer, Exploration
+from clew.exploration.system import System
+from clew.interrupt import Deadline
+from clew.simulation.events import WaitCondition, WaitQuiescence
+from clew.simulation.loading import Loaded, as_loaded
+from clew.simulation.pool import Link
+from clew.simulation.scenario import Scenario
+from clew.simulation.steps import Step
+from clew.simulation.user_code import ask
+from clew.simulation.watchdog import step_limit
+
+#: Called now and then with the number of schedules and a word on the current stage.
+Progress = Callable[[int, str], None]
+#: Called with a complete schedule.
+Visit = Callable[[tuple[Step, ...]], None]
+
+
+def explore(
+    scenario: Scenario | str | Loaded,
+    *,
+    timers: int = DEFAULT_TIMERS,
+    losses: int = 0,
+    duplicates: int = 0,
+    seed: int = 0,
+    stop_at_first: bool = True,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+    visit: Visit | None = None,
+) -> Exploration:
+    """Execute every schedule of a scenario, one of each class of schedules that differ in unrelated events only.
+
+    - ``timers``: how often timers may go off at each node; ``losses``, ``duplicates``: how many messages each link
+      may lose or duplicate, where the scenario has loss or duplication.
+    - ``seed``: for what the nodes draw.
+    - ``stop_at_first``: end at the first violation; otherwise go on, and give one for each identity.
+    - ``time_limit`` in seconds.  Ctrl-C ends the exploration, too; the answer then says ``incomplete``.
+    - ``progress``: called with the number of schedules and the stage, now and then.
+    - ``visit``: called with every complete schedule.
+    """
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"--time-limit is {time_limit:g}", remedy="give a number larger than 0")
+    loaded = as_loaded(scenario)
+    system = System(loaded.scenario, Bounds(timers, losses, duplicates), seed)
+    deadline = Deadline(time_limit)
+    search = Search(system, deadline, stop_at_first, visit)
+    if progress is not None:
+        deadline.heartbeat = lambda: progress(search.schedules, search.stage)
+    with deadline.listening(), step_limit(loaded.scenario.step_seconds):
+        return search.run()
+
+
+class Search:
+    """The exploration while it goes on."""
+
+    def __init__(self, system: System, deadline: Deadline, stop_at_first: bool, visit: Visit | None) -> None:
+        self.schedules = 0
+        self._system = system
+        self._deadline = deadline
+        self._stop_at_first = stop_at_first
+        self._visit = visit
+        self._blocked = 0
+        self._cut_short = False
+        self._findings = Findings(system)
+
+    @property
+    def stage(self) -> str:
+        return f"{self._findings.states} states, {len(self._findings)} violations"
+
+    def run(self) -> Exploration:
+        reason = None
+        self._findings.at_first()
+        try:
+            if not self._findings:
+                self._explore()
+        except BudgetExhaustedError as limit:
+            reason = str(limit)
+        if reason is None and self._cut_short:
+            reason = f"executions were cut short at {self._system.scenario.steps} steps"
+        found = self._findings.found()[: 1 if self._stop_at_first else None]
+        answer = Answer.VIOLATION if found else Answer.INCOMPLETE if reason else Answer.ALL_EXPLORED
+        return Exploration(
+            answer,
+            self.schedules,
+            self._findings.states,
+            self._system.performed,
+            self._blocked,
+            self._system.bounds,
+            reason,
+            found,
+        )
+
+    def _explore(self) -> None:
+        pending: list[tuple[Event, ...]] = [()]
+        while pending:
+            prefix = pending.pop()
+            cuts = Cuts(self._system, prefix)
+            for made in Dpor(self._system, prefix, self._deadline).executions():
+                pending += self._examined(made, cuts)
+                if self._findings and self._stop_at_first:
+                    return
+
+    def _examined(self, made: Made, cuts: Cuts) -> list[tuple[Event, ...]]:
+        """Look at what an execution passed through; the beginnings of the phases that follow."""
+        if made.end is End.REDUNDANT:
+            self._blocked += 1
+            return []
+        driver = made.driver
+        self._cut_short = self._cut_short or made.end is End.CUT_SHORT
+        for event in driver.events[made.new :]:
+            self._findings.event(event, driver.events)
+        needed = self._system.keeps_states or driver.item < len(self._system.plan)
+        following = self._look_at_cuts(driver, cuts) if needed else []
+        # An execution after which something else can happen is not complete.
+        goes_on = any(len(beginning) == len(driver.events) + 1 for beginning in following)
+        if made.end is End.COMPLETE and not goes_on:
+            self.schedules += 1
+            if self._visit is not None:
+                self._visit(steps_of(driver.events))
+        return following
+
+    def _look_at_cuts(self, driver: Driver, cuts: Cuts) -> list[tuple[Event, ...]]:
+        following = []
+        findings, plan = self._findings, self._system.plan
+        outside = [e for e in driver.events if e.key.rank is Rank.OUTSIDE]
+        for cut in cuts.new(driver.events, driver.local):
+            self._deadline.check()
+            last = outside[cut.outside - 1] if cut.outside else None
+            up = last.up if last else self._system.running
+            if self._system.keeps_states and not cut.failed:
+                broken = findings.state(up, cut.local)
+                if broken is not None and findings.is_shorter(broken, cut.size):
+                    findings.keep(broken, cut.events(driver.events))
+            if cut.outside == driver.item < len(plan):
+                events = cut.events(driver.events)
+                if self._goes_on(events, driver.item, last.held if last else ()):
+                    following.append(self._gone_on(events))
+        return following
+
+    # -- from phase to phase -------------------------------------------------------------------------------------
+
+    def _goes_on(self, events: tuple[Event, ...], item: int, held: tuple[Link, ...]) -> bool:
+        """Whether the next event from outside, which looks at everything, can happen after these."""
+        match self._system.plan[item].gate:
+            case WaitQuiescence():
+                on_links = dict(self._system.counted)
+                for event in events:
+                    for link, more in event.moves:
+                        on_links[link] = on_links.get(link, 0) + more
+                return all(link in held or not number for link, number in on_links.items())
+            case WaitCondition(name, condition):
+                world = Driver(self._system, list(events), len(events)).world
+                remedy = "it must cope with every state of the world"
+                return bool(ask(f"the condition '{name}'", condition, world, remedy=remedy))
+        return True
+
+    def _gone_on(self, events: tuple[Event, ...]) -> tuple[Event, ...]:
+        driver = Driver(self._system, list(events), len(events))
+        self._findings.event(driver.do_global(), driver.events)
+        return tuple(driver.events)

@@ -1,0 +1,127 @@
+"""What all executions of an exploration share: the scenario, its bounds, and what is known of histories.
+
+What an event does depends on nothing but the events before it at its node and the message that is delivered.  So
+whatever was seen once is known for every execution with the same local history: its footprint, and the state of
+the node after it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable
+from typing import Any
+
+from clew.errors import UsageError
+from clew.exploration.dependence import Footprint
+from clew.exploration.event import Key
+from clew.exploration.plan import Bounds, planned
+from clew.simulation.events import WaitQuiescence
+from clew.simulation.pool import OUTSIDE, Link
+from clew.simulation.scenario import Network, Scenario
+from clew.simulation.world import World
+
+
+class NotRepeatableError(UsageError):
+    """The same schedule led to something else."""
+
+    def __init__(self, what: str) -> None:
+        remedy = "nodes must not share anything, nor depend on anything but their state and their context"
+        super().__init__(what, remedy=remedy)
+
+
+class System:
+    """``performed`` counts the events that were executed, those that were executed again included."""
+
+    def __init__(self, scenario: Scenario, bounds: Bounds, seed: int) -> None:
+        self.scenario = scenario
+        self.bounds = bounds
+        self.seed = seed
+        self.plan = planned(scenario)
+        self.fifo = scenario.network is Network.FIFO
+        self.names = tuple(scenario.nodes)
+        self.links = [(a, b) for a in (OUTSIDE, *self.names) for b in self.names]
+        _refuse_idle("losses", bounds.losses, "loss", scenario.loss)
+        _refuse_idle("duplicates", bounds.duplicates, "duplication", scenario.duplication)
+        self.counts_messages = any(isinstance(item.gate, WaitQuiescence) for item in self.plan)
+        self.keeps_states = bool(scenario.invariants)
+        self.footprints: dict[int, Footprint] = {}
+        self.states: dict[int, Any] = {}
+        self.performed = 0
+        self._numbers: dict[Hashable, int] = {}
+        self._begin()
+        places: list[str | Link] = [*self.names, OUTSIDE]
+        if bounds.losses or bounds.duplicates:
+            places += self.links
+        self._chains = {place: index for index, place in enumerate(places)}
+
+    def _begin(self) -> None:
+        """What there is before the first event."""
+        world = self.world()
+        self.running = tuple(world.nodes)
+        #: How many messages are on each link.
+        self.counted: dict[Link, int] = {}
+        for envelope in world.pool:
+            if not envelope.timer:
+                link = (envelope.source, envelope.target)
+                self.counted[link] = self.counted.get(link, 0) + 1
+        for name in self.running:
+            self.keep_state(self.at_start(name), name, world)
+
+    @property
+    def chains(self) -> int:
+        return len(self._chains)
+
+    def chain(self, place: str | Link) -> int:
+        """The chain of a node, of what comes from outside, or of losses and duplicates on a link."""
+        return self._chains[place]
+
+    def world(self) -> World:
+        return self.scenario.world(self.seed)
+
+    def number(self, history: Hashable) -> int:
+        """A number for a history, the same whenever it is seen again; never 0."""
+        return self._numbers.setdefault(history, len(self._numbers) + 1)
+
+    def local(self, key: Key, before: int, creator: int, era: int) -> int:
+        """The number of a local history: an event after another at its node, with a message of known origin."""
+        return self.number((key, before, creator, era))
+
+    def at_start(self, node: str) -> int:
+        """The history of a node that is up from the beginning, or that has none."""
+        return self.number(("beginning", node))
+
+    def after_code(self, whole: int, node: str) -> int:
+        """The history of a node after arbitrary code, which may have changed it."""
+        return self.number(("code", whole, node))
+
+    def keep_footprint(self, local: int, footprint: Footprint, step: object) -> None:
+        """Remember what the event did; after the same local history it must always do the same."""
+        if self.footprints.setdefault(local, footprint) != footprint:
+            raise NotRepeatableError(f"an event had other effects when it was executed again: {step}")
+
+    def keep_state(self, local: int, node: str, world: World) -> None:
+        """Remember the node as it is after this history."""
+        if not self.keeps_states or local in self.states or node not in world.nodes:
+            return
+        # A node may keep its context, which is no part of its state.
+        apart = {id(shared): shared for shared in (world, *world.processes.values())}
+        try:
+            self.states[local] = copy.deepcopy(world.nodes[node], apart)
+        except Exception as error:
+            raise UsageError(
+                f"the state of the node '{node}' cannot be copied: {type(error).__name__}: {error}",
+                remedy="keep in nodes only what copy.deepcopy can copy",
+            ) from error
+
+    def nodes(self, up: tuple[str, ...], local: tuple[int, ...]) -> dict[str, Any]:
+        """The nodes that are up, as they were after these histories (one for each node of the scenario)."""
+        return {name: self.states[local[self._chains[name]]] for name in up}
+
+
+def _refuse_idle(bound: str, number: int, name: str, chance: float) -> None:
+    """What the scenario says never happens is not explored, and nobody should believe that it was."""
+    if number and not chance:
+        raise UsageError(
+            f"{bound} is {number}, but in the scenario {name} is 0",
+            remedy=f"give the scenario a {name} larger than 0, or leave {bound} out",
+        )

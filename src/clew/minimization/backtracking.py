@@ -1,0 +1,71 @@
+"""TFB, "type fingerprints with backtracks": when a schedule does not reproduce, try those near it.
+
+Algorithm 1 of the paper.  Wherever a message was delivered, other pending messages of the same type at the same
+node could have been: the two do not commute, so that another execution follows from each.  Those are tried in
+turn, the nearest to the original first, until one reproduces the violation or the budget is spent.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from clew.minimization.searching import Tried
+from clew.minimization.trial import Deed, Following, Item, Match, Schedule, Target, attempt
+from clew.simulation.pool import Envelope
+from clew.simulation.steps import act_of
+
+
+class Near(NamedTuple):
+    """A schedule, and when it does not reproduce the violation, up to ``budget`` others near it."""
+
+    schedule: Sequence[Item]
+    budget: int
+
+    def tried(self, target: Target) -> Tried:
+        pending: deque[Schedule] = deque([tuple(self.schedule)])
+        seen = set(pending)
+        executed = 0
+        while pending and executed <= self.budget:
+            candidate = pending.popleft()
+            executed += 1
+            taken = attempt(target, candidate, Match.CAUSE)
+            if taken is not None:
+                return Tried(taken, executed)
+            if len(pending) + executed <= self.budget:
+                fresh = [other for other in _neighbours(target, candidate) if other not in seen]
+                seen.update(fresh)
+                pending.extend(fresh)
+        return Tried(None, executed)
+
+
+def _neighbours(target: Target, schedule: Schedule) -> list[Schedule]:
+    """The schedule with one delivery replaced by another of the same type that was possible there."""
+    run = Following(target, Match.CAUSE)
+    found: list[Schedule] = []
+    for place, item in enumerate(schedule):
+        if not isinstance(item, int):
+            chosen = run.meant(item)
+            if chosen is not None:
+                found.extend(
+                    (*schedule[:place], other, *schedule[place + 1 :])
+                    for other in _rivals(target, run, item, chosen)
+                )
+        run.take(item)
+        if run.broken is not None:
+            break
+    return found
+
+
+def _rivals(target: Target, run: Following, deed: Deed, chosen: Envelope) -> list[Deed]:
+    """Messages of the same type to the same node that differ in what matters, oldest first."""
+    if chosen.timer:
+        return []
+    own = act_of(target.scenario, chosen)
+    others = [
+        e for e in run.world.pool.messages if e.target == chosen.target and e is not chosen and e.kind == own.kind
+    ]
+    others.sort(key=lambda e: (e.cause, e.source, e.nth))
+    found = [run.deed(e, deed.act.do, deed.name, run.origin(e)) for e in others]
+    return [d for d in found if (d.act.source, d.act.fingerprint) != (own.source, own.fingerprint)]

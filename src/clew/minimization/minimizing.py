@@ -1,0 +1,117 @@
+"""``minimize``: from a recording to a smaller one with the same violation."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+from clew.errors import ClewError, Notice, UsageError
+from clew.interrupt import Deadline
+from clew.minimization.pipeline import Minimizer, Progress, Stage
+from clew.minimization.trial import Size, different
+from clew.simulation.execution import Execution, execute
+from clew.simulation.loading import Loaded, as_loaded
+from clew.simulation.recording import Recording, recorded
+from clew.simulation.saved_recording import open_recording
+from clew.simulation.scenario import Scenario
+from clew.simulation.watchdog import step_limit
+from clew.simulation.workers import can_fork
+
+
+@dataclass(frozen=True)
+class Minimized:
+    """``recording`` is the smallest execution found, ``execution`` what happens in it.
+
+    ``stopped``: why the search ended before its end, if it did; ``problem``: the mistake in the scenario that
+    ended it, if that did.  ``pace`` says after how many schedules how many deliveries were left, whenever that
+    became less.
+    """
+
+    recording: Recording
+    execution: Execution
+    size: Size
+    stages: tuple[Stage, ...]
+    pace: tuple[tuple[int, int], ...]
+    stopped: str | None
+    problem: ClewError | None
+    notices: tuple[Notice, ...]
+
+
+def minimize(
+    recording: Recording | str | Path,
+    scenario: Scenario | str | Loaded | None = None,
+    *,
+    budget: float | None = None,
+    workers: int = 1,
+    shrink: bool = True,
+    progress: Progress | None = None,
+) -> Minimized:
+    """Search for a smaller execution that ends in the violation of a recording, for at most ``budget`` seconds.
+
+    ``scenario`` stands for the one that the recording names.  ``shrink``: whether contents of messages from
+    outside may become smaller.  ``progress`` is told the stage, how many schedules were tried, and the size so
+    far.
+    """
+    _check(workers, budget)
+    given, loaded = _opened(recording, scenario)
+    if given.identity is None:
+        raise UsageError(
+            "the recording ends in no violation, so there is nothing to keep", remedy="minimize one that fails"
+        )
+    notices = []
+    if workers > 1 and not can_fork():
+        notices.append(Notice("this system cannot fork a process, so there is one worker only"))
+        workers = 1
+    deadline = Deadline(budget)
+    minimizer = Minimizer(
+        loaded.scenario,
+        given.seed,
+        given.steps,
+        given.identity,
+        deadline=deadline,
+        workers=workers,
+        progress=progress,
+        shrink=shrink,
+    )
+    with deadline.listening():
+        found = minimizer.run()
+        with step_limit(loaded.scenario.step_seconds):
+            execution = execute(loaded.scenario, given.seed, found.steps)
+    if execution.identity != given.identity:
+        raise different(found.steps[len(execution.moments) :])
+    return Minimized(
+        recorded(loaded, given.seed, found.steps, execution),
+        execution,
+        found.size,
+        found.stages,
+        found.pace,
+        found.stopped,
+        found.problem,
+        tuple(notices),
+    )
+
+
+def _opened(
+    recording: Recording | str | Path, scenario: Scenario | str | Loaded | None
+) -> tuple[Recording, Loaded]:
+    if isinstance(recording, Recording):
+        loaded = as_loaded(scenario if scenario is not None else recording.scenario)
+        document = "the recording"
+    else:
+        document = str(recording)
+        recording, loaded = open_recording(document, scenario)
+    if recording.code != loaded.code:
+        raise UsageError(
+            f"{document} is of other code: {loaded.file} or a module that it uses has changed",
+            remedy="record again: clew fuzz; or see what the changed code does: clew replay --changed-code",
+        )
+    # Every event is looked at, so that an execution ends where something breaks.
+    return recording, dataclasses.replace(loaded, scenario=dataclasses.replace(loaded.scenario, check_every=1))
+
+
+def _check(workers: int, budget: float | None) -> None:
+    if workers < 1:
+        raise UsageError(f"workers is {workers}", remedy="give at least 1")
+    if budget is not None and not budget > 0:
+        raise UsageError(f"the budget is {budget:g} s", remedy="give one above 0")

@@ -1,0 +1,278 @@
+"""The stages of minimization, one after the other, each beginning with what the one before it left.
+
+Provenance, STSSched and TFB are those of the paper (Table 1); then contents of messages are shrunk, and shorter
+executions are looked for away from the original one.  Whatever ends it, the best execution so far is the result:
+the time limit, Ctrl-C, or code of the user that raises in an execution that only the search made.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+
+from clew.errors import BudgetExhaustedError, ClewError, UsageError
+from clew.interrupt import Deadline
+from clew.minimization.deltas import How, without_deliveries, without_externals
+from clew.minimization.provenance import causal_past
+from clew.minimization.searching import Alone, Listed, Search
+from clew.minimization.shortening import shortened
+from clew.minimization.shrinking import contents, smaller_targets
+from clew.minimization.tidying import tidied
+from clew.minimization.together import Together
+from clew.minimization.trial import (
+    Match,
+    Schedule,
+    Size,
+    Target,
+    attempt,
+    original,
+    schedule_of,
+    simplicity,
+    size_of,
+)
+from clew.simulation.scenario import Scenario
+from clew.simulation.steps import Step
+from clew.simulation.watchdog import step_limit
+
+#: STSSched ends when a pass leaves out no more than this share: contents that depend on history keep the rest,
+#: which is what TFB is for, and single deliveries of a thousand would take minutes.
+_LEAST_GAIN = 0.02
+#: How many events the neighbours of a schedule may take before it is given up, and how many they may be.
+_BACKTRACK_EVENTS = 3000
+_BACKTRACKS = 30
+#: How many walks in a row may fail before the search for shorter executions ends.
+_PATIENCE = 100
+#: How often contents may be replaced by what a user calls smaller and is not shorter: it might go on for ever.
+_SIDEWAYS = 100
+
+#: Told now and then: the stage, how many schedules were tried, and the size of the best execution.
+Progress = Callable[[str, int, Size], None]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One row of the table: what was left when a stage ended for the last time, and what all of it cost."""
+
+    name: str
+    size: Size
+    schedules: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Smallest:
+    """``steps`` is the smallest execution found; ``stopped``: why the search ended before its end, if it did.
+
+    ``problem``: the mistake of the user that ended it, if that did.  ``pace`` says after how many schedules how
+    many deliveries were left, whenever that became less.
+    """
+
+    steps: tuple[Step, ...]
+    size: Size
+    stages: tuple[Stage, ...]
+    pace: tuple[tuple[int, int], ...]
+    stopped: str | None
+    problem: ClewError | None
+
+
+class Minimizer:
+    """One minimization; ``run`` may be called once."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        seed: int,
+        steps: tuple[Step, ...],
+        identity: str,
+        *,
+        deadline: Deadline,
+        workers: int = 1,
+        progress: Progress | None = None,
+        shrink: bool = True,
+    ) -> None:
+        externals, schedule = schedule_of(steps)
+        self._target = Target(scenario, seed, externals, identity)
+        self._best = schedule
+        self._deadline = deadline
+        self._workers = workers
+        self._progress = progress
+        self._shrink = shrink
+        self._stage = "recorded"
+        self._tried = 0
+        self._stages: list[Stage] = []
+        self._pace: list[tuple[int, int]] = []
+
+    def run(self) -> Smallest:
+        self._verify()
+        stopped = problem = None
+        try:
+            self._provenance()
+            self._stssched()
+            self._tfb()
+            self._shrink_and_shorten()
+        except BudgetExhaustedError as limit:
+            stopped = str(limit)
+        except ClewError as error:
+            stopped, problem = f"an error ended the stage {self._stage}", error
+        steps = self._target.steps(self._best)
+        return Smallest(steps, self._size(), tuple(self._stages), tuple(self._pace), stopped, problem)
+
+    # -- the stages ----------------------------------------------------------------------------------------------
+
+    def _verify(self) -> None:
+        with self._counting("recorded"):
+            recorded = original(self._target, self._best)
+            if recorded is None:
+                raise UsageError(
+                    "the recorded schedule does not end in the recorded violation",
+                    remedy="clew replay shows where it goes another way",
+                )
+            self._best = recorded
+            self._witness(1, recorded)
+
+    def _provenance(self) -> None:
+        with self._counting("provenance"):
+            past = attempt(self._target, causal_past(self._target, self._best), Match.FINGERPRINT)
+            self._witness(1, past)
+            self._keep(past)
+
+    def _stssched(self) -> None:
+        how = How(Match.FINGERPRINT)
+        with self._searching("STSSched") as search:
+            self._keep(without_externals(search, self._best, how))
+            self._keep(without_deliveries(search, self._best, how, least_gain=_LEAST_GAIN))
+
+    def _tfb(self) -> None:
+        with self._searching("TFB") as search:
+            while True:
+                before = simplicity(self._best)
+                self._keep(without_externals(search, self._best, How(Match.TYPE)))
+                self._keep(without_deliveries(search, self._best, How(Match.TYPE), everything=True))
+                self._keep(without_externals(search, self._best, How(Match.CAUSE)))
+                self._keep(without_deliveries(search, self._best, How(Match.CAUSE), everything=True))
+                self._keep(without_externals(search, self._best, self._near()))
+                self._keep(without_deliveries(search, self._best, self._near(), everything=True))
+                if simplicity(self._best) == before:
+                    return
+
+    def _shrink_and_shorten(self) -> None:
+        """Each makes room for the other, as long as the execution gets shorter."""
+        for number in count():
+            before = simplicity(self._best)
+            if self._shrink:
+                self._shrink_contents()
+            self._shorten(number)
+            if simplicity(self._best) == before:
+                return
+
+    def _shrink_contents(self) -> None:
+        with self._counting("contents"):
+            had = {contents(self._target, self._best)}
+            sideways = 0
+            while sideways < _SIDEWAYS and self._shrunk_once(had):
+                now = contents(self._target, self._best)
+                sideways += now >= min(had)
+                had.add(now)
+
+    def _shrunk_once(self, had: set[tuple[int, str]]) -> bool:
+        for target in smaller_targets(self._target, self._best):
+            if contents(target, self._best) in had:
+                continue
+            success = Alone(target, self._deadline, self._witness_smaller).first(
+                Listed([self._near().candidate(self._best)])
+            )
+            if success is not None:
+                # Together: one is nothing without the other, should the search be stopped now.
+                self._target, self._best = target, success.schedule
+                search = Alone(target, self._deadline, self._witness)
+                self._keep(without_deliveries(search, self._best, How(Match.TYPE), everything=True))
+                return True
+        return False
+
+    def _shorten(self, number: int) -> None:
+        """``number``: how often that was done before; other changes are tried every time."""
+        with self._searching("shortening") as search:
+            self._keep(shortened(search, self._best, f"{self._target.seed}/{number}", _PATIENCE))
+            self._tidy(search)
+
+    def _tidy(self, search: Search) -> None:
+        """In another order something else can be spared, so it ends when nothing can in an order that is tidy."""
+        tidy: Schedule | None = None
+        while True:
+            self._keep(without_deliveries(search, self._best, How(Match.TYPE), everything=True))
+            if self._best == tidy:
+                return
+            tidy = attempt(self._target, tidied(self._target, self._best), Match.FINGERPRINT)
+            self._witness(1, tidy)
+            if tidy is None or simplicity(tidy) > simplicity(self._best):
+                return
+            self._best = tidy
+
+    def _near(self) -> How:
+        """The longer the schedule, the fewer neighbours can be afforded."""
+        affordable = _BACKTRACK_EVENTS // max(1, len(self._best))
+        return How(Match.TYPE, max(1, min(_BACKTRACKS, affordable)))
+
+    # -- keeping the books ---------------------------------------------------------------------------------------
+
+    def _keep(self, schedule: Schedule | None) -> None:
+        if schedule is not None and simplicity(schedule) <= simplicity(self._best):
+            self._best = schedule
+
+    def _witness(self, executed: int, schedule: Schedule | None) -> None:
+        """Whatever reproduced the violation is kept at once: the search may be stopped at any time."""
+        self._tried += executed
+        if schedule is not None and simplicity(schedule) < simplicity(self._best):
+            self._best = schedule
+        size = self._size()
+        if not self._pace or size.deliveries < self._pace[-1][1]:
+            self._pace.append((self._tried, size.deliveries))
+        if self._progress:
+            self._progress(self._stage, self._tried, size)
+
+    def _witness_smaller(self, executed: int, schedule: Schedule | None) -> None:
+        """While contents shrink, a schedule belongs to another target until that is the one."""
+        self._witness(executed, None)
+
+    @contextmanager
+    def _counting(self, name: str) -> Iterator[None]:
+        self._stage = name
+        started, before = time.monotonic(), self._tried
+        try:
+            with step_limit(self._target.scenario.step_seconds):
+                yield
+        finally:
+            self._close(Stage(name, self._size(), self._tried - before, time.monotonic() - started))
+
+    def _close(self, stage: Stage) -> None:
+        """A stage that was there before goes on: all of it is one row."""
+        for place, earlier in enumerate(self._stages):
+            if earlier.name == stage.name:
+                self._stages[place] = Stage(
+                    stage.name,
+                    stage.size,
+                    earlier.schedules + stage.schedules,
+                    earlier.seconds + stage.seconds,
+                )
+                return
+        self._stages.append(stage)
+
+    def _size(self) -> Size:
+        return size_of(self._target, self._best)
+
+    @contextmanager
+    def _searching(self, name: str) -> Iterator[Search]:
+        if self._workers == 1:
+            with self._counting(name):
+                yield Alone(self._target, self._deadline, self._witness)
+            return
+        # Before the step limit begins: that is a thread, and a process with threads should not fork.
+        together = Together(self._target, self._deadline, self._witness, self._workers)
+        try:
+            with self._counting(name):
+                yield together
+        finally:
+            together.close()

@@ -1,0 +1,42 @@
+"""Leaving out what cannot have had a part in the violation: events outside its causal past."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clew.minimization.trial import Item, Schedule, Target, again
+from clew.simulation.events import CodeBlock
+from clew.simulation.steps import Do
+from clew.simulation.world import Happened
+
+
+def causal_past(target: Target, schedule: Schedule) -> Schedule:
+    """The items that the violation rests on, or that may concern everything.
+
+    What the network did (losses, copies) and code blocks stay: they are in no order with the events of a node.
+    A violation that names no node is about all, also about those that are down.
+    """
+    run = again(target, schedule)
+    assert run.world.history is not None and run.broken is not None
+    needed = _closure(run.world.history, run.broken.nodes or tuple(target.scenario.nodes))
+    return tuple(item for k, item in enumerate(schedule) if k in needed or _is_global(target, item))
+
+
+def _closure(history: Sequence[Happened], nodes: Sequence[str]) -> set[int]:
+    pending: list[int] = []
+    for node in nodes:
+        at_node = [h.number for h in history if h.node == node]
+        pending += at_node[-1:]
+    needed: set[int] = set()
+    while pending:
+        number = pending.pop()
+        if number not in needed:
+            needed.add(number)
+            pending += history[number].depends
+    return needed
+
+
+def _is_global(target: Target, item: Item) -> bool:
+    if isinstance(item, int):
+        return isinstance(target.externals[item], CodeBlock)
+    return item.act.do is not Do.DELIVER

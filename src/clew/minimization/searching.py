@@ -1,0 +1,78 @@
+"""How candidates are tried: in order, and the first that reproduces the violation counts.
+
+Everything that minimizes describes a family of candidates that it wants tried, in order, and gets the first
+success.  That is all that a stage depends on, so that several processes can try candidates ahead, each making its
+own from the description, and the result is still the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from clew.interrupt import Deadline
+from clew.minimization.trial import Schedule, Target
+
+
+class Tried(NamedTuple):
+    """What a candidate came to, None if not to the violation; and how many schedules were executed to find out."""
+
+    schedule: Schedule | None
+    executed: int
+
+
+class Candidate(Protocol):
+    """Something to try: one schedule, or a small search of its own around one."""
+
+    def tried(self, target: Target) -> Tried: ...
+
+
+class Family(Protocol):
+    """Candidates by their place: ``at`` depends on nothing but the family and the place."""
+
+    def __len__(self) -> int: ...
+
+    def at(self, place: int) -> Candidate: ...
+
+
+class Listed(tuple[Candidate, ...]):
+    """Candidates that are simply listed."""
+
+    def at(self, place: int) -> Candidate:
+        return self[place]
+
+
+class Success(NamedTuple):
+    """The ``place`` of the candidate that reproduced the violation, and what it came to."""
+
+    place: int
+    schedule: Schedule
+
+
+class Search(Protocol):
+    """Tries candidates; stops by raising ``BudgetExhaustedError``."""
+
+    def first(self, family: Family) -> Success | None:
+        """The first of the candidates that reproduces the violation."""
+
+
+#: Told of every candidate, in order: how many schedules were executed for it, and what it came to.
+Witness = Callable[[int, "Schedule | None"], None]
+
+
+class Alone:
+    """One candidate after the other, in this process."""
+
+    def __init__(self, target: Target, deadline: Deadline, witness: Witness) -> None:
+        self._target = target
+        self._deadline = deadline
+        self._witness = witness
+
+    def first(self, family: Family) -> Success | None:
+        for place in range(len(family)):
+            self._deadline.check()
+            schedule, executed = family.at(place).tried(self._target)
+            self._witness(executed, schedule)
+            if schedule is not None:
+                return Success(place, schedule)
+        return None

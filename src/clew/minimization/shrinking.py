@@ -1,0 +1,124 @@
+"""Smaller contents for messages from outside (observation 5 of the paper).
+
+A message that has a method ``smaller`` says itself what it can be shrunk to; otherwise the lists, sets and dicts
+in it lose items.  Messages that are equal are shrunk together, because they say the same to several
+nodes: a cluster whose members disagree about who is in it would break for that reason alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from itertools import combinations, islice
+from typing import Any
+
+from clew.errors import UsageError
+from clew.minimization.trial import Item, Target
+from clew.simulation.events import Send
+from clew.simulation.user_code import ask
+from clew.simulation.values import NoValueError, canonical, isolate, to_json
+
+#: So many ways to shrink a message are tried; one that gives them without end is cut off.
+_MOST_WAYS = 1000
+#: Of as many items, all pairs are tried.
+_MOST_FOR_PAIRS = 12
+
+
+def smaller_targets(target: Target, schedule: Sequence[Item]) -> Iterator[Target]:
+    """The target with one message that the schedule uses made smaller, wherever it is sent."""
+    for message in _messages(target, schedule):
+        for simpler in smaller(message):
+            yield _replaced(target, message, simpler)
+
+
+def contents(target: Target, schedule: Sequence[Item]) -> tuple[int, str]:
+    """All that the messages from outside say, to be compared: shorter is simpler, and that comes to an end."""
+    text = canonical(_messages(target, schedule))
+    return len(text), text
+
+
+def smaller(message: Any) -> Iterator[Any]:
+    """What a message can be shrunk to in one step."""
+    own = getattr(message, "smaller", None)
+    if callable(own):
+        yield from _told(f"the method smaller of a {type(message).__qualname__}", own)
+    elif isinstance(message, list):
+        yield from ([item for k, item in enumerate(message) if k not in out] for out in _cuts(len(message)))
+        yield from _inside(message)
+    elif isinstance(message, tuple):
+        yield from map(tuple, _inside(list(message)))
+    elif isinstance(message, set | frozenset):
+        items = sorted(message, key=canonical)
+        yield from (message - {items[k] for k in out} for out in _cuts(len(items)))
+    elif isinstance(message, dict):
+        keys = sorted(message, key=canonical)
+        for out in _cuts(len(keys)):
+            gone = {keys[k] for k in out}
+            yield {k: v for k, v in message.items() if k not in gone}
+        for key in keys:
+            yield from ({**message, key: simpler} for simpler in smaller(message[key]))
+    elif is_dataclass(message) and not isinstance(message, type):
+        yield from _with_smaller_fields(message)
+
+
+def _cuts(count: int) -> Iterator[set[int]]:
+    """The places of items that may go: runs of them, the long ones first, then pairs, then single ones.
+
+    Pairs, because a majority of nine is no smaller when one is gone.
+    """
+    size = count // 2
+    while size > 2:
+        yield from (set(range(start, min(start + size, count))) for start in range(0, count, size))
+        size //= 2
+    if 2 < count <= _MOST_FOR_PAIRS:
+        yield from (set(pair) for pair in combinations(range(count), 2))
+    yield from ({k} for k in range(count))
+
+
+def _inside(items: list[Any]) -> Iterator[list[Any]]:
+    """As many items, but one of them smaller."""
+    for k, item in enumerate(items):
+        yield from ([*items[:k], simpler, *items[k + 1 :]] for simpler in smaller(item))
+
+
+def _with_smaller_fields(message: Any) -> Iterator[Any]:
+    for field in fields(message):
+        for simpler in smaller(getattr(message, field.name)):
+            try:
+                made = replace(message, **{field.name: simpler})
+            except Exception:  # the class says that there is no such message
+                continue
+            yield made
+
+
+def _told(what: str, function: Callable[[], Any]) -> Iterator[Any]:
+    """What the user's function gives, after looking whether it can be sent."""
+
+    def given() -> Iterable[Any]:
+        return list(islice(function() or (), _MOST_WAYS))
+
+    for simpler in ask(what, given, remedy="it must give messages, the simplest first, or none"):
+        try:
+            to_json(simpler)
+            yield isolate(simpler)
+        except NoValueError as error:
+            raise UsageError(f"{what} gave no message: {error.message}", remedy=error.remedy) from None
+
+
+def _messages(target: Target, schedule: Sequence[Item]) -> list[Any]:
+    """The different messages from outside that the schedule uses, in their order."""
+    found: dict[str, Any] = {}
+    for item in schedule:
+        event = target.externals[item] if isinstance(item, int) else None
+        if isinstance(event, Send):
+            found.setdefault(canonical(event.message), event.message)
+    return list(found.values())
+
+
+def _replaced(target: Target, message: Any, simpler: Any) -> Target:
+    old = canonical(message)
+    externals = tuple(
+        Send(event.node, simpler) if isinstance(event, Send) and canonical(event.message) == old else event
+        for event in target.externals
+    )
+    return replace(target, externals=externals)

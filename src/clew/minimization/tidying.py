@@ -1,0 +1,83 @@
+"""The order in which a minimized execution is told: of all equivalent ones, one that reads well.
+
+Events at different nodes that do not depend on each other can be told in any order.  Here processes start first,
+what comes from outside comes just before it is delivered, and then every chain of causes is told to its end
+before another begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clew.minimization.trial import Item, Schedule, Target, again
+from clew.simulation.events import CodeBlock, Heal, Partition, Restart, Send, Start, Stop
+from clew.simulation.steps import Do
+
+
+def tidied(target: Target, schedule: Schedule) -> list[Item]:
+    """The same events in another order, with every event after those that it depends on."""
+    depends = _dependencies(target, schedule)
+    order = {name: k for k, name in enumerate(target.scenario.nodes)}
+    waiting = [place for place, item in enumerate(schedule) if not _is_message(target, item)]
+    sent = {item for item in schedule if isinstance(item, int) and _is_message(target, item)}
+    told: dict[int, int] = {}
+    items: list[Item] = []
+    while waiting:
+        ready = [place for place in waiting if depends[place] <= told.keys()]
+        place = min(ready, key=lambda place: _urgency(target, schedule, place, depends[place], told, order))
+        waiting.remove(place)
+        told[place] = len(told)
+        item = schedule[place]
+        if not isinstance(item, int) and item.origin in sent:
+            sent.remove(item.origin)
+            items.append(item.origin)
+        items.append(item)
+    return items
+
+
+def _urgency(
+    target: Target,
+    schedule: Sequence[Item],
+    place: int,
+    depends: set[int],
+    told: dict[int, int],
+    order: dict[str, int],
+) -> tuple[int, int, int]:
+    """What is told first: processes that start, what comes from outside to them, then the latest chain."""
+    item = schedule[place]
+    if isinstance(item, int):
+        event = target.externals[item]
+        return (0, order[event.node], place) if isinstance(event, Start) else (2, place, 0)
+    first = all(isinstance(schedule[k], int) for k in depends)
+    if first and not item.act.source:
+        return (1, order[item.act.target], place)
+    return (2, -max((told[k] for k in depends), default=-1), place)
+
+
+def _is_message(target: Target, item: Item) -> bool:
+    return isinstance(item, int) and isinstance(target.externals[item], Send)
+
+
+def _dependencies(target: Target, schedule: Schedule) -> list[set[int]]:
+    """By place, the places of the events that have to come before; messages from outside are left out of this."""
+    history = again(target, schedule).world.history
+    assert history is not None
+    messages = {place for place, item in enumerate(schedule) if _is_message(target, item)}
+    depends: list[set[int]] = []
+    barrier: set[int] = set()
+    for place, item in enumerate(schedule):
+        if place in messages:
+            depends.append(set())
+        elif _concerns_all(target, item):
+            depends.append(set(range(place)) - messages)
+            barrier = {place}
+        else:
+            depends.append((set(history[place].depends) - messages) | barrier)
+    return depends
+
+
+def _concerns_all(target: Target, item: Item) -> bool:
+    """What changes who hears whom stays where it is."""
+    if isinstance(item, int):
+        return isinstance(target.externals[item], CodeBlock | Partition | Heal | Stop | Restart)
+    return item.act.do is not Do.DELIVER

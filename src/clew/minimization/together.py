@@ -1,0 +1,130 @@
+"""Candidates tried by several processes at once, with the same result as by one.
+
+Each worker is a copy of this process, so that the scenario need not be sent anywhere.  Blocks of places are
+handed out in order; the success with the lowest place counts, once all before it have failed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from clew.errors import ClewError, Position, UsageError
+from clew.interrupt import Deadline
+from clew.minimization.searching import Family, Listed, Success, Tried, Witness
+from clew.minimization.trial import Target
+from clew.simulation.watchdog import step_limit
+from clew.simulation.workers import Worker, ready, workers
+
+#: How long a block should take: long enough to make handing it over cheap, short enough to waste little.
+_BLOCK_SECONDS = 0.02
+_POLL_SECONDS = 0.05
+_LONGEST_BLOCK = 256
+
+
+class _Block(NamedTuple):
+    """Places from ``start`` to before ``end``; ``family`` is None where the worker has it already."""
+
+    family: Family | None
+    start: int
+    end: int
+
+
+class _Answer(NamedTuple):
+    """What the candidates of a block came to, up to the first success or the first that is refused."""
+
+    results: list[Tried]
+    seconds: float
+    refused: tuple[str, Position | None, str | None] | None
+
+
+class Together:
+    """``close`` ends the workers."""
+
+    def __init__(self, target: Target, deadline: Deadline, witness: Witness, count: int) -> None:
+        self._deadline = deadline
+        self._witness = witness
+        self._size = 1
+        self._number = 0
+        self._stack = ExitStack()
+        self._idle = list(self._stack.enter_context(workers(count, _Server(target).serve)))
+        self._busy: dict[Worker, tuple[int, int]] = {}  # the search, and where the block starts
+        self._told: dict[Worker, int] = {}  # the search whose family a worker knows
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def first(self, family: Family) -> Success | None:
+        self._number += 1
+        results: dict[int, Tried] = {}
+        refused: dict[int, UsageError] = {}
+        told = place = 0
+        while told < len(family):
+            place = self._hand_out(family, place)
+            for start, answer in self._answers():
+                results.update((start + k, result) for k, result in enumerate(answer.results))
+                if answer.refused is not None:
+                    message, position, remedy = answer.refused
+                    refused[start + len(answer.results)] = UsageError(message, position=position, remedy=remedy)
+            while told in results or told in refused:
+                if told in refused:  # only now: alone, nobody would have come to it before
+                    raise refused[told]
+                schedule, executed = results.pop(told)
+                self._witness(executed, schedule)
+                if schedule is not None:
+                    return Success(told, schedule)
+                told += 1
+        return None
+
+    def _hand_out(self, family: Family, place: int) -> int:
+        while self._idle and place < len(family):
+            worker = self._idle.pop()
+            end = min(place + self._size, len(family))
+            worker.ask(_Block(None if self._told.get(worker) == self._number else family, place, end))
+            self._told[worker] = self._number
+            self._busy[worker] = (self._number, place)
+            place = end
+        return place
+
+    def _answers(self) -> Iterator[tuple[int, _Answer]]:
+        """The blocks of this search that are done, with the place of their first candidate."""
+        done: list[Worker] = []
+        while not done:
+            self._deadline.check()
+            done = ready(list(self._busy), _POLL_SECONDS)
+        for worker in done:
+            search, start = self._busy.pop(worker)
+            answer: _Answer = worker.reply()
+            self._idle.append(worker)
+            self._adapt(answer)
+            if search == self._number:  # otherwise it was tried ahead, and is not wanted any more
+                yield start, answer
+
+    def _adapt(self, answer: _Answer) -> None:
+        each = answer.seconds / max(1, len(answer.results))
+        self._size = max(1, min(_LONGEST_BLOCK, int(_BLOCK_SECONDS / max(each, 1e-6))))
+
+
+class _Server:
+    """In a worker: tries blocks of candidates."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._family: Family = Listed()
+
+    def serve(self, block: _Block) -> _Answer:
+        started = time.perf_counter()
+        self._family = block.family or self._family
+        results: list[Tried] = []
+        refused = None
+        try:
+            with step_limit(self._target.scenario.step_seconds):
+                for place in range(block.start, block.end):
+                    results.append(self._family.at(place).tried(self._target))
+                    if results[-1].schedule is not None:
+                        break
+        except ClewError as error:
+            refused = (error.message, error.position, error.remedy)
+        return _Answer(results, time.perf_counter() - started, refused)

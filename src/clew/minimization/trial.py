@@ -1,0 +1,277 @@
+"""Trying a schedule: does it still end in the same violation?
+
+A schedule is followed as far as it can be: what it wants delivered and is not there is skipped, as in STSSched.
+What counts as "there" is the ``Match``: the paper begins with the fingerprint of a message (observation 2) and
+goes on to its type (observation 3).  Of several messages of a type, the one that the same item of the schedule
+sent is meant, whatever it says now; the paper takes any.
+
+Whatever an execution skipped is not part of its result: that is what was *taken*.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from clew.errors import UsageError
+from clew.simulation.events import External, Send, WaitCondition, WaitQuiescence
+from clew.simulation.execution import find
+from clew.simulation.pool import OUTSIDE, Envelope
+from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.steps import Act, Do, Step, act_of, describe, perform
+
+
+class Deed(NamedTuple):
+    """Something to do with a message or timer.
+
+    ``name`` is what other items of the schedule call this one, ``origin`` the name of the item that sent it.
+    ``rank``: how many of the type that one had sent to the same node before.
+    """
+
+    act: Act
+    name: int
+    origin: int
+    rank: int = 0
+
+
+#: An event from outside, by its number in ``Target.externals``, which is its name, too; or a deed.
+Item = int | Deed
+Schedule = tuple[Item, ...]
+
+#: The origin of what is there from the beginning.
+_BEGINNING = -1
+
+
+class Match(enum.Enum):
+    """Which pending message is meant: one of equal fingerprint only, or else one of its type, or else one of its
+    type that the same item sent, whoever it is for: another node may have taken over.
+    """
+
+    FINGERPRINT = "fingerprint"
+    TYPE = "type"
+    CAUSE = "cause"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is being minimized: executions of ``scenario`` that end in the violation ``identity``.
+
+    ``externals`` are all events from outside that a schedule may use.
+    """
+
+    scenario: Scenario
+    seed: int
+    externals: tuple[External, ...]
+    identity: str
+
+    def steps(self, schedule: Iterable[Item]) -> tuple[Step, ...]:
+        return tuple(self.externals[item] if isinstance(item, int) else item.act for item in schedule)
+
+
+def schedule_of(steps: Iterable[Step]) -> tuple[tuple[External, ...], Schedule]:
+    """The events from outside, and the schedule that refers to them; in a schedule nothing needs to wait."""
+    events = [step for step in steps if not isinstance(step, WaitQuiescence | WaitCondition)]
+    externals = tuple(step for step in events if not isinstance(step, Act))
+    numbers = iter(range(len(externals)))
+    # Where things come from is known after the first execution: see ``original``.
+    items: list[Item] = [Deed(s, _BEGINNING, _BEGINNING) if isinstance(s, Act) else next(numbers) for s in events]
+    return externals, tuple(items)
+
+
+@dataclass(frozen=True)
+class Size:
+    """How big an execution is: deliveries of messages and timers, and events from outside."""
+
+    deliveries: int
+    externals: int
+
+
+def size_of(target: Target, schedule: Sequence[Item]) -> Size:
+    """Messages from outside count when they are delivered, other events from outside when they happen."""
+    deliveries = externals = 0
+    for item in schedule:
+        if isinstance(item, int):
+            externals += not isinstance(target.externals[item], Send)
+        elif item.act.do is Do.DELIVER:
+            deliveries += 1
+            externals += not item.act.source
+        else:
+            externals += 1  # what the network does of itself
+    return Size(deliveries, externals)
+
+
+def simplicity(schedule: Sequence[Item]) -> int:
+    """What every stage makes smaller: everything that happens counts, from outside or not."""
+    return len(schedule)
+
+
+def attempt(target: Target, schedule: Sequence[Item], match: Match) -> Schedule | None:
+    """What was taken of the schedule, if it ends in the violation; None if it does not."""
+    run = Following(target, match)
+    taken = [item for item in schedule if run.take(item)]
+    if not run.reproduced:
+        return None
+    return rewritten(target, taken, match)
+
+
+class Following:
+    """An execution that follows a schedule as far as it can; it ends where an invariant breaks."""
+
+    def __init__(self, target: Target, match: Match, *, recording: bool = False) -> None:
+        self.world = target.scenario.world(target.seed, recording=recording)
+        self.broken: Broken | None = target.scenario.look(self.world)
+        self._target = target
+        self._exact = match is Match.FINGERPRINT
+        self._by_cause = match is Match.CAUSE
+        self._fifo = target.scenario.network is Network.FIFO
+        self._names: list[int] = []  # of the items taken, by the number of the event
+        self._taken: dict[tuple[int, str, str], list[Envelope]] = {}  # by the event that sent it, and the link
+
+    def take(self, item: Item) -> bool:
+        """Do what the item says; False if that is impossible."""
+        if self.broken is not None:
+            return False
+        if isinstance(item, int):
+            self.do(item, None)
+            return True
+        envelope = self.meant(item)
+        if envelope is None:
+            return False
+        self.do(item, envelope)
+        return True
+
+    def do(self, item: Item, envelope: Envelope | None) -> None:
+        """Take an item that is about this envelope, if it is about any."""
+        if isinstance(item, int):
+            self._names.append(item)
+            self.world.inject(self._target.externals[item])
+        else:
+            assert envelope is not None
+            self._names.append(item.name)
+            if item.act.do is not Do.DUPLICATE and not self._alone(envelope):
+                link = (envelope.cause, envelope.source, envelope.target)
+                self._taken.setdefault(link, []).append(envelope)
+            perform(self.world, envelope, item.act.do)
+        self.broken = self._target.scenario.look(self.world)
+
+    @property
+    def reproduced(self) -> bool:
+        target, broken = self._target, self.broken
+        return broken is not None and target.scenario.same(broken, self.world) == target.identity
+
+    def meant(self, deed: Deed) -> Envelope | None:
+        """The pending thing that a deed is about in this execution."""
+        act, pool = deed.act, self.world.pool
+        if act.timer:
+            return pool.timer(act.target, act.kind) or self._sibling(deed, pool.timers)
+        best: Envelope | None = None
+        grade = 0
+        for envelope in pool.ready(act.source, act.target):
+            if type(envelope.payload).__qualname__ != act.kind:
+                continue
+            sibling = self.origin(envelope) == deed.origin
+            if grade >= 2 and not sibling:
+                continue
+            same = self._target.scenario.fingerprint_of(envelope.payload) == act.fingerprint
+            if self._exact and not same:
+                continue
+            found = 1 + same
+            if sibling:
+                found = 3 + 2 * same + (self._rank(envelope) == deed.rank)
+            if found > grade:
+                best, grade = envelope, found
+            if grade == 6:
+                break
+        return best or self._sibling(deed, pool.messages)
+
+    def _sibling(self, deed: Deed, pending: Sequence[Envelope]) -> Envelope | None:
+        """A timer, or a message of that type, that the same item has sent in this execution, wherever it goes."""
+        if self._by_cause and deed.origin != _BEGINNING:
+            for envelope in pending:
+                if self.origin(envelope) == deed.origin and (envelope.timer or envelope.kind == deed.act.kind):
+                    return envelope
+        return None
+
+    def origin(self, envelope: Envelope) -> int:
+        """The name of the item that sent it."""
+        return self._names[envelope.cause] if envelope.cause >= 0 else _BEGINNING
+
+    def deed(self, envelope: Envelope, do: Do, name: int, origin: int) -> Deed:
+        """What is done with an envelope that is pending, written down so that just this one is meant."""
+        act = act_of(self._target.scenario, envelope, do)
+        return Deed(act, name, origin, self._rank(envelope))
+
+    def _rank(self, envelope: Envelope) -> int:
+        if self._alone(envelope):
+            return 0
+        cause, kind, rank = envelope.cause, envelope.kind, 0
+        for taken in self._taken.get((cause, envelope.source, envelope.target), ()):
+            rank += taken.nth < envelope.nth and taken.kind == kind
+        for older in self.world.pool.ready(envelope.source, envelope.target):
+            if older is envelope:
+                break
+            rank += older.cause == cause and older.kind == kind
+        return rank
+
+    def _alone(self, envelope: Envelope) -> bool:
+        """Whether it is the only one that could be meant: a timer, or the first of its pair over FIFO."""
+        return envelope.timer or (self._fifo and envelope.source != OUTSIDE)
+
+
+def rewritten(target: Target, schedule: Sequence[Item], match: Match) -> Schedule:
+    """The same execution with every deed as it is there: numbers, fingerprints and origins may have changed."""
+    run = Following(target, match)
+    items = _written(target, run, schedule, run.meant)
+    if not run.reproduced:
+        raise different(target.steps(schedule[len(items) :]))
+    return items
+
+
+def original(target: Target, schedule: Schedule) -> Schedule | None:
+    """A recorded schedule with what its deeds do not say yet; None if it does not end in the violation."""
+    run = Following(target, Match.FINGERPRINT)
+    items = _written(target, run, schedule, lambda deed: find(run.world, deed.act))
+    return items if run.reproduced else None
+
+
+def again(target: Target, schedule: Schedule) -> Following:
+    """What happened in an execution that is known to end in the violation, recorded."""
+    run = Following(target, Match.FINGERPRINT, recording=True)
+    taken = [item for item in schedule if run.take(item)]
+    if len(taken) < len(schedule) or not run.reproduced:
+        raise different(target.steps(schedule[len(taken) :]))
+    return run
+
+
+def _written(
+    target: Target, run: Following, schedule: Sequence[Item], choose: Callable[[Deed], Envelope | None]
+) -> Schedule:
+    """The items that are taken, up to the violation or to what is not there."""
+    items: list[Item] = []
+    fresh: dict[int, int] = {}  # the new names by the number of the event
+    for place, item in enumerate(schedule):
+        if run.broken is not None:
+            break
+        envelope = None
+        written = item
+        if not isinstance(item, int):
+            envelope = choose(item)
+            if envelope is None:
+                break
+            origin = fresh.get(envelope.cause, _BEGINNING)
+            written = run.deed(envelope, item.act.do, len(target.externals) + place, origin)
+        fresh[run.world.events] = written if isinstance(written, int) else written.name
+        items.append(written)
+        run.do(item, envelope)
+    return tuple(items)
+
+
+def different(rest: Sequence[Step]) -> UsageError:
+    """An execution that was to be repeated and took another way; ``rest`` was not taken any more."""
+    where = f", from this step on: {describe(rest[0])}" if rest else ""
+    return UsageError(
+        f"the same schedule twice is not the same execution{where}",
+        remedy="let nodes take time and random numbers from their context, and nothing else from outside",
+    )

@@ -1,0 +1,100 @@
+"""What random executions have covered: how much happened, which types of messages, how many states of nodes.
+
+Looking at a state costs more than an event does, so only now and then one is looked at: the state of the node
+where the latest event happened, after every ``PERIOD`` events of an execution.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clew.simulation.execution import state_of
+from clew.simulation.node import Node
+from clew.simulation.random_run import RandomRun
+from clew.simulation.values import to_json
+
+PERIOD = 64
+
+#: More states are not told apart, so that memory does not grow for ever.
+MOST_STATES = 200_000
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """``states`` are the different ones among the states of nodes that were looked at."""
+
+    runs: int
+    steps: int
+    deliveries: int
+    types: tuple[str, ...]
+    states: int
+
+
+class Tally:
+    """A coverage that is being counted; states that are ``known`` already are not counted again."""
+
+    def __init__(self, known: set[int] | None = None) -> None:
+        self.runs = 0
+        self.steps = 0
+        self.deliveries = 0
+        #: Violations that came too early to count.
+        self.early = 0
+        self.states: set[int] = set()
+        self._known = set() if known is None else known
+        self._types: set[str] = set()
+
+    def sample(self, run: RandomRun) -> None:
+        """Between the events of a run: look at a state."""
+        node = run.world.nodes.get(run.touched)
+        if node is not None and len(self.states) < MOST_STATES:
+            state = _digest(node)
+            if state not in self._known:
+                self.states.add(state)
+
+    def add(self, run: RandomRun) -> None:
+        """A run is over."""
+        self.runs += 1
+        self.steps += run.world.events
+        self.deliveries += run.deliveries
+        self._types.update(kind.__qualname__ for kind in run.kinds)
+
+    def coverage(self) -> Coverage:
+        return Coverage(self.runs, self.steps, self.deliveries, tuple(sorted(self._types)), len(self.states))
+
+    # -- from another process ------------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        counts = {"runs": self.runs, "steps": self.steps, "deliveries": self.deliveries, "early": self.early}
+        return {**counts, "types": sorted(self._types), "states": sorted(self.states)}
+
+    def merge(self, counted: Mapping[str, Any]) -> None:
+        self.runs += counted["runs"]
+        self.steps += counted["steps"]
+        self.deliveries += counted["deliveries"]
+        self.early += counted["early"]
+        self._types.update(counted["types"])
+        for state in counted["states"]:
+            if len(self.states) < MOST_STATES:
+                self.states.add(state)
+
+
+# -- states ------------------------------------------------------------------------------------------------------
+
+
+def _digest(node: Node) -> int:
+    """One number for equal states: by the quick way that most states can go, or else by the slow one."""
+    try:
+        text = json.dumps(vars(node), sort_keys=True, default=_described)
+    except (TypeError, ValueError):
+        text = json.dumps(state_of(node), sort_keys=True)
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def _described(value: Any) -> Any:
+    if isinstance(value, set | frozenset):
+        return sorted(json.dumps(item, sort_keys=True, default=_described) for item in value)
+    return to_json(value, strict=False)

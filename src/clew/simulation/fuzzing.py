@@ -1,0 +1,311 @@
+"""Fuzzing: random executions, one seed after the other, until an invariant breaks.
+
+Run k of a search with seed s is the execution that belongs to the seed s + k.  So the first violation, and what is
+said about the runs before it, is the same whatever the number of processes is.  Runs are not recorded: the
+one that breaks an invariant is executed again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from clew.errors import BudgetExhaustedError, Notice, Position, UsageError
+from clew.interrupt import Deadline
+from clew.simulation.coverage import PERIOD, Coverage, Tally
+from clew.simulation.events import CodeBlock, WaitCondition
+from clew.simulation.execution import AbsentError, execute
+from clew.simulation.loading import Loaded, as_loaded
+from clew.simulation.random_run import RandomRun, random_run
+from clew.simulation.recording import Recording, effect_of, recorded
+from clew.simulation.replaying import NondeterminismError, cause_of, what_differs
+from clew.simulation.saved_recording import LARGEST_SEED
+from clew.simulation.scenario import Broken, Scenario
+from clew.simulation.steps import Step, describe
+from clew.simulation.watchdog import step_limit
+from clew.simulation.workers import Worker, can_fork, ready, workers
+
+#: Told now and then: the number of runs so far, and what is being done.
+Progress = Callable[[int, str], None]
+
+DEFAULT_RUNS = 1000
+
+#: How long a worker is to take for the runs that it is given at once.
+_BLOCK_SECONDS = 0.2
+_LARGEST_BLOCK = 1000
+_POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class Fuzzed:
+    """What a search came to.
+
+    ``recording`` is of the first violation, in run ``run`` (from 0), ``trace`` that of its exception.
+    ``early``: violations that came after fewer deliveries than were asked for.
+    ``incomplete``: why the search ended before its time, if it did.
+    """
+
+    recording: Recording | None
+    run: int | None
+    trace: str | None
+    coverage: Coverage
+    early: int
+    incomplete: str | None
+    notices: tuple[Notice, ...]
+
+
+def fuzz(
+    scenario: Scenario | str | Loaded,
+    *,
+    seed: int = 0,
+    runs: int = DEFAULT_RUNS,
+    steps: int | None = None,
+    workers: int = 1,
+    at_least: int = 0,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Fuzzed:
+    """Search for a violation after ``at_least`` deliveries; ``steps`` stands for the scenario's bound."""
+    _check(seed=seed, runs=runs, workers=workers, at_least=at_least, time_limit=time_limit)
+    loaded = as_loaded(scenario)
+    if steps is not None:
+        loaded = dataclasses.replace(loaded, scenario=dataclasses.replace(loaded.scenario, steps=steps))
+    search = _Search(loaded.scenario, seed, runs, at_least, Deadline(time_limit), progress)
+    notices = []
+    if workers > 1 and not can_fork():
+        notices.append(Notice("this system cannot fork a process, so there is one worker only"))
+        workers = 1
+    incomplete = None
+    with search.deadline.listening():
+        try:
+            search.alone() if workers == 1 else search.with_workers(min(workers, runs))
+        except BudgetExhaustedError as limit:
+            incomplete = str(limit)
+    found = search.found
+    if found is None:
+        return Fuzzed(None, None, None, search.tally.coverage(), search.tally.early, incomplete, tuple(notices))
+    recording, trace = _recorded(loaded, seed + found.run, found)
+    return Fuzzed(recording, found.run, trace, search.tally.coverage(), search.tally.early, None, tuple(notices))
+
+
+def record(scenario: Scenario | str | Loaded, seed: int, *, steps: int | None = None) -> Recording:
+    """The recording of the execution that belongs to a seed, whether it breaks an invariant or not."""
+    loaded = as_loaded(scenario)
+    if steps is not None:
+        loaded = dataclasses.replace(loaded, scenario=dataclasses.replace(loaded.scenario, steps=steps))
+    return _recorded(loaded, seed, None)[0]
+
+
+def _check(*, seed: int, runs: int, workers: int, at_least: int, time_limit: float | None) -> None:
+    for name, value, least in (("runs", runs, 1), ("workers", workers, 1), ("at_least", at_least, 0)):
+        if value < least:
+            raise UsageError(f"{name} is {value}", remedy=f"give at least {least}")
+    if not 0 <= seed <= LARGEST_SEED - runs:
+        raise UsageError(f"the seed is {seed}", remedy=f"give one from 0 to {LARGEST_SEED - runs}")
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"the time limit is {time_limit:g} s", remedy="give one above 0")
+
+
+# -- the search --------------------------------------------------------------------------------------------------
+
+
+class _Found(NamedTuple):
+    """A run that broke an invariant: its number, after how many deliveries, and which."""
+
+    run: int
+    deliveries: int
+    invariant: str
+
+
+class _Search:
+    """Executes the runs of a search, one after the other or in other processes."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        seed: int,
+        runs: int,
+        at_least: int,
+        deadline: Deadline,
+        progress: Progress | None,
+    ) -> None:
+        self.tally = Tally()
+        self.found: _Found | None = None
+        self.deadline = deadline
+        self._scenario = scenario
+        self._seed = seed
+        self._runs = runs
+        self._at_least = at_least
+        self._progress = progress
+        self._told: set[int] = set()  # in a worker: the states that the other side knows of
+
+    def alone(self) -> None:
+        with step_limit(self._scenario.step_seconds):
+            for number in range(self._runs):
+                self.found = self._run(number, self.tally)
+                self._tell()
+                if self.found is not None:
+                    return
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(self.tally.runs, f"fuzzing, {self.tally.deliveries} deliveries")
+
+    def _run(self, number: int, tally: Tally) -> _Found | None:
+        run = RandomRun(self._scenario, self._seed + number)
+        self.deadline.check()
+        while run.go_on(PERIOD):
+            tally.sample(run)
+            self.deadline.check()
+        tally.add(run)
+        if run.broken is None:
+            return None
+        if self._scenario.check_every > 1:
+            # The same run, but ending at the very event that broke an invariant.
+            run = RandomRun(dataclasses.replace(self._scenario, check_every=1), self._seed + number)
+            run.finish()
+        if run.deliveries < self._at_least:
+            tally.early += 1
+            return None
+        return _Found(number, run.deliveries, run.broken.invariant if run.broken else "")
+
+    # -- in other processes --------------------------------------------------------------------------------------
+
+    def with_workers(self, count: int) -> None:
+        blocks = _Blocks(self._runs)
+        with workers(count, self._serve) as started:
+            try:
+                while not self._take(blocks):
+                    blocks.hand_out(started)
+                    blocks.collect(started)
+                    self.deadline.check()
+            except BudgetExhaustedError:
+                if not self._take(blocks, rest=True):  # a violation that was found is not lost
+                    raise
+
+    def _take(self, blocks: _Blocks, *, rest: bool = False) -> bool:
+        """Take the replies in the order of the runs, until all is said or a violation is found."""
+        for reply in blocks.rest() if rest else blocks.in_order():
+            self.tally.merge(reply["tally"])
+            self._tell()
+            if reply["refused"] is not None:
+                message, place, remedy = reply["refused"]
+                raise UsageError(message, position=Position(*place) if place else None, remedy=remedy)
+            if reply["found"] is not None:
+                self.found = _Found(*reply["found"])
+                return True
+        return not rest and blocks.finished
+
+    def _serve(self, request: Any) -> Any:
+        """In a worker: execute a block of runs, up to the first that breaks an invariant or is refused."""
+        first, count = request
+        self.deadline = Deadline(None)
+        tally, found, refused = Tally(self._told), None, None
+        try:
+            with step_limit(self._scenario.step_seconds):
+                for number in range(first, first + count):
+                    found = self._run(number, tally)
+                    if found is not None:
+                        break
+        except UsageError as error:
+            place = error.position
+            refused = [error.message, place and [place.file, place.line, place.column], error.remedy]
+        self._told |= tally.states
+        return {"tally": tally.to_json(), "found": found, "refused": refused}
+
+
+class _Blocks:
+    """Runs that are handed out to workers, many at once, and the replies, which are taken in their order."""
+
+    def __init__(self, runs: int) -> None:
+        self._runs = runs
+        self._next = 0  # the first run that has not been handed out
+        self._due = 0  # the first run whose reply has not been taken
+        self._size = 1
+        self._with: dict[Worker, tuple[int, int, float]] = {}
+        self._replies: dict[int, tuple[int, Any]] = {}
+
+    @property
+    def finished(self) -> bool:
+        return self._due >= self._runs
+
+    def hand_out(self, started: list[Worker]) -> None:
+        for worker in started:
+            if worker not in self._with and self._next < self._runs:
+                count = min(self._size, self._runs - self._next)
+                worker.ask([self._next, count])
+                self._with[worker] = (self._next, count, time.monotonic())
+                self._next += count
+
+    def collect(self, started: list[Worker]) -> None:
+        for worker in ready(list(self._with), _POLL_SECONDS):
+            reply = worker.reply()
+            first, count, since = self._with.pop(worker)
+            self._replies[first] = (count, reply)
+            per_run = (time.monotonic() - since) / count
+            # Not much larger at once: runs differ.
+            self._size = max(1, min(int(_BLOCK_SECONDS / per_run), 8 * self._size, _LARGEST_BLOCK))
+
+    def in_order(self) -> Iterator[Any]:
+        while self._due in self._replies:
+            count, reply = self._replies.pop(self._due)
+            self._due += count
+            yield reply
+
+    def rest(self) -> Iterator[Any]:
+        """What has been answered although runs before it have not."""
+        for _, (_, reply) in sorted(self._replies.items()):
+            yield reply
+
+
+# -- the recording -----------------------------------------------------------------------------------------------
+
+
+def _recorded(loaded: Loaded, seed: int, found: _Found | None) -> tuple[Recording, str | None]:
+    """Execute a run again, recorded, and its schedule twice; what is recorded is what happened every time."""
+    scenario = dataclasses.replace(
+        loaded.scenario, check_every=1
+    )  # it ends at the very event that breaks something
+    with step_limit(scenario.step_seconds):
+        run = random_run(scenario, seed, recording=True)
+        _check_names(scenario, run.steps)
+        try:
+            execution = execute(scenario, seed, run.steps)
+            again = execute(scenario, seed, run.steps)
+        except AbsentError as error:
+            raise _nondeterminism(loaded, error.message) from None
+    for number, (one, other) in enumerate(zip(execution.moments, again.moments, strict=False), start=1):
+        if one.digest != other.digest:
+            what = what_differs(effect_of(one), effect_of(other))
+            raise _nondeterminism(loaded, f"event {number} at {one.happened.node} ({describe(one.step)}): {what}")
+    ends = [_end(run.broken, run.deliveries), _end(execution.broken, execution.deliveries)]
+    ends.append(_end(again.broken, again.deliveries))
+    if found is not None:
+        ends.insert(0, f"'{found.invariant}' breaks after {found.deliveries} deliveries")
+    if len(set(ends)) > 1:
+        raise _nondeterminism(loaded, f"{', then '.join(dict.fromkeys(ends))}")
+    return recorded(loaded, seed, run.steps, execution), execution.trace
+
+
+def _end(broken: Broken | None, deliveries: int) -> str:
+    what = f"'{broken.invariant}'" if broken else "nothing"
+    return f"{what} breaks after {deliveries} deliveries"
+
+
+def _nondeterminism(loaded: Loaded, difference: str) -> NondeterminismError:
+    text = f"the same execution twice is not the same: {difference}"
+    return NondeterminismError(text, cause_of(loaded, same_twice=False))
+
+
+def _check_names(scenario: Scenario, steps: Sequence[Step]) -> None:
+    """A recording can only name what the scenario names."""
+    known = (*scenario.before, *scenario.after, *scenario.code)
+    for step in steps:
+        if isinstance(step, CodeBlock | WaitCondition) and step not in known:
+            raise UsageError(
+                f"the scenario's events made '{step.name}', which a recording could not name",
+                remedy="list code blocks in the scenario's code=[...], and conditions in its before or after",
+            )

@@ -1,0 +1,174 @@
+"""Scenario files: Python modules that are executed, because the user named them.
+
+``path.py:name`` is the scenario that the module calls ``name``; without a name there must be only one.  The folder
+of the file is on the path while it is loaded, as for a script.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, is_dataclass
+from enum import Enum
+from functools import partial
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from clew.errors import ClewError, Position, UsageError
+from clew.simulation.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A scenario and where it is from.
+
+    ``code`` is a digest of the file and of the modules from its folder that it uses, ``modules`` their files;
+    ``types`` are the dataclasses and enums that messages in a recording may be made of, by name.
+    """
+
+    scenario: Scenario
+    file: str
+    name: str
+    code: str
+    types: Mapping[str, type]
+    modules: tuple[str, ...]
+
+
+def load_scenario(where: str) -> Loaded:
+    """The scenario that ``path.py`` or ``path.py:name`` names."""
+    file, _, name = where.rpartition(":") if where.rpartition(":")[0].endswith(".py") else (where, "", "")
+    path = Path(file)
+    if not path.is_file():
+        raise UsageError(f"{file}: no such file", remedy="name a Python file that defines a Scenario")
+    module = _imported(path)
+    scenarios = {key: value for key, value in vars(module).items() if isinstance(value, Scenario)}
+    if not scenarios:
+        raise UsageError(f"{file}: defines no Scenario", remedy="assign one: scenario = Scenario(nodes=...)")
+    if not name and len(scenarios) > 1:
+        raise UsageError(
+            f"{file}: defines {len(scenarios)} scenarios", remedy=f"say which: {_choices(file, scenarios)}"
+        )
+    name = name or next(iter(scenarios))
+    if name not in scenarios:
+        raise UsageError(f"{file}: defines no scenario '{name}'", remedy=f"there are: {_choices(file, scenarios)}")
+    own = _own_modules(module, path)
+    return Loaded(scenarios[name], file, name, _digest(own), _types(own, scenarios[name]), tuple(map(str, own)))
+
+
+def as_loaded(given: Scenario | str | Loaded) -> Loaded:
+    """What may be given where a scenario is asked for; one that was made in Python has no file and no name."""
+    if isinstance(given, Loaded):
+        return given
+    if isinstance(given, str):
+        return load_scenario(given)
+    own: dict[Path, ModuleType] = {}
+    for function in (*given.nodes.values(), *given.invariants):
+        while isinstance(function, partial):
+            function = function.func
+        module = sys.modules.get(getattr(function, "__module__", None) or "")
+        file = getattr(module, "__file__", None)
+        if module is not None and file:
+            own |= _own_modules(module, Path(file))
+    own = dict(sorted(own.items()))
+    return Loaded(given, "", "", _digest(own), _types(own, given), tuple(map(str, own)))
+
+
+def _choices(file: str, scenarios: Mapping[str, Scenario]) -> str:
+    return ", ".join(f"{file}:{name}" for name in scenarios)
+
+
+def _imported(path: Path) -> ModuleType:
+    resolved = path.resolve()
+    try:
+        source = resolved.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})", remedy="check its permissions") from None
+    # Its own name: files of the same name are different modules, and a file is loaded once, until it changes.
+    own = hashlib.sha256(str(resolved).encode("utf-8", "surrogateescape") + b"\0" + source)
+    name = f"clew_scenario_{own.hexdigest()[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    loader = _FreshLoader(name, str(resolved))
+    spec = importlib.util.spec_from_file_location(name, resolved, loader=loader)
+    assert spec is not None, "there is a loader"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.insert(0, str(resolved.parent))
+    try:
+        loader.exec_module(module)
+    except ClewError:
+        del sys.modules[name]
+        raise
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise _refusal(path, error) from error
+    finally:
+        sys.path.remove(str(resolved.parent))
+    return module
+
+
+class _FreshLoader(SourceFileLoader):
+    """Never takes compiled code from a file: within a second of a change, that would be code from before it."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def _refusal(path: Path, error: Exception | SystemExit) -> UsageError:
+    """What was raised, and the line of the scenario's folder that is to blame."""
+    what = f"{type(error).__name__}: {error}"
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        position = Position(error.filename, error.lineno, error.offset or 1)
+        return UsageError(f"not Python: {error.msg}", position=position, remedy="correct it")
+    folder = path.resolve().parent
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).parent == folder]
+    line = frames[-1].lineno if frames else None
+    if line is None:
+        return UsageError(f"{path}: cannot be imported: {what}", remedy="see that it can be imported")
+    file = str(path) if Path(frames[-1].filename) == path.resolve() else frames[-1].filename
+    return UsageError(
+        f"the scenario cannot be imported: {what}",
+        position=Position(file, line, 1),
+        remedy="it must be possible to import the file without an error",
+    )
+
+
+def _own_modules(module: ModuleType, path: Path) -> dict[Path, ModuleType]:
+    """The scenario's module and those from its folder (or below) that it uses, directly or not."""
+    folder = path.resolve().parent
+    found: dict[Path, ModuleType] = {}
+    pending = [module]
+    while pending:
+        current = pending.pop()
+        file = Path(getattr(current, "__file__", None) or "")
+        if file.suffix != ".py" or folder not in file.resolve().parents or file.resolve() in found:
+            continue
+        found[file.resolve()] = current
+        for value in vars(current).values():
+            home = (
+                value if isinstance(value, ModuleType) else sys.modules.get(getattr(value, "__module__", "") or "")
+            )
+            if home is not None:
+                pending.append(home)
+    return dict(sorted(found.items()))
+
+
+def _digest(modules: Mapping[Path, ModuleType]) -> str:
+    """Of what the files contain, not of what they are called or where they are."""
+    contents = sorted(hashlib.sha256(path.read_bytes()).hexdigest() for path in modules)
+    return hashlib.sha256("\n".join(contents).encode()).hexdigest()
+
+
+def _types(modules: Mapping[Path, ModuleType], scenario: Scenario) -> dict[str, type]:
+    found: dict[str, type] = {}
+    for module in modules.values():
+        for value in vars(module).values():
+            if isinstance(value, type) and (is_dataclass(value) or issubclass(value, Enum)):
+                found.setdefault(value.__qualname__, value)
+    for kind in scenario.messages:
+        found[kind.__qualname__] = kind
+    return found

@@ -1,0 +1,179 @@
+"""What is on its way: messages and timers, and which of them can be delivered next.
+
+Over a FIFO network only the oldest message of each pair of nodes can; over one that reorders, any.  Messages from
+outside and timers are in no order with anything.  Choosing is by place in a list, so that a random one costs the
+same however many there are; the order in that list depends on nothing but what happened.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+Link = tuple[str, str]
+
+#: The sender of messages from outside.
+OUTSIDE = ""
+
+
+class Envelope:
+    """A message or timer on its way.
+
+    It is the ``nth`` thing that ``source`` sent: together they name it, and the name is the same in every
+    execution in which the source did the same so far, whatever others did meanwhile.  ``cause`` is the number of
+    the event that sent it, ``time`` the logical time of that event at its sender.
+    """
+
+    __slots__ = ("cause", "nth", "payload", "place", "source", "target", "time", "timer")
+
+    def __init__(
+        self, source: str, nth: int, target: str, payload: Any, timer: bool, cause: int, time: int
+    ) -> None:
+        self.source = source
+        self.nth = nth
+        self.target = target
+        self.payload = payload
+        self.timer = timer
+        self.cause = cause
+        self.time = time
+        self.place = -1
+
+    @property
+    def kind(self) -> str:
+        """The type of the message, or the name of the timer."""
+        return str(self.payload) if self.timer else type(self.payload).__qualname__
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.source or 'outside'}#{self.nth} to {self.target}>"
+
+
+class Pool:
+    """``messages`` and ``timers`` are those that can be delivered now; they are changed by nobody else."""
+
+    def __init__(self, fifo: bool) -> None:
+        self.messages: list[Envelope] = []
+        self.timers: list[Envelope] = []
+        self._fifo = fifo
+        self._ready: dict[Link, dict[int, Envelope]] = {}  # those in ``messages``, oldest first
+        self._waiting: dict[Link, deque[Envelope]] = {}  # behind the one that is ready (FIFO)
+        self._held: dict[Link, list[Envelope]] = {}  # by a partition, oldest first
+        self._armed: dict[Link, Envelope] = {}  # timers by node and name
+
+    # -- looking -------------------------------------------------------------------------------------------------
+
+    def ready(self, source: str, target: str) -> Iterable[Envelope]:
+        """The messages from one to the other that can be delivered, oldest first."""
+        ready = self._ready.get((source, target))
+        return ready.values() if ready else ()
+
+    def timer(self, node: str, name: str) -> Envelope | None:
+        return self._armed.get((node, name))
+
+    def is_held(self, source: str, target: str) -> bool:
+        return (source, target) in self._held
+
+    def __iter__(self) -> Iterator[Envelope]:
+        """Everything that is on its way, whether it can be delivered or not."""
+        yield from self.messages
+        yield from self.timers
+        for waiting in self._waiting.values():
+            yield from waiting
+        for held in self._held.values():
+            yield from held
+
+    # -- arriving ------------------------------------------------------------------------------------------------
+
+    def add(self, envelope: Envelope) -> None:
+        """A message is on its way."""
+        link = (envelope.source, envelope.target)
+        if self._held and link in self._held:
+            self._held[link].append(envelope)
+        elif self._fifo and link in self._ready and link[0] != OUTSIDE:
+            waiting = self._waiting.get(link)
+            if waiting is None:
+                self._waiting[link] = deque((envelope,))
+            else:
+                waiting.append(envelope)
+        else:
+            self._make_ready(link, envelope)
+
+    def arm(self, envelope: Envelope) -> None:
+        """A timer is set; one of that name that is set already stays as it is."""
+        key = (envelope.target, envelope.payload)
+        if key not in self._armed:
+            self._armed[key] = envelope
+            envelope.place = len(self.timers)
+            self.timers.append(envelope)
+
+    def _make_ready(self, link: Link, envelope: Envelope) -> None:
+        ready = self._ready.get(link)
+        if ready is None:
+            self._ready[link] = {envelope.nth: envelope}
+        else:
+            ready[envelope.nth] = envelope
+        envelope.place = len(self.messages)
+        self.messages.append(envelope)
+
+    # -- leaving -------------------------------------------------------------------------------------------------
+
+    def take(self, envelope: Envelope) -> None:
+        """Remove one that can be delivered; over FIFO, the next of its pair takes its turn."""
+        if envelope.timer:
+            _take_out(self.timers, envelope)
+            del self._armed[envelope.target, envelope.payload]
+            return
+        _take_out(self.messages, envelope)
+        link = (envelope.source, envelope.target)
+        ready = self._ready[link]
+        del ready[envelope.nth]
+        if ready:
+            return
+        del self._ready[link]
+        waiting = self._waiting.get(link)
+        if waiting is not None:
+            self._make_ready(link, waiting.popleft())
+            if not waiting:
+                del self._waiting[link]
+
+    def cancel(self, node: str, name: str) -> None:
+        armed = self._armed.get((node, name))
+        if armed is not None:
+            self.take(armed)
+
+    def drop_for(self, node: str) -> None:
+        """Remove everything that is on its way to a node that is no more, its timers included."""
+        for timer in [e for e in self.timers if e.target == node]:
+            self.take(timer)
+        for link in [link for link in self._waiting if link[1] == node]:
+            del self._waiting[link]
+        for link in self._held:
+            if link[1] == node:
+                self._held[link] = []
+        for envelope in [e for e in self.messages if e.target == node]:
+            self.take(envelope)
+
+    # -- partitions ----------------------------------------------------------------------------------------------
+
+    def hold(self, link: Link) -> None:
+        """From now on nothing on this link can be delivered."""
+        if link not in self._held:
+            ready = list(self.ready(*link))
+            waiting = self._waiting.pop(link, ())
+            for envelope in ready:
+                self.take(envelope)
+            self._held[link] = [*ready, *waiting]
+
+    def release(self, link: Link | None = None) -> None:
+        """The link works again, or all do."""
+        for healed in [link] if link is not None else list(self._held):
+            for envelope in self._held.pop(healed, []):
+                self.add(envelope)
+
+
+def _take_out(ready: list[Envelope], envelope: Envelope) -> None:
+    last = ready.pop()
+    if last is not envelope:
+        ready[envelope.place] = last
+        last.place = envelope.place
+    envelope.place = -1

@@ -1,0 +1,301 @@
+"""A recording read back from the JSON that ``clew.simulation.recording`` wrote.
+
+In two parts: what can be said of the document alone, which names the scenario, and what needs the scenario.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from clew.errors import UsageError
+from clew.json_file import Item, format_of, quoted, read_document
+from clew.simulation.events import (
+    CodeBlock,
+    Heal,
+    Partition,
+    Restart,
+    Send,
+    Start,
+    Stop,
+    WaitCondition,
+    WaitQuiescence,
+)
+from clew.simulation.loading import Loaded, as_loaded, load_scenario
+from clew.simulation.pool import OUTSIDE
+from clew.simulation.recording import FORMAT, QUIESCENCE, VERSION, Effect, Recording
+from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.steps import Act, Do, Step
+from clew.simulation.values import from_json
+
+#: Bounds of what is read; a document with as many steps is larger than any that is read.
+LARGEST_SEED = 2**63 - 1
+_MOST_SENT = 10**9
+
+_FIELDS = ("format", "version", "scenario", "name", "code", "seed", "network", "violation", "steps")
+_EFFECT = ("digest", "state", "sent", "remarks")
+_HEXADECIMAL = re.compile("[0-9a-f]+")
+
+
+@dataclass(frozen=True)
+class SavedRecording:
+    """What a document says; ``steps`` are to be understood with the scenario."""
+
+    file: str
+    name: str
+    code: str
+    seed: int
+    network: Item
+    broken: Broken | None
+    identity: str | None
+    steps: tuple[SavedStep, ...]
+    document: str
+
+    def recording(self, loaded: Loaded) -> Recording:
+        """The recording, with the scenario that it is of."""
+        if Network(self.network.value) is not loaded.scenario.network:
+            self.network.refuse(f'"{loaded.scenario.network.value}", as the scenario has it')
+        known = _Known(loaded)
+        steps = tuple(_KINDS[step.kind].make(step.parts, known) for step in self.steps)
+        effects = tuple(step.effect for step in self.steps)
+        return Recording(
+            self.file,
+            self.name,
+            self.code,
+            self.seed,
+            loaded.scenario.network,
+            self.broken,
+            self.identity,
+            steps,
+            effects,
+        )
+
+
+class SavedStep(NamedTuple):
+    """The fields of a step by name, of which ``kind`` says what it is."""
+
+    kind: str
+    parts: Mapping[str, Item]
+    effect: Effect | None
+
+
+class Opened(NamedTuple):
+    """A recording and the scenario as it is now; ``same_code``: whether it is the code that was recorded."""
+
+    recording: Recording
+    loaded: Loaded
+
+    @property
+    def same_code(self) -> bool:
+        return self.recording.code == self.loaded.code
+
+
+def open_recording(path: str, scenario: Scenario | str | Loaded | None = None) -> Opened:
+    """The recording in a file; ``scenario`` stands for the one that it names."""
+    return opened(read_recording(read_document(path)), scenario)
+
+
+def opened(saved: SavedRecording, scenario: Scenario | str | Loaded | None = None) -> Opened:
+    loaded = _named(saved) if scenario is None else as_loaded(scenario)
+    return Opened(saved.recording(loaded), loaded)
+
+
+def _named(saved: SavedRecording) -> Loaded:
+    if not saved.file:
+        raise UsageError(
+            f"{saved.document}: names no scenario, for it was recorded from Python",
+            remedy="replay it from Python: replay(path, scenario), or name the file of the scenario",
+        )
+    if not os.path.exists(saved.file):  # noqa: PTH110  # unlike Path.exists, it never raises
+        raise UsageError(
+            f"{saved.document}: the scenario was in {saved.file}, and there is no such file here",
+            remedy="run it where that was, or name the file of the scenario",
+        )
+    return load_scenario(f"{saved.file}:{saved.name}")
+
+
+# -- the document ------------------------------------------------------------------------------------------------
+
+
+def read_recording(document: Item) -> SavedRecording:
+    """What a document says, after checking all that can be checked without the scenario."""
+    if format_of(document) != FORMAT:
+        raise UsageError(
+            f"{document.file}: is no recording, but a {quoted(format_of(document))}",
+            remedy="give a file that clew fuzz ... -o FILE wrote",
+        )
+    _check_version(document)
+    part = dict(zip(_FIELDS, document.members(*_FIELDS), strict=True))
+    file, name = part["scenario"].text("the file of a scenario"), part["name"].text("the name of a scenario")
+    if bool(file) != bool(name) or "\0" in file or "\0" in name:
+        part["name"].refuse("the name of a scenario, if and only if there is a file")
+    broken, identity = _violation(part["violation"])
+    part["network"].one_of(kind.value for kind in Network)
+    return SavedRecording(
+        file,
+        name,
+        _digest(part["code"], 64),
+        part["seed"].number(0, LARGEST_SEED),
+        part["network"],
+        broken,
+        identity,
+        tuple(_saved_step(step) for step in part["steps"].items()),
+        document.file,
+    )
+
+
+def _check_version(document: Item) -> None:
+    if "version" in document.mapping():
+        version = document.member("version")
+        if version.number(1) != VERSION:
+            raise UsageError(
+                f"{document.file}: version: this clew reads version {VERSION}, found {version.value}",
+                remedy="upgrade clew, or record again with this one",
+            )
+
+
+def _violation(item: Item) -> tuple[Broken | None, str | None]:
+    if item.value is None:
+        return None, None
+    invariant, what, nodes, identity = item.members("invariant", "what", "nodes", "identity")
+    broken = Broken(
+        invariant.text(), what.text(), tuple(node.text("the name of a node") for node in nodes.items())
+    )
+    return broken, identity.text()
+
+
+def _saved_step(item: Item) -> SavedStep:
+    members = item.mapping()
+    kinds = [name for name in members if name in _KINDS]
+    if len(kinds) != 1:
+        item.refuse(f"exactly one of {', '.join(_KINDS)}")
+    kind = _KINDS[kinds[0]]
+    effect = () if kind.waits else _EFFECT
+    needed = (kinds[0], *kind.needed, *effect[:1])
+    for name in members:
+        if name not in (*needed, *kind.optional, *effect):
+            raise item.problem(f"{quoted(name)} is no field here; the fields are {', '.join(needed)}")
+    for name in needed:
+        if name not in members:
+            raise item.problem(f"the field {name!r} is missing")
+    parts = {name: item.member(name) for name in members}
+    return SavedStep(kinds[0], parts, _saved_effect(parts) if effect else None)
+
+
+def _saved_effect(parts: Mapping[str, Item]) -> Effect:
+    state = []
+    if "state" in parts:
+        for name, value in parts["state"].mapping().items():
+            state.append((name, "" if value == "" else _digest(parts["state"].member(name), 6)))
+    return Effect(
+        _digest(parts["digest"], 12),
+        tuple(state),
+        _digest(parts["sent"], 6) if "sent" in parts else "",
+        _digest(parts["remarks"], 6) if "remarks" in parts else "",
+    )
+
+
+def _digest(item: Item, length: int) -> str:
+    text = item.text(f"{length} hexadecimal digits")
+    if len(text) != length or not _HEXADECIMAL.fullmatch(text):
+        item.refuse(f"{length} hexadecimal digits")
+    return text
+
+
+# -- steps, with the scenario ------------------------------------------------------------------------------------
+
+
+class _Known:
+    """What the steps of a recording can refer to."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        scenario = loaded.scenario
+        external = (*scenario.before, *scenario.after)
+        self.nodes = tuple(scenario.nodes)
+        self.types = loaded.types
+        self.conditions = {event.name: event for event in external if isinstance(event, WaitCondition)}
+        blocks = (*external, *scenario.code)
+        self.code = {event.name: event for event in blocks if isinstance(event, CodeBlock)}
+
+    def node(self, item: Item) -> str:
+        if item.value not in self.nodes:
+            item.refuse(f"the name of a node: {', '.join(self.nodes)}")
+        return str(item.value)
+
+
+Parts = Mapping[str, Item]
+
+
+def _send(parts: Parts, known: _Known) -> Step:
+    return Send(known.node(parts["send"]), from_json(parts["message"], known.types))
+
+
+def _partition(parts: Parts, known: _Known) -> Step:
+    source, target = (known.node(node) for node in parts["partition"].parts("node", "node"))
+    if "one_way" in parts and parts["one_way"].value is not True:
+        parts["one_way"].refuse("true, or no such field")
+    return Partition(source, target, "one_way" in parts)
+
+
+def _heal(parts: Parts, known: _Known) -> Step:
+    if parts["heal"].value == []:
+        return Heal()
+    source, target = (known.node(node) for node in parts["heal"].parts("node", "node"))
+    return Heal(source, target)
+
+
+def _wait(parts: Parts, known: _Known) -> Step:
+    parts["wait"].one_of([QUIESCENCE])
+    return WaitQuiescence()
+
+
+def _wait_for(parts: Parts, known: _Known) -> Step:
+    return known.conditions[parts["wait_for"].one_of(known.conditions)]
+
+
+def _code(parts: Parts, known: _Known) -> Step:
+    return known.code[parts["code"].one_of(known.code)]
+
+
+def _timer(parts: Parts, known: _Known) -> Step:
+    node, nth = parts["timer"].parts("node", "number")
+    name, at = parts["name"].text("the name of a timer"), known.node(node)
+    return Act(Do.DELIVER, at, nth.number(1, _MOST_SENT), at, True, name, name)
+
+
+def _message(do: Do) -> Callable[[Parts, _Known], Step]:
+    def make(parts: Parts, known: _Known) -> Step:
+        source, nth = parts[do.value].parts("node", "number")
+        sender = OUTSIDE if source.value == OUTSIDE else known.node(source)
+        kind = parts["message"].text("the type of a message")
+        mark = parts["fingerprint"].text() if "fingerprint" in parts else kind
+        return Act(do, sender, nth.number(1, _MOST_SENT), known.node(parts["to"]), False, kind, mark)
+
+    return make
+
+
+class _Kind(NamedTuple):
+    """A kind of step: the fields it needs and those it may have besides its own, and the step that they make."""
+
+    make: Callable[[Parts, _Known], Step]
+    needed: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    waits: bool = False
+
+
+_KINDS = {
+    "start": _Kind(lambda parts, known: Start(known.node(parts["start"]))),
+    "stop": _Kind(lambda parts, known: Stop(known.node(parts["stop"]))),
+    "restart": _Kind(lambda parts, known: Restart(known.node(parts["restart"]))),
+    "send": _Kind(_send, ("message",)),
+    "partition": _Kind(_partition, (), ("one_way",)),
+    "heal": _Kind(_heal),
+    "wait": _Kind(_wait, waits=True),
+    "wait_for": _Kind(_wait_for, waits=True),
+    "code": _Kind(_code),
+    "timer": _Kind(_timer, ("name",)),
+    **{do.value: _Kind(_message(do), ("to", "message"), ("fingerprint",)) for do in Do},
+}

@@ -1,0 +1,144 @@
+"""A test configuration: the cluster, what is done to it, what must hold, and how its network behaves."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from clew.errors import UsageError
+from clew.simulation.events import CodeBlock, External, WaitQuiescence
+from clew.simulation.node import Node
+from clew.simulation.user_code import ask, blame, name_of
+from clew.simulation.world import World
+
+
+class Network(enum.Enum):
+    """In which order messages between two nodes arrive."""
+
+    FIFO = "fifo"
+    REORDERING = "reordering"
+
+
+@dataclass(frozen=True)
+class Broken:
+    """An invariant that does not hold: what is wrong, and at which nodes (all, if none is named)."""
+
+    invariant: str
+    what: str
+    nodes: tuple[str, ...] = ()
+
+
+#: Looks at the nodes that are up, by name, and says what is wrong, or None.
+Invariant = Callable[[Mapping[str, Any]], "Broken | str | None"]
+#: Makes an event from outside, or None if there is none to make now.
+Maker = Callable[[Random, World], "External | None"]
+
+#: What breaks when a handler raises.
+NO_EXCEPTION = "no uncaught exception"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """``nodes`` make the processes by name; those in ``running`` are up from the beginning, without an event.
+
+    From outside come the events ``before``, then ``count`` events drawn from ``events`` (weight and maker), spread
+    over the execution, then those ``after``.  An execution ends when all that is over, or after ``steps`` events.
+
+    ``invariants`` are checked every ``check_every`` events; that no handler raises is always one.
+    ``loss``, ``duplication``: how likely a message is lost or arrives twice.
+    ``timers``: how likely the next event is a timer while there are messages.
+    ``rare``: by the name of a timer, how likely it goes off when it is drawn (default 1).
+    ``fingerprint``: what of a message matters when executions are compared (default: its type).
+    ``identity``: what makes two violations the same (default: invariant, nodes, and where an exception arose).
+    ``messages``: dataclasses and enums that messages are made of and that are not in the scenario's file.
+    ``code``: code blocks that makers make, so that recordings can name them.
+    ``step_seconds``: a handler that takes longer is stopped, as a mistake in the scenario.
+    """
+
+    nodes: Mapping[str, Callable[[], Node]]
+    running: Sequence[str] = ()
+    before: Sequence[External] = ()
+    events: Sequence[tuple[float, Maker]] = ()
+    count: int = 0
+    after: Sequence[External] = (WaitQuiescence(),)
+    invariants: Sequence[Invariant] = ()
+    network: Network = Network.FIFO
+    loss: float = 0.0
+    duplication: float = 0.0
+    timers: float = 0.1
+    rare: Mapping[str, float] = field(default_factory=dict)
+    steps: int = 1000
+    check_every: int = 1
+    fingerprint: Callable[[Any], str] | None = None
+    identity: Callable[[Broken], str] | None = None
+    messages: Sequence[type] = ()
+    code: Sequence[CodeBlock] = ()
+    step_seconds: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not self.nodes or "" in self.nodes:
+            raise UsageError(
+                "the scenario has no node, or one without a name", remedy="give nodes={'a': MyNode, ...}"
+            )
+        if self.steps < 1 or self.check_every < 1 or self.count < 0:
+            raise UsageError(
+                f"steps is {self.steps}, check_every {self.check_every} and count {self.count}",
+                remedy="steps and check_every are at least 1, count at least 0",
+            )
+        if self.count and not any(weight > 0 for weight, _ in self.events):
+            raise UsageError(
+                f"count is {self.count}, but there is nothing to draw from",
+                remedy="give events=[(weight, maker), ...]",
+            )
+        if not self.step_seconds > 0:
+            raise UsageError(f"step_seconds is {self.step_seconds}", remedy="give a number above 0")
+        chances = {"loss": self.loss, "duplication": self.duplication, "timers": self.timers, **self.rare}
+        for name, chance in chances.items():
+            if not 0 <= chance <= 1:
+                raise UsageError(f"{name} is {chance}", remedy="give a probability, from 0 to 1")
+
+    def world(self, seed: int = 0, *, recording: bool = False) -> World:
+        return World(
+            self.nodes,
+            fifo=self.network is Network.FIFO,
+            seed=seed,
+            running=tuple(self.running),
+            recording=recording,
+        )
+
+    def look(self, world: World) -> Broken | None:
+        """What is wrong now, if anything is."""
+        failure = world.failure
+        if failure is not None:
+            return Broken(NO_EXCEPTION, f"{failure.error} (in {failure.place})", (failure.node,))
+        for invariant in self.invariants:
+            try:
+                found = invariant(world.nodes)
+            except Exception as error:
+                what = f"after {world.events} events, the invariant {name_of(invariant)}"
+                remedy = "it must cope with every state of the nodes, also right after they started"
+                raise blame(what, error, remedy) from error
+            if found is not None:
+                return found if isinstance(found, Broken) else Broken(name_of(invariant), str(found))
+        return None
+
+    def same(self, broken: Broken, world: World) -> str:
+        """The identity of a violation: what minimization must keep."""
+        if self.identity:
+            return str(ask("the scenario's identity", self.identity, broken, remedy="it must take every Broken"))
+        where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
+        if world.failure is not None:
+            return f"{broken.invariant}{where}: {world.failure.error.partition(':')[0]} in {world.failure.place}"
+        return f"{broken.invariant}{where}"
+
+    def fingerprint_of(self, message: Any) -> str:
+        if self.fingerprint is None:
+            return type(message).__qualname__
+        try:
+            return str(self.fingerprint(message))
+        except Exception as error:
+            what = f"the scenario's fingerprint of a {type(message).__qualname__}"
+            raise blame(what, error, "it must take every message") from error

@@ -1,0 +1,98 @@
+"""Schedules: what is done next, written down so that it can be done again.
+
+A ``Step`` is an event from outside or an ``Act``: what to do with which message or timer that is on its way.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from clew.simulation.events import (
+    CodeBlock,
+    External,
+    Heal,
+    Partition,
+    Restart,
+    Send,
+    Start,
+    Stop,
+    WaitCondition,
+    WaitQuiescence,
+)
+from clew.simulation.pool import Envelope
+from clew.simulation.world import World
+
+if TYPE_CHECKING:
+    from clew.simulation.scenario import Scenario
+
+
+class Do(enum.Enum):
+    """What becomes of something that is on its way."""
+
+    DELIVER = "deliver"
+    LOSE = "lose"
+    DUPLICATE = "duplicate"
+
+
+class Act(NamedTuple):
+    """``source`` and ``nth`` name the envelope; the rest says what it is in other executions, too.
+
+    ``kind`` is the type of the message or the name of the timer, ``fingerprint`` what of the message matters.
+    """
+
+    do: Do
+    source: str
+    nth: int
+    target: str
+    timer: bool
+    kind: str
+    fingerprint: str
+
+    def __str__(self) -> str:
+        if self.timer:
+            return f"timer {self.kind} at {self.target}"
+        return f"{self.do.value} {self.kind} from {self.source or 'outside'} to {self.target}"
+
+
+Step = External | Act
+
+
+def describe(step: Step) -> str:
+    """A step in words."""
+    match step:
+        case Start(node):
+            return f"start {node}"
+        case Stop(node):
+            return f"stop {node}"
+        case Restart(node):
+            return f"restart {node}"
+        case Send(node, message):
+            return f"send {type(message).__qualname__} to {node}"
+        case Partition(source, target, one_way):
+            return f"partition {source} from {target}{', one way' if one_way else ''}"
+        case Heal(source, target):
+            return f"heal {source} and {target}" if source else "heal all partitions"
+        case WaitQuiescence():
+            return "wait until no message is left"
+        case WaitCondition(name, _):
+            return f"wait for {name}"
+        case CodeBlock(name, _):
+            return f"code block {name}"
+    return str(step)
+
+
+def act_of(scenario: Scenario, envelope: Envelope, do: Do = Do.DELIVER) -> Act:
+    """What is done with an envelope, written down."""
+    kind = envelope.kind
+    mark = kind if envelope.timer else scenario.fingerprint_of(envelope.payload)
+    return Act(do, envelope.source, envelope.nth, envelope.target, envelope.timer, kind, mark)
+
+
+def perform(world: World, envelope: Envelope, do: Do) -> None:
+    if do is Do.DELIVER:
+        world.deliver(envelope)
+    elif do is Do.LOSE:
+        world.lose(envelope)
+    else:
+        world.duplicate(envelope)

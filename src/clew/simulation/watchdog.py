@@ -1,0 +1,164 @@
+"""The step time limit: a handler, invariant or other function of the user that does not return is stopped.
+
+Another thread looks now and then at what is being executed: a call into the user's code that it sees again after
+the limit is stuck.  So the limit costs nothing for each event, and whatever executes events need not know of it.
+What is stuck gets an exception that no ``except Exception`` catches; it is repeated until it gets through.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from clew.errors import Position, UsageError
+from clew.simulation.scenario import Scenario
+from clew.simulation.user_code import ask, is_ours
+from clew.simulation.world import World
+
+#: Through these functions all calls into the user's code go.
+_GATES = {World._run.__code__, Scenario.look.__code__, Scenario.fingerprint_of.__code__, ask.__code__}
+
+_LONGEST_PAUSE = 0.5
+
+#: After so many rounds of a loop an exception from another thread has arrived.
+_INSTRUCTIONS = 1000
+
+#: Breaks into calls of the system, such as ``sleep``; nothing else uses it, and it is harmless if it comes late.
+_SIGNAL = getattr(signal, "SIGURG", None)
+
+
+class _TooLongError(BaseException):
+    """Raised in the midst of the user's code; it never leaves ``step_limit``."""
+
+
+@contextmanager
+def step_limit(seconds: float) -> Iterator[None]:
+    """While inside, a call into the user's code that takes longer is an error of the user."""
+    watchdog = _Watchdog(seconds, threading.get_ident())
+    with watchdog.signalled():
+        thread = threading.Thread(target=watchdog.watch, daemon=True, name="clew-watchdog")
+        thread.start()
+        try:
+            yield
+        except _TooLongError:
+            pass  # what was stuck is told below, also if the user's code swallowed this
+        finally:
+            watchdog.end()
+            thread.join()
+    if watchdog.stuck is not None:
+        raise watchdog.stuck
+
+
+class _Watchdog:
+    def __init__(self, seconds: float, thread: int) -> None:
+        #: What is said about the call that was stopped.
+        self.stuck: UsageError | None = None
+        self._seconds = seconds
+        self._thread = thread
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        self._by_signal = False
+        self._thrown = False
+        self._call: FrameType | None = None
+
+    def watch(self) -> None:
+        since = time.monotonic()
+        while not self._over.wait(min(self._seconds / 4, _LONGEST_PAUSE)):
+            frame = sys._current_frames().get(self._thread)
+            call = _gate(frame)
+            if call is None or call is not self._call:
+                # The frame is kept: as long as it is, no other call can be taken for it.
+                self._call, since = call, time.monotonic()
+            elif time.monotonic() - since >= self._seconds:
+                self.stuck = self.stuck or _refusal(call, frame, self._seconds)
+                self._stop()
+        self._call = None
+
+    def end(self) -> None:
+        """From now on nothing is raised; what is on its way arrives here.
+
+        It could be withdrawn instead, but in CPython 3.11 a tracer or profiler spins for ever after that.
+        """
+        while True:
+            try:
+                with self._lock:
+                    self._over.set()
+                for _ in range(_INSTRUCTIONS if self._thrown else 0):
+                    pass
+                return
+            except _TooLongError:
+                continue
+
+    # -- raising -------------------------------------------------------------------------------------------------
+
+    def _stop(self) -> None:
+        with self._lock:
+            if self._over.is_set():
+                return
+            if self._by_signal and _SIGNAL is not None:
+                signal.pthread_kill(self._thread, _SIGNAL)
+            else:
+                # Gets through between two instructions of Python, so not while a call of the system lasts.
+                self._thrown = True
+                error = ctypes.py_object(_TooLongError)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), error)
+
+    @contextmanager
+    def signalled(self) -> Iterator[None]:
+        """Where it is possible, a signal interrupts calls of the system, too: in the main thread."""
+        main = threading.current_thread() is threading.main_thread()
+        if not main or _SIGNAL is None or not hasattr(signal, "pthread_kill"):
+            yield
+            return
+        before = signal.signal(_SIGNAL, self._on_signal)
+        self._by_signal = True
+        try:
+            yield
+        finally:
+            signal.signal(_SIGNAL, before)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if not self._over.is_set() and self._call is not None and _gate(frame) is self._call:
+            raise _TooLongError
+
+
+def _gate(frame: FrameType | None) -> FrameType | None:
+    """The innermost call into the user's code, if one is being executed."""
+    while frame is not None and frame.f_code not in _GATES:
+        frame = frame.f_back
+    return frame
+
+
+def _refusal(call: FrameType, frame: FrameType | None, seconds: float) -> UsageError:
+    return UsageError(
+        f"{_what(call.f_locals)} has not returned for {seconds:g} s",
+        position=_line(frame, call),
+        remedy="let it end; if it only needs longer, give the scenario a larger step_seconds",
+    )
+
+
+def _what(local: dict[str, Any]) -> str:
+    """What a gate was called for."""
+    if "handler" in local:
+        return f"at {local['process'].me}, event {local['self'].events + 1}: {local['handler'].__qualname__}"
+    if "invariant" in local:
+        return f"after {local['world'].events} events, the invariant {local['invariant'].__name__}"
+    return str(local.get("what", "the scenario's fingerprint"))
+
+
+def _line(frame: FrameType | None, call: FrameType) -> Position | None:
+    """The line of the user's code nearest to where it is stuck."""
+    for inner, line in traceback.walk_stack(frame):
+        if inner is call:
+            return None
+        if not is_ours(inner.f_code.co_filename):
+            return Position(inner.f_code.co_filename, line, 1)
+    return None

@@ -1,0 +1,108 @@
+"""Processes that serve requests: forks of this one, so that they have the scenario without loading it again.
+
+Requests and replies are any values; both ends are this very program.  A worker that dies is an error, never a wait
+without end; workers end when the process that started them does.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from clew.errors import UsageError
+
+#: From a request to its reply.
+Serve = Callable[[Any], Any]
+
+_PATIENCE_SECONDS = 5.0
+
+
+class Worker:
+    """One process; ``busy`` while a request is with it."""
+
+    def __init__(self, serve: Serve, siblings: list[Worker]) -> None:
+        context = multiprocessing.get_context("fork")
+        self.connection, theirs = context.Pipe()
+        inherited = [self.connection, *(sibling.connection for sibling in siblings)]
+        self._process = context.Process(target=_serve, args=(serve, theirs, inherited), daemon=True)
+        with warnings.catch_warnings():
+            # From Python 3.12 on, threads of the caller are a reason to warn; ours are not running yet.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._process.start()
+        theirs.close()
+        self.busy = False
+
+    def ask(self, request: Any) -> None:
+        self.busy = True
+        with suppress(OSError):  # that it is dead shows when it is waited for
+            self.connection.send(request)
+
+    def reply(self) -> Any:
+        """What it answers; to be called when there is something to read."""
+        try:
+            reply = self.connection.recv()
+        except (EOFError, OSError):
+            self._process.join(_PATIENCE_SECONDS)
+            raise UsageError(
+                f"a worker process died ({_death(self._process.exitcode)})",
+                remedy="see whether memory ran out; with --workers 1 everything happens in one process",
+            ) from None
+        self.busy = False
+        return reply
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.join(_PATIENCE_SECONDS)
+        self.connection.close()
+
+
+def can_fork() -> bool:
+    return "fork" in multiprocessing.get_all_start_methods()
+
+
+@contextmanager
+def workers(count: int, serve: Serve) -> Iterator[list[Worker]]:
+    """So many processes, which are gone afterwards, whatever happens."""
+    started: list[Worker] = []
+    try:
+        for _ in range(count):
+            started.append(Worker(serve, started))
+        yield started
+    finally:
+        for worker in started:
+            worker.end()
+
+
+def ready(busy: list[Worker], seconds: float) -> list[Worker]:
+    """Those that have answered, or died, after waiting for at most so long."""
+    if not busy:
+        return []
+    answered = wait([worker.connection for worker in busy], seconds)
+    return [worker for worker in busy if worker.connection in answered]
+
+
+def _serve(serve: Serve, connection: Connection, inherited: list[Connection]) -> None:
+    """In the new process: answer until there is nobody to answer to."""
+    # Ctrl-C goes to all processes of a terminal; the one that started this one decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for other in inherited:
+        other.close()  # or the end of the process that holds the other end would go unnoticed
+    try:
+        while True:
+            connection.send(serve(connection.recv()))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        sys.stdout.flush()
+        os._exit(0)
+
+
+def _death(code: int | None) -> str:
+    if code is None:
+        return "how is not known"
+    return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,0 +1,82 @@
+"""Candidates tried by several processes: the answer is that of one, whatever happens in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.errors import BudgetExhaustedError, ClewError
+from clew.interrupt import Deadline
+from clew.minimization.searching import Alone, Listed, Search, Success
+from clew.minimization.together import Together
+from clew.minimization.trial import Schedule, Target
+from minimization.scenarios import Scripted, keepers
+
+Told = list[tuple[int, Schedule | None]]
+
+TARGET = Target(keepers(step_seconds=0.5), 0, (), "")
+
+SCRIPTS = st.lists(st.sampled_from(["fail"] * 6 + ["succeed", "refuse"]), max_size=40)
+
+
+@contextmanager
+def together(workers: int, seconds: float | None = None) -> Iterator[tuple[Together, Told]]:
+    told: Told = []
+    search = Together(TARGET, Deadline(seconds), lambda *what: told.append(what), workers)
+    try:
+        yield search, told
+    finally:
+        search.close()
+
+
+def family(scripts: list[str]) -> Listed:
+    return Listed(Scripted(number, what) for number, what in enumerate(scripts))
+
+
+def answer(search: Search, scripts: list[str]) -> Success | str | None:
+    try:
+        return search.first(family(scripts))
+    except ClewError as error:
+        return error.message
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_the_answer_is_that_of_one_process(workers: int) -> None:
+    """Also where a later candidate would be refused, and after an earlier search was."""
+    with together(workers) as (search, told):
+
+        @given(SCRIPTS)
+        @settings(max_examples=60)
+        def compared(scripts: list[str]) -> None:
+            told.clear()
+            expected: Told = []
+            alone = Alone(TARGET, Deadline(None), lambda *what: expected.append(what))
+            assert answer(search, scripts) == answer(alone, scripts)
+            assert told == expected
+
+        compared()
+
+
+def test_nothing_to_try() -> None:
+    with together(2) as (search, told):
+        assert search.first(Listed()) is None
+        assert told == []
+
+
+def test_a_process_that_dies_is_an_error() -> None:
+    with together(2) as (search, _), pytest.raises(ClewError, match="a worker process died"):
+        search.first(family(["fail"] * 5 + ["die"] + ["fail"] * 100))
+
+
+def test_what_never_returns_is_an_error() -> None:
+    with together(2) as (search, _), pytest.raises(ClewError, match=r"something has not returned for 0\.5 s"):
+        search.first(family(["fail", "stuck", "fail"]))
+
+
+def test_the_deadline_does_not_wait_for_anybody() -> None:
+    with together(2, seconds=0.3) as (search, _), pytest.raises(BudgetExhaustedError):
+        search.first(family(["sleep", "sleep", "sleep"]))

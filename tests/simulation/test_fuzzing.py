@@ -1,0 +1,225 @@
+"""Fuzzing: the same violation whatever the number of processes, and what was covered on the way to it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.errors import UsageError
+from clew.simulation import Broken, CodeBlock, Context, Node, Scenario, Send, WaitCondition
+from clew.simulation import fuzzing as module
+from clew.simulation.coverage import Coverage
+from clew.simulation.fuzzing import Fuzzed, fuzz, record
+from clew.simulation.loading import load_scenario
+from clew.simulation.recording import write_recording
+from clew.simulation.replaying import Outcome, replay
+from scenario_files import CALM, CRASH, TOKENS, scenario_file
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> str:
+    return scenario_file(tmp_path, TOKENS)
+
+
+def test_the_first_violation(tokens: str) -> None:
+    scenario = load_scenario(tokens).scenario
+    first = next(seed for seed in range(100) if record(tokens, seed).broken is not None)
+    fuzzed = fuzz(tokens)
+    assert (fuzzed.run, fuzzed.incomplete, fuzzed.early, fuzzed.trace) == (first, None, 0, None)
+    assert fuzzed.recording == record(tokens, first)
+    assert fuzzed.recording.broken is not None and fuzzed.recording.broken.invariant == "few"
+    assert replay(fuzzed.recording).outcome is Outcome.SAME
+    assert fuzzed.coverage.runs == first + 1
+    assert fuzzed.coverage.types == ("Hello", "Token")
+    assert fuzzed.coverage.steps > fuzzed.coverage.deliveries > 100
+    assert fuzzed.coverage.states > 3
+    from_the_next = fuzz(scenario, seed=first + 1)
+    assert from_the_next.recording is not None and from_the_next.recording.seed > first
+
+
+def test_no_violation_and_what_was_covered(tmp_path: Path) -> None:
+    fuzzed = fuzz(scenario_file(tmp_path, CALM), runs=5)
+    assert fuzzed == Fuzzed(None, None, None, Coverage(5, 15, 5, ("str",), 0), 0, None, ())
+
+
+def test_an_exception_with_its_trace(tmp_path: Path) -> None:
+    fuzzed = fuzz(scenario_file(tmp_path, CRASH))
+    assert fuzzed.recording is not None and fuzzed.recording.broken == Broken(
+        "no uncaught exception", "ValueError: no thanks (in Fragile.on_message)", ("a",)
+    )
+    assert fuzzed.trace is not None and fuzzed.trace.endswith("ValueError: no thanks\n")
+
+
+def test_a_violation_that_comes_too_early_does_not_count(tokens: str) -> None:
+    everything = fuzz(tokens)
+    assert everything.recording is not None
+    deliveries = everything.recording.deliveries
+    later = fuzz(tokens, at_least=deliveries + 1)
+    assert later.recording is not None and later.recording.deliveries > deliveries
+    assert later.run is not None and everything.run is not None and later.run > everything.run
+    assert 1 <= later.early <= later.run
+
+
+def test_a_bound_on_steps(tokens: str) -> None:
+    fuzzed = fuzz(tokens, steps=20, runs=3)
+    assert (fuzzed.recording, fuzzed.coverage.runs) == (None, 3)
+    assert 50 <= fuzzed.coverage.steps <= 60
+
+
+def test_looking_rarely_finds_the_same_event(tokens: str) -> None:
+    loaded = load_scenario(tokens)
+    rarely = replace(loaded, scenario=replace(loaded.scenario, check_every=7))
+    assert fuzz(rarely).recording == fuzz(loaded).recording
+
+
+# -- workers -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at_least", [0, 230])
+def test_the_result_does_not_depend_on_the_number_of_workers(tokens: str, at_least: int) -> None:
+    alone = fuzz(tokens, at_least=at_least)
+    assert alone.recording is not None
+    for workers in (2, 3):
+        assert fuzz(tokens, workers=workers, at_least=at_least) == alone
+
+
+def test_nothing_found_by_workers_is_the_same_nothing(tokens: str) -> None:
+    assert fuzz(tokens, steps=50, runs=40, workers=2) == fuzz(tokens, steps=50, runs=40)
+
+
+def test_a_worker_that_dies_is_reported(tmp_path: Path) -> None:
+    text = CALM.replace("self.last = message", "import os; os.kill(os.getpid(), 9)")
+    with pytest.raises(UsageError) as caught:
+        fuzz(scenario_file(tmp_path, text), workers=2)
+    assert caught.value.message == f"a worker process died (signal {int(signal.SIGKILL)})"
+
+
+def test_a_mistake_found_by_a_worker_is_that_of_the_first_run(tmp_path: Path) -> None:
+    sometimes = "ctx.send(ctx.me, object()) if ctx.random.random() < 0.05 else None"
+    text = CALM.replace("self.last = message", sometimes)
+    file = scenario_file(tmp_path, text)
+    messages = set()
+    for workers in (1, 2):
+        with pytest.raises(UsageError) as caught:
+            fuzz(file, workers=workers)
+        messages.add(str(caught.value))
+    (message,) = messages
+    assert message.startswith(f"{file}:6:1: error: at a, in Fragile.on_message: a object cannot be sent")
+
+
+def test_without_fork_there_is_one_worker(tokens: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "can_fork", lambda: False)
+    fuzzed = fuzz(tokens, workers=2)
+    assert [notice.message for notice in fuzzed.notices] == [
+        "this system cannot fork a process, so there is one worker only"
+    ]
+    assert replace(fuzzed, notices=()) == fuzz(tokens)
+
+
+def test_workers_are_gone_when_the_time_is_over(tmp_path: Path) -> None:
+    file = scenario_file(tmp_path, TOKENS.replace("LIMIT = 40", "LIMIT = 10**9"))
+    for workers in (1, 2):
+        fuzzed = fuzz(file, runs=10**9, workers=workers, time_limit=0.6)
+        assert fuzzed.incomplete == "the time limit of 0.6 s ran out"
+        assert fuzzed.coverage.runs > 0 and fuzzed.recording is None
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+# -- mistakes ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        ({"runs": 0}, "runs is 0"),
+        ({"workers": 0}, "workers is 0"),
+        ({"at_least": -1}, "at_least is -1"),
+        ({"seed": -1}, "the seed is -1"),
+        ({"seed": 2**63 - 1}, f"the seed is {2**63 - 1}"),
+        ({"steps": 0}, "steps is 0, check_every 1 and count 0"),
+        ({"time_limit": 0}, "the time limit is 0 s"),
+    ],
+)
+def test_flags_that_make_no_sense(flags: dict[str, Any], says: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        fuzz(scenario_file(tmp_path, CALM), **flags)
+    assert caught.value.message == says and caught.value.remedy
+
+
+class Forgetful(Node):
+    """Not determined by what it sees: it counts over all executions."""
+
+    calls = 0
+
+    def on_message(self, ctx: Context, sender: str, message: Any) -> None:
+        Forgetful.calls += 1
+        self.calls = Forgetful.calls
+        if Forgetful.calls == 3:
+            ctx.send(ctx.me, "again")
+
+
+def third(nodes: Mapping[str, Any]) -> str | None:
+    return "third" if any(node.calls == 3 for node in nodes.values()) else None
+
+
+def test_code_that_does_not_do_the_same_twice() -> None:
+    Forgetful.calls = 0
+    scenario = Scenario(nodes={"a": Forgetful}, running=["a"], before=[Send("a", 1)], invariants=[third])
+    with pytest.raises(UsageError) as caught:
+        fuzz(scenario)
+    assert "the same execution twice is not the same: " in caught.value.message
+    assert "likely cause: it differs from one execution to the next" in caught.value.message
+
+
+@pytest.mark.parametrize("event", [CodeBlock("b", lambda world: None), WaitCondition("b", lambda world: True)])
+def test_what_makers_make_must_have_a_name(event: Any) -> None:
+    scenario = Scenario(
+        nodes={"a": Node},
+        running=["a"],
+        events=[(1, lambda random, world: event)],
+        count=1,
+        invariants=[lambda nodes: "always"],
+        steps=1,
+    )
+    with pytest.raises(UsageError, match="the scenario's events made 'b', which a recording could not name"):
+        record(scenario, 0)
+    record(replace(scenario, code=[CodeBlock("b", lambda world: None)], after=[event]), 0)
+
+
+# -- determinism -------------------------------------------------------------------------------------------------
+
+RECORD = """\
+import hashlib
+import sys
+from clew.simulation.fuzzing import record
+from clew.simulation.recording import write_recording
+for seed in range(50):
+    text = write_recording(record(sys.argv[1], seed))
+    print(seed, len(text), hashlib.sha256(text.encode()).hexdigest())
+"""
+
+
+def test_recordings_are_the_same_bytes_in_every_process(tokens: str) -> None:
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", RECORD, tokens],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert outputs[0] == outputs[1]
+    assert len(set(outputs[0].splitlines())) == 50
+    text = write_recording(record(tokens, 49))
+    assert outputs[0].splitlines()[49].split()[1] == str(len(text))

@@ -1,0 +1,191 @@
+"""Random executions: the same for the same seed, and what comes from outside comes when it should."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from clew.errors import UsageError
+from clew.simulation import (
+    Broken,
+    CodeBlock,
+    Context,
+    External,
+    Network,
+    Node,
+    Scenario,
+    Send,
+    Start,
+    WaitCondition,
+    WaitQuiescence,
+    World,
+)
+from clew.simulation.loading import load_scenario
+from clew.simulation.random_run import Run, random_run
+from clew.simulation.steps import Act, Do
+from scenario_files import TOKENS, scenario_file
+
+
+class Ticker(Node):
+    """Has a timer that is always set."""
+
+    def on_start(self, ctx: Context) -> None:
+        self.ticks = 0
+        self.got: list[Any] = []
+        ctx.set_timer()
+
+    def on_message(self, ctx: Context, sender: str, message: Any) -> None:
+        self.got.append(message)
+        if isinstance(message, int) and message > 0:
+            ctx.send(ctx.me, message - 1)
+
+    def on_timer(self, ctx: Context, name: str) -> None:
+        self.ticks += 1
+        ctx.set_timer(name)
+
+
+def ticking(**more: Any) -> Scenario:
+    return Scenario(nodes={"a": Ticker}, running=["a"], **more)
+
+
+def kinds(run: Run) -> list[str]:
+    return [step.do.value if isinstance(step, Act) else type(step).__name__ for step in run.steps]
+
+
+def test_a_seed_is_an_execution_recorded_or_not(tmp_path: Path) -> None:
+    scenario = load_scenario(scenario_file(tmp_path, TOKENS)).scenario
+    for seed in range(20):
+        plain, kept = random_run(scenario, seed), random_run(scenario, seed, recording=True)
+        assert plain.steps == []
+        assert (plain.world.events, plain.deliveries, plain.broken) == (
+            kept.world.events,
+            kept.deliveries,
+            kept.broken,
+        )
+        assert kept.steps == random_run(scenario, seed, recording=True).steps
+    assert random_run(scenario, 0, recording=True).steps != random_run(scenario, 1, recording=True).steps
+
+
+def test_an_execution_ends_at_quiescence_although_timers_are_set() -> None:
+    run = random_run(ticking(before=[Send("a", 5)], timers=0.3), 0, recording=True)
+    node = run.world.nodes["a"]
+    assert isinstance(node, Ticker) and node.got == [5, 4, 3, 2, 1, 0]
+    assert run.deliveries == 6 + node.ticks < 30
+
+
+def test_without_something_to_wait_for_it_goes_on_for_all_steps() -> None:
+    run = random_run(ticking(before=[Send("a", 5)], after=[], steps=50), 0)
+    assert run.world.events == 50
+
+
+def test_what_comes_after_a_wait_comes_when_it_is_over() -> None:
+    ready = WaitCondition("two", lambda world: len(vars(world.nodes["a"])["got"]) >= 2)
+    before = [Send("a", 3), ready, Send("a", "late"), WaitQuiescence(), Send("a", "last")]
+    run = random_run(ticking(before=before, timers=0.0), 0, recording=True)
+    node = run.world.nodes["a"]
+    assert isinstance(node, Ticker)
+    assert [m for m in node.got if isinstance(m, int)] == [3, 2, 1, 0]
+    assert node.got.index("late") >= 2 and node.got[-1] == "last"
+    assert Counter(kinds(run)) == {
+        "Send": 3,
+        "WaitCondition": 1,
+        "WaitQuiescence": 2,
+        "deliver": 6,
+    }
+
+
+def test_events_are_drawn_as_often_as_asked_for() -> None:
+    def maker(random: Random, world: World) -> External | None:
+        return Send("a", "drawn")
+
+    def never(random: Random, world: World) -> External | None:
+        raise AssertionError
+
+    run = random_run(ticking(events=[(1, maker), (0, never)], count=40, steps=200), 3, recording=True)
+    assert kinds(run).count("Send") == 40
+
+
+def test_a_maker_may_wait() -> None:
+    def maker(random: Random, world: World) -> External | None:
+        return WaitQuiescence()
+
+    run = random_run(ticking(events=[(1, maker)], count=3, steps=50), 0, recording=True)
+    assert kinds(run).count("WaitQuiescence") == 4
+    assert run.world.events == len(run.steps) - 4
+
+
+def test_loss_and_duplication_happen() -> None:
+    scenario = ticking(
+        before=[Send("a", "x")] * 200, loss=0.2, duplication=0.2, timers=0.0, network=Network.REORDERING
+    )
+    run = random_run(scenario, 1, recording=True)
+    fates = Counter(step.do for step in run.steps if isinstance(step, Act))
+    assert fates[Do.LOSE] + fates[Do.DELIVER] == 200 + fates[Do.DUPLICATE]
+    assert 30 < fates[Do.LOSE] < 80 and 30 < fates[Do.DUPLICATE] < 100
+
+
+def test_a_rare_timer_goes_off_when_there_is_nothing_else_to_do() -> None:
+    scenario = ticking(before=[Send("a", 100)], timers=0.5, rare={"timer": 0.0}, after=[], steps=150)
+    run = random_run(scenario, 0)
+    node = run.world.nodes["a"]
+    assert isinstance(node, Ticker)
+    assert (len(node.got), node.ticks) == (101, 48)
+
+
+def test_invariants_are_looked_at_every_so_many_events_and_at_the_end() -> None:
+    def few(nodes: Mapping[str, Any]) -> Broken | None:
+        return Broken("few", "many", ("a",)) if len(nodes["a"].got) >= 3 else None
+
+    for every, events in ((1, 4), (5, 5), (100, 7)):
+        run = random_run(ticking(before=[Send("a", 5)], timers=0.0, invariants=[few], check_every=every), 0)
+        assert run.broken == Broken("few", "many", ("a",))
+        assert run.world.events == events
+
+
+def raising(*arguments: Any) -> Any:
+    raise ZeroDivisionError("oh")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (
+            {"before": [], "events": [(1, raising)], "count": 1, "steps": 1},
+            "the maker of events raising raised ZeroDivisionError: oh",
+        ),
+        ({"before": [WaitCondition("c", raising)]}, "the condition 'c' raised ZeroDivisionError: oh"),
+        ({"before": [CodeBlock("b", raising)]}, "the code block 'b' raised ZeroDivisionError: oh"),
+        ({"invariants": [raising]}, "after 1 events, the invariant raising raised ZeroDivisionError: oh"),
+        ({"fingerprint": raising}, "the scenario's fingerprint of a int raised ZeroDivisionError: oh"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else list(value)[-1],
+)
+def test_functions_of_the_scenario_that_raise(more: dict[str, Any], says: str) -> None:
+    scenario = ticking(**{"before": [Send("a", 1), Start("a")], **more})
+    with pytest.raises(UsageError) as caught:
+        random_run(scenario, 0, recording=True)
+    assert caught.value.message == says and caught.value.remedy
+    assert caught.value.position is not None and caught.value.position.file == __file__
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"nodes": {}}, "the scenario has no node, or one without a name"),
+        ({"steps": 0}, "steps is 0, check_every 1 and count 0"),
+        ({"count": 3}, "count is 3, but there is nothing to draw from"),
+        ({"loss": 1.5}, "loss is 1.5"),
+        ({"rare": {"tick": -1}}, "tick is -1"),
+        ({"step_seconds": 0}, "step_seconds is 0"),
+    ],
+    ids=str,
+)
+def test_scenarios_that_make_no_sense(more: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Scenario(**{"nodes": {"a": Ticker}, **more})
+    assert caught.value.message == says and caught.value.remedy
