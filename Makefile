@@ -33,7 +33,7 @@ browser:
 thorough: $(VENV)/ready
 	$(BIN)/pytest -n 2 --thorough tests/search tests/engine
 
-# Figures 11, 12 and 13 of the paper with our numbers beside the published ones
+# the figures and tables of the papers with our numbers beside the published ones
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks
 

@@ -42,7 +42,7 @@ def _output(command: str, folder: Path) -> str:
     if program == "cat":
         return "".join((folder / name).read_text(encoding="utf-8") for name in arguments)
     assert program == "clew", "only clew commands, and the files that they write, are shown with their output"
-    done = clew(*arguments, cwd=folder)
+    done = clew(*arguments, cwd=folder, seconds=300)
     assert done.returncode in (0, 1, 3), done.stderr
     return done.stdout
 
@@ -70,6 +70,17 @@ def test_the_python_example_of_the_readme(tmp_path: Path) -> None:
         [sys.executable, str(script)], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.splitlines()[0] == re.findall(r"faults\)\s+# (.*)", block)[0]
+
+
+def test_the_python_example_of_the_guide_to_simulation(tmp_path: Path) -> None:
+    guide = (ROOT / "docs/simulation.md").read_text(encoding="utf-8")
+    *_, block = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    script = tmp_path / "example.py"
+    script.write_text(block, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=ROOT, capture_output=True, text=True, timeout=300, check=True
+    )
+    assert done.stdout.splitlines() == re.findall(r"what\)\s+# (.*)", block)
 
 
 def test_the_program_of_the_readme_is_broken_by_one_loss(tmp_path: Path) -> None:

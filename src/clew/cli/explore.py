@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator
 
@@ -11,8 +10,9 @@ import click
 from clew.cli import exit_codes
 from clew.cli.files import refuse_no_file, say, write_file
 from clew.cli.progress import progress_display
-from clew.cli.recordings import harmless, violation_details, violation_text
+from clew.cli.recordings import harmless, violation_details, violation_text, what_next
 from clew.exploration import DEFAULT_TIMERS, Answer, Exploration, Found, explore
+from clew.report.plural import counted
 from clew.simulation.execution import execute
 from clew.simulation.loading import Loaded, load_scenario
 from clew.simulation.recording import is_wait, recorded, write_recording
@@ -99,7 +99,7 @@ def _lines(explored: Exploration, loaded: Loaded, seed: int, output: str | None)
     for found in explored.found:
         yield from _violation(found, loaded, seed)
     if explored.found:
-        yield from _what_next(output)
+        yield from what_next(output)
     yield from _explored(explored)
 
 
@@ -117,24 +117,11 @@ def _violation(found: Found, loaded: Loaded, seed: int) -> Iterator[str]:
         yield f"    {number:3}. {describe(step)}"
 
 
-def _what_next(output: str | None) -> Iterator[str]:
-    if output is None:
-        yield "  not recorded: to keep it, run the same command with -o rec.json"
-        return
-    yield f"  recorded in {output}"
-    yield f"  replay:   clew replay {shlex.quote(output)}"
-    yield f"  minimize: clew minimize {shlex.quote(output)} -o min.json"
-
-
 def _explored(explored: Exploration) -> Iterator[str]:
-    counts = [_count(explored.schedules, "schedule"), f"{_count(explored.events, 'event')} executed"]
+    counts = [counted(explored.schedules, "schedule"), f"{counted(explored.events, 'event')} executed"]
     if explored.states:
-        counts.insert(1, _count(explored.states, "global state"))
+        counts.insert(1, counted(explored.states, "global state"))
     yield f"  explored: {', '.join(counts)}"
     if explored.answer is Answer.VIOLATION and explored.reason is not None:
         yield f"  not everything is explored: {explored.reason}"
     yield f"  bounds: {explored.bounds}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what if number == 1 else f'{what}s'}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator
 
@@ -11,7 +10,8 @@ import click
 from clew.cli import exit_codes
 from clew.cli.files import refuse_no_file, say, write_file
 from clew.cli.progress import progress_display
-from clew.cli.recordings import harmless, violation_details, violation_text
+from clew.cli.recordings import harmless, violation_details, violation_text, what_next
+from clew.report.plural import counted
 from clew.simulation.coverage import MOST_STATES, PERIOD, Coverage
 from clew.simulation.fuzzing import DEFAULT_RUNS, Fuzzed, fuzz
 from clew.simulation.recording import write_recording
@@ -77,33 +77,20 @@ def _lines(fuzzed: Fuzzed, seed: int, at_least: int, output: str | None) -> Iter
         what = violation_text(recording.broken, recording.deliveries)
         yield f"VIOLATION: {what}, in the run with seed {seed + run}."
         yield from violation_details(recording.broken, fuzzed.trace)
-        yield from _what_next(output)
+        yield from what_next(output)
     elif fuzzed.incomplete is not None:
         yield f"INCOMPLETE: {fuzzed.incomplete}; no violation so far."
     else:
         yield "NO VIOLATION in these runs."
     yield from _covered(fuzzed.coverage)
     if fuzzed.early:
-        yield f"  {_count(fuzzed.early, 'violation')} after fewer than {at_least} deliveries did not count"
-
-
-def _what_next(output: str | None) -> Iterator[str]:
-    if output is None:
-        yield "  not recorded: to keep it, run the same command with -o rec.json"
-        return
-    yield f"  recorded in {output}"
-    yield f"  replay:   clew replay {shlex.quote(output)}"
-    yield f"  minimize: clew minimize {shlex.quote(output)} -o min.json"
+        yield f"  {counted(fuzzed.early, 'violation')} after fewer than {at_least} deliveries did not count"
 
 
 def _covered(coverage: Coverage) -> Iterator[str]:
-    counts = [_count(coverage.runs, "run"), _count(coverage.steps, "step")]
-    counts.append(_count(coverage.deliveries, "delivery", "deliveries"))
+    counts = [counted(coverage.runs, "run"), counted(coverage.steps, "step")]
+    counts.append(counted(coverage.deliveries, "delivery", "deliveries"))
     yield f"  covered: {', '.join(counts)}"
     yield f"  types of messages delivered: {', '.join(coverage.types) or 'none'}"
     states = f"{coverage.states}{' or more' if coverage.states >= MOST_STATES else ''}"
     yield f"  different states of nodes, looked at every {PERIOD} events: {states}"
-
-
-def _count(number: int, one: str, several: str | None = None) -> str:
-    return f"{number} {one if number == 1 else several or f'{one}s'}"

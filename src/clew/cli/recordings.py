@@ -90,6 +90,16 @@ def violation_details(broken: Broken, trace: str | None) -> Iterator[str]:
         yield f"    {line}"
 
 
+def what_next(output: str | None) -> Iterator[str]:
+    """What can be done with the recording of a violation, or how to get one."""
+    if output is None:
+        yield "  not recorded: to keep it, run the same command with -o rec.json"
+        return
+    yield f"  recorded in {output}"
+    yield f"  replay:   clew replay {shlex.quote(output)}"
+    yield f"  minimize: clew minimize {shlex.quote(output)} -o min.json"
+
+
 # -- event after event -------------------------------------------------------------------------------------------
 
 

@@ -20,11 +20,11 @@ from clew.report.colours import COLOURS
 from clew.report.html import policy_hash
 from clew.report.lamport import Diagram, Fate, MarkKind
 from clew.report.markup import speakable
+from clew.report.plural import counted
 from clew.report.simulated_diagram import run_diagram
 from clew.report.simulated_run import Change, Event, Sent, Story, story_of
 from clew.report.simulated_text import violation_text
 from clew.report.simulated_values import Difference, Piece, abbreviated, difference, nearby, pieces
-from clew.report.text import counted
 from clew.simulation.execution import Execution
 from clew.simulation.pool import Envelope
 from clew.simulation.steps import Act

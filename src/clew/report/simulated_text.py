@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from clew.report.columns import columns, shortened
 from clew.report.lamport_events_text import event_lines
 from clew.report.lamport_text import in_ascii, printable
+from clew.report.plural import counted
 from clew.report.simulated_diagram import run_diagram
 from clew.report.simulated_run import Change, Event, Sent, Story, story_of
 from clew.report.simulated_values import difference, nearby
-from clew.report.text import counted
 from clew.simulation.events import Send
 from clew.simulation.execution import Execution
 from clew.simulation.scenario import Broken

@@ -13,6 +13,7 @@ from clew.api import Verdict
 from clew.engine.execution import Execution, Message, row_text
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.program.outcomes import PRE
+from clew.report.plural import counted
 from clew.search.verdict import Answer, Counterexample
 
 #: More violated rows than this are not read; JSON and the report have them all.
@@ -91,10 +92,6 @@ def _one_counterexample(found: Counterexample, spec: FailureSpec, files: Sequenc
 
 def _faultcounted(found: Counterexample) -> str:
     return counted(len(found.faults), "fault")
-
-
-def counted(number: int, noun: str, several: str | None = None) -> str:
-    return f"{number} {noun if number == 1 else several or noun + 's'}"
 
 
 def fault_text(fault: Fault) -> str:

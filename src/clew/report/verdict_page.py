@@ -14,7 +14,8 @@ from clew.explain.explainer import Explainer, Lineage, Margin
 from clew.faults import FailureSpec, FaultSet
 from clew.report.html import Choice, ExecutionRow, MarginRow, Page, render
 from clew.report.page_data import ShownRun, page_data
-from clew.report.text import VACUOUS, combinations_text, counted, execution_text, replay_command, verdict_text
+from clew.report.plural import counted
+from clew.report.text import VACUOUS, combinations_text, execution_text, replay_command, verdict_text
 from clew.report.wording import brief, broken_promise
 from clew.search.verdict import Answer, Counterexample
 from clew.violation import Violation
