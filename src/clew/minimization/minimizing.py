@@ -33,6 +33,7 @@ class Minimized:
     size: Size
     stages: tuple[Stage, ...]
     pace: tuple[tuple[int, int], ...]
+    ahead: int
     stopped: str | None
     problem: ClewError | None
     notices: tuple[Notice, ...]
@@ -86,6 +87,7 @@ def minimize(
         found.size,
         found.stages,
         found.pace,
+        found.ahead,
         found.stopped,
         found.problem,
         tuple(notices),

@@ -67,13 +67,15 @@ class Smallest:
     """``steps`` is the smallest execution found; ``stopped``: why the search ended before its end, if it did.
 
     ``problem``: the mistake of the user that ended it, if that did.  ``pace`` says after how many schedules how
-    many deliveries were left, whenever that became less.
+    many deliveries were left, whenever that became less.  ``ahead``: how many schedules other processes executed
+    in vain, because one before them succeeded.
     """
 
     steps: tuple[Step, ...]
     size: Size
     stages: tuple[Stage, ...]
     pace: tuple[tuple[int, int], ...]
+    ahead: int
     stopped: str | None
     problem: ClewError | None
 
@@ -102,6 +104,7 @@ class Minimizer:
         self._shrink = shrink
         self._stage = "recorded"
         self._tried = 0
+        self._ahead = 0
         self._stages: list[Stage] = []
         self._pace: list[tuple[int, int]] = []
 
@@ -118,7 +121,7 @@ class Minimizer:
         except ClewError as error:
             stopped, problem = f"an error ended the stage {self._stage}", error
         steps = self._target.steps(self._best)
-        return Smallest(steps, self._size(), tuple(self._stages), tuple(self._pace), stopped, problem)
+        return Smallest(steps, self._size(), tuple(self._stages), tuple(self._pace), self._ahead, stopped, problem)
 
     # -- the stages ----------------------------------------------------------------------------------------------
 
@@ -270,9 +273,11 @@ class Minimizer:
                 yield Alone(self._target, self._deadline, self._witness)
             return
         # Before the step limit begins: that is a thread, and a process with threads should not fork.
+        before = self._tried
         together = Together(self._target, self._deadline, self._witness, self._workers)
         try:
             with self._counting(name):
                 yield together
         finally:
+            self._ahead += together.executed - (self._tried - before)
             together.close()

@@ -6,6 +6,7 @@ handed out in order; the success with the lowest place counts, once all before i
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,15 +20,15 @@ from clew.simulation.watchdog import step_limit
 from clew.simulation.workers import Worker, ready, workers
 
 #: How long a block should take: long enough to make handing it over cheap, short enough to waste little.
-_BLOCK_SECONDS = 0.02
+_BLOCK_SECONDS = 0.008
 _POLL_SECONDS = 0.05
 _LONGEST_BLOCK = 256
 
 
 class _Block(NamedTuple):
-    """Places from ``start`` to before ``end``; ``family`` is None where the worker has it already."""
+    """Places from ``start`` to before ``end``; ``family`` is pickled, None where the worker has it already."""
 
-    family: Family | None
+    family: bytes | None
     start: int
     end: int
 
@@ -46,8 +47,12 @@ class Together:
     def __init__(self, target: Target, deadline: Deadline, witness: Witness, count: int) -> None:
         self._deadline = deadline
         self._witness = witness
+        self._count = count
         self._size = 1
+        #: How many schedules the workers have executed, also those ahead of a success that made them needless.
+        self.executed = 0
         self._number = 0
+        self._packed: bytes | None = None  # the family of this search: it is the same for all workers
         self._stack = ExitStack()
         self._idle = list(self._stack.enter_context(workers(count, _Server(target).serve)))
         self._busy: dict[Worker, tuple[int, int]] = {}  # the search, and where the block starts
@@ -58,6 +63,7 @@ class Together:
 
     def first(self, family: Family) -> Success | None:
         self._number += 1
+        self._packed = None
         results: dict[int, Tried] = {}
         refused: dict[int, UsageError] = {}
         told = place = 0
@@ -81,8 +87,12 @@ class Together:
     def _hand_out(self, family: Family, place: int) -> int:
         while self._idle and place < len(family):
             worker = self._idle.pop()
-            end = min(place + self._size, len(family))
-            worker.ask(_Block(None if self._told.get(worker) == self._number else family, place, end))
+            # Towards the end smaller blocks, so that nobody waits for one who has much left.
+            fair = -(-(len(family) - place) // (2 * self._count))
+            end = place + max(1, min(self._size, fair))
+            if self._packed is None:
+                self._packed = pickle.dumps(family)
+            worker.ask(_Block(None if self._told.get(worker) == self._number else self._packed, place, end))
             self._told[worker] = self._number
             self._busy[worker] = (self._number, place)
             place = end
@@ -99,6 +109,7 @@ class Together:
             answer: _Answer = worker.reply()
             self._idle.append(worker)
             self._adapt(answer)
+            self.executed += sum(result.executed for result in answer.results)
             if search == self._number:  # otherwise it was tried ahead, and is not wanted any more
                 yield start, answer
 
@@ -116,7 +127,8 @@ class _Server:
 
     def serve(self, block: _Block) -> _Answer:
         started = time.perf_counter()
-        self._family = block.family or self._family
+        if block.family is not None:
+            self._family = pickle.loads(block.family)  # from the process that this one is a copy of
         results: list[Tried] = []
         refused = None
         try:
