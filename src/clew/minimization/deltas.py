@@ -9,11 +9,11 @@ from what was really taken each time: that is often far less than what was asked
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clew.minimization.backtracking import Near
 from clew.minimization.searching import Candidate, Listed, Search, Tried
-from clew.minimization.trial import Item, Match, Schedule, Target, attempt
+from clew.minimization.trial import Item, Match, Plain, Schedule, Target, attempt, from_plain, plain
 
 #: A run of events is short when it is less than this part of a schedule.
 _LONG_RUNS = 64
@@ -125,10 +125,14 @@ class _Cuts:
 
     def __init__(self, schedule: Schedule, how: How, chunk: int, done: int, everything: bool) -> None:
         self._schedule = schedule
+        self._given = (how, chunk, done, everything)
         self._how = how
         self._chunk = chunk
         self._places = _removable(schedule, everything)
         self._end = max(0, len(self._places) - done)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpacked, (plain(self._schedule), *self._given)
 
     def __len__(self) -> int:
         return -(-self._end // self._chunk)
@@ -137,6 +141,10 @@ class _Cuts:
         end = self._end - place * self._chunk
         out = set(self._places[max(0, end - self._chunk) : end])
         return self._how.candidate([item for k, item in enumerate(self._schedule) if k not in out])
+
+
+def _unpacked(items: Plain, how: How, chunk: int, done: int, everything: bool) -> _Cuts:
+    return _Cuts(from_plain(items), how, chunk, done, everything)
 
 
 def _removable(schedule: Schedule, everything: bool) -> list[int]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from clew.errors import ClewError, Position, UsageError
 from clew.interrupt import Deadline
 from clew.minimization.searching import Family, Listed, Success, Tried, Witness
-from clew.minimization.trial import Target
+from clew.minimization.trial import Plain, Target, from_plain, plain
 from clew.simulation.watchdog import step_limit
 from clew.simulation.workers import Worker, ready, workers
 
@@ -36,7 +36,7 @@ class _Block(NamedTuple):
 class _Answer(NamedTuple):
     """What the candidates of a block came to, up to the first success or the first that is refused."""
 
-    results: list[Tried]
+    results: list[tuple[Plain | None, int]]
     seconds: float
     refused: tuple[str, Position | None, str | None] | None
 
@@ -45,6 +45,7 @@ class Together:
     """``close`` ends the workers."""
 
     def __init__(self, target: Target, deadline: Deadline, witness: Witness, count: int) -> None:
+        self._target = target
         self._deadline = deadline
         self._witness = witness
         self._count = count
@@ -52,6 +53,7 @@ class Together:
         #: How many schedules the workers have executed, also those ahead of a success that made them needless.
         self.executed = 0
         self._number = 0
+        self._lucky = False
         self._packed: bytes | None = None  # the family of this search: it is the same for all workers
         self._stack = ExitStack()
         self._idle = list(self._stack.enter_context(workers(count, _Server(target).serve)))
@@ -64,24 +66,28 @@ class Together:
     def first(self, family: Family) -> Success | None:
         self._number += 1
         self._packed = None
-        results: dict[int, Tried] = {}
-        refused: dict[int, UsageError] = {}
+        results: dict[int, Tried | UsageError] = {}
         told = place = 0
+        if self._lucky and len(family):
+            # Last time the first one was a success: then to hand candidates out takes longer than to try it.
+            first = family.at(0).tried(self._target)
+            results[0] = first
+            self.executed += first.executed
+            place = 1
         while told < len(family):
-            place = self._hand_out(family, place)
-            for start, answer in self._answers():
-                results.update((start + k, result) for k, result in enumerate(answer.results))
-                if answer.refused is not None:
-                    message, position, remedy = answer.refused
-                    refused[start + len(answer.results)] = UsageError(message, position=position, remedy=remedy)
-            while told in results or told in refused:
-                if told in refused:  # only now: alone, nobody would have come to it before
-                    raise refused[told]
-                schedule, executed = results.pop(told)
-                self._witness(executed, schedule)
-                if schedule is not None:
-                    return Success(told, schedule)
+            if told not in results:
+                place = self._hand_out(family, place)
+                results.update(self._answers())
+            while told in results:
+                result = results.pop(told)
+                if isinstance(result, UsageError):  # only now: alone, nobody would have come to it before
+                    raise result
+                self._witness(result.executed, result.schedule)
+                if result.schedule is not None:
+                    self._lucky = told == 0
+                    return Success(told, result.schedule)
                 told += 1
+        self._lucky = False
         return None
 
     def _hand_out(self, family: Family, place: int) -> int:
@@ -98,8 +104,8 @@ class Together:
             place = end
         return place
 
-    def _answers(self) -> Iterator[tuple[int, _Answer]]:
-        """The blocks of this search that are done, with the place of their first candidate."""
+    def _answers(self) -> Iterator[tuple[int, Tried | UsageError]]:
+        """What has become of candidates of this search, by their place."""
         done: list[Worker] = []
         while not done:
             self._deadline.check()
@@ -109,13 +115,21 @@ class Together:
             answer: _Answer = worker.reply()
             self._idle.append(worker)
             self._adapt(answer)
-            self.executed += sum(result.executed for result in answer.results)
-            if search == self._number:  # otherwise it was tried ahead, and is not wanted any more
-                yield start, answer
+            self.executed += sum(executed for _, executed in answer.results)
+            if search != self._number:
+                continue  # tried ahead, and not wanted any more
+            yield from ((start + k, _tried(*result)) for k, result in enumerate(answer.results))
+            if answer.refused is not None:
+                message, position, remedy = answer.refused
+                yield start + len(answer.results), UsageError(message, position=position, remedy=remedy)
 
     def _adapt(self, answer: _Answer) -> None:
         each = answer.seconds / max(1, len(answer.results))
         self._size = max(1, min(_LONGEST_BLOCK, int(_BLOCK_SECONDS / max(each, 1e-6))))
+
+
+def _tried(items: Plain | None, executed: int) -> Tried:
+    return Tried(None if items is None else from_plain(items), executed)
 
 
 class _Server:
@@ -129,13 +143,14 @@ class _Server:
         started = time.perf_counter()
         if block.family is not None:
             self._family = pickle.loads(block.family)  # from the process that this one is a copy of
-        results: list[Tried] = []
+        results: list[tuple[Plain | None, int]] = []
         refused = None
         try:
             with step_limit(self._target.scenario.step_seconds):
                 for place in range(block.start, block.end):
-                    results.append(self._family.at(place).tried(self._target))
-                    if results[-1].schedule is not None:
+                    schedule, executed = self._family.at(place).tried(self._target)
+                    results.append((None if schedule is None else plain(schedule), executed))
+                    if schedule is not None:
                         break
         except ClewError as error:
             refused = (error.message, error.position, error.remedy)
