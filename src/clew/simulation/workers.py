@@ -6,6 +6,7 @@ without end; workers end when the process that started them does.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -92,6 +93,7 @@ def _serve(serve: Serve, connection: Connection, inherited: list[Connection]) ->
     """In the new process: answer until there is nobody to answer to."""
     # Ctrl-C goes to all processes of a terminal; the one that started this one decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()  # what was inherited stays: to look through it again and again would copy all of it
     for other in inherited:
         other.close()  # or the end of the process that holds the other end would go unnoticed
     try:
