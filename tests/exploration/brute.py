@@ -18,11 +18,11 @@ from clew.simulation.events import (
     Restart,
     Start,
     Stop,
+    Wait,
     WaitCondition,
     WaitQuiescence,
 )
 from clew.simulation.pool import Envelope
-from clew.simulation.recording import is_wait
 from clew.simulation.scenario import Scenario
 from clew.simulation.steps import Act, Step
 from clew.simulation.world import World
@@ -103,7 +103,7 @@ def _labels(steps: Sequence[Step]) -> Iterator[Label]:
     for step, following in zip(steps, (*steps[1:], None), strict=True):
         if isinstance(step, Act):
             yield ("timer" if step.timer else step.do.value, step.source, step.nth)
-        elif not is_wait(step) or (following is not None and is_wait(following)):
+        elif not isinstance(step, Wait) or (following is not None and isinstance(following, Wait)):
             yield ("outside", "", outside)
             outside += 1
 
@@ -229,16 +229,16 @@ class _Attempt:
 def _outside(scenario: Scenario) -> list[tuple[External | None, External | None]]:
     """Each event from outside with what it waits for; several waits in a row are passed one after the other."""
     events = [*scenario.before, *scenario.after]
-    while events and isinstance(events[-1], WaitQuiescence | WaitCondition):
+    while events and isinstance(events[-1], Wait):
         events.pop()
     outside: list[tuple[External | None, External | None]] = []
     for index, event in enumerate(events):
-        waits = isinstance(event, WaitQuiescence | WaitCondition)
-        if waits and isinstance(events[index + 1], WaitQuiescence | WaitCondition):
+        waits = isinstance(event, Wait)
+        if waits and isinstance(events[index + 1], Wait):
             outside.append((event, None))
         elif not waits:
             previous = events[index - 1] if index else None
-            outside.append((previous if isinstance(previous, WaitQuiescence | WaitCondition) else None, event))
+            outside.append((previous if isinstance(previous, Wait) else None, event))
     return outside
 
 

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 import click
 
 from clew.cli import exit_codes
-from clew.cli.files import refuse_no_file, say, write_file
+from clew.cli.files import harmless, refuse_no_file, say, write_file
 from clew.cli.progress import progress_display
-from clew.cli.recordings import harmless, violation_details, violation_text, what_next
+from clew.cli.recordings import violation_details, violation_text, what_next
 from clew.exploration import DEFAULT_TIMERS, Answer, Exploration, Found, explore
 from clew.report.plural import counted
+from clew.simulation.events import Wait
 from clew.simulation.execution import execute
 from clew.simulation.loading import Loaded, load_scenario
-from clew.simulation.recording import is_wait, recorded, write_recording
+from clew.simulation.recording import recorded, write_recording
 from clew.simulation.steps import describe
 
 _EXIT_CODES = {
@@ -110,7 +111,7 @@ def _violation(found: Found, loaded: Loaded, seed: int) -> Iterator[str]:
     yield "  schedule:" if found.steps else "  schedule: none, it is so from the beginning"
     number = 0
     for step in found.steps:
-        if is_wait(step):
+        if isinstance(step, Wait):
             yield f"        ({describe(step)})"
             continue
         number += 1

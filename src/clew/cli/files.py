@@ -43,9 +43,8 @@ def write_file(file: str, text: str) -> None:
     path = Path(file)
     try:
         if os.path.lexists(path) and not _is_plain(path):
-            path.write_text(
-                text, encoding="utf-8", errors="replace"
-            )  # a link, a device, a pipe: not to be replaced
+            # A link, a device, a pipe: not to be replaced.
+            path.write_text(text, encoding="utf-8", errors="replace")
             return
         part = path.with_name(f"{path.name}.part")
         try:
@@ -64,6 +63,11 @@ def say(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def harmless(text: str, *, breaks: str = "\n") -> str:
+    """Names in files are not trusted: what a terminal would obey, but ``breaks``, is shown as Python writes it."""
+    return "".join(c if c.isprintable() or c in breaks else ascii(c)[1:-1] for c in text)
 
 
 def wrote(what: str, file: str) -> None:

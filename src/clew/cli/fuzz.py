@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import click
 
 from clew.cli import exit_codes
-from clew.cli.files import refuse_no_file, say, write_file
+from clew.cli.files import harmless, refuse_no_file, say, write_file
 from clew.cli.progress import progress_display
-from clew.cli.recordings import harmless, violation_details, violation_text, what_next
+from clew.cli.recordings import violation_details, violation_text, what_next
 from clew.report.plural import counted
 from clew.simulation.coverage import MOST_STATES, PERIOD, Coverage
 from clew.simulation.fuzzing import DEFAULT_RUNS, Fuzzed, fuzz

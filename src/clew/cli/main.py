@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from clew.cli import exit_codes
+from clew.cli.files import harmless
 from clew.cli.source import with_source
 from clew.errors import BudgetExhaustedError, ClewError
 from clew.interrupt import has_abandoned_work
@@ -49,7 +50,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except ClewError as error:
-            click.echo(_harmless(with_source(error)), err=True)
+            click.echo(harmless(with_source(error)), err=True)
             sys.exit(exit_codes.BAD_INPUT)
         except BudgetExhaustedError as limit:
             click.echo(f"incomplete: {limit}", err=True)
@@ -66,8 +67,3 @@ def main() -> None:
     # A name that the terminal cannot show is no reason to lose an answer.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-
-
-def _harmless(text: str) -> str:
-    """Names in files are not trusted: what a terminal would obey is shown as Python writes it."""
-    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)

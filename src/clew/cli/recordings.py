@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import click
 
 from clew.cli import exit_codes
+from clew.cli.files import harmless
 from clew.errors import UsageError
 from clew.json_file import Item
+from clew.report.plural import counted
 from clew.report.simulated_values import abbreviated, difference, nearby, value_text
 from clew.simulation.execution import Moment
 from clew.simulation.replaying import NondeterminismError, Outcome, Replayed, replay_opened
@@ -81,7 +83,7 @@ def _good(replayed: Replayed) -> str:
 
 def violation_text(broken: Broken, deliveries: int) -> str:
     where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
-    return f"{broken.invariant}{where}, after {deliveries} {'delivery' if deliveries == 1 else 'deliveries'}"
+    return f"{broken.invariant}{where}, after {counted(deliveries, 'delivery', 'deliveries')}"
 
 
 def violation_details(broken: Broken, trace: str | None) -> Iterator[str]:
@@ -154,8 +156,3 @@ def _value(document: object) -> str:
 def _say(lines: Iterable[str]) -> None:
     for line in lines:
         click.echo(harmless(line))
-
-
-def harmless(text: str) -> str:
-    """Names in files are not trusted: what a terminal would obey is shown as Python writes it."""
-    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)

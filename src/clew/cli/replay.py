@@ -17,6 +17,7 @@ import click
 from clew.api import run
 from clew.bounds import as_node
 from clew.cli import exit_codes
+from clew.cli.files import harmless
 from clew.dedalus.loader import load
 from clew.engine.execution import Execution
 from clew.errors import Notice, UsageError
@@ -215,6 +216,5 @@ def _warn(notices: Iterable[Notice], told: set[Notice]) -> None:
 
 
 def _say(lines: Iterable[str]) -> None:
-    """Documents are not trusted: what a terminal would obey is shown as Python writes it."""
     for line in lines:
-        click.echo("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line))
+        click.echo(harmless(line, breaks=""))

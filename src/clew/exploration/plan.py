@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import CodeBlock, External, WaitCondition, WaitQuiescence
+from clew.simulation.events import CodeBlock, External, Wait
 from clew.simulation.scenario import Scenario
 
 DEFAULT_TIMERS = 2
@@ -50,7 +50,7 @@ class Item(NamedTuple):
     """
 
     event: External | None
-    gate: WaitQuiescence | WaitCondition | None
+    gate: Wait | None
 
     @property
     def is_global(self) -> bool:
@@ -65,12 +65,12 @@ def planned(scenario: Scenario) -> tuple[Item, ...]:
             remedy="list the events in 'before' and leave 'count' out",
         )
     items: list[Item] = []
-    gate: WaitQuiescence | WaitCondition | None = None
+    gate: Wait | None = None
     events = [*scenario.before, *scenario.after]
-    while events and isinstance(events[-1], WaitQuiescence | WaitCondition):
+    while events and isinstance(events[-1], Wait):
         events.pop()
     for event in events:
-        if not isinstance(event, WaitQuiescence | WaitCondition):
+        if not isinstance(event, Wait):
             items.append(Item(event, gate))
             gate = None
             continue

@@ -11,9 +11,9 @@ from clew.interrupt import Deadline
 from clew.minimization.pipeline import Minimizer, Progress, Stage
 from clew.minimization.trial import Size, different
 from clew.simulation.execution import Execution, execute
-from clew.simulation.loading import Loaded, as_loaded
+from clew.simulation.loading import Loaded
 from clew.simulation.recording import Recording, recorded
-from clew.simulation.saved_recording import open_recording
+from clew.simulation.saved_recording import opened_as_given
 from clew.simulation.scenario import Scenario
 from clew.simulation.watchdog import step_limit
 from clew.simulation.workers import can_fork
@@ -97,19 +97,18 @@ def minimize(
 def _opened(
     recording: Recording | str | Path, scenario: Scenario | str | Loaded | None
 ) -> tuple[Recording, Loaded]:
-    if isinstance(recording, Recording):
-        loaded = as_loaded(scenario if scenario is not None else recording.scenario)
-        document = "the recording"
-    else:
-        document = str(recording)
-        recording, loaded = open_recording(document, scenario)
-    if recording.code != loaded.code:
+    opened = opened_as_given(recording, scenario)
+    loaded = opened.loaded
+    if not opened.same_code:
+        document = "the recording" if isinstance(recording, Recording) else str(recording)
         raise UsageError(
             f"{document} is of other code: {loaded.file} or a module that it uses has changed",
             remedy="record again: clew fuzz; or see what the changed code does: clew replay --changed-code",
         )
     # Every event is looked at, so that an execution ends where something breaks.
-    return recording, dataclasses.replace(loaded, scenario=dataclasses.replace(loaded.scenario, check_every=1))
+    return opened.recording, dataclasses.replace(
+        loaded, scenario=dataclasses.replace(loaded.scenario, check_every=1)
+    )
 
 
 def _check(workers: int, budget: float | None) -> None:

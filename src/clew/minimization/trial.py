@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import External, Send, WaitCondition, WaitQuiescence
+from clew.simulation.events import External, Send, Wait
 from clew.simulation.execution import find
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.scenario import Broken, Network, Scenario
@@ -72,7 +72,7 @@ class Target:
 
 def schedule_of(steps: Iterable[Step]) -> tuple[tuple[External, ...], Schedule]:
     """The events from outside, and the schedule that refers to them; in a schedule nothing needs to wait."""
-    events = [step for step in steps if not isinstance(step, WaitQuiescence | WaitCondition)]
+    events = [step for step in steps if not isinstance(step, Wait)]
     externals = tuple(step for step in events if not isinstance(step, Act))
     numbers = iter(range(len(externals)))
     # Where things come from is known after the first execution: see ``original``.

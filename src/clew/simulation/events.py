@@ -77,4 +77,7 @@ class CodeBlock:
     action: Callable[[World], None] = field(compare=False, repr=False)
 
 
+#: What is no event of its own: it says until when the next one waits.
+Wait = WaitQuiescence | WaitCondition
+
 External = Start | Stop | Restart | Send | Partition | Heal | WaitQuiescence | WaitCondition | CodeBlock

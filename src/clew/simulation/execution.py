@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import CodeBlock, WaitCondition, WaitQuiescence
+from clew.simulation.events import CodeBlock, Wait
 from clew.simulation.node import Node
 from clew.simulation.pool import Envelope
 from clew.simulation.scenario import Broken, Scenario
@@ -80,7 +80,7 @@ def execute(scenario: Scenario, seed: int, steps: Iterable[Step]) -> Execution:
     for index, step in enumerate(steps):
         if broken is not None:
             break
-        if isinstance(step, WaitQuiescence | WaitCondition):
+        if isinstance(step, Wait):
             continue  # the schedule says already what comes next
         try:
             _take(world, index, step)

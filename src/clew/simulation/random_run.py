@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from clew.simulation.events import External, WaitCondition, WaitQuiescence
+from clew.simulation.events import External, Wait, WaitCondition, WaitQuiescence
 from clew.simulation.pool import Envelope
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.steps import Do, Step, act_of, perform
@@ -101,7 +101,7 @@ class RandomRun:
                 return None
             self._waiting = None
         event = self._next()
-        if isinstance(event, WaitQuiescence | WaitCondition):
+        if isinstance(event, Wait):
             self._waiting = event
             if self._recording:
                 self.steps.append(event)

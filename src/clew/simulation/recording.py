@@ -22,6 +22,7 @@ from clew.simulation.events import (
     Send,
     Start,
     Stop,
+    Wait,
     WaitCondition,
     WaitQuiescence,
 )
@@ -109,7 +110,7 @@ def _with_effects(
     effects: list[Effect | None] = []
     moments = iter(execution.moments)
     for step in steps:
-        if is_wait(step):
+        if isinstance(step, Wait):
             taken.append(step)
             effects.append(None)
             continue
@@ -119,11 +120,6 @@ def _with_effects(
         taken.append(step)
         effects.append(effect_of(moment))
     return tuple(taken), tuple(effects)
-
-
-def is_wait(step: Step) -> bool:
-    """Whether a step is no event: it says what the schedule waited for."""
-    return isinstance(step, WaitQuiescence | WaitCondition)
 
 
 def effect_of(moment: Moment) -> Effect:

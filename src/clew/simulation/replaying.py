@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from clew.errors import Position, UsageError
 from clew.simulation.execution import AbsentError, Execution, execute
-from clew.simulation.loading import Loaded, as_loaded
+from clew.simulation.loading import Loaded
 from clew.simulation.recording import Effect, Recording, effect_of
-from clew.simulation.saved_recording import Opened, open_recording
+from clew.simulation.saved_recording import Opened, opened_as_given
 from clew.simulation.scenario import Scenario
 from clew.simulation.steps import Step, describe
 from clew.simulation.suspects import suspects
@@ -92,14 +92,7 @@ def replay(
     Code other than that which was recorded is refused, unless ``changed_code``: then it is asked whether it still
     fails.
     """
-    if isinstance(recording, Recording):
-        given = scenario if scenario is not None else recording.scenario
-        if not given:
-            raise UsageError("the recording names no scenario", remedy="give it: replay(recording, scenario)")
-        found = Opened(recording, as_loaded(given))
-    else:
-        found = open_recording(str(recording), scenario)
-    return replay_opened(found, changed_code=changed_code)
+    return replay_opened(opened_as_given(recording, scenario), changed_code=changed_code)
 
 
 def replay_opened(found: Opened, *, changed_code: bool = False) -> Replayed:

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from clew.errors import UsageError
@@ -96,6 +97,16 @@ class Opened(NamedTuple):
 def open_recording(path: str, scenario: Scenario | str | Loaded | None = None) -> Opened:
     """The recording in a file; ``scenario`` stands for the one that it names."""
     return opened(read_recording(read_document(path)), scenario)
+
+
+def opened_as_given(recording: Recording | str | Path, scenario: Scenario | str | Loaded | None = None) -> Opened:
+    """A recording that was made just now, or the one in a file."""
+    if not isinstance(recording, Recording):
+        return open_recording(str(recording), scenario)
+    given = scenario if scenario is not None else recording.scenario
+    if not given:
+        raise UsageError("the recording names no scenario", remedy="give the scenario as the second argument")
+    return Opened(recording, as_loaded(given))
 
 
 def opened(saved: SavedRecording, scenario: Scenario | str | Loaded | None = None) -> Opened:
