@@ -14,6 +14,7 @@ from clew.interrupt import Deadline
 from clew.minimization.searching import Alone, Listed, Search, Success
 from clew.minimization.together import Together
 from clew.minimization.trial import Schedule, Target
+from clew.simulation.watchdog import step_limit
 from minimization.scenarios import Scripted, keepers
 
 Told = list[tuple[int, Schedule | None]]
@@ -28,7 +29,9 @@ def together(workers: int, seconds: float | None = None) -> Iterator[tuple[Toget
     told: Told = []
     search = Together(TARGET, Deadline(seconds), lambda *what: told.append(what), workers)
     try:
-        yield search, told
+        with step_limit(TARGET.scenario.step_seconds) as limit:
+            search.limited(limit)
+            yield search, told
     finally:
         search.close()
 
@@ -69,12 +72,21 @@ def test_nothing_to_try() -> None:
 
 def test_a_process_that_dies_is_an_error() -> None:
     with together(2) as (search, _), pytest.raises(ClewError, match="a worker process died"):
-        search.first(family(["fail"] * 5 + ["die"] + ["fail"] * 100))
+        search.first(family(["die"] * 100))
 
 
 def test_what_never_returns_is_an_error() -> None:
     with together(2) as (search, _), pytest.raises(ClewError, match=r"something has not returned for 0\.5 s"):
         search.first(family(["fail", "stuck", "fail"]))
+
+
+def test_what_is_too_large_to_hand_out_is_tried_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No worker sees any of it: there, it would die."""
+    monkeypatch.setattr("clew.minimization.together._BOARD_BYTES", 1 << 12)
+    with together(2) as (search, told):
+        assert search.first(family(["die"] * 1000 + ["succeed"])) == Success(1000, (1000,))
+        assert len(told) == 1001
+        assert search.executed == sum(executed for executed, _ in told)
 
 
 def test_the_deadline_does_not_wait_for_anybody() -> None:

@@ -112,6 +112,21 @@ def test_many_short_calls_are_not_one_long_call() -> None:
     assert run.world.events == 100
 
 
+@pytest.mark.parametrize("node", [Stuck, Sleeping, Swallowing])
+def test_apart_the_limit_goes_on(node: Callable[[], Node]) -> None:
+    """What was stopped is an error there, every time, and none of what comes after."""
+    said = 0
+    with step_limit(0.2) as limit:
+        for _ in range(3):
+            with pytest.raises(UsageError, match=r"has not returned for 0\.2 s"), limit.apart():
+                random_run(scenario(node), 0)
+            said += 1
+        with limit.apart():
+            random_run(scenario(), 0)
+        time.sleep(0.3)
+    assert said == 3
+
+
 def test_other_exceptions_get_through() -> None:
     with pytest.raises(KeyError), step_limit(0.2):
         raise KeyError("x")

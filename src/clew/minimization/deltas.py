@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clew.minimization.backtracking import Near
-from clew.minimization.searching import Candidate, Listed, Search, Tried
+from clew.minimization.searching import Candidate, Search, Tried
 from clew.minimization.trial import Item, Match, Plain, Schedule, Target, attempt, from_plain, plain
 
 #: A run of events is short when it is less than this part of a schedule.
@@ -77,15 +77,36 @@ class _Externals:
         return [*needed, *self._needed(second, [*needed, *kept])]
 
     def _try(self, subsets: list[list[int]]) -> int | None:
-        success = self._search.first(Listed(self._how.candidate(self._only(subset)) for subset in subsets))
+        success = self._search.first(_Subsets(self._original, self._how, subsets))
         if success is None:
             return None
         self._best = success.schedule
         return success.place
 
-    def _only(self, externals: list[int]) -> Schedule:
-        chosen = set(externals)
-        return tuple(item for item in self._original if not isinstance(item, int) or item in chosen)
+
+class _Subsets:
+    """The schedule with each of some subsets of its events from outside, and no others."""
+
+    def __init__(self, schedule: Schedule, how: How, subsets: list[list[int]]) -> None:
+        self._schedule = schedule
+        self._how = how
+        self._subsets = subsets
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpacked_subsets, (plain(self._schedule), self._how, self._subsets)
+
+    def __len__(self) -> int:
+        return len(self._subsets)
+
+    def at(self, place: int) -> Candidate:
+        chosen = set(self._subsets[place])
+        return self._how.candidate(
+            tuple(item for item in self._schedule if not isinstance(item, int) or item in chosen)
+        )
+
+
+def _unpacked_subsets(items: Plain, how: How, subsets: list[list[int]]) -> _Subsets:
+    return _Subsets(from_plain(items), how, subsets)
 
 
 def without_deliveries(
@@ -132,7 +153,7 @@ class _Cuts:
         self._end = max(0, len(self._places) - done)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpacked, (plain(self._schedule), *self._given)
+        return _unpacked_cuts, (plain(self._schedule), *self._given)
 
     def __len__(self) -> int:
         return -(-self._end // self._chunk)
@@ -143,7 +164,7 @@ class _Cuts:
         return self._how.candidate([item for k, item in enumerate(self._schedule) if k not in out])
 
 
-def _unpacked(items: Plain, how: How, chunk: int, done: int, everything: bool) -> _Cuts:
+def _unpacked_cuts(items: Plain, how: How, chunk: int, done: int, everything: bool) -> _Cuts:
     return _Cuts(from_plain(items), how, chunk, done, everything)
 
 

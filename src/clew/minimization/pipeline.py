@@ -35,7 +35,7 @@ from clew.minimization.trial import (
 )
 from clew.simulation.scenario import Scenario
 from clew.simulation.steps import Step
-from clew.simulation.watchdog import step_limit
+from clew.simulation.watchdog import StepLimit, step_limit
 
 #: STSSched ends when a pass leaves out no more than this share: contents that depend on history keep the rest,
 #: which is what TFB is for, and single deliveries of a thousand would take minutes.
@@ -241,12 +241,12 @@ class Minimizer:
         self._witness(executed, None)
 
     @contextmanager
-    def _counting(self, name: str) -> Iterator[None]:
+    def _counting(self, name: str) -> Iterator[StepLimit]:
         self._stage = name
         started, before = time.monotonic(), self._tried
         try:
-            with step_limit(self._target.scenario.step_seconds):
-                yield
+            with step_limit(self._target.scenario.step_seconds) as limit:
+                yield limit
         finally:
             self._close(Stage(name, self._size(), self._tried - before, time.monotonic() - started))
 
@@ -276,7 +276,8 @@ class Minimizer:
         before = self._tried
         together = Together(self._target, self._deadline, self._witness, self._workers)
         try:
-            with self._counting(name):
+            with self._counting(name) as limit:
+                together.limited(limit)
                 yield together
         finally:
             self._ahead += together.executed - (self._tried - before)

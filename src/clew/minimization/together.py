@@ -1,157 +1,231 @@
 """Candidates tried by several processes at once, with the same result as by one.
 
 Each worker is a copy of this process, so that the scenario need not be sent anywhere.  Blocks of places are
-handed out in order; the success with the lowest place counts, once all before it have failed.
+handed out in order, and this process tries blocks like the others; the success with the lowest place counts, once
+all before it have failed.
 """
 
 from __future__ import annotations
 
 import pickle
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
+from mmap import mmap
+from multiprocessing.sharedctypes import RawValue
 from typing import NamedTuple
 
 from clew.errors import ClewError, Position, UsageError
 from clew.interrupt import Deadline
 from clew.minimization.searching import Family, Listed, Success, Tried, Witness
 from clew.minimization.trial import Plain, Target, from_plain, plain
-from clew.simulation.watchdog import step_limit
+from clew.simulation.watchdog import StepLimit, step_limit
 from clew.simulation.workers import Worker, ready, workers
 
 #: How long a block should take: long enough to make handing it over cheap, short enough to waste little.
-_BLOCK_SECONDS = 0.008
+_BLOCK_SECONDS = 0.002
 _POLL_SECONDS = 0.05
 _LONGEST_BLOCK = 256
+#: A worker has the next block already when it is done with one.
+_BLOCKS_AHEAD = 2
+#: What a family may take, pickled; of a larger one nothing is handed out.  Only what is used takes memory.
+_BOARD_BYTES = 1 << 26
+
+
+class _Board:
+    """Memory that all processes share, with the family of the latest search.
+
+    Whoever needs a family finds it here as soon as it is there, even if its last answer was not read yet.
+    """
+
+    def __init__(self) -> None:
+        self._search = RawValue("q", 0)
+        self._length = RawValue("q", 0)
+        self._memory = mmap(-1, _BOARD_BYTES)
+
+    @property
+    def search(self) -> int:
+        return int(self._search.value)
+
+    def next_search(self) -> None:
+        self._search.value += 1
+        self._length.value = 0
+
+    def post(self, family: Family) -> bool:
+        """False if there is no room for it.  It is the same for all: it is posted once."""
+        if not self._length.value:
+            packed = pickle.dumps(family)
+            if len(packed) <= _BOARD_BYTES:
+                self._memory[: len(packed)] = packed
+                self._length.value = len(packed)
+        return bool(self._length.value)
+
+    def family(self, search: int) -> Family | None:
+        """None if that search is over."""
+        packed = self._memory[: self._length.value]
+        # Afterwards: if it is the latest one now, nobody wrote meanwhile.
+        if self.search != search:
+            return None
+        family: Family = pickle.loads(packed)  # from the process that this one is a copy of
+        return family
 
 
 class _Block(NamedTuple):
-    """Places from ``start`` to before ``end``; ``family`` is pickled, None where the worker has it already."""
+    """Places from ``start`` to before ``end`` of the family of a search."""
 
-    family: bytes | None
+    search: int
     start: int
     end: int
 
 
-class _Answer(NamedTuple):
+class _Outcome(NamedTuple):
     """What the candidates of a block came to, up to the first success or the first that is refused."""
 
-    results: list[tuple[Plain | None, int]]
+    results: list[Tried]
+    refused: ClewError | None
     seconds: float
+
+
+class _Answer(NamedTuple):
+    """The same for another process."""
+
+    results: list[tuple[Plain | None, int]]
     refused: tuple[str, Position | None, str | None] | None
+    seconds: float
 
 
 class Together:
-    """``close`` ends the workers."""
+    """``count`` processes, this one among them; ``close`` ends the others."""
 
     def __init__(self, target: Target, deadline: Deadline, witness: Witness, count: int) -> None:
-        self._target = target
         self._deadline = deadline
         self._witness = witness
         self._count = count
         self._size = 1
-        #: How many schedules the workers have executed, also those ahead of a success that made them needless.
+        #: How many schedules were executed, also those ahead of a success that made them needless.
         self.executed = 0
-        self._number = 0
-        self._lucky = False
-        self._packed: bytes | None = None  # the family of this search: it is the same for all workers
+        self._board = _Board()
+        self._own = _Trying(target, self._board)
         self._stack = ExitStack()
-        self._idle = list(self._stack.enter_context(workers(count, _Server(target).serve)))
-        self._busy: dict[Worker, tuple[int, int]] = {}  # the search, and where the block starts
-        self._told: dict[Worker, int] = {}  # the search whose family a worker knows
+        others = self._stack.enter_context(workers(count - 1, self._own.serve))
+        self._asked: dict[Worker, deque[_Block]] = {worker: deque() for worker in others}
+
+    def limited(self, limit: StepLimit) -> None:
+        """To be called first: the limit in this process; it is a thread, so it begins after the others."""
+        self._own.limit = limit
 
     def close(self) -> None:
         self._stack.close()
 
     def first(self, family: Family) -> Success | None:
-        self._number += 1
-        self._packed = None
-        results: dict[int, Tried | UsageError] = {}
+        self._board.next_search()
+        self._own.family = family
+        results: dict[int, Tried | ClewError] = {}
         told = place = 0
-        if self._lucky and len(family):
-            # Last time the first one was a success: then to hand candidates out takes longer than to try it.
-            first = family.at(0).tried(self._target)
-            results[0] = first
-            self.executed += first.executed
-            place = 1
         while told < len(family):
             if told not in results:
-                place = self._hand_out(family, place)
-                results.update(self._answers())
+                self._deadline.check()
+                place = self._one_round(family, place, results)
             while told in results:
                 result = results.pop(told)
-                if isinstance(result, UsageError):  # only now: alone, nobody would have come to it before
+                if isinstance(result, ClewError):  # only now: alone, nobody would have come to it before
                     raise result
                 self._witness(result.executed, result.schedule)
                 if result.schedule is not None:
-                    self._lucky = told == 0
                     return Success(told, result.schedule)
                 told += 1
-        self._lucky = False
         return None
 
-    def _hand_out(self, family: Family, place: int) -> int:
-        while self._idle and place < len(family):
-            worker = self._idle.pop()
-            # Towards the end smaller blocks, so that nobody waits for one who has much left.
-            fair = -(-(len(family) - place) // (2 * self._count))
-            end = place + max(1, min(self._size, fair))
-            if self._packed is None:
-                self._packed = pickle.dumps(family)
-            worker.ask(_Block(None if self._told.get(worker) == self._number else self._packed, place, end))
-            self._told[worker] = self._number
-            self._busy[worker] = (self._number, place)
-            place = end
+    def _one_round(self, family: Family, place: int, results: dict[int, Tried | ClewError]) -> int:
+        """Take a block from ``place`` on, hand out those after it, and see what the others answer."""
+        own = _Block(self._board.search, place, self._end(family, place))
+        place = self._hand_out(family, own.end)
+        if own.start < own.end:
+            results.update(self._placed(own, self._own.outcome(own)))
+        results.update(self._answers(0.0 if own.start < own.end else _POLL_SECONDS))
         return place
 
-    def _answers(self) -> Iterator[tuple[int, Tried | UsageError]]:
+    def _end(self, family: Family, place: int) -> int:
+        # Towards the end smaller blocks, so that nobody waits for one who has much left.
+        fair = -(-(len(family) - place) // (2 * self._count))
+        return place + min(self._size, fair)
+
+    def _hand_out(self, family: Family, place: int) -> int:
+        for _ in range(_BLOCKS_AHEAD):
+            for worker, asked in self._asked.items():
+                if place < len(family) and len(asked) < _BLOCKS_AHEAD and self._board.post(family):
+                    asked.append(_Block(self._board.search, place, self._end(family, place)))
+                    worker.ask(asked[-1])
+                    place = asked[-1].end
+        return place
+
+    def _answers(self, seconds: float) -> Iterator[tuple[int, Tried | ClewError]]:
         """What has become of candidates of this search, by their place."""
-        done: list[Worker] = []
-        while not done:
-            self._deadline.check()
-            done = ready(list(self._busy), _POLL_SECONDS)
-        for worker in done:
-            search, start = self._busy.pop(worker)
-            answer: _Answer = worker.reply()
-            self._idle.append(worker)
-            self._adapt(answer)
-            self.executed += sum(executed for _, executed in answer.results)
-            if search != self._number:
-                continue  # tried ahead, and not wanted any more
-            yield from ((start + k, _tried(*result)) for k, result in enumerate(answer.results))
-            if answer.refused is not None:
-                message, position, remedy = answer.refused
-                yield start + len(answer.results), UsageError(message, position=position, remedy=remedy)
+        for worker in ready([worker for worker, asked in self._asked.items() if asked], seconds):
+            yield from self._placed(self._asked[worker].popleft(), _read(worker.reply()))
 
-    def _adapt(self, answer: _Answer) -> None:
-        each = answer.seconds / max(1, len(answer.results))
-        self._size = max(1, min(_LONGEST_BLOCK, int(_BLOCK_SECONDS / max(each, 1e-6))))
+    def _placed(self, block: _Block, outcome: _Outcome) -> Iterator[tuple[int, Tried | ClewError]]:
+        self.executed += sum(tried.executed for tried in outcome.results)
+        if outcome.results:
+            each = outcome.seconds / len(outcome.results)
+            self._size = max(1, min(_LONGEST_BLOCK, int(_BLOCK_SECONDS / max(each, 1e-6))))
+        if block.search != self._board.search:
+            return  # tried ahead, and not wanted any more
+        yield from enumerate(outcome.results, block.start)
+        if outcome.refused is not None:
+            yield block.start + len(outcome.results), outcome.refused
 
 
-def _tried(items: Plain | None, executed: int) -> Tried:
-    return Tried(None if items is None else from_plain(items), executed)
+class _Trying:
+    """Tries blocks of candidates, in this process or in a worker."""
 
-
-class _Server:
-    """In a worker: tries blocks of candidates."""
-
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, board: _Board) -> None:
+        self.family: Family = Listed()
+        self.limit: StepLimit | None = None
         self._target = target
-        self._family: Family = Listed()
+        self._board = board
+        self._search = 0  # whose family it is
 
-    def serve(self, block: _Block) -> _Answer:
+    def outcome(self, block: _Block) -> _Outcome:
+        assert self.limit is not None
         started = time.perf_counter()
-        if block.family is not None:
-            self._family = pickle.loads(block.family)  # from the process that this one is a copy of
-        results: list[tuple[Plain | None, int]] = []
+        results: list[Tried] = []
         refused = None
         try:
-            with step_limit(self._target.scenario.step_seconds):
+            with self.limit.apart():
                 for place in range(block.start, block.end):
-                    schedule, executed = self._family.at(place).tried(self._target)
-                    results.append((None if schedule is None else plain(schedule), executed))
-                    if schedule is not None:
+                    if self._board.search != block.search:
+                        break
+                    results.append(self.family.at(place).tried(self._target))
+                    if results[-1].schedule is not None:
                         break
         except ClewError as error:
-            refused = (error.message, error.position, error.remedy)
-        return _Answer(results, time.perf_counter() - started, refused)
+            refused = error
+        return _Outcome(results, refused, time.perf_counter() - started)
+
+    def serve(self, block: _Block) -> _Answer:
+        """In a worker."""
+        if self.limit is None:
+            self.limit = _ENDS_WITH_THE_PROCESS.enter_context(step_limit(self._target.scenario.step_seconds))
+        if block.search != self._search:
+            family = self._board.family(block.search)
+            if family is None:
+                return _Answer([], None, 0.0)
+            self.family, self._search = family, block.search
+        results, error, seconds = self.outcome(block)
+        plainly = [(None if schedule is None else plain(schedule), executed) for schedule, executed in results]
+        refused = None if error is None else (error.message, error.position, error.remedy)
+        return _Answer(plainly, refused, seconds)
+
+
+_ENDS_WITH_THE_PROCESS = ExitStack()
+
+
+def _read(answer: _Answer) -> _Outcome:
+    results = [Tried(None if items is None else from_plain(items), executed) for items, executed in answer.results]
+    refused = None
+    if answer.refused is not None:
+        message, position, remedy = answer.refused
+        refused = UsageError(message, position=position, remedy=remedy)
+    return _Outcome(results, refused, answer.seconds)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
@@ -290,9 +291,12 @@ def plain(schedule: Sequence[Item]) -> Plain:
 
 
 def from_plain(items: Plain) -> Schedule:
-    return tuple(
-        item if isinstance(item, int) else Deed(Act(_DO[item[0]], *item[1:7]), *item[7:]) for item in items
-    )
+    return tuple(item if isinstance(item, int) else _deed(item) for item in items)
+
+
+@lru_cache(maxsize=1 << 14)  # most of a schedule is as it was before the last success
+def _deed(item: Plain) -> Deed:
+    return Deed(Act(_DO[item[0]], *item[1:7]), *item[7:])
 
 
 _DO = {do.value: do for do in Do}

@@ -13,10 +13,10 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from clew.errors import Position, UsageError
 from clew.simulation.scenario import Scenario
@@ -40,27 +40,32 @@ class _TooLongError(BaseException):
 
 
 @contextmanager
-def step_limit(seconds: float) -> Iterator[None]:
+def step_limit(seconds: float) -> Iterator[StepLimit]:
     """While inside, a call into the user's code that takes longer is an error of the user."""
     watchdog = _Watchdog(seconds, threading.get_ident())
     with watchdog.signalled():
         thread = threading.Thread(target=watchdog.watch, daemon=True, name="clew-watchdog")
         thread.start()
         try:
-            yield
+            yield watchdog
         except _TooLongError:
             pass  # what was stuck is told below, also if the user's code swallowed this
         finally:
             watchdog.end()
             thread.join()
-    if watchdog.stuck is not None:
-        raise watchdog.stuck
+    watchdog.tell()
+
+
+class StepLimit(Protocol):
+    """A limit that holds."""
+
+    def apart(self) -> AbstractContextManager[None]:
+        """What is stuck while inside is an error there, and the limit goes on: far cheaper than one of its own."""
 
 
 class _Watchdog:
     def __init__(self, seconds: float, thread: int) -> None:
-        #: What is said about the call that was stopped.
-        self.stuck: UsageError | None = None
+        self._stuck: UsageError | None = None  # what is said about the call that was stopped
         self._seconds = seconds
         self._thread = thread
         self._over = threading.Event()
@@ -68,41 +73,66 @@ class _Watchdog:
         self._by_signal = False
         self._thrown = False
         self._call: FrameType | None = None
+        self._part = 0
 
     def watch(self) -> None:
         since = time.monotonic()
         while not self._over.wait(min(self._seconds / 4, _LONGEST_PAUSE)):
+            part = self._part
             frame = sys._current_frames().get(self._thread)
             call = _gate(frame)
             if call is None or call is not self._call:
                 # The frame is kept: as long as it is, no other call can be taken for it.
                 self._call, since = call, time.monotonic()
             elif time.monotonic() - since >= self._seconds:
-                self.stuck = self.stuck or _refusal(call, frame, self._seconds)
-                self._stop()
+                self._stop(part, _refusal(call, frame, self._seconds))
         self._call = None
 
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        try:
+            yield
+        except _TooLongError:
+            pass
+        finally:
+            self._settle(self._next_part)
+        self.tell()
+
     def end(self) -> None:
-        """From now on nothing is raised; what is on its way arrives here.
+        self._settle(self._over.set)
+
+    def tell(self) -> None:
+        stuck, self._stuck = self._stuck, None
+        if stuck is not None:
+            raise stuck
+
+    def _next_part(self) -> None:
+        self._part += 1
+        self._call = None
+
+    def _settle(self, change: Callable[[], None]) -> None:
+        """After the change nothing is raised for what was before; what is on its way arrives here.
 
         It could be withdrawn instead, but in CPython 3.11 a tracer or profiler spins for ever after that.
         """
         while True:
             try:
                 with self._lock:
-                    self._over.set()
+                    change()
                 for _ in range(_INSTRUCTIONS if self._thrown else 0):
                     pass
+                self._thrown = False
                 return
             except _TooLongError:
                 continue
 
     # -- raising -------------------------------------------------------------------------------------------------
 
-    def _stop(self) -> None:
+    def _stop(self, part: int, refusal: UsageError) -> None:
         with self._lock:
-            if self._over.is_set():
+            if self._over.is_set() or part != self._part:
                 return
+            self._stuck = self._stuck or refusal
             if self._by_signal and _SIGNAL is not None:
                 signal.pthread_kill(self._thread, _SIGNAL)
             else:

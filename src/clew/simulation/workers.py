@@ -72,6 +72,7 @@ def can_fork() -> bool:
 def workers(count: int, serve: Serve) -> Iterator[list[Worker]]:
     """So many processes, which are gone afterwards, whatever happens."""
     started: list[Worker] = []
+    gc.freeze()  # what is there now is shared with them, for as long as nobody looks through it
     try:
         for _ in range(count):
             started.append(Worker(serve, started))
@@ -79,6 +80,7 @@ def workers(count: int, serve: Serve) -> Iterator[list[Worker]]:
     finally:
         for worker in started:
             worker.end()
+        gc.unfreeze()
 
 
 def ready(busy: list[Worker], seconds: float) -> list[Worker]:
@@ -93,7 +95,6 @@ def _serve(serve: Serve, connection: Connection, inherited: list[Connection]) ->
     """In the new process: answer until there is nobody to answer to."""
     # Ctrl-C goes to all processes of a terminal; the one that started this one decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.freeze()  # what was inherited stays: to look through it again and again would copy all of it
     for other in inherited:
         other.close()  # or the end of the process that holds the other end would go unnoticed
     try:
