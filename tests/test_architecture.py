@@ -22,6 +22,8 @@ ROOMS = [
     "exploration",
     "minimization",
     "dedalus",
+    "bloom",
+    "consistency",
     "engine",
     "lineage",
     "search",

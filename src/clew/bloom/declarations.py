@@ -1,0 +1,167 @@
+"""Declaring collections, blocks and imports in the body of a class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from clew.bloom.capture import current, user_position
+from clew.bloom.handles import CollectionHandle
+from clew.bloom.lattice_handles import LatticeHandle
+from clew.bloom.lattices import LATTICES
+from clew.bloom.schema import Kind, Schema, schema_of
+from clew.errors import ProgramError
+
+if TYPE_CHECKING:
+    from clew.bloom.module import Module
+
+
+class Declaration:
+    """A collection in the body of a class."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        schema: Schema,
+        *,
+        period: float | None = None,
+        durable: bool = False,
+        lattice: str | None = None,
+    ) -> None:
+        self.kind = kind
+        self.schema = schema
+        self.period = period
+        self.durable = durable
+        self.lattice = lattice
+        self.position = user_position()
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Module | None, owner: type) -> Any:
+        if instance is None:
+            return self
+        handle = LatticeHandle if self.kind is Kind.LATTICE else CollectionHandle
+        return handle(instance, self.name)
+
+    def __set__(self, instance: Any, value: Any) -> NoReturn:
+        raise ProgramError(
+            f"the collection '{self.name}' is assigned to",
+            position=user_position(),
+            remedy="rules derive rows with <=, <+, <- or <~; from outside, use insert(...)",
+        )
+
+
+def table(*keys: str, val: Sequence[str] | None = None, durable: bool = False) -> Any:
+    """Rows that stay.  ``durable``: they are kept in a file, and are there again after a restart."""
+    return Declaration(Kind.TABLE, _local(keys, val), durable=durable)
+
+
+def scratch(*keys: str, val: Sequence[str] | None = None) -> Any:
+    """Rows of one step."""
+    return Declaration(Kind.SCRATCH, _local(keys, val))
+
+
+def channel(*keys: str, val: Sequence[str] | None = None) -> Any:
+    """Rows that go to the node whose address is in the column marked with ``@``."""
+    return Declaration(Kind.CHANNEL, schema_of(keys, val, located=True, position=user_position()))
+
+
+def loopback(*keys: str, val: Sequence[str] | None = None) -> Any:
+    """A channel to the node itself."""
+    return Declaration(Kind.LOOPBACK, _local(keys, val))
+
+
+def periodic(seconds: float) -> Any:
+    """A row (key, val) now and then: a number that is new every time, and the time of day."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        raise ProgramError(
+            f"a periodic collection needs seconds, not {seconds!r}",
+            position=user_position(),
+            remedy="write periodic(0.5)",
+        )
+    return Declaration(Kind.PERIODIC, Schema(("key",), ("val",)), period=float(seconds))
+
+
+class interface:  # noqa: N801  # read as in the thesis: interface.input(...)
+    """Where modules meet."""
+
+    @staticmethod
+    def input(*keys: str, val: Sequence[str] | None = None) -> Any:
+        """Rows that others give to this module."""
+        return Declaration(Kind.INPUT, _local(keys, val))
+
+    @staticmethod
+    def output(*keys: str, val: Sequence[str] | None = None) -> Any:
+        """Rows that this module gives to others."""
+        return Declaration(Kind.OUTPUT, _local(keys, val))
+
+
+def lattice(name: str) -> Any:
+    """A lattice by the name of its type; ``lmax()`` and its like are shorter."""
+    if name not in LATTICES:
+        raise ProgramError(
+            f"there is no lattice '{name}'", position=user_position(), remedy=f"there are {', '.join(LATTICES)}"
+        )
+    return Declaration(Kind.LATTICE, Schema((), ("val",)), lattice=name)
+
+
+def _local(keys: tuple[str, ...], val: Sequence[str] | None) -> Schema:
+    """Interfaces may say with ``@`` which column is an address; it means nothing there."""
+    return schema_of(keys, val, located=False, position=user_position())
+
+
+class Imported:
+    """``kvs = imported(BasicKVS)``: another module under a name, with collections of its own."""
+
+    def __init__(self, module: type[Module]) -> None:
+        self.module = module
+        self.position = user_position()
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Module | None, owner: type) -> Any:
+        return self if instance is None else instance.part(self.name, self.module)
+
+
+def imported(module: type[Module]) -> Any:
+    return Imported(module)
+
+
+class Block:
+    """A method with rules; reading it records them."""
+
+    def __init__(self, function: Callable[[Any], None]) -> None:
+        self.function = function
+        self.owner: type = object
+        self.name = function.__name__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.owner, self.name = owner, name
+
+    def __get__(self, instance: Module | None, owner: type) -> Any:
+        if instance is None:
+            return self
+        return lambda: self.read(instance)
+
+    def read(self, instance: Module) -> None:
+        capture = current()
+        if capture is None:
+            raise ProgramError(
+                f"{self.owner.__name__}.{self.name} is a block of rules and is not called",
+                position=user_position(),
+                remedy="call tick() or run() of the node; rules apply in every step",
+            )
+        capture.blocks.append((self.owner, self.name))
+        try:
+            self.function(instance)
+        finally:
+            capture.blocks.pop()
+
+
+def bloom(function: Callable[[Any], None]) -> Any:
+    """Marks a method that contains rules."""
+    return Block(function)

@@ -1,0 +1,598 @@
+"""What a rule is written with: collections and expressions over them, with Bloom's operators.
+
+Nothing is computed here.  Every operation gives a new expression, and ``<= <+ <- <~`` record a rule.  Mistakes are
+refused where they are written, with the class, the block and the line.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from clew.bloom import symbolic
+from clew.bloom.aggregates import Asked
+from clew.bloom.capture import current, mistake, user_position
+from clew.bloom.expressions import (
+    Aggregate,
+    Columns,
+    Expr,
+    Extreme,
+    Group,
+    Join,
+    Match,
+    NotIn,
+    Parts,
+    Project,
+    Reduce,
+    Ref,
+    Rename,
+    Role,
+    RowFunction,
+    Rows,
+    Take,
+    Transform,
+)
+from clew.bloom.program import Op
+from clew.bloom.values import BadValueError, frozen_row
+from clew.errors import Notice
+
+if TYPE_CHECKING:
+    from clew.bloom.module import Module
+
+_SIGNS = {"+": Op.NEXT, "-": Op.DELETE, "~": Op.SEND}
+
+
+class Statement:
+    """A rule that was written; it has no value."""
+
+    def __bool__(self) -> bool:
+        raise mistake(
+            "a rule is used as a condition, or two rules are chained",
+            "write each rule on a line of its own, and conditions inside map or filter",
+        )
+
+
+class Marked:
+    """``+x``, ``-x`` or ``~x``: the right-hand side together with the second half of its operator."""
+
+    def __init__(self, sign: str, relation: Relation) -> None:
+        self.sign = sign
+        self.relation = relation
+
+    def __mul__(self, other: Any) -> Marked:
+        # The sign binds tighter than *: a <~ b * c is a < ((~b) * c), and means a <~ (b * c).
+        return Marked(self.sign, self.relation * other)
+
+    def __getattr__(self, name: str) -> Any:
+        raise mistake(
+            f"'.{name}' is applied to what '{self.sign}' marks",
+            f"put the right-hand side in parentheses: a <{self.sign} (b * c).{name}(...)",
+        )
+
+
+class Relation:
+    """Rows: a collection, or an expression over collections."""
+
+    def __init__(self, node: Expr) -> None:
+        self._node = node
+
+    def node(self) -> Expr:
+        return self._node
+
+    # -- row by row ----------------------------------------------------------------------------------------------
+
+    def map(self, function: Callable[..., Any]) -> Relation:
+        """Each row to the row that the function returns; None for no row."""
+        return self._transformed(function, Role.MAP)
+
+    __call__ = map
+
+    def filter(self, function: Callable[..., Any]) -> Relation:
+        """The rows for which the function returns something true."""
+        return self._transformed(function, Role.FILTER)
+
+    def flat_map(self, function: Callable[..., Any]) -> Relation:
+        """Each row to all the rows that the function returns."""
+        return self._transformed(function, Role.FLAT_MAP)
+
+    def _transformed(self, function: Callable[..., Any], role: Role) -> Relation:
+        source = self.node()
+        understood = row_function(function, role, source)
+        if role is Role.FILTER:
+            return Relation(Transform(source, understood, source.columns, source.parts))
+        columns = _result_columns(understood)
+        return Relation(Transform(source, understood, columns, (columns,)))
+
+    # -- columns -------------------------------------------------------------------------------------------------
+
+    def project(self, *columns: Any) -> Relation:
+        """Only these columns."""
+        source = self.node()
+        kept = tuple(column_number(source, c) for c in columns)
+        return Relation(Project(source, kept, tuple(source.columns[k] for k in kept)))
+
+    def rename(self, *names: str, **changed: str) -> Relation:
+        """Other names for all columns, in order; or ``new="old"`` for some."""
+        source = self.node()
+        if names and changed:
+            raise mistake("rename is given names for all columns and for some", "use one of the two")
+        if names:
+            if source.columns and len(names) != len(source.columns):
+                wanted = f"{len(source.columns)} columns ({', '.join(source.columns)})"
+                raise mistake(f"rename gives {len(names)} names to {wanted}", "give every column a name")
+            return Relation(Rename(source, names))
+        by_number = {column_number(source, old): new for new, old in changed.items()}
+        return Relation(Rename(source, tuple(by_number.get(k, name) for k, name in enumerate(source.columns))))
+
+    # -- several relations ---------------------------------------------------------------------------------------
+
+    def __mul__(self, other: Any) -> Product:
+        return Product((*self._factors(), *as_relation(other)._factors()))
+
+    def _factors(self) -> tuple[Expr, ...]:
+        return (self.node(),)
+
+    def notin(self, absent: Any, *on: Equality, **equal: str) -> Relation:
+        """The rows that match no row of ``absent``: in the columns given, or else in all."""
+        source, other = self.node(), as_relation(absent).node()
+        pairs = [(column_number(source, left), column_number(other, right)) for left, right in equal.items()]
+        for equality in on:
+            match = equality.between((source, other))
+            pairs.append((match.left, match.right))
+        if not pairs:
+            if source.columns and other.columns and len(source.columns) != len(other.columns):
+                raise mistake(
+                    f"notin compares rows with {len(source.columns)} and with {len(other.columns)} columns",
+                    "say which columns must be equal: a.notin(b, x='y')",
+                )
+            pairs = [(k, k) for k in range(len(source.columns))]
+        return Relation(NotIn(source, other, tuple(pairs)))
+
+    # -- groups --------------------------------------------------------------------------------------------------
+
+    def group(self, keys: Sequence[Any], *aggregates: Asked, **named: Asked) -> Relation:
+        """One row for each value of ``keys``: the keys, then the aggregates, see ``agg``."""
+        source = self.node()
+        numbers = _numbers(source, keys)
+        names = [source.columns[k] for k in numbers]
+        asked: list[tuple[str, Asked]] = [(_aggregate_name(a), a) for a in aggregates] + list(named.items())
+        for _, aggregate in asked:
+            if not isinstance(aggregate, Asked):
+                raise mistake(f"{aggregate!r} is no aggregate", 'use agg, such as agg.count() or agg.sum("cnt")')
+        made = tuple(Aggregate(a.function, _numbers(source, a.columns)) for _, a in asked)
+        return Relation(Group(source, numbers, made, _distinct([*names, *(name for name, _ in asked)])))
+
+    def argmin(self, keys: Sequence[Any], column: Any) -> Relation:
+        """The rows of each group in which the column is smallest."""
+        return self._extreme(keys, column, largest=False)
+
+    def argmax(self, keys: Sequence[Any], column: Any) -> Relation:
+        """The rows of each group in which the column is largest."""
+        return self._extreme(keys, column, largest=True)
+
+    def _extreme(self, keys: Sequence[Any], column: Any, *, largest: bool) -> Relation:
+        source = self.node()
+        return Relation(Extreme(source, _numbers(source, keys), column_number(source, column), largest))
+
+    def reduce(self, initial: Any, function: Callable[[Any, Any], Any], columns: Sequence[str] = ()) -> Relation:
+        """``function(memo, row)`` over all rows; the last memo is the rows of the result."""
+        if not callable(function):
+            raise mistake("reduce needs a function", "write reduce(initial, lambda memo, row: ...)")
+        return Relation(Reduce(self.node(), initial, function, tuple(columns), user_position()))
+
+    # -- operators -----------------------------------------------------------------------------------------------
+
+    def __pos__(self) -> Marked:
+        return Marked("+", self)
+
+    def __neg__(self) -> Marked:
+        return Marked("-", self)
+
+    def __invert__(self) -> Marked:
+        return Marked("~", self)
+
+    def __le__(self, other: Any) -> Statement:
+        raise mistake("the left-hand side of a rule is an expression", "rules derive rows of a collection")
+
+    def __lt__(self, other: Any) -> Statement:
+        raise mistake("the left-hand side of a rule is an expression", "rules derive rows of a collection")
+
+    def __ge__(self, other: Any) -> Statement:
+        raise mistake("'>=' is no operator of rules", "write what gets the rows on the left: a <= b")
+
+    __gt__ = __ge__
+
+    def __bool__(self) -> bool:
+        raise mistake(
+            "a collection is used as a condition", "its rows are not known here: write the condition in filter"
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        raise mistake("a rule goes through the rows of a collection", "use map, filter or flat_map")
+
+
+class Product(Relation):
+    """``a * b``: a join of which it is not said yet what it yields; all pairs, if nothing is said."""
+
+    def __init__(self, sources: tuple[Expr, ...]) -> None:
+        self._sources = sources
+
+    def node(self) -> Expr:
+        return self._joined(Take.PAIRS, (), {})
+
+    def _factors(self) -> tuple[Expr, ...]:
+        return self._sources
+
+    def pairs(self, *on: Any, **equal: str) -> Relation:
+        """The rows of all sides together; a function of them may be given here or with map."""
+        functions = [f for f in on if not isinstance(f, Equality)]
+        joined = Relation(self._joined(Take.PAIRS, [e for e in on if isinstance(e, Equality)], equal))
+        return joined.map(*functions) if functions else joined
+
+    combos = pairs
+
+    def matches(self, function: Callable[..., Any] | None = None) -> Relation:
+        """Pairs that are equal in all columns of the same name."""
+        left = self._sources[0]
+        equal = {name: name for name in left.columns if all(name in s.columns for s in self._sources[1:])}
+        if not equal:
+            raise mistake("the sides have no column name in common", "say which are equal: pairs(x='y')")
+        found = [
+            Match(0, column_number(left, name), k, column_number(source, name))
+            for k, source in enumerate(self._sources[1:], 1)
+            for name in equal
+        ]
+        joined = Relation(_join(self._sources, tuple(found), Take.PAIRS))
+        return joined if function is None else joined.map(function)
+
+    def lefts(self, *on: Equality, **equal: str) -> Relation:
+        """The rows of the left side that have a match."""
+        return Relation(self._joined(Take.LEFTS, on, equal))
+
+    def rights(self, *on: Equality, **equal: str) -> Relation:
+        """The rows of the right side that have a match."""
+        return Relation(self._joined(Take.RIGHTS, on, equal))
+
+    def outer(self, *on: Any, **equal: str) -> Relation:
+        """Pairs, and every row of the left side without a match with None for the columns of the right."""
+        functions = [f for f in on if not isinstance(f, Equality)]
+        joined = Relation(self._joined(Take.OUTER, [e for e in on if isinstance(e, Equality)], equal))
+        return joined.map(*functions) if functions else joined
+
+    def _joined(self, take: Take, on: Iterable[Equality], equal: dict[str, str]) -> Join:
+        sources = self._sources
+        if len(sources) != 2 and (equal or take is not Take.PAIRS):
+            raise mistake(
+                f"{take.value} with column names is for two sides, here are {len(sources)}",
+                "write the equal columns as self.a.x == self.b.y",
+            )
+        found = [
+            Match(0, column_number(sources[0], left), 1, column_number(sources[1], right))
+            for left, right in equal.items()
+        ]
+        found += [equality.between(sources) for equality in on]
+        return _join(sources, tuple(found), take)
+
+
+def _join(sources: tuple[Expr, ...], matches: tuple[Match, ...], take: Take) -> Join:
+    match take:
+        case Take.LEFTS:
+            columns, parts = sources[0].columns, sources[0].parts
+        case Take.RIGHTS:
+            columns, parts = sources[1].columns, sources[1].parts
+        case _:
+            columns = _distinct([name for source in sources for name in source.columns])
+            parts = tuple(part for source in sources for part in source.parts)
+    return Join(sources, matches, take, columns, parts)
+
+
+# -- columns -----------------------------------------------------------------------------------------------------
+
+
+class ColumnRef:
+    """``self.a.x`` in a join condition or as a key of a group."""
+
+    def __init__(self, collection: Relation, name: str) -> None:
+        self.collection = collection
+        self.name = name
+
+    def __eq__(self, other: object) -> Equality:  # type: ignore[override]
+        if not isinstance(other, ColumnRef):
+            raise mistake(
+                f"the column '{self.name}' is compared with {other!r}", "compare with values in filter or map"
+            )
+        return Equality(self, other)
+
+    __hash__ = None  # type: ignore[assignment]  # equality is not a truth here
+
+
+class Equality:
+    def __init__(self, left: ColumnRef, right: ColumnRef) -> None:
+        self._sides = (left, right)
+
+    def between(self, sources: Sequence[Expr]) -> Match:
+        (s, a), (t, b) = (self._place(side, sources) for side in self._sides)
+        if s == t:
+            raise mistake("both columns of a condition are of the same side", "compare those with filter")
+        return Match(s, a, t, b) if s < t else Match(t, b, s, a)
+
+    def _place(self, side: ColumnRef, sources: Sequence[Expr]) -> tuple[int, int]:
+        wanted = side.collection.node()
+        places = [k for k, source in enumerate(sources) if source == wanted]
+        if len(places) != 1:
+            what = "is not one of the sides" if not places else "is several of the sides"
+            raise mistake(f"the collection of the column '{side.name}' {what}", "join copies with rename")
+        return places[0], column_number(wanted, side.name)
+
+    def __bool__(self) -> bool:
+        raise mistake("a condition of a join is used elsewhere", "give it to pairs, lefts, rights or outer")
+
+
+def column_number(source: Expr, column: Any) -> int:
+    name = column.name if isinstance(column, ColumnRef) else column
+    if isinstance(name, int) and not isinstance(name, bool) and 0 <= name < len(source.columns):
+        return name
+    if not source.columns:
+        raise mistake(
+            f"the column {name!r} is asked for, but what the function before it returns is not known",
+            "name the columns with rename(...)",
+        )
+    if name not in source.columns:
+        raise mistake(f"there is no column {name!r}", f"the columns are {', '.join(source.columns)}")
+    return source.columns.index(name)
+
+
+def _numbers(source: Expr, columns: Any) -> tuple[int, ...]:
+    if isinstance(columns, str | ColumnRef):
+        columns = [columns]
+    return tuple(column_number(source, c) for c in columns)
+
+
+def _aggregate_name(asked: Any) -> str:
+    if not isinstance(asked, Asked):
+        return ""
+    return "_".join([asked.function, *(c.name if isinstance(c, ColumnRef) else str(c) for c in asked.columns)])
+
+
+def _distinct(names: Sequence[str]) -> Columns:
+    """Names that occur before get a number."""
+    found: list[str] = []
+    for name in names:
+        number, fresh = 2, name
+        while fresh in found:
+            fresh, number = f"{name}_{number}", number + 1
+        found.append(fresh)
+    return tuple(found)
+
+
+# -- functions of rows -------------------------------------------------------------------------------------------
+
+
+def row_function(function: Callable[..., Any], role: Role, source: Expr) -> RowFunction:
+    """The function, understood as far as it can be."""
+    position = user_position()
+    if not callable(function):
+        raise mistake(f"{role.value} needs a function of a row, not {function!r}", "write lambda row: ...")
+    parts = _parts_for(function, source)
+    reads = _collections_read(function)
+    if not source.columns:
+        return _opaque(function, role, parts, "what the function before it returns is not known", reads, position)
+    if reads:
+        names = ", ".join(reads)
+        return _opaque(function, role, parts, f"it looks into {names}", reads, position)
+    makes = {
+        Role.MAP: symbolic.mapped,
+        Role.FLAT_MAP: symbolic.flat_mapped,
+        Role.FILTER: symbolic.filtered(parts),
+    }
+    try:
+        paths = symbolic.paths_of(function, parts, makes[role])
+    except symbolic.OpaqueError as reason:
+        return _opaque(function, role, parts, str(reason), reads, position)
+    return RowFunction(function, role, parts, paths, None, reads, position)
+
+
+def _opaque(
+    function: Callable[..., Any], role: Role, parts: Parts, reason: str, reads: tuple[str, ...], position: Any
+) -> RowFunction:
+    capture = current()
+    if capture is not None:
+        capture.notices.append(
+            Notice(
+                f"{capture.block}: a function is not seen through, because {reason}",
+                position,
+                "it runs as it is; analysis takes its result to depend on all columns",
+            )
+        )
+    return RowFunction(function, role, parts, None, reason, reads, position)
+
+
+def _parts_for(function: Callable[..., Any], source: Expr) -> Parts:
+    """What the function is given: a row of each side of a join, or one row with all columns."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return source.parts
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = sum(p.default is p.empty for p in positional)
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters) or needed <= len(source.parts) <= len(positional):
+        return source.parts
+    if needed <= 1 <= len(positional):
+        return (source.columns,)
+    raise mistake(
+        f"the function takes {needed} rows, here are {len(source.parts)}",
+        "a function gets one row, or for a join one of each side",
+    )
+
+
+def _collections_read(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The collections that a function mentions: it may look into them."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ()
+    found: list[str] = []
+    names = set(symbolic.names_in(code))
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            owner = cell.cell_contents
+        except ValueError:
+            continue
+        if isinstance(owner, CollectionHandle):
+            found.append(owner.reading())
+        elif hasattr(owner, "collections_named"):
+            found.extend(owner.collections_named(names))
+    return tuple(sorted(set(found)))
+
+
+def _result_columns(function: RowFunction) -> Columns:
+    """Names for what a function returns; none if it is not known how many columns that are."""
+    if function.paths is None:
+        return ()
+    shapes = [row for path in function.paths for row in path.rows]
+    if not shapes or any(isinstance(s, symbolic.Whole) or len(s) != len(shapes[0]) for s in shapes):  # type: ignore[arg-type]
+        return ()
+    names = []
+    for k in range(len(shapes[0])):  # type: ignore[arg-type]
+        scalars = {shape[k] for shape in shapes if not isinstance(shape, symbolic.Whole)}
+        scalar = next(iter(scalars))
+        same = len(scalars) == 1 and isinstance(scalar, symbolic.Column)
+        names.append(function.parts[scalar.part][scalar.index] if same else f"c{k}")  # type: ignore[union-attr]
+    return _distinct(names)
+
+
+# -- collections -------------------------------------------------------------------------------------------------
+
+
+class CollectionHandle(Relation):
+    """A collection of a node: in rules an expression and a target, outside what it holds now.
+
+    A temp is no class of its own: Python would ask the right-hand side of ``a <= b`` first, then.
+    """
+
+    def __init__(self, owner: Module, name: str, *, temp: bool = False) -> None:
+        self._owner = owner
+        self._name = name
+        self._temp = temp
+
+    @property
+    def is_temp(self) -> bool:
+        return self._temp
+
+    def reading(self) -> str:
+        """The collection that is meant on the right-hand side."""
+        if self._temp:
+            return self._owner.temp_name(self._name, must_exist=True)
+        return self._owner.resolved(self._name, writing=False)
+
+    def writing(self) -> str:
+        if self._temp:
+            return self._owner.temp_name(self._name, must_exist=False)
+        return self._owner.resolved(self._name, writing=True)
+
+    def node(self) -> Expr:
+        name = self.reading()
+        columns, parts = self._owner.shape_of(name)
+        return Ref(name, columns, parts)
+
+    def payloads(self) -> Relation:
+        """The rows of a channel without the column that says where they go."""
+        node = self.node()
+        location = self._owner.declared(self.reading()).schema.location
+        if location is None:
+            raise mistake(f"'{self._name}' has no location: it is no channel", "use project(...)")
+        return self.project(*(name for name in node.columns if name != location))
+
+    def __getattr__(self, name: str) -> ColumnRef:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        column_number(self.node(), name)
+        return ColumnRef(self, name)
+
+    def __getitem__(self, key: Any) -> Any:
+        if current() is not None and isinstance(key, str):
+            return self.__getattr__(key)
+        return self._owner.live(self._name).row(key)
+
+    def __le__(self, other: Any) -> Statement:
+        if isinstance(other, Marked):
+            raise mistake(
+                f"'<=' is followed by '{other.sign}'", f"write '<{other.sign}' for that operator, without '='"
+            )
+        return self._record(Op.NOW, other)
+
+    def __lt__(self, other: Any) -> Statement:
+        if not isinstance(other, Marked):
+            raise mistake("'<' is no operator of rules", "write <= (now), <+ (next), <- (delete) or <~ (send)")
+        return self._record(_SIGNS[other.sign], other.relation)
+
+    def _record(self, op: Op, rhs: Any) -> Statement:
+        if current() is None:
+            self._owner.from_outside(self._name, op, as_relation(rhs).node())
+        else:
+            self._owner.record(self, op, rhs)
+        return Statement()
+
+    # -- from outside --------------------------------------------------------------------------------------------
+
+    def insert(self, *rows: Any) -> None:
+        """Rows for the next step, from outside."""
+        self._owner.from_outside(self._name, Op.NEXT, as_relation(list(rows)).node())
+
+    def __iter__(self) -> Iterator[Any]:
+        if current() is not None:
+            return super().__iter__()
+        return iter(self._owner.live(self._name))
+
+    def __len__(self) -> int:
+        return len(self._owner.live(self._name))
+
+    def __contains__(self, row: object) -> bool:
+        return row in self._owner.live(self._name)
+
+    def __bool__(self) -> bool:
+        if current() is not None:
+            return super().__bool__()
+        return len(self) > 0
+
+    def __repr__(self) -> str:
+        return f"<{type(self._owner).__name__}.{self._name}>"
+
+
+class Temps:
+    """``self.temp``."""
+
+    def __init__(self, owner: Module) -> None:
+        self._owner = owner
+
+    def __getattr__(self, name: str) -> CollectionHandle:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return CollectionHandle(self._owner, name, temp=True)
+
+
+def rows(given: Iterable[Iterable[Any]]) -> Relation:
+    """Rows that are written down: ``self.t <+ rows([(1, 2)])``; with ``<=`` a list will do."""
+    try:
+        made = tuple(frozen_row((row,) if isinstance(row, str) else row) for row in given)
+    except (BadValueError, TypeError) as error:
+        raise mistake(f"these are no rows: {error}", "give a list of tuples, such as [(1, 2)]") from None
+    widths = {len(row) for row in made}
+    if len(widths) > 1:
+        raise mistake("rows of different lengths are given together", "give every row a value for each column")
+    return Relation(Rows(made, tuple(f"c{k}" for k in range(max(widths, default=0)))))
+
+
+def as_relation(value: Any) -> Relation:
+    if isinstance(value, Relation):
+        return value
+    if isinstance(value, Marked):
+        raise mistake(
+            f"'{value.sign}' marks only a part of a right-hand side",
+            f"write a <{value.sign} (...) with all of the right-hand side in parentheses",
+        )
+    if isinstance(value, list | tuple | set | frozenset):
+        return rows(value)
+    if isinstance(value, Statement):
+        raise mistake("a rule is used inside another", "write each rule on a line of its own")
+    raise mistake(f"{type(value).__name__} is no collection", "use collections and expressions, or rows([...])")

@@ -1,0 +1,67 @@
+"""What a column may hold: values that cannot change, so that rows can be compared, stored and sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+Row = tuple[Any, ...]
+
+#: Beyond this a number is no longer the same number in msgpack and SQLite.
+LARGEST_INTEGER = 2**63 - 1
+_DEEPEST = 50
+
+
+class BadValueError(ValueError):
+    """What a column cannot hold; the message says what and why."""
+
+
+def frozen(value: Any, depth: int = 0) -> Any:
+    """The value as it is kept: lists become tuples, sets become frozen; what can change is refused."""
+    match value:
+        case None | bool() | str() | bytes():
+            return value
+        case int():
+            if not -LARGEST_INTEGER - 1 <= value <= LARGEST_INTEGER:
+                raise BadValueError(f"the number {value} needs more than 64 bits")
+            return value
+        case float():
+            if value != value:
+                raise BadValueError("nan is not equal to itself and cannot be kept in a collection")
+            return value
+    if depth > _DEEPEST:
+        raise BadValueError(f"a value is nested more than {_DEEPEST} deep")
+    if isinstance(value, tuple | list):
+        return tuple([frozen(item, depth + 1) for item in value])
+    if isinstance(value, set | frozenset):
+        return frozenset(frozen(item, depth + 1) for item in value)
+    if getattr(value, "is_lattice_value", False):
+        return value
+    hint = " (use tuple(sorted(d.items())))" if isinstance(value, dict) else ""
+    raise BadValueError(f"{type(value).__name__} is no value for a column{hint}: it can change or cannot be sent")
+
+
+def frozen_row(row: Iterable[Any]) -> Row:
+    return tuple([frozen(value) for value in row])
+
+
+_RANKS = {"NoneType": 0, "bool": 1, "int": 1, "float": 1, "str": 2, "bytes": 3, "tuple": 4, "frozenset": 5}
+
+
+def sort_key(value: Any) -> tuple[Any, ...]:
+    """An order over all values, whatever their types: results do not depend on hashes."""
+    rank = _RANKS.get(type(value).__name__, 6)
+    if isinstance(value, tuple):
+        return rank, tuple(sort_key(item) for item in value)
+    if isinstance(value, frozenset):
+        return rank, tuple(sorted(sort_key(item) for item in value))
+    if value is None:
+        return (rank, 0)
+    return (rank, value if rank < 6 else repr(value))
+
+
+def in_order(rows: Iterable[Row]) -> list[Row]:
+    try:
+        return sorted(rows)  # mostly columns have one type, and then this is the same order, and fast
+    except TypeError:
+        return sorted(rows, key=sort_key)
