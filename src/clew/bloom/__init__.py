@@ -10,8 +10,10 @@ from __future__ import annotations
 from clew.bloom import aggregates as agg
 from clew.bloom.declarations import bloom, channel, imported, interface, loopback, periodic, scratch, table
 from clew.bloom.handles import rows
+from clew.bloom.running import Bloom
 
 __all__ = [
+    "Bloom",
     "agg",
     "bloom",
     "channel",
