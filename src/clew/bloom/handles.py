@@ -6,36 +6,32 @@ refused where they are written, with the class, the block and the line.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from clew.bloom import symbolic
 from clew.bloom.aggregates import Asked
 from clew.bloom.capture import current, mistake, user_position
+from clew.bloom.columns import ColumnRef, Equality, aggregate_name, column_number, column_numbers, distinct
 from clew.bloom.expressions import (
     Aggregate,
-    Columns,
     Expr,
     Extreme,
     Group,
     Join,
     Match,
     NotIn,
-    Parts,
     Project,
     Reduce,
     Ref,
     Rename,
     Role,
-    RowFunction,
     Rows,
     Take,
     Transform,
 )
 from clew.bloom.program import Op
+from clew.bloom.row_functions import result_columns, row_function
 from clew.bloom.values import BadValueError, frozen_row
-from clew.errors import Notice
 
 if TYPE_CHECKING:
     from clew.bloom.module import Module
@@ -101,7 +97,7 @@ class Relation:
         understood = row_function(function, role, source)
         if role is Role.FILTER:
             return Relation(Transform(source, understood, source.columns, source.parts))
-        columns = _result_columns(understood)
+        columns = result_columns(understood)
         return Relation(Transform(source, understood, columns, (columns,)))
 
     # -- columns -------------------------------------------------------------------------------------------------
@@ -154,14 +150,14 @@ class Relation:
     def group(self, keys: Sequence[Any], *aggregates: Asked, **named: Asked) -> Relation:
         """One row for each value of ``keys``: the keys, then the aggregates, see ``agg``."""
         source = self.node()
-        numbers = _numbers(source, keys)
+        numbers = column_numbers(source, keys)
         names = [source.columns[k] for k in numbers]
-        asked: list[tuple[str, Asked]] = [(_aggregate_name(a), a) for a in aggregates] + list(named.items())
+        asked: list[tuple[str, Asked]] = [(aggregate_name(a), a) for a in aggregates] + list(named.items())
         for _, aggregate in asked:
             if not isinstance(aggregate, Asked):
                 raise mistake(f"{aggregate!r} is no aggregate", 'use agg, such as agg.count() or agg.sum("cnt")')
-        made = tuple(Aggregate(a.function, _numbers(source, a.columns)) for _, a in asked)
-        return Relation(Group(source, numbers, made, _distinct([*names, *(name for name, _ in asked)])))
+        made = tuple(Aggregate(a.function, column_numbers(source, a.columns)) for _, a in asked)
+        return Relation(Group(source, numbers, made, distinct([*names, *(name for name, _ in asked)])))
 
     def argmin(self, keys: Sequence[Any], column: Any) -> Relation:
         """The rows of each group in which the column is smallest."""
@@ -173,7 +169,7 @@ class Relation:
 
     def _extreme(self, keys: Sequence[Any], column: Any, *, largest: bool) -> Relation:
         source = self.node()
-        return Relation(Extreme(source, _numbers(source, keys), column_number(source, column), largest))
+        return Relation(Extreme(source, column_numbers(source, keys), column_number(source, column), largest))
 
     def reduce(self, initial: Any, function: Callable[[Any, Any], Any], columns: Sequence[str] = ()) -> Relation:
         """``function(memo, row)`` over all rows; the last memo is the rows of the result."""
@@ -282,183 +278,9 @@ def _join(sources: tuple[Expr, ...], matches: tuple[Match, ...], take: Take) -> 
         case Take.RIGHTS:
             columns, parts = sources[1].columns, sources[1].parts
         case _:
-            columns = _distinct([name for source in sources for name in source.columns])
+            columns = distinct([name for source in sources for name in source.columns])
             parts = tuple(part for source in sources for part in source.parts)
     return Join(sources, matches, take, columns, parts)
-
-
-# -- columns -----------------------------------------------------------------------------------------------------
-
-
-class ColumnRef:
-    """``self.a.x`` in a join condition or as a key of a group."""
-
-    def __init__(self, collection: Relation, name: str) -> None:
-        self.collection = collection
-        self.name = name
-
-    def __eq__(self, other: object) -> Equality:  # type: ignore[override]
-        if not isinstance(other, ColumnRef):
-            raise mistake(
-                f"the column '{self.name}' is compared with {other!r}", "compare with values in filter or map"
-            )
-        return Equality(self, other)
-
-    __hash__ = None  # type: ignore[assignment]  # equality is not a truth here
-
-
-class Equality:
-    def __init__(self, left: ColumnRef, right: ColumnRef) -> None:
-        self._sides = (left, right)
-
-    def between(self, sources: Sequence[Expr]) -> Match:
-        (s, a), (t, b) = (self._place(side, sources) for side in self._sides)
-        if s == t:
-            raise mistake("both columns of a condition are of the same side", "compare those with filter")
-        return Match(s, a, t, b) if s < t else Match(t, b, s, a)
-
-    def _place(self, side: ColumnRef, sources: Sequence[Expr]) -> tuple[int, int]:
-        wanted = side.collection.node()
-        places = [k for k, source in enumerate(sources) if source == wanted]
-        if len(places) != 1:
-            what = "is not one of the sides" if not places else "is several of the sides"
-            raise mistake(f"the collection of the column '{side.name}' {what}", "join copies with rename")
-        return places[0], column_number(wanted, side.name)
-
-    def __bool__(self) -> bool:
-        raise mistake("a condition of a join is used elsewhere", "give it to pairs, lefts, rights or outer")
-
-
-def column_number(source: Expr, column: Any) -> int:
-    name = column.name if isinstance(column, ColumnRef) else column
-    if isinstance(name, int) and not isinstance(name, bool) and 0 <= name < len(source.columns):
-        return name
-    if not source.columns:
-        raise mistake(
-            f"the column {name!r} is asked for, but what the function before it returns is not known",
-            "name the columns with rename(...)",
-        )
-    if name not in source.columns:
-        raise mistake(f"there is no column {name!r}", f"the columns are {', '.join(source.columns)}")
-    return source.columns.index(name)
-
-
-def _numbers(source: Expr, columns: Any) -> tuple[int, ...]:
-    if isinstance(columns, str | ColumnRef):
-        columns = [columns]
-    return tuple(column_number(source, c) for c in columns)
-
-
-def _aggregate_name(asked: Any) -> str:
-    if not isinstance(asked, Asked):
-        return ""
-    return "_".join([asked.function, *(c.name if isinstance(c, ColumnRef) else str(c) for c in asked.columns)])
-
-
-def _distinct(names: Sequence[str]) -> Columns:
-    """Names that occur before get a number."""
-    found: list[str] = []
-    for name in names:
-        number, fresh = 2, name
-        while fresh in found:
-            fresh, number = f"{name}_{number}", number + 1
-        found.append(fresh)
-    return tuple(found)
-
-
-# -- functions of rows -------------------------------------------------------------------------------------------
-
-
-def row_function(function: Callable[..., Any], role: Role, source: Expr) -> RowFunction:
-    """The function, understood as far as it can be."""
-    position = user_position()
-    if not callable(function):
-        raise mistake(f"{role.value} needs a function of a row, not {function!r}", "write lambda row: ...")
-    parts = _parts_for(function, source)
-    reads = _collections_read(function)
-    if not source.columns:
-        return _opaque(function, role, parts, "what the function before it returns is not known", reads, position)
-    if reads:
-        names = ", ".join(reads)
-        return _opaque(function, role, parts, f"it looks into {names}", reads, position)
-    makes = {
-        Role.MAP: symbolic.mapped,
-        Role.FLAT_MAP: symbolic.flat_mapped,
-        Role.FILTER: symbolic.filtered(parts),
-    }
-    try:
-        paths = symbolic.paths_of(function, parts, makes[role])
-    except symbolic.OpaqueError as reason:
-        return _opaque(function, role, parts, str(reason), reads, position)
-    return RowFunction(function, role, parts, paths, None, reads, position)
-
-
-def _opaque(
-    function: Callable[..., Any], role: Role, parts: Parts, reason: str, reads: tuple[str, ...], position: Any
-) -> RowFunction:
-    capture = current()
-    if capture is not None:
-        capture.notices.append(
-            Notice(
-                f"{capture.block}: a function is not seen through, because {reason}",
-                position,
-                "it runs as it is; analysis takes its result to depend on all columns",
-            )
-        )
-    return RowFunction(function, role, parts, None, reason, reads, position)
-
-
-def _parts_for(function: Callable[..., Any], source: Expr) -> Parts:
-    """What the function is given: a row of each side of a join, or one row with all columns."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return source.parts
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    needed = sum(p.default is p.empty for p in positional)
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters) or needed <= len(source.parts) <= len(positional):
-        return source.parts
-    if needed <= 1 <= len(positional):
-        return (source.columns,)
-    raise mistake(
-        f"the function takes {needed} rows, here are {len(source.parts)}",
-        "a function gets one row, or for a join one of each side",
-    )
-
-
-def _collections_read(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The collections that a function mentions: it may look into them."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return ()
-    found: list[str] = []
-    names = set(symbolic.names_in(code))
-    for cell in getattr(function, "__closure__", None) or ():
-        try:
-            owner = cell.cell_contents
-        except ValueError:
-            continue
-        if isinstance(owner, CollectionHandle):
-            found.append(owner.reading())
-        elif hasattr(owner, "collections_named"):
-            found.extend(owner.collections_named(names))
-    return tuple(sorted(set(found)))
-
-
-def _result_columns(function: RowFunction) -> Columns:
-    """Names for what a function returns; none if it is not known how many columns that are."""
-    if function.paths is None:
-        return ()
-    shapes = [row for path in function.paths for row in path.rows]
-    if not shapes or any(isinstance(s, symbolic.Whole) or len(s) != len(shapes[0]) for s in shapes):  # type: ignore[arg-type]
-        return ()
-    names = []
-    for k in range(len(shapes[0])):  # type: ignore[arg-type]
-        scalars = {shape[k] for shape in shapes if not isinstance(shape, symbolic.Whole)}
-        scalar = next(iter(scalars))
-        same = len(scalars) == 1 and isinstance(scalar, symbolic.Column)
-        names.append(function.parts[scalar.part][scalar.index] if same else f"c{k}")  # type: ignore[union-attr]
-    return _distinct(names)
 
 
 # -- collections -------------------------------------------------------------------------------------------------

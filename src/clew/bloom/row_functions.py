@@ -1,0 +1,105 @@
+"""Functions of rows in rules: what they are given, what they look into, and what they do, as far as it is seen."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from clew.bloom import symbolic
+from clew.bloom.capture import current, mistake, user_position
+from clew.bloom.columns import distinct
+from clew.bloom.expressions import Columns, Expr, Parts, Role, RowFunction
+from clew.errors import Notice
+
+
+def row_function(function: Callable[..., Any], role: Role, source: Expr) -> RowFunction:
+    """The function, understood as far as it can be."""
+    position = user_position()
+    if not callable(function):
+        raise mistake(f"{role.value} needs a function of a row, not {function!r}", "write lambda row: ...")
+    parts = _parts_for(function, source)
+    reads = _collections_read(function)
+    if not source.columns:
+        return _opaque(function, role, parts, "what the function before it returns is not known", reads, position)
+    if reads:
+        names = ", ".join(reads)
+        return _opaque(function, role, parts, f"it looks into {names}", reads, position)
+    makes = {
+        Role.MAP: symbolic.mapped,
+        Role.FLAT_MAP: symbolic.flat_mapped,
+        Role.FILTER: symbolic.filtered(parts),
+    }
+    try:
+        paths = symbolic.paths_of(function, parts, makes[role])
+    except symbolic.OpaqueError as reason:
+        return _opaque(function, role, parts, str(reason), reads, position)
+    return RowFunction(function, role, parts, paths, None, reads, position)
+
+
+def _opaque(
+    function: Callable[..., Any], role: Role, parts: Parts, reason: str, reads: tuple[str, ...], position: Any
+) -> RowFunction:
+    capture = current()
+    if capture is not None:
+        capture.notices.append(
+            Notice(
+                f"{capture.block}: a function is not seen through, because {reason}",
+                position,
+                "it runs as it is; analysis takes its result to depend on all columns",
+            )
+        )
+    return RowFunction(function, role, parts, None, reason, reads, position)
+
+
+def _parts_for(function: Callable[..., Any], source: Expr) -> Parts:
+    """What the function is given: a row of each side of a join, or one row with all columns."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return source.parts
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = sum(p.default is p.empty for p in positional)
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters) or needed <= len(source.parts) <= len(positional):
+        return source.parts
+    if needed <= 1 <= len(positional):
+        return (source.columns,)
+    raise mistake(
+        f"the function takes {needed} rows, here are {len(source.parts)}",
+        "a function gets one row, or for a join one of each side",
+    )
+
+
+def _collections_read(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The collections that a function mentions: it may look into them."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ()
+    found: list[str] = []
+    names = set(symbolic.names_in(code))
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            owner = cell.cell_contents
+        except ValueError:
+            continue
+        if hasattr(owner, "reading"):
+            found.append(owner.reading())
+        elif hasattr(owner, "collections_named"):
+            found.extend(owner.collections_named(names))
+    return tuple(sorted(set(found)))
+
+
+def result_columns(function: RowFunction) -> Columns:
+    """Names for what a function returns; none if it is not known how many columns that are."""
+    if function.paths is None:
+        return ()
+    shapes = [row for path in function.paths for row in path.rows]
+    if not shapes or any(isinstance(s, symbolic.Whole) or len(s) != len(shapes[0]) for s in shapes):  # type: ignore[arg-type]
+        return ()
+    names = []
+    for k in range(len(shapes[0])):  # type: ignore[arg-type]
+        scalars = {shape[k] for shape in shapes if not isinstance(shape, symbolic.Whole)}
+        scalar = next(iter(scalars))
+        same = len(scalars) == 1 and isinstance(scalar, symbolic.Column)
+        names.append(function.parts[scalar.part][scalar.index] if same else f"c{k}")  # type: ignore[union-attr]
+    return distinct(names)
