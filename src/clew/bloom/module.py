@@ -80,13 +80,13 @@ class Module:
     def resolved(self, name: str, *, writing: bool) -> str:
         """The full name of the collection that rules of the block being read mean by a name."""
         chain = _declaring(type(self), name)
-        if len(chain) == 1 or chain[0].__dict__[name].kind not in _INTERFACES:
+        kind, capture = chain[0].__dict__[name].kind, current()
+        if kind not in _INTERFACES or capture is None or not capture.blocks:
             return self._prefix + name
-        capture = current()
-        if capture is None or not capture.blocks:
-            return self._full_name(chain, 0, name)
-        kind, reader = chain[0].__dict__[name].kind, capture.module
+        reader = capture.module
         outside = writing == (kind is Kind.INPUT)  # the side of those who use the module
+        if len(chain) == 1 and kind is Kind.OUTPUT:
+            return self._prefix + name
         if reader in chain:
             return self._full_name(chain, chain.index(reader) + outside, name)
         if outside:
@@ -96,9 +96,10 @@ class Module:
 
     def _full_name(self, chain: list[type], level: int, name: str) -> str:
         if level >= len(chain):
+            own = chain[0].__dict__[name].kind.value.split()[0]
             raise mistake(
-                f"'{name}' is this module's own input" if current() else f"'{name}' is not declared",
-                "a module reads its own input; to put rows before another module, mix that one in",
+                f"'{name}' is this module's own {own}",
+                "a module reads its own input and writes its own output; the other way round is for who uses it",
             )
         return self._prefix + (name if level == 0 else f"{chain[level].__name__}.{name}")
 

@@ -161,12 +161,17 @@ def _refuse_what_symbols_cannot_see(function: Callable[..., Any]) -> None:
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True)
         if _is_filled(cell)
     }
+    called = ""
     for instruction in dis.get_instructions(code):
         name = instruction.opname
         if name in ("LOAD_GLOBAL", "LOAD_NAME"):
             _refuse_callable(instruction.argval, function.__globals__)
         elif name in ("LOAD_DEREF", "LOAD_CLASSDEREF") and callable(cells.get(instruction.argval)):
-            raise OpaqueError(f"it calls {instruction.argval}")
+            raise OpaqueError(f"it uses {instruction.argval}")
+        elif name == "LOAD_METHOD":
+            called = instruction.argval
+        elif name.startswith("CALL"):
+            raise OpaqueError(f"it calls .{called}" if called else "it calls another function")
         elif name == "MAKE_FUNCTION":
             raise OpaqueError("it contains another function or a comprehension")
         elif name in ("IS_OP", "PUSH_EXC_INFO", "IMPORT_NAME") or "_NONE" in name or name.startswith("MATCH_"):
@@ -353,6 +358,8 @@ class SymbolicValue:
         self._no("it writes a value as text")
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)  # Python's own questions
         self._no(f"it uses .{name} of a value")
 
     __repr__ = __str__
