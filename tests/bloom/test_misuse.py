@@ -341,3 +341,13 @@ def test_a_class_that_needs_arguments() -> None:
 
     with pytest.raises(ProgramError, match="Needing cannot be made without arguments"):
         program_of(Needing)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("tick", table("x")), ("live", table("x")), ("record", bloom(chained)), ("run", bloom(chained))],
+)
+def test_names_that_every_class_has(name: str, value: Any) -> None:
+    with pytest.raises(ProgramError, match=f"Taken uses the name '{name}', which every Bloom class has") as caught:
+        type("Taken", (Bloom,), {name: value})
+    assert caught.value.position is not None and caught.value.position.file == __file__

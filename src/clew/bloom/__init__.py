@@ -8,20 +8,44 @@ for what becomes of it.
 from __future__ import annotations
 
 from clew.bloom import aggregates as agg
-from clew.bloom.declarations import bloom, channel, imported, interface, loopback, periodic, scratch, table
+from clew.bloom.checking import EVERY, checked
+from clew.bloom.declarations import (
+    bloom,
+    channel,
+    imported,
+    interface,
+    loopback,
+    outcome,
+    periodic,
+    scratch,
+    stdio,
+    table,
+)
 from clew.bloom.handles import rows
+from clew.bloom.lattice_types import lbag, lbool, lmap, lmax, lmin, lpset, lset
 from clew.bloom.running import Bloom
 
 __all__ = [
+    "EVERY",
     "Bloom",
     "agg",
     "bloom",
     "channel",
+    "checked",
     "imported",
     "interface",
+    "lbag",
+    "lbool",
+    "lmap",
+    "lmax",
+    "lmin",
     "loopback",
+    "lpset",
+    "lset",
+    "outcome",
     "periodic",
     "rows",
     "scratch",
+    "stdio",
     "table",
 ]

@@ -28,6 +28,8 @@ class Capture:
 
     rules: list[Rule] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    #: Whether the block is about all nodes together: it is only checked, and never runs.
+    outside: bool = False
     #: The class and the method that is being read, innermost last.
     blocks: list[tuple[type, str]] = field(default_factory=list)
 
@@ -56,6 +58,23 @@ def capturing(capture: Capture) -> Iterator[None]:
         yield
     finally:
         _CURRENT.reset(token)
+
+
+_ACTING_AS: ContextVar[Any] = ContextVar("clew_bloom_node", default=None)
+
+
+def acting_node() -> Any:
+    """The node that a function is called for while a program is checked; None while it runs."""
+    return _ACTING_AS.get()
+
+
+@contextmanager
+def acting_as(node: Any) -> Iterator[None]:
+    token = _ACTING_AS.set(node)
+    try:
+        yield
+    finally:
+        _ACTING_AS.reset(token)
 
 
 def user_position() -> Position | None:

@@ -10,7 +10,7 @@ from clew.bloom.handles import CollectionHandle
 from clew.bloom.lattice_handles import LatticeHandle
 from clew.bloom.lattices import LATTICES
 from clew.bloom.schema import Kind, Schema, schema_of
-from clew.errors import ProgramError
+from clew.errors import Position, ProgramError
 
 if TYPE_CHECKING:
     from clew.bloom.module import Module
@@ -84,6 +84,11 @@ def periodic(seconds: float) -> Any:
     return Declaration(Kind.PERIODIC, Schema(("key",), ("val",)), period=float(seconds))
 
 
+def stdio() -> Any:
+    """Lines of text: what is sent to it with ``<~`` is printed."""
+    return Declaration(Kind.STDIO, Schema(("line",)))
+
+
 class interface:  # noqa: N801  # read as in the thesis: interface.input(...)
     """Where modules meet."""
 
@@ -136,6 +141,7 @@ class Block:
 
     def __init__(self, function: Callable[[Any], None]) -> None:
         self.function = function
+        self.position = Position(function.__code__.co_filename, function.__code__.co_firstlineno, 1)
         self.owner: type = object
         self.name = function.__name__
 
@@ -165,3 +171,17 @@ class Block:
 def bloom(function: Callable[[Any], None]) -> Any:
     """Marks a method that contains rules."""
     return Block(function)
+
+
+class OutcomeBlock(Block):
+    """A block that is only for checking."""
+
+
+def outcome(function: Callable[[Any], None]) -> Any:
+    """Marks a method that says what must hold.  Its rules never run on the network.
+
+    They look at all nodes from outside: ``self.everywhere.log`` is the collection ``log`` of all nodes, with the
+    node as its first column, and ``self.everywhere.crash`` has the rows (node, time) of those that crash.
+    Collections that such rules derive, such as ``pre`` and ``post``, belong to no node.
+    """
+    return OutcomeBlock(function)

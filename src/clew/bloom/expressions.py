@@ -48,11 +48,12 @@ class RowFunction:
 
 @dataclass(frozen=True)
 class Ref:
-    """The rows of a collection."""
+    """The rows of a collection; ``everywhere``, in outcomes, those of all nodes, with the node in front."""
 
     collection: str
     columns: Columns
     parts: Parts
+    everywhere: bool = False
 
 
 @dataclass(frozen=True)

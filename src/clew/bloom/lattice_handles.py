@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from clew.bloom.capture import current, mistake
 from clew.bloom.expressions import Apply, Elements, LatticeExpr, LatticeRef, Value, WhenTrue
 from clew.bloom.handles import _SIGNS, Marked, Relation, Statement, as_relation
-from clew.bloom.lattices import LATTICES
+from clew.bloom.lattices import LATTICES, PLAIN, SAME, Method
 from clew.bloom.program import Op
+from clew.bloom.values import BadValueError
 
 if TYPE_CHECKING:
     from clew.bloom.module import Module
@@ -46,10 +47,17 @@ class LatticeRelation:
             raise mistake(f"a {node.lattice} has no function '{name}'", f"it has {known}")
 
         def apply(*arguments: Any) -> LatticeRelation:
-            given = tuple(a.node() if isinstance(a, LatticeRelation) else a for a in arguments)
-            return LatticeRelation(Apply(self.node(), name, given, methods[name].result))
+            given = tuple(_argument(a) for a in arguments)
+            _check_arguments(node.lattice, name, methods[name], given)
+            return LatticeRelation(Apply(node, name, given, methods[name].result))
 
         return apply
+
+    def __add__(self, other: Any) -> Any:
+        return self.plus(other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self.minus(other)
 
     def __pos__(self) -> Any:
         return Marked("+", self)  # type: ignore[arg-type]
@@ -71,6 +79,8 @@ class LatticeRelation:
 
 class LatticeHandle(LatticeRelation):
     """A lattice of a node."""
+
+    is_temp = False
 
     def __init__(self, owner: Module, name: str) -> None:
         self._owner = owner
@@ -112,4 +122,28 @@ class LatticeHandle(LatticeRelation):
 
 def value_of(lattice: str, value: Any) -> LatticeRelation:
     """A lattice value that is written down."""
-    return LatticeRelation(Value(value, lattice))
+    try:
+        return LatticeRelation(Value(LATTICES[lattice].of(value), lattice))
+    except BadValueError as error:
+        raise mistake(str(error), f"give a value that a {lattice} can hold") from None
+
+
+def _argument(given: Any) -> Any:
+    if isinstance(given, LatticeRelation):
+        return given.node()
+    if isinstance(given, Relation):
+        raise mistake(
+            "a lattice function is given a collection", "make a lattice of its rows first: self.l <= rows"
+        )
+    return given
+
+
+def _check_arguments(lattice: str, name: str, method: Method, given: tuple[Any, ...]) -> None:
+    """What is not monotone in an argument does not take a lattice there."""
+    wanted = [lattice if kind == SAME else kind for kind in method.takes]
+    found = [getattr(argument, "lattice", PLAIN) for argument in given]
+    if found != wanted:
+        said = [", ".join(kinds) or "nothing" for kinds in (wanted, found)]
+        raise mistake(
+            f"'{name}' of a {lattice} takes {said[0]}, here it is given {said[1]}", "give it what it takes"
+        )

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from clew.bloom.capture import Capture, capturing, current, mistake, position_of_error, user_position
-from clew.bloom.declarations import Block, Declaration, Imported
+from clew.bloom.capture import Capture, acting_node, capturing, current, mistake, position_of_error, user_position
+from clew.bloom.declarations import Block, Declaration, Imported, OutcomeBlock
+from clew.bloom.everywhere import Everywhere
 from clew.bloom.expressions import AnyExpr, Columns, Expr, Fold, Parts, Transform
 from clew.bloom.handles import Temps, as_relation
 from clew.bloom.lattice_handles import LatticeHandle, LatticeRelation
@@ -34,6 +35,17 @@ _INTERFACES = (Kind.INPUT, Kind.OUTPUT)
 class Module:
     """What all Bloom classes have; ``clew.bloom.Bloom`` adds the node that runs it."""
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        ours = {name for base in cls.__mro__ if base.__module__.startswith("clew.bloom.") for name in vars(base)}
+        for name, value in vars(cls).items():
+            if name in ours and isinstance(value, Declaration | Block | Imported):
+                raise ProgramError(
+                    f"{cls.__name__} uses the name '{name}', which every Bloom class has for something else",
+                    position=value.position,
+                    remedy="use another name",
+                )
+
     def __init__(self) -> None:
         self._prefix = ""
         self._root: Module = self
@@ -52,7 +64,12 @@ class Module:
     @property
     def ip_port(self) -> Any:
         """The address of this node."""
-        return here() if current() is not None else self._root.address()
+        return here() if current() is not None else acting_node() or self._root.address()
+
+    @property
+    def everywhere(self) -> Everywhere:
+        """In outcomes: the collections of all nodes."""
+        return Everywhere(self)
 
     def address(self) -> str:
         return ""
@@ -130,8 +147,16 @@ class Module:
         return root._temps[key]
 
     def collections_named(self, names: Iterable[str]) -> list[str]:
-        """Which of these names are collections here."""
-        return [self.resolved(n, writing=False) for n in names if _declaring(type(self), n)]
+        """Which of these names are collections here, temps, or collections of modules imported here."""
+        named = frozenset(names)
+        found = [self.resolved(n, writing=False) for n in sorted(named) if _declaring(type(self), n)]
+        if "temp" in named:
+            temps = self._root._temps.items()
+            found += [full for (_, name), full in temps if name.removeprefix(self._prefix) in named]
+        for name, imported in _attributes(type(self), Imported):
+            if name in named:
+                found += self.part(name, imported.module).collections_named(named)
+        return found
 
     def record(self, handle: Any, op: Op, rhs: Any) -> None:
         capture = current()
@@ -170,11 +195,17 @@ class Module:
     # -- outside of rules ----------------------------------------------------------------------------------------
 
     def live(self, name: str) -> Any:
-        """What the collection holds in the node that runs."""
-        raise mistake(f"'{name}' is read outside of rules, and nothing runs them", "use a subclass of Bloom")
+        """What the collection holds in the node that runs, of which this object may be a part."""
+        return self._root._view(self._prefix + name)
 
     def from_outside(self, name: str, op: Op, expr: Expr) -> None:
-        self.live(name)
+        self._root._change(self._prefix + name, op, expr)
+
+    def _view(self, full_name: str) -> Any:
+        raise mistake(f"'{full_name}' is read outside of rules, and nothing runs them", "use a subclass of Bloom")
+
+    def _change(self, full_name: str, op: Op, expr: Expr) -> None:
+        self._view(full_name)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------
@@ -200,12 +231,20 @@ def _read(root: Module) -> BloomProgram:
     root._temps.clear()
     _declare_all(root)
     capture = Capture()
-    with capturing(capture):
-        for part in _parts(root):
-            for block in _blocks(type(part)):
-                _read_block(block, part)
-    name = type(root).__name__
-    return BloomProgram(name, tuple(root._collections.values()), tuple(capture.rules), tuple(capture.notices))
+    outcomes = Capture(notices=capture.notices, outside=True)
+    for reading, wanted in ((capture, False), (outcomes, True)):
+        with capturing(reading):
+            for part in _parts(root):
+                for block in _blocks(type(part)):
+                    if isinstance(block, OutcomeBlock) is wanted:
+                        _read_block(block, part)
+    return BloomProgram(
+        type(root).__name__,
+        tuple(root._collections.values()),
+        tuple(capture.rules),
+        tuple(capture.notices),
+        tuple(outcomes.rules),
+    )
 
 
 def _read_block(block: Block, part: Module) -> None:

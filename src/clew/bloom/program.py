@@ -36,12 +36,16 @@ class Rule:
 
 @dataclass(frozen=True)
 class BloomProgram:
-    """``name`` is the class.  Notices say what could not be understood and is treated conservatively."""
+    """``name`` is the class.  Notices say what could not be understood and is treated conservatively.
+
+    ``outcomes`` are rules that look at all nodes from outside: they are only for checking, and never run.
+    """
 
     name: str
     collections: tuple[Collection, ...]
     rules: tuple[Rule, ...]
     notices: tuple[Notice, ...] = ()
+    outcomes: tuple[Rule, ...] = ()
 
     @cached_property
     def by_name(self) -> dict[str, Collection]:

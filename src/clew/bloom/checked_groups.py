@@ -1,0 +1,99 @@
+"""``group``, ``argmin`` and ``argmax`` in checked programs.
+
+Bloom adds and counts rows, not different values.  The smallest value is the one that no other beats, in the order
+of ``clew.bloom.values.sort_key``: that of the engine is another one where columns mix types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from clew.bloom.bodies import Body, Compilation, Place
+from clew.bloom.expressions import Aggregate
+from clew.bloom.values import sort_key
+from clew.program import ir
+from clew.program.ir import Call, Comparison, Expr, Function, Value, Var
+
+
+def grouped(made: Compilation, source: Place, keys: Sequence[int], aggregates: Sequence[Aggregate]) -> list[Body]:
+    """One row for each group: the keys, then the aggregates."""
+    if not aggregates:
+        row = made.all_of(source)
+        return [row.with_columns(row.columns[k] for k in keys)]
+    columns: tuple[Expr, ...] = ()
+    elements: list[ir.Premise | Comparison | Call] = []
+    values: list[Expr] = []
+    for aggregate in aggregates:
+        body = _aggregated(made, source, keys, aggregate)
+        if columns:
+            shared = zip(columns, body.columns, strict=False)
+            elements += [Comparison("==", a, b, made.position) for a, b in shared]
+        columns = columns or body.columns[: len(keys)]
+        elements += body.elements
+        values.append(body.columns[len(keys)])
+    return [Body(tuple(elements), (*columns, *values))]
+
+
+def unbeaten(made: Compilation, source: Place, keys: Sequence[int], column: int, *, largest: bool) -> Body:
+    """The rows of each group in which a column is smallest (or largest)."""
+    row, other = made.all_of(source), made.all_of(source)
+    equal = [Comparison("==", row.columns[k], other.columns[k], made.position) for k in keys]
+    pair = (row.columns[column], other.columns[column])
+    beats = Call(_MORE if largest else _LESS, pair, (), made.position)
+    beaten = Body((*row.elements, *other.elements, *equal, beats), _key(row, keys, column))
+    losers = made.helper("beaten", [beaten], len(beaten.columns))
+    kept = made.all_of(source)
+    (way,) = made.absent(losers, [[value] for value in _key(kept, keys, column)])
+    return kept.with_elements(*way)
+
+
+def _key(row: Body, keys: Sequence[int], column: int) -> tuple[Expr, ...]:
+    return (*(row.columns[k] for k in keys), row.columns[column])
+
+
+def _aggregated(made: Compilation, source: Place, keys: Sequence[int], aggregate: Aggregate) -> Body:
+    """Rows with the keys and the value of one aggregate."""
+    if aggregate.function in ("min", "max", "choose"):
+        (column,) = aggregate.over
+        row = unbeaten(made, source, keys, column, largest=aggregate.function == "max")
+        return row.with_columns(_key(row, keys, column))
+    row = made.all_of(source)
+    over = [row.columns[k] for k in aggregate.over]
+    every = tuple(dict.fromkeys(c for c in row.columns if isinstance(c, Var)))
+    match aggregate.function:
+        case "count" if not over:
+            value, argument = ir.Aggregate("count", every[0], every), None
+        case "count":
+            value, argument = ir.Aggregate("count", _variable(over[0])), None
+        case "sum":
+            argument = Call(_NUMBER, tuple(over), (made.fresh(),), made.position)
+            value = ir.Aggregate("sum", argument.results[0], every)
+        case "bool_and" | "bool_or":
+            argument = Call(_TRUTH, tuple(over), (made.fresh(),), made.position)
+            value = ir.Aggregate("min" if aggregate.function == "bool_and" else "max", argument.results[0])
+        case _:
+            raise made.refusal(
+                f"the aggregate '{aggregate.function}' cannot be checked",
+                "use count, sum, min, max, choose, bool_and or bool_or",
+            )
+    body = row.with_elements(argument) if argument else row
+    groups = made.helper("groups", (), len(keys) + 1)
+    made.conclude(groups.relation, (*made.here, *(row.columns[k] for k in keys), value), body)
+    return made.all_of(groups)
+
+
+def _variable(column: Expr) -> Var:
+    assert isinstance(column, Var), "rows of a relation are made of variables"
+    return column
+
+
+def _number(args: tuple[Value, ...]) -> Iterable[tuple[Value, ...]]:
+    if not isinstance(args[0], int):
+        raise TypeError(f"{args[0]!r} is not a number")
+    return [args]
+
+
+_NUMBER = Function("sum", _number)
+_TRUTH = Function("bool", lambda args: [(int(bool(args[0])),)])
+_LESS = Function("a comparison", lambda args: [()] if sort_key(args[1]) < sort_key(args[0]) else [])
+_MORE = Function("a comparison", lambda args: [()] if sort_key(args[1]) > sort_key(args[0]) else [])

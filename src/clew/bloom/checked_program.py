@@ -1,0 +1,195 @@
+"""A Bloom program as a program of the IR, so that everything that checks Dedalus checks it.
+
+Every collection is a relation with the node as its first column; the location of a channel *is* that column.
+
+========== ======================================================================================
+``<=``     a rule of the same time
+``<+``     a rule for the next time
+``<~``     a message; a loopback is a message to the node itself, which is never lost
+``<-``     a row of a helper relation; a row of a table stays unless it is there
+table      its rows stay, as far as they are not deleted; deleted and derived again, a row stays, too
+periodic   has a row at every time: a timer may fire at any time, and so nothing can be hidden by one that does not
+outcomes   relations of no node; rows of other collections are read with the node they are at
+========== ======================================================================================
+
+Rows are compared as wholes: two rows with the same key, of which a node would refuse the second, are both there.
+Truth values are the numbers 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from clew.bloom.bodies import HERE, NODES, Compilation, Place
+from clew.bloom.checked_rows import Rows
+from clew.bloom.checking import Given, Setting
+from clew.bloom.program import BloomProgram, Op, Rule
+from clew.bloom.schema import Collection, Kind
+from clew.bloom.source_text import statement_at
+from clew.bloom.strata import stratify
+from clew.errors import Notice, ProgramError
+from clew.faults import Node
+from clew.program import ir
+from clew.program.ir import CRASH, Fact, Premise, Program, Timing, Var
+
+_TIMINGS = {Op.NOW: Timing.SAME, Op.NEXT: Timing.NEXT, Op.DELETE: Timing.SAME, Op.SEND: Timing.ASYNC}
+
+
+@dataclass(frozen=True)
+class Compiled:
+    program: Program
+    notices: tuple[Notice, ...]
+
+
+def compiled(program: BloomProgram, setting: Setting) -> Compiled:
+    """The program with the rows that the setting gives."""
+    return _Compiler(program, setting).compiled()
+
+
+class _Compiler:
+    def __init__(self, program: BloomProgram, setting: Setting) -> None:
+        self._program = program
+        self._setting = setting
+        self._outside = dict.fromkeys(rule.target for rule in program.outcomes)
+        self._places = {c.name: _place(c) for c in program.collections}
+        self._helpers: dict[str, None] = {}
+        stratify(program.rules, [c.name for c in program.collections])  # refuses in the words of the program
+        self._refuse_mixtures()
+
+    def _refuse_mixtures(self) -> None:
+        for collection in self._program.collections:
+            if collection.name == CRASH:
+                raise ProgramError(
+                    "a collection is called 'crash'",
+                    position=collection.position,
+                    remedy="rename it: in checked programs, 'crash' says which nodes crash",
+                )
+        for rule in self._program.rules:
+            if rule.target in self._outside:
+                raise ProgramError(
+                    f"{rule.block}: '{rule.target}' is derived at nodes and by an outcome, which belongs to none",
+                    position=rule.position,
+                    remedy="use two collections",
+                )
+
+    def compiled(self) -> Compiled:
+        every = (*self._program.rules, *self._program.outcomes)
+        rules = [r for index, rule in enumerate(every) for r in self._rules(rule, index)]
+        deleted = dict.fromkeys(r.target for r in every if r.op is Op.DELETE)
+        for collection in self._program.collections:
+            rules += self._upkeep(collection, collection.name in deleted)
+        clauses: list[Fact | ir.Rule] = [*self._facts(), *rules]
+        if any(p.relation == NODES for rule in rules for p in rule.premises):
+            clauses = [*self._everybody(), *clauses]
+        return Compiled(Program(tuple(clauses), frozenset(self._helpers)), tuple(self._notices()))
+
+    # -- rules ---------------------------------------------------------------------------------------------------
+
+    def _rules(self, rule: Rule, index: int) -> list[ir.Rule]:
+        outside = index >= len(self._program.rules)
+        target = self._program.by_name[rule.target]
+        made = Compilation(rule, index, f"{rule.block}: {statement_at(rule.position) or rule}", outside)
+        self._refuse_kinds(made, target)
+        if target.kind is Kind.STDIO:
+            return []  # what is printed changes nothing
+        readable = {n: p for n, p in self._places.items() if outside <= (n in self._outside)}
+        relation = target.name
+        if rule.op is Op.DELETE:
+            relation = _deleted(target.name)
+            self._helpers[relation] = None
+        everywhere = self._places if outside else {}
+        for body in Rows(made, readable, everywhere).bodies(rule.expr, len(target.schema.columns)):
+            args = self._head(made, target, body.columns)
+            made.conclude(relation, args, body, _TIMINGS[rule.op])
+        self._helpers.update(made.helpers)
+        return made.rules
+
+    def _refuse_kinds(self, made: Compilation, target: Collection) -> None:
+        if target.kind is Kind.LATTICE:
+            raise made.refusal(
+                f"the lattice '{target.name}' cannot be checked", "use a table and an aggregate such as max"
+            )
+        if made.outside and made.rule.op is Op.SEND:
+            raise made.refusal("an outcome sends", "it belongs to no node: derive a scratch with <=")
+
+    def _head(self, made: Compilation, target: Collection, columns: Sequence[ir.Expr]) -> tuple[ir.HeadArg, ...]:
+        location = self._places[target.name].location
+        if location is None:
+            return (*made.here, *columns)
+        return (columns[location], *(c for k, c in enumerate(columns) if k != location))
+
+    def _upkeep(self, collection: Collection, deleted: bool) -> Iterator[ir.Rule]:
+        """What happens to a collection by itself."""
+        place = self._places[collection.name]
+        here = () if collection.name in self._outside else (HERE,)
+        if collection.kind is Kind.TABLE:
+            args = (*here, *(Var(f"V{k}") for k in range(place.width)))
+            body = [Premise(collection.name, args, position=collection.position)]
+            if deleted:
+                name = _deleted(collection.name)
+                body.append(Premise(name, args, negated=True, position=collection.position))
+            text = f"{collection.module}.{collection.name}: rows of a table stay"
+            yield ir.Rule(collection.name, args, Timing.NEXT, tuple(body), collection.position, text)
+        if collection.kind is Kind.PERIODIC:
+            now = Var("Now")
+            premise = Premise(NODES, (HERE,), at=now, position=collection.position)
+            text = f"{collection.module}.{collection.name}: fires at every time"
+            yield ir.Rule(collection.name, (HERE, now, now), Timing.SAME, (premise,), collection.position, text)
+
+    # -- facts ---------------------------------------------------------------------------------------------------
+
+    def _everybody(self) -> Iterator[Fact | ir.Rule]:
+        self._helpers[NODES] = None
+        yield from (Fact(NODES, (node,)) for node in self._setting.nodes)
+        yield ir.Rule(NODES, (HERE,), Timing.NEXT, (Premise(NODES, (HERE,)),), text="nodes stay nodes")
+
+    def _facts(self) -> Iterator[Fact]:
+        for given in self._setting.given:
+            for row in self._columns(given):
+                yield Fact(given.collection, row, given.time, self._setting.position)
+
+    def _columns(self, given: Given) -> Iterator[tuple[ir.Value, ...]]:
+        collection = self._program.by_name.get(given.collection)
+        if collection is None or collection.kind in (Kind.PERIODIC, Kind.LATTICE):
+            known = ", ".join(c.name for c in self._program.collections if c.kind is not Kind.LATTICE)
+            what = "is none of the program" if collection is None else f"is a {collection.kind.value}"
+            message = f"rows are given to '{given.collection}', which {what}"
+            raise ProgramError(message, position=self._setting.position, remedy=f"the collections are {known}")
+        location, width = self._places[collection.name].location, len(collection.schema.columns)
+        for row in given.rows:
+            self._check_given(given.node, row, location, width, collection)
+            yield (given.node, *(v for k, v in enumerate(row) if k != location))
+
+    def _check_given(
+        self, node: Node, row: tuple[ir.Value, ...], location: int | None, width: int, collection: Collection
+    ) -> None:
+        remedy = f"its columns are {', '.join(collection.schema.columns)}"
+        if len(row) != width:
+            message = f"the row {row!r} is given to '{collection.name}', which has {width} columns"
+            raise ProgramError(message, position=self._setting.position, remedy=remedy)
+        if location is not None and row[location] != node:
+            message = f"the row {row!r} is given to '{collection.name}' at '{node}', where it would not arrive"
+            raise ProgramError(message, position=self._setting.position, remedy=remedy)
+
+    # -- notices -------------------------------------------------------------------------------------------------
+
+    def _notices(self) -> Iterable[Notice]:
+        keyed = [c for c in self._program.collections if c.kind is not Kind.PERIODIC and c.schema.values]
+        if keyed:
+            names = ", ".join(f"'{c.name}'" for c in keyed)
+            yield Notice(
+                f"two rows with the same key and other values are not noticed in {names}",
+                keyed[0].position,
+                "a node would refuse the second; if that can happen, say in an outcome that it must not",
+            )
+
+
+def _place(collection: Collection) -> Place:
+    schema = collection.schema
+    location = schema.index(schema.location) if collection.kind is Kind.CHANNEL and schema.location else None
+    return Place(collection.name, len(schema.columns), location)
+
+
+def _deleted(collection: str) -> str:
+    return f"({collection}, deleted)"

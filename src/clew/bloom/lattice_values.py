@@ -1,0 +1,289 @@
+"""Lattices that are one value or a set; ``lattices`` has the others and the list of all.
+
+A lattice is a value that only grows.  ``merge`` is associative, commutative and idempotent, so it does not matter
+in which order, or how often, something arrives: x <= y means that merging x into y changes nothing.  A *monotone*
+function never goes back when its value grows; a *morphism* can be applied to the parts of a merge one by one.
+Values never change and can be compared, hashed and sent: ``merge_all(map(of_row, value.elements()))`` is the value
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+from clew.bloom.values import BadValueError, Row, frozen, sort_key
+
+#: What a parameter of a method accepts besides the name of a lattice: a plain value; the lattice of the method.
+PLAIN, SAME = "a value", "the same lattice"
+
+
+class Method(NamedTuple):
+    """A function of a lattice.  ``result``: the lattice that it gives.  Monotone: it never goes back.
+
+    Morphism: it can be applied to the parts of a merge one by one.  ``takes``: for each parameter the lattice that
+    it may be, PLAIN or SAME; both promises hold for each lattice among them, too.
+    """
+
+    result: str
+    monotone: bool = True
+    morphism: bool = False
+    takes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Lattice:
+    """A value of a lattice; the classes derived from it are the lattices.
+
+    ``columns`` are those of ``elements()``, which only gains rows when the value grows if ``rows_only_grow``.
+    """
+
+    held: Any
+    is_lattice_value: ClassVar[bool] = True
+    name: ClassVar[str]
+    columns: ClassVar[tuple[str, ...]] = ("val",)
+    methods: ClassVar[dict[str, Method]]
+    rows_only_grow: ClassVar[bool] = True
+
+    @classmethod
+    def bottom(cls) -> Self:
+        """Merging it changes nothing."""
+        raise NotImplementedError
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """The lattice value that a plain value means."""
+        raise NotImplementedError
+
+    @classmethod
+    def of_row(cls, row: Row) -> Self:
+        """What a row of a collection adds: its only column, which may hold a lattice value already."""
+        if len(row) != 1:
+            raise BadValueError(f"a {cls.name} is made of rows with one column, not of {row!r}")
+        return row[0] if isinstance(row[0], cls) else cls.of(row[0])
+
+    def merge(self, other: Self) -> Self:
+        return self.merge_all((self, self._checked(other)))
+
+    @classmethod
+    def merge_all(cls, values: Iterable[Self]) -> Self:
+        """All of them in one; bottom, if there is none."""
+        raise NotImplementedError
+
+    def elements(self) -> tuple[Row, ...]:
+        """The value as rows, in order."""
+        raise NotImplementedError
+
+    def _checked(self, other: Any) -> Self:
+        if type(other) is not type(self):
+            what = other.name if isinstance(other, Lattice) else type(other).__name__
+            raise BadValueError(f"a {self.name} cannot be combined with a {what}")
+        checked: Self = other
+        return checked
+
+    def __repr__(self) -> str:
+        return f"{self.name}.bottom()" if self == self.bottom() else f"{self.name}.of({self._spelled()})"
+
+    def _spelled(self) -> str:
+        return repr(self.held)
+
+
+# -- one value ---------------------------------------------------------------------------------------------------
+
+
+class _Extreme(Lattice):
+    """The largest or smallest of what was merged; ``held`` is empty or contains it."""
+
+    rows_only_grow = False
+
+    @classmethod
+    def bottom(cls) -> Self:
+        return cls(())
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        return value if isinstance(value, cls) else cls((frozen(value),))
+
+    def elements(self) -> tuple[Row, ...]:
+        return (self.held,) if self.held else ()
+
+    def plus(self, number: Any) -> Self:
+        return self.of(self.held[0] + number) if self.held else self
+
+    def minus(self, number: Any) -> Self:
+        return self.of(self.held[0] - number) if self.held else self
+
+    def gt(self, value: Any) -> LBool:
+        return LBool(any(sort_key(held) > sort_key(value) for held in self.held))
+
+    def gt_eq(self, value: Any) -> LBool:
+        return LBool(any(sort_key(held) >= sort_key(value) for held in self.held))
+
+    def lt(self, value: Any) -> LBool:
+        return LBool(any(sort_key(held) < sort_key(value) for held in self.held))
+
+    def lt_eq(self, value: Any) -> LBool:
+        return LBool(any(sort_key(held) <= sort_key(value) for held in self.held))
+
+    def _spelled(self) -> str:
+        return repr(self.held[0])
+
+
+def _number_methods(name: str, rising: tuple[str, str], falling: tuple[str, str]) -> dict[str, Method]:
+    """Comparisons that become true and stay so are morphisms; those that can become false are not monotone."""
+    shifts = {shift: Method(name, morphism=True, takes=(PLAIN,)) for shift in ("plus", "minus")}
+    tests = {test: Method("lbool", morphism=True, takes=(PLAIN,)) for test in rising}
+    return shifts | tests | {test: Method("lbool", monotone=False, takes=(PLAIN,)) for test in falling}
+
+
+class LMax(_Extreme):
+    """The largest value so far."""
+
+    name = "lmax"
+    methods = _number_methods("lmax", ("gt", "gt_eq"), ("lt", "lt_eq"))
+
+    @classmethod
+    def merge_all(cls, values: Iterable[Self]) -> Self:
+        return max((v for v in values if v.held), key=lambda v: sort_key(v.held), default=cls.bottom())
+
+
+class LMin(_Extreme):
+    """The smallest value so far."""
+
+    name = "lmin"
+    methods = _number_methods("lmin", ("lt", "lt_eq"), ("gt", "gt_eq"))
+
+    @classmethod
+    def merge_all(cls, values: Iterable[Self]) -> Self:
+        return min((v for v in values if v.held), key=lambda v: sort_key(v.held), default=cls.bottom())
+
+
+class LBool(Lattice):
+    """False, and once true always true.  ``when_true`` of rules waits for it."""
+
+    name = "lbool"
+    methods: ClassVar[dict[str, Method]] = {
+        "both": Method("lbool", morphism=True, takes=(SAME,)),
+        "either": Method("lbool", morphism=True, takes=(SAME,)),
+        "negated": Method("lbool", monotone=False),
+    }
+
+    @classmethod
+    def bottom(cls) -> Self:
+        return cls(False)
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        if isinstance(value, cls):
+            return value
+        if not isinstance(value, bool):
+            raise BadValueError(f"a lbool is True or False, not {value!r}")
+        return cls(value)
+
+    @classmethod
+    def merge_all(cls, values: Iterable[Self]) -> Self:
+        return cls(any(v.held for v in values))
+
+    def elements(self) -> tuple[Row, ...]:
+        return ((True,),) if self.held else ()
+
+    def both(self, other: LBool) -> LBool:
+        return LBool(self.held and other.held)
+
+    def either(self, other: LBool) -> LBool:
+        return LBool(self.held or other.held)
+
+    def negated(self) -> LBool:
+        return LBool(not self.held)
+
+
+# -- sets --------------------------------------------------------------------------------------------------------
+
+_SET_METHODS = {
+    "size": Method("lmax"),
+    "contains": Method("lbool", morphism=True, takes=(PLAIN,)),
+}
+
+
+class LSet(Lattice):
+    """A set that elements are added to."""
+
+    name = "lset"
+    methods: ClassVar[dict[str, Method]] = _SET_METHODS | {
+        "intersect": Method("lset", morphism=True, takes=(SAME,)),
+        "union": Method("lset", morphism=True, takes=(SAME,)),
+        "product": Method("lset", morphism=True, takes=(SAME,)),
+        "without": Method("lset", monotone=False, takes=(SAME,)),
+    }
+
+    @classmethod
+    def bottom(cls) -> Self:
+        return cls(frozenset())
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """A list or set of elements; anything else is an element."""
+        if isinstance(value, cls):
+            return value
+        elements = value if isinstance(value, list | set | frozenset) else [value]
+        return cls(frozenset(cls._element(element) for element in elements))
+
+    @classmethod
+    def of_row(cls, row: Row) -> Self:
+        """The only column, or else the row, is an element, also if it is a set."""
+        value = row[0] if len(row) == 1 else row
+        return value if isinstance(value, cls) else cls(frozenset([cls._element(value)]))
+
+    @classmethod
+    def _element(cls, value: Any) -> Any:
+        return frozen(value)
+
+    @classmethod
+    def merge_all(cls, values: Iterable[Self]) -> Self:
+        return cls(frozenset().union(*(v.held for v in values)))
+
+    def elements(self) -> tuple[Row, ...]:
+        return tuple((element,) for element in sorted(self.held, key=sort_key))
+
+    def size(self) -> LMax:
+        return LMax.of(len(self.held))
+
+    def contains(self, element: Any) -> LBool:
+        return LBool(frozen(element) in self.held)
+
+    def intersect(self, other: Self) -> Self:
+        return type(self)(self.held & other.held)
+
+    def union(self, other: Self) -> Self:
+        return type(self)(self.held | other.held)
+
+    def product(self, other: Self) -> LSet:
+        """All pairs of an element here and one there."""
+        return LSet(frozenset((a, b) for a in self.held for b in other.held))
+
+    def without(self, other: Self) -> Self:
+        return type(self)(self.held - other.held)
+
+    def _spelled(self) -> str:
+        return repr([element for (element,) in self.elements()])
+
+
+class LPSet(LSet):
+    """A set of natural numbers: its sum grows, too."""
+
+    name = "lpset"
+    methods: ClassVar[dict[str, Method]] = _SET_METHODS | {
+        "intersect": Method("lpset", morphism=True, takes=(SAME,)),
+        "union": Method("lpset", morphism=True, takes=(SAME,)),
+        "sum": Method("lmax"),
+    }
+
+    @classmethod
+    def _element(cls, value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise BadValueError(f"a lpset holds integers from 0 on, not {value!r}")
+        return frozen(value)
+
+    def sum(self) -> LMax:
+        return LMax.of(sum(self.held))

@@ -1,0 +1,455 @@
+"""Checking Bloom programs: the examples with every strategy, settings, outcomes, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import clew
+from clew.bloom import agg
+from clew.bloom.checking import EVERY, checked
+from clew.bloom.declarations import bloom, channel, outcome, scratch, table
+from clew.bloom.module import Module, program_of
+from command import ROOT
+from command import clew as command
+
+BROADCAST = "examples/bloom/broadcast.py"
+
+#: The class, the Dedalus program that it mirrors, the answer and the number of faults.
+MIRRORED = [
+    ("Simple", "simple-deliv", "counterexample", 1),
+    ("Retry", "retry-deliv", "counterexample", 2),
+    ("Redundant", "redun-deliv", "certified", 0),
+    ("Acknowledged", "ack-deliv", "certified", 0),
+]
+
+
+def answer(source: Any, **options: Any) -> tuple[str, int]:
+    verdict = clew.check(source, **options)
+    faults = len(verdict.counterexamples[0].faults) if verdict.counterexamples else 0
+    return verdict.answer.value, faults
+
+
+def program(**body: Any) -> type[Module]:
+    """A class made of these declarations and functions."""
+    made = type("Made", (Module,), body)
+    for name, value in body.items():
+        if hasattr(value, "__set_name__"):
+            value.__set_name__(made, name)
+    return made
+
+
+# -- the examples ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "dedalus", "expected", "faults"), MIRRORED)
+@pytest.mark.parametrize("strategy", ["exact", "lineage"])
+def test_the_verdict_is_that_of_the_dedalus_program(
+    name: str, dedalus: str, expected: str, faults: int, strategy: str
+) -> None:
+    assert answer(ROOT / f"{BROADCAST}:{name}", strategy=strategy) == (expected, faults)
+    assert answer(ROOT / f"examples/{dedalus}.ded", strategy=strategy) == (expected, faults)
+
+
+@pytest.mark.parametrize(("name", "dedalus", "expected", "faults"), MIRRORED)
+def test_trying_all_faults_gives_the_same(name: str, dedalus: str, expected: str, faults: int) -> None:
+    bounds: dict[str, Any] = {"eot": 4, "eff": 2, "strategy": "exhaustive"}
+    assert answer(ROOT / f"{BROADCAST}:{name}", **bounds) == (expected, faults)
+    assert answer(ROOT / f"examples/{dedalus}.ded", **bounds) == (expected, faults)
+
+
+@pytest.mark.parametrize(("name", "faults"), [("Simple", 1), ("Retry", 2)])
+def test_random_faults_find_it(name: str, faults: int) -> None:
+    assert answer(ROOT / f"{BROADCAST}:{name}", strategy="random", max_runs=200, seed=1) == (
+        "counterexample",
+        faults,
+    )
+
+
+def test_a_broken_broadcast_on_the_command_line(tmp_path: Path) -> None:
+    document, page = tmp_path / "verdict.json", tmp_path / "page.html"
+    found = command("check", f"{BROADCAST}:Simple", "--json", str(document), "--report", str(page))
+    assert (found.returncode, found.stderr.splitlines()) == (1, [f"the report is in {page}"])
+    first = found.stdout.splitlines()[0]
+    assert first == "COUNTEREXAMPLE: 1 fault, within EOT 4, EFF 2, 0 crashes, nodes a, b, c."
+    assert json.loads(document.read_text())["files"] == [f"{BROADCAST}:Simple"]
+    text = page.read_text()
+    assert "Simple.send: self.data_chan &lt;~ (self.bcast * self.members).pairs(lambda b, m:" in text
+    assert "Delivery.log: rows of a table stay" in text
+
+    again = command("replay", str(document))
+    assert (again.returncode, again.stdout.splitlines()[-1]) == (1, "STILL FAILS: the counterexample")
+    fixed = command("replay", str(document), f"{BROADCAST}:Redundant")
+    assert (fixed.returncode, fixed.stdout.splitlines()[-4]) == (
+        0,
+        "  fixed: pre(b, data) is in 'post', too",
+    )
+
+
+def test_tuples_and_none_survive_the_document(tmp_path: Path) -> None:
+    file, document = tmp_path / "tuples.py", tmp_path / "verdict.json"
+    file.write_text(
+        "from clew.bloom import Bloom, bloom, channel, checked, outcome, scratch, table\n"
+        "class P(Bloom):\n"
+        "    start, pre, post = scratch('x'), scratch('x'), scratch('x')\n"
+        "    chan, got = channel('@to', 'x'), table('x')\n"
+        "    setting = checked(nodes=['a', 'b'], eot=3, eff=2, given={'a': {'start': [((1, (None, 'x')),)]}})\n"
+        "    @bloom\n"
+        "    def rules(self):\n"
+        "        self.chan <~ self.start.map(lambda s: ('b', s.x))\n"
+        "        self.got <= self.chan.payloads()\n"
+        "    @outcome\n"
+        "    def arrives(self):\n"
+        "        self.pre <= [((1, (None, 'x')),)]\n"
+        "        self.post <= self.everywhere.got.project('x')\n"
+    )
+    assert command("check", str(file), "--json", str(document)).returncode == 1
+    assert json.loads(document.read_text())["counterexamples"][0]["violated"] == [
+        {"relation": "pre", "row": [[1, [None, "x"]]]}
+    ]
+    again = command("replay", str(document))
+    assert again.stdout.splitlines()[2] == "  still fails: pre((1, (None, 'x')))"
+
+
+def test_options_override_the_setting() -> None:
+    assert answer(ROOT / f"{BROADCAST}:Retry", crashes=0) == ("certified", 0)
+    assert clew.check(ROOT / f"{BROADCAST}:Retry", eot=5).spec.eot == 5
+
+
+def test_the_rows_of_helpers_are_not_shown() -> None:
+    shown = command("run", f"{BROADCAST}:Acknowledged", "--eot", "2")
+    assert shown.returncode == 0
+    relations = {line.split("(")[0].strip() for line in shown.stdout.splitlines() if line.startswith("  ")}
+    assert relations == {
+        "bcast", "data_chan", "log", "members", "missing", "owed", "post", "pre", "timer"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        (BROADCAST, f"{BROADCAST}: defines 4 classes with a setting"),
+        (f"{BROADCAST}:Nothing", f"{BROADCAST}: defines no Bloom class 'Nothing'"),
+        (f"{BROADCAST}:Delivery", "Delivery does not say how it is checked"),
+        ("nowhere.py", "nowhere.py: no such file"),
+        ("tests/command.py", "tests/command.py: defines no Bloom class with a setting"),
+    ],
+)
+def test_files_that_name_no_program(where: str, message: str) -> None:
+    refused = command("check", where)
+    assert (refused.returncode, refused.stderr.splitlines()[0]) == (2, f"error: {message}")
+
+
+def test_a_mistake_in_the_file_is_shown_where_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "broken.py"
+    file.write_text(
+        "from clew.bloom import Bloom, bloom, checked, table\n"
+        "class P(Bloom):\n"
+        "    t = table('x')\n"
+        "    setting = checked(nodes=['a'], eot=3)\n"
+        "    @bloom\n"
+        "    def rules(self):\n"
+        "        self.t <+ self.t.reduce([], lambda memo, row: memo)\n"
+    )
+    refused = command("check", "broken.py", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr.splitlines() == [
+        "broken.py:7:19: error: P.rules: 'reduce' cannot be checked",
+        "            self.t <+ self.t.reduce([], lambda memo, row: memo)",
+        "                      ^",
+        "  remedy: use group with an aggregate",
+    ]
+
+
+# -- outcomes ----------------------------------------------------------------------------------------------------
+
+
+class Gossip(Module):
+    """Node a tells b a number; it must arrive."""
+
+    start = scratch("number")
+    chan = channel("@to", "number")
+    heard = table("number")
+    pre = scratch("number")
+    post = scratch("number")
+    setting = checked(nodes=["a", "b"], eot=3, eff=2, given={"a": {"start": [(3,)]}})
+
+    @bloom
+    def talk(self) -> None:
+        self.chan <~ self.start.map(lambda s: ("b", s.number))
+        self.heard <= self.chan.payloads()
+
+    @outcome
+    def heard_of(self) -> None:
+        self.temp.said <= [(3,)]
+        self.pre <= self.temp.said
+        self.post <= self.everywhere.heard.map(lambda h: (h.number,))
+
+
+def test_outcomes_are_no_rules_of_the_program() -> None:
+    found = program_of(Gossip)
+    assert [rule.block for rule in found.rules] == ["Gossip.talk", "Gossip.talk"]
+    assert [(rule.target, rule.block) for rule in found.outcomes] == [
+        ("said", "Gossip.heard_of"),
+        ("pre", "Gossip.heard_of"),
+        ("post", "Gossip.heard_of"),
+    ]
+
+
+def test_outcomes_belong_to_no_node() -> None:
+    run = clew.run(Gossip)
+    assert run.rows("pre") == ((3,),)
+    assert run.rows("post") == ((3,),)
+    assert run.rows("heard") == (("b", 3),)
+    assert answer(Gossip) == ("counterexample", 1)
+
+
+def test_an_outcome_says_of_which_node() -> None:
+    class Unclear(Gossip):
+        @outcome
+        def heard_of(self) -> None:
+            self.pre <= self.heard
+
+    with pytest.raises(clew.ProgramError) as refused:
+        clew.check(Unclear)
+    assert refused.value.message == (
+        "Unclear.heard_of: an outcome reads 'heard', and it is not said of which node"
+    )
+    assert refused.value.position is not None
+
+
+def test_nodes_do_not_look_everywhere() -> None:
+    class Nosy(Gossip):
+        @bloom
+        def look(self) -> None:
+            self.heard <= self.everywhere.heard
+
+    with pytest.raises(clew.ProgramError) as refused:
+        clew.check(Nosy)
+    assert refused.value.message == "Nosy.look: a node knows only its own rows, and not what is everywhere"
+
+
+def test_crashes_are_seen_from_outside() -> None:
+    class Watched(Gossip):
+        setting = checked(nodes=["a", "b"], eot=3, crashes=1, given={"a": {"start": [(3,)]}})
+        gone = scratch("node", "time")
+
+        @outcome
+        def crashed(self) -> None:
+            self.gone <= self.everywhere.crash
+
+    run = clew.run(Watched, [clew.Crash("a", 2)])
+    assert run.rows("gone", 1) == (("a", 2),)
+
+
+# -- settings ----------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_given_at_times() -> None:
+    late = program(
+        seen=scratch("x"), setting=checked(nodes=["a", "b"], eot=3, given={EVERY: {2: {"seen": [("late",)]}}})
+    )
+    run = clew.run(late)
+    assert run.tables["seen"] == ((), (("a", "late"), ("b", "late")), ())
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"z": {"seen": [(1,)]}}, "checked(...): rows are given to 'z', which is no node"),
+        ({"a": {0: {"seen": [(1,)]}}}, "checked(...): 0 is neither a collection nor a time"),
+        ({"a": {"seen": "x"}}, "checked(...): what is given to 'seen' is no list of rows"),
+        (
+            {"a": {"seen": [(1.5,)]}},
+            "checked(...): a float (1.5) is given to 'seen', and cannot be checked",
+        ),
+        ({"a": {"lost": [(1,)]}}, "rows are given to 'lost', which is none of the program"),
+        ({"a": {"seen": [(1, 2)]}}, "the row (1, 2) is given to 'seen', which has 1 columns"),
+        ({"a": {"chan": [("b",)]}}, "the row ('b',) is given to 'chan' at 'a', where it would not arrive"),
+    ],
+)
+def test_what_cannot_be_given(given: dict[Any, Any], message: str) -> None:
+    with pytest.raises(clew.ProgramError) as refused:
+        setting = checked(nodes=["a", "b"], eot=2, given=given)
+        clew.run(program(seen=scratch("x"), chan=channel("@x"), setting=setting))
+    assert refused.value.message == message
+    assert refused.value.position is not None
+    assert refused.value.remedy is not None
+
+
+# -- functions ---------------------------------------------------------------------------------------------------
+
+
+def counted(function: Any, rows: list[tuple[Any, ...]] | None = None) -> type[Module]:
+    def rules(self: Any) -> None:
+        self.found <= self.given.map(function)
+
+    return program(
+        given=scratch("x"),
+        found=scratch("x"),
+        rules=bloom(rules),
+        setting=checked(nodes=["a"], eot=1, given={"a": {"given": rows or [(1,), (2,)]}}),
+    )
+
+
+def test_functions_that_are_not_seen_through_are_called() -> None:
+    run = clew.run(counted(lambda row: (f"<{row.x}>",)))
+    assert run.rows("found") == (("a", "<1>"), ("a", "<2>"))
+    assert run.notices == ()
+
+
+def test_a_function_that_fails_gives_no_row_and_a_notice() -> None:
+    run = clew.run(counted(lambda row: (6 // (row.x - 1),)))
+    assert run.rows("found") == (("a", 6),)
+    (notice,) = run.notices
+    assert notice.message == (
+        "the rule for 'found' calls the function in Made.rules, which fails for (a, 1):"
+        " NoRowError: a function raised ZeroDivisionError: integer division or modulo by zero for the row (1,);"
+        " it does not fire there"
+    )
+
+
+def test_a_function_with_a_memory_is_refused() -> None:
+    calls: list[int] = []
+
+    def remembers(row: Any) -> tuple[int]:
+        calls.append(1)
+        return (len(calls),)
+
+    with pytest.raises(clew.ProgramError) as refused:
+        clew.run(counted(remembers))
+    assert refused.value.message.startswith("the function in Made.rules gives [(")
+    assert refused.value.message.endswith("for the same values in the rule for 'found'")
+
+
+def test_values_that_cannot_be_checked_are_refused() -> None:
+    with pytest.raises(clew.ProgramError) as refused:
+        clew.run(counted(lambda row: (row.x / 2,)))
+    assert refused.value.message == (
+        "the function in Made.rules gives a float (0.5) in the rule for 'found'"
+    )
+
+
+def test_a_rule_that_makes_ever_longer_values_is_refused() -> None:
+    def rules(self: Any) -> None:
+        self.found <= self.given
+        self.found <= self.found.map(lambda row: (row.x + row.x,))
+
+    endless = program(
+        given=scratch("x"),
+        found=scratch("x"),
+        rules=bloom(rules),
+        setting=checked(nodes=["a"], eot=1, given={"a": {"given": [("ab",)]}}),
+    )
+    with pytest.raises(clew.ProgramError) as refused:
+        clew.run(endless)
+    assert refused.value.message == (
+        "the function in Made.rules gives a value with more than 10000 characters in the rule for 'found'"
+    )
+
+
+def test_a_function_knows_its_node() -> None:
+    class Here(Module):
+        given = scratch("x")
+        found = scratch("x")
+        setting = checked(nodes=["a", "b"], eot=1, given={EVERY: {"given": [(1,)]}})
+
+        @bloom
+        def rules(self) -> None:
+            self.found <= self.given.map(lambda row: (f"{self.ip_port}{row.x}",))
+
+    assert clew.run(Here).rows("found") == (("a", "a1"), ("b", "b1"))
+
+
+def test_sums_are_over_rows() -> None:
+    def rules(self: Any) -> None:
+        self.total <= self.given.group(["k"], agg.sum("v"), agg.count(), agg.count("v"))
+
+    sums = program(
+        given=scratch("i", "k", "v"),
+        total=scratch("k", "sum", "rows", "kinds"),
+        rules=bloom(rules),
+        setting=checked(nodes=["a"], eot=1, given={"a": {"given": [(1, "k", 5), (2, "k", 5), (3, "l", 7)]}}),
+    )
+    assert clew.run(sums).rows("total") == (("a", "k", 10, 2, 1), ("a", "l", 7, 1, 1))
+
+
+def test_tuples_and_none_are_values() -> None:
+    run = clew.run(counted(lambda row: ((row.x, ("b", None)),), [(1,), (None,), ((2, 3),)]))
+    assert run.rows("found") == (
+        ("a", (1, ("b", None))),
+        ("a", (None, ("b", None))),
+        ("a", ((2, 3), ("b", None))),
+    )
+
+
+# -- what is refused, and what is told ---------------------------------------------------------------------------
+
+
+def _reads(self: Any) -> None:
+    self.found <+ self.given.filter(lambda row: row in self.found)
+
+
+def _accumulates(self: Any) -> None:
+    self.found <= self.given.group([], agg.accum("x"))
+
+
+def _unknown(self: Any) -> None:
+    opaque = self.given.map(lambda r: (str(r.x),))
+    self.found <= (opaque * opaque).lefts()
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        (_reads, "Made.rules: a function looks into found, and that cannot be checked"),
+        (_accumulates, "Made.rules: the aggregate 'accum' cannot be checked"),
+        (_unknown, "Made.rules: it is not known how many columns a function returns"),
+    ],
+)
+def test_what_cannot_be_checked(rules: Any, message: str) -> None:
+    refusing = program(
+        given=scratch("x"),
+        found=table("x"),
+        rules=bloom(rules),
+        setting=checked(nodes=["a"], eot=1, given={"a": {"given": [(1,)]}}),
+    )
+    with pytest.raises(clew.ProgramError) as refused:
+        clew.run(refusing)
+    assert refused.value.message == message
+    assert refused.value.position is not None
+    assert refused.value.remedy is not None
+
+
+def test_keys_are_not_checked_and_that_is_said() -> None:
+    keyed = program(
+        state=table("k", val=["v"]),
+        setting=checked(nodes=["a"], eot=2, given={"a": {"state": [(1, 1), (1, 2)]}}),
+    )
+    run = clew.run(keyed)
+    assert run.rows("state") == (("a", 1, 1), ("a", 1, 2))
+    assert [notice.message for notice in run.notices] == [
+        "two rows with the same key and other values are not noticed in 'state'"
+    ]
+
+
+def test_deleted_and_inserted_rows_stay() -> None:
+    def rules(self: Any) -> None:
+        self.t <- self.drop
+        self.t <+ self.keep
+
+    deleting = program(
+        t=table("x"),
+        drop=scratch("x"),
+        keep=scratch("x"),
+        rules=bloom(rules),
+        setting=checked(
+            nodes=["a"], eot=2, given={"a": {"t": [(1,), (2,), (3,)], "drop": [(1,), (2,)], "keep": [(2,)]}}
+        ),
+    )
+    run = clew.run(deleting)
+    assert run.rows("t", 1) == (("a", 1), ("a", 2), ("a", 3))
+    assert run.rows("t", 2) == (("a", 2), ("a", 3))

@@ -1,0 +1,181 @@
+"""Compiled programs do what the runtime does: generated programs, all rows at all nodes and times.
+
+The machines of all nodes step together; what they send arrives with the next step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+import clew
+from clew.bloom import aggregates as agg
+from clew.bloom.checking import EVERY, checked
+from clew.bloom.declarations import bloom, channel, loopback, periodic, scratch, table
+from clew.bloom.machine import Machine
+from clew.bloom.module import Module, program_of
+from clew.bloom.schema import Kind
+from clew.program.ir import as_value
+
+NODES = ["a", "b"]
+EOT = 4
+
+#: The collections, all with two columns; a rule ``<=`` reads those before its target, and has no cycle.
+LEVELS = ["t0", "s0", "chan", "loop", "timer", "s1", "t1", "s2", "t2", "s3"]
+DERIVED = ["s1", "t1", "s2", "t2", "s3"]
+
+VALUES = st.sampled_from([0, 1, 2, "a", "b", None, (1, "a"), (), True])
+ROWS = st.lists(st.tuples(VALUES, VALUES), max_size=3)
+
+#: Ways to make rows of rows.  Half of them are seen through, the others are called.
+_ONE: dict[str, Callable[[Any], Any]] = {
+    "same": lambda r: r,
+    "swap": lambda r: r.map(lambda x: (x[1], x[0])),
+    "here": lambda r: r.filter(lambda x: x[0] != 1).map(lambda x: (x[1], x[0])),
+    "nest": lambda r: r.map(lambda x: ((x[0], 7), x[1]) if x[0] == x[1] else None),
+    "item": lambda r: r.map(lambda x: (x[1][0], x[0])),
+    "step": lambda r: r.map(lambda x: (x[0] + 1, x[1])),
+    "less": lambda r: r.filter(lambda x: x[0] < x[1]),
+    # Not str(x[0]): True and 1 are equal, but not their texts.
+    "text": lambda r: r.map(lambda x: (f"{x[0]}!" if isinstance(x[0], str) else x[1], x[0])),
+    "both": lambda r: r.flat_map(lambda x: [(x[0], 0), (x[1], 1)]),
+    "many": lambda r: r.flat_map(lambda x: [(x[0], k) for k in range(2)]).rename("p", "q"),
+    "count": lambda r: r.group([0], agg.count()),
+    "kinds": lambda r: r.group([1], agg.count(0)),
+    "sum": lambda r: r.map(lambda x: (x[0], 1 if x[1] == 0 else 3)).group([0], agg.sum(1)),
+    "min": lambda r: r.group([0], agg.min(1)),
+    "max": lambda r: r.group([0], agg.max(1)),
+    "choose": lambda r: r.group([], agg.choose(0), agg.max(1)),
+    "and": lambda r: r.group([0], agg.bool_and(1)),
+    "or": lambda r: r.group([0], agg.bool_or(1)),
+    "argmin": lambda r: r.argmin([0], 1),
+    "argmax": lambda r: r.argmax([], 1),
+    "project": lambda r: r.project(1, 1).rename("p", "q"),
+}
+_TWO: dict[str, Callable[[Any, Any], Any]] = {
+    "pairs": lambda r, s: (r * s.rename("p", "q")).pairs(y="p").map(lambda x, z: (x[0], z[1])),
+    "cross": lambda r, s: (r * s).pairs(lambda x, z: (x[1], z[0])),
+    "lefts": lambda r, s: (r * s.rename("p", "q")).lefts(x="q"),
+    "rights": lambda r, s: (r * s.rename("p", "q")).rights(x="p"),
+    "outer": lambda r, s: (r * s.rename("p", "q")).outer(x="p").map(lambda x, z: (x[1], z[1])),
+    "notin": lambda r, s: r.notin(s),
+    "notin_x": lambda r, s: r.notin(s, x="y"),
+    "notin_twice": lambda r, s: r.notin(s, x="x", y="x"),
+}
+
+
+@st.composite
+def expressions(draw: st.DrawFn, readable: list[str]) -> tuple[str, ...]:
+    """A name of a collection, or of an operation with one or two collections; then one more operation."""
+    inner = draw(st.sampled_from(sorted(_ONE)))
+    outer = draw(st.sampled_from(sorted(_ONE)))
+    two = draw(st.sampled_from(["", *sorted(_TWO)]))
+    names = draw(st.tuples(st.sampled_from(readable), st.sampled_from(readable)))
+    return inner, two, outer, *names
+
+
+@st.composite
+def rules(draw: st.DrawFn) -> tuple[str, str, tuple[str, ...]]:
+    op = draw(st.sampled_from(["<=", "<=", "<=", "<+", "<-", "<~"]))
+    if op == "<=":
+        target = draw(st.sampled_from(DERIVED))
+        readable = LEVELS[: LEVELS.index(target)]
+    else:
+        targets = {"<+": ["t0", "s0", "t1", "s1"], "<-": ["t0", "t1", "t2"], "<~": ["chan", "loop"]}
+        target, readable = draw(st.sampled_from(targets[op])), LEVELS
+    return target, op, draw(expressions(readable))
+
+
+def _named(relation: Any) -> Any:
+    return relation.rename("x", "y")
+
+
+def _expression(module: Any, recipe: tuple[str, ...]) -> Any:
+    inner, two, outer, first, second = recipe
+    found = _named(_ONE[inner](_named(getattr(module, first))))
+    if two:
+        found = _named(_TWO[two](found, _named(getattr(module, second))))
+    return _named(_ONE[outer](found))
+
+
+def _block(recipes: list[tuple[str, str, tuple[str, ...]]]) -> Callable[[Any], None]:
+    def rules(self: Any) -> None:
+        for target, op, recipe in recipes:
+            left, right = getattr(self, target), _expression(self, recipe)
+            match op:
+                case "<=":
+                    left <= right
+                case "<+":
+                    left <+ right
+                case "<-":
+                    left <- right
+                case "<~" if target == "chan":
+                    # Some rows find their way to the other node.
+                    left <~ right.map(lambda x: ("b" if x[0] == 1 else "a", x[1]))
+                case "<~":
+                    left <~ right
+
+    return rules
+
+
+def _program(recipes: list[tuple[str, str, tuple[str, ...]]], rows: dict[Any, Any]) -> type[Module]:
+    body = {
+        **{name: scratch("x", "y") for name in ("s0", "s1", "s2", "s3")},
+        **{name: table("x", "y") for name in ("t0", "t1", "t2")},
+        "chan": channel("@x", "y"),
+        "loop": loopback("x", "y"),
+        "timer": periodic(1),
+        "rules": bloom(_block(recipes)),
+        "setting": checked(nodes=NODES, eot=EOT, given=rows),
+    }
+    made = type("Generated", (Module,), body)
+    for name, value in body.items():
+        if hasattr(value, "__set_name__"):
+            value.__set_name__(made, name)
+    return made
+
+
+@given(st.lists(rules(), min_size=1, max_size=6), ROWS, ROWS, ROWS)
+def test_rows_are_those_of_the_runtime(
+    recipes: list[tuple[str, str, tuple[str, ...]]], early: list[Any], every: list[Any], late: list[Any]
+) -> None:
+    note(repr(recipes))
+    program = _program(recipes, {"a": {"t0": early, 3: {"s0": late}}, EVERY: {"s0": every}})
+    inserted = {("a", 1): [("t0", early)], ("a", 3): [("s0", late)]}
+    for node in NODES:
+        inserted.setdefault((node, 1), []).append(("s0", every))
+
+    run = clew.run(program)
+    expected = _lockstep(program, inserted)
+    for (node, time, name), rows in expected.items():
+        found = [row for row in run.tables.get(name, ((),) * EOT)[time - 1] if row[0] == node]
+        assert set(found) == {(node, *row) for row in rows}, (node, time, name)
+
+
+def _lockstep(
+    program: type[Module], inserted: dict[tuple[str, int], list[tuple[str, list[Any]]]]
+) -> dict[tuple[str, int, str], set[tuple[Any, ...]]]:
+    """By node, time and collection the rows of the runtime, with the values that checked programs have."""
+    bloom_program = program_of(program)
+    machines = {node: Machine(bloom_program, node) for node in NODES}
+    found: dict[tuple[str, int, str], set[tuple[Any, ...]]] = {}
+    flying: list[tuple[str, tuple[Any, ...]]] = []
+    for time in range(1, EOT + 1):
+        for name, row in flying:
+            if row[0] in machines:
+                machines[row[0]].deliver(name, row)
+        flying = []
+        for node, machine in machines.items():
+            machine.deliver("timer", (time, time))
+            for name, rows in inserted.get((node, time), []):
+                machine.insert(name, rows)
+            flying += machine.step().sent
+            for collection in bloom_program.collections:
+                rows_now = {as_value(tuple(row)) for row in machine.rows(collection.name)}
+                if collection.kind is Kind.CHANNEL:
+                    rows_now = {row[1:] for row in rows_now}  # type: ignore[index]
+                found[node, time, collection.name] = rows_now  # type: ignore[assignment]
+    return found
