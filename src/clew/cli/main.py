@@ -20,7 +20,7 @@ from clew.errors import BudgetExhaustedError, ClewError
 from clew.interrupt import has_abandoned_work
 
 #: The commands, each in the module of its name.
-COMMANDS = ("check", "run", "replay", "fuzz", "minimize", "explore")
+COMMANDS = ("check", "run", "replay", "fuzz", "minimize", "explore", "calm", "blazes")
 
 
 class _Group(click.Group):

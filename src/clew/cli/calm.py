@@ -1,0 +1,54 @@
+"""``clew calm``: which outputs of a program depend on the order of messages, and where?"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from clew.cli import exit_codes
+from clew.cli.files import harmless, refuse_no_file, refuse_unwritable, say, write_file
+from clew.consistency.calm import Analysis, analysed
+from clew.consistency.loading import load_dataflow
+from clew.report.calm_document import calm_json
+from clew.report.calm_text import calm_text
+from clew.report.dataflow_svg import dataflow_svg
+
+
+@click.command("calm")
+@click.argument("files", nargs=-1, required=True, metavar="FILE[:CLASS]...")
+@click.option("--json", "json_file", metavar="FILE", help="Write the analysis as JSON; - for standard output.")
+@click.option("--svg", "svg_file", metavar="FILE", help="Write the dataflow as a picture.")
+@click.option("--report", "report_file", metavar="FILE", help="Write a page with labels and picture (HTML).")
+def calm_command(
+    files: tuple[str, ...], json_file: str | None, svg_file: str | None, report_file: str | None
+) -> None:
+    """Find the outputs that depend on the order in which messages arrive.
+
+    FILE is a Python file with a Bloom program (with several, say which: FILE.py:CLASS), or the files of a Dedalus
+    program.  Every output gets a label: M and A are consistent whatever the order of messages is, N as long as the
+    inputs come in one order, D is not; for D the rules are shown at which order counts.
+
+    Exit code: 0 every output is consistent, 1 order can change one, or nothing derives it, 2 bad program or usage.
+    """
+    if json_file is not None and json_file != "-":
+        refuse_unwritable(json_file, "give a path that can, or -")
+    refuse_no_file("--svg", svg_file, "dataflow.svg")
+    refuse_no_file("--report", report_file, "calm.html")
+    analysis = analysed(load_dataflow(files))
+    for notice in analysis.flow.notices:
+        click.echo(harmless(str(notice)), err=True)
+    say(calm_json(analysis, files) if json_file == "-" else harmless(calm_text(analysis)))
+    if json_file is not None and json_file != "-":
+        write_file(json_file, calm_json(analysis, files))
+    if svg_file is not None:
+        write_file(svg_file, dataflow_svg(analysis, standalone=True) + "\n")
+    if report_file is not None:
+        _write_page(analysis, report_file)
+    sys.exit(exit_codes.HOLDS if analysis.consistent else exit_codes.VIOLATED)
+
+
+def _write_page(analysis: Analysis, file: str) -> None:
+    from clew.report.dataflow_page import calm_page  # only when asked for: a cold start should not pay for it
+
+    write_file(file, calm_page(analysis))

@@ -1,0 +1,74 @@
+"""Programs to analyse, from the files that a user names.
+
+A Bloom class need not say how it is checked: parts of programs, such as abstract protocols, are analysed, too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from clew.bloom.module import Module, program_of
+from clew.bloom.program import BloomProgram
+from clew.consistency.graph import Dataflow
+from clew.consistency.of_bloom import bloom_dataflow
+from clew.consistency.of_dedalus import dedalus_dataflow
+from clew.dedalus.loader import load
+from clew.errors import ClewError, UsageError
+from clew.program.checks import checked
+from clew.simulation.loading import imported_module, split_name
+
+
+def load_dataflow(files: Sequence[str]) -> Dataflow:
+    """The dataflow of ``FILE.py``, of ``FILE.py:Class``, or of the Dedalus program in all the files."""
+    python = [file for file in files if split_name(file)[0].endswith(".py")]
+    if not python:
+        program = checked(load(files).program)
+        return dedalus_dataflow(program.program, ", ".join(files), program.notices)
+    if len(files) > 1:
+        message = f"{len(files)} files are given, and one of them is a Python file"
+        raise UsageError(message, remedy="give one Bloom program, FILE.py:Class; it may import others")
+    file, name = split_name(python[0])
+    if not Path(file).is_file():
+        raise UsageError(f"{file}: no such file", remedy="name a Python file that defines a Bloom class")
+    try:
+        program_class = _chosen(file, name)
+        bloom = program_of(program_class)
+    except ClewError as error:
+        if error.position:
+            error.position = replace(error.position, file=_known_as(error.position.file, file))
+        raise
+    return bloom_dataflow(bloom, {f: _known_as(f, file) for f in _files(bloom)})
+
+
+def _chosen(file: str, name: str) -> type[Module]:
+    module = imported_module(Path(file), "program")
+    classes = {k: v for k, v in vars(module).items() if isinstance(v, type) and issubclass(v, Module)}
+    own = {k: v for k, v in classes.items() if v.__module__ == module.__name__}
+    if name in classes:
+        return classes[name]
+    known = ", ".join(f"{file}:{key}" for key in own) or "none"
+    if name:
+        raise UsageError(f"{file}: defines no Bloom class '{name}'", remedy=f"there are: {known}")
+    if not own:
+        raise UsageError(f"{file}: defines no Bloom class", remedy="derive one from clew.bloom.Bloom")
+    if len(own) > 1:
+        raise UsageError(f"{file}: defines {len(own)} Bloom classes", remedy=f"say which: {known}")
+    return next(iter(own.values()))
+
+
+def _files(program: BloomProgram) -> tuple[str, ...]:
+    positions = [r.position for r in program.rules]
+    positions += [c.position for c in program.collections]
+    positions += [n.position for n in program.notices]
+    return tuple(dict.fromkeys(p.file for p in positions if p is not None))
+
+
+def _known_as(file: str, given: str) -> str:
+    """A file as the user would write it, seen from the one that was given."""
+    folder = Path(given).resolve().parent
+    if folder not in Path(file).parents:
+        return file
+    return os.path.normpath(Path(given).parent / Path(file).relative_to(folder))

@@ -1,0 +1,106 @@
+"""The dataflow of a Bloom program."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from clew.bloom.expressions import collections_in
+from clew.bloom.program import BloomProgram, Op, Rule
+from clew.bloom.schema import Kind
+from clew.consistency.bloom_meetings import reading_of
+from clew.consistency.bloom_rules import understand
+from clew.consistency.directions import Readable, understood
+from clew.consistency.graph import Dataflow, Edge, Node, NodeKind, Statement
+from clew.errors import Notice, Position
+
+_KINDS = {
+    Kind.TABLE: NodeKind.TABLE,
+    Kind.LATTICE: NodeKind.LATTICE,
+    Kind.SCRATCH: NodeKind.SCRATCH,
+    Kind.TEMP: NodeKind.SCRATCH,
+    Kind.CHANNEL: NodeKind.CHANNEL,
+    Kind.LOOPBACK: NodeKind.CHANNEL,
+    Kind.STDIO: NodeKind.CHANNEL,
+    Kind.PERIODIC: NodeKind.PERIODIC,
+    Kind.INPUT: NodeKind.INPUT,
+    Kind.OUTPUT: NodeKind.OUTPUT,
+}
+
+
+def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None) -> Dataflow:
+    """The graph.  ``files`` says what to call the files of the program instead of their full names."""
+    places = _Places(files or {})
+    clocks = frozenset(c.name for c in program.collections if c.kind is Kind.PERIODIC)
+    read = {name for rule in program.rules for name in collections_in(rule.expr)}
+    found = understood(
+        [Readable(rule.target, rule.op is Op.NOW, partial(understand, rule)) for rule in program.rules],
+        frozenset(c.name for c in program.collections if c.kind in (Kind.SCRATCH, Kind.TEMP) and c.name in read),
+    )
+    return Dataflow(
+        program.name,
+        tuple(Node(c.name, _KINDS[c.kind], position=places.shown(c.position)) for c in program.collections),
+        tuple(_statement(rule, clocks, places) for rule in program.rules),
+        tuple(
+            Edge(
+                read.collection,
+                rule.target,
+                number,
+                sends=rule.op is Op.SEND,
+                temporal=rule.op in (Op.NEXT, Op.DELETE),
+                reason=read.reason,
+                refined=read.refined,
+            )
+            for number, (rule, one) in enumerate(zip(program.rules, found, strict=True))
+            for read in one.reads
+        ),
+        tuple(Notice(n.message, places.shown(n.position), n.remedy) for n in program.notices),
+    )
+
+
+def _statement(rule: Rule, clocks: frozenset[str], places: _Places) -> Statement:
+    return Statement(
+        rule.target,
+        places.text(rule),
+        rule.block,
+        reading_of(rule.expr, clocks),
+        rule.op is Op.SEND,
+        places.shown(rule.position),
+    )
+
+
+class _Places:
+    """Positions as the user knows them, and the text that stands there."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self._files = files
+        self._texts: dict[str, dict[int, str]] = {}
+
+    def shown(self, position: Position | None) -> Position | None:
+        if position is None or position.file not in self._files:
+            return position
+        return replace(position, file=self._files[position.file])
+
+    def text(self, rule: Rule) -> str:
+        """The rule as it is written, in one line; where its file cannot be read, a short form of it."""
+        if rule.position is None:
+            return str(rule)
+        if rule.position.file not in self._texts:
+            self._texts[rule.position.file] = dict(_statements(rule.position.file))
+        return self._texts[rule.position.file].get(rule.position.line, str(rule))
+
+
+def _statements(file: str) -> Iterator[tuple[int, str]]:
+    """The expressions that are statements, by their first line."""
+    try:
+        source = Path(file).read_text(encoding="utf-8-sig")
+        tree = ast.parse(source)
+    except (OSError, ValueError, SyntaxError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            segment = ast.get_source_segment(source, node) or ""
+            yield node.lineno, " ".join(segment.split())

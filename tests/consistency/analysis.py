@@ -1,0 +1,40 @@
+"""Short ways to the analysis of a program, for tests."""
+
+from __future__ import annotations
+
+from clew.bloom.module import Module, program_of
+from clew.consistency.calm import Analysis, analysed
+from clew.consistency.of_bloom import bloom_dataflow
+from clew.consistency.of_dedalus import dedalus_dataflow
+from clew.dedalus.loader import parse_program
+from clew.program.checks import checked
+
+
+def of_class(module: type[Module]) -> Analysis:
+    return analysed(bloom_dataflow(program_of(module)))
+
+
+def of_text(text: str) -> Analysis:
+    program = checked(parse_program(text))
+    return analysed(dedalus_dataflow(program.program, "text", program.notices))
+
+
+def labels(analysis: Analysis) -> dict[str, str]:
+    return {output.name: output.label.value for output in analysis.outputs}
+
+
+def ways(analysis: Analysis, name: str) -> dict[str, str]:
+    """The label of each source's ways to an output."""
+    (output,) = (o for o in analysis.outputs if o.name == name)
+    return {way.source: way.label.value for way in output.ways}
+
+
+def blocks(analysis: Analysis, name: str) -> list[str]:
+    """The blocks of the points of order of an output."""
+    (output,) = (o for o in analysis.outputs if o.name == name)
+    return [analysis.flow.statements[point.statement].block for point in output.points]
+
+
+def reasons(analysis: Analysis, name: str) -> list[str]:
+    (output,) = (o for o in analysis.outputs if o.name == name)
+    return [reason for point in output.points for reason in point.reasons]
