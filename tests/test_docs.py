@@ -72,6 +72,16 @@ def test_the_python_example_of_the_readme(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[0] == re.findall(r"faults\)\s+# (.*)", block)[0]
 
 
+def test_the_first_python_example_of_the_guide_to_bloom(tmp_path: Path) -> None:
+    block, *_ = re.findall(r"```python\n(.*?)```", (ROOT / "docs/bloom.md").read_text(encoding="utf-8"), re.DOTALL)
+    script = tmp_path / "example.py"
+    script.write_text(block, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=ROOT, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.splitlines() == re.findall(r"row\.times\)\s+# (.*)", block)
+
+
 def test_the_python_example_of_the_guide_to_simulation(tmp_path: Path) -> None:
     guide = (ROOT / "docs/simulation.md").read_text(encoding="utf-8")
     *_, block = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)

@@ -15,6 +15,7 @@ import clew
 from clew.bloom import aggregates as agg
 from clew.bloom.checking import EVERY, checked
 from clew.bloom.declarations import bloom, channel, loopback, periodic, scratch, table
+from clew.bloom.lattice_types import lbool, lmax, lmin, lset
 from clew.bloom.machine import Machine
 from clew.bloom.module import Module, program_of
 from clew.bloom.schema import Kind
@@ -131,6 +132,10 @@ def _program(recipes: list[tuple[str, str, tuple[str, ...]]], rows: dict[Any, An
         "rules": bloom(_block(recipes)),
         "setting": checked(nodes=NODES, eot=EOT, given=rows),
     }
+    return _made(body)
+
+
+def _made(body: dict[str, Any]) -> type[Module]:
     made = type("Generated", (Module,), body)
     for name, value in body.items():
         if hasattr(value, "__set_name__"):
@@ -148,6 +153,70 @@ def test_rows_are_those_of_the_runtime(
     for node in NODES:
         inserted.setdefault((node, 1), []).append(("s0", every))
 
+    _compare(program, inserted)
+
+
+#: What is made of the lattices: rows with one column.
+_READ: dict[str, Callable[[Any], Any]] = {
+    "mx": lambda m: m.mx.elements(),
+    "mn": lambda m: m.mn.elements(),
+    "set": lambda m: m.ls.elements(),
+    "size": lambda m: m.ls.size().elements(),
+    "product": lambda m: m.ls.product(m.other).elements(),
+    "intersect": lambda m: m.ls.intersect(m.other).elements(),
+    "union": lambda m: m.ls.union(m.other).elements(),
+    "without": lambda m: m.ls.without(m.other).elements(),
+    "plus": lambda m: m.mx.plus(2).elements(),
+    "gt": lambda m: m.mx.gt(1).when_true(m.s0.project(0)),
+    "lt": lambda m: m.mx.lt(2).when_true(m.s0.project(1)),
+    "min_lt": lambda m: m.mn.lt_eq(1).when_true([("low",)]),
+    "contains": lambda m: m.ls.contains(2).elements(),
+    "bool": lambda m: m.lb.when_true([("true",)]),
+    "negated": lambda m: m.lb.negated().when_true([("false",)]),
+    "both": lambda m: m.lb.both(m.ls.contains("a")).when_true([("both",)]),
+    "either": lambda m: m.lb.either(m.ls.contains("a")).when_true([("either",)]),
+    "enough": lambda m: m.ls.size().gt_eq(2).when_true([("enough",)]),
+}
+_MERGED: dict[str, Callable[[Any, Any], Any]] = {
+    "mx": lambda m, r: m.mx <= r.project(0),
+    "mx_next": lambda m, r: m.mx <+ r.project(1),
+    "mx_grows": lambda m, r: m.mx <+ m.mx.plus(1),
+    "mn": lambda m, r: m.mn <= r.project(1),
+    "ls": lambda m, r: m.ls <= r.project(0),
+    "pairs": lambda m, r: m.ls <= r,
+    "other": lambda m, r: m.other <+ r.project(1),
+    "lb": lambda m, r: m.lb <= r.filter(lambda x: x.x == 2).map(lambda x: (True,)),
+    "lb_gt": lambda m, r: m.lb <= m.mx.gt(1),
+}
+
+
+@given(st.lists(st.sampled_from(sorted(_MERGED)), min_size=1), st.sampled_from(sorted(_READ)), ROWS, ROWS, ROWS)
+def test_lattices_are_those_of_the_runtime(
+    merged: list[str], read: str, early: list[Any], later: list[Any], latest: list[Any]
+) -> None:
+    def rules(self: Any) -> None:
+        for name in merged:
+            _MERGED[name](self, self.s0)
+        self.found <= _READ[read](self)
+
+    times = {1: {"s0": early}, 2: {"s0": later}, 3: {"s0": latest}}
+    body = {
+        "s0": scratch("x", "y"),
+        "found": scratch("x"),
+        "mx": lmax(),
+        "mn": lmin(),
+        "ls": lset(),
+        "other": lset(),
+        "lb": lbool(),
+        "timer": periodic(1),
+        "rules": bloom(rules),
+        "setting": checked(nodes=NODES, eot=EOT, given={"a": times}),
+    }
+    inserted = {("a", time): list(rows.items()) for time, rows in times.items()}
+    _compare(_made(body), inserted)
+
+
+def _compare(program: type[Module], inserted: dict[tuple[str, int], list[tuple[str, list[Any]]]]) -> None:
     run = clew.run(program)
     expected = _lockstep(program, inserted)
     for (node, time, name), rows in expected.items():
@@ -170,11 +239,13 @@ def _lockstep(
         flying = []
         for node, machine in machines.items():
             machine.deliver("timer", (time, time))
-            for name, rows in inserted.get((node, time), []):
-                machine.insert(name, rows)
+            for name, given_rows in inserted.get((node, time), []):
+                machine.insert(name, given_rows)
             flying += machine.step().sent
             for collection in bloom_program.collections:
-                rows_now = {as_value(tuple(row)) for row in machine.rows(collection.name)}
+                held: Any = machine.rows(collection.name)
+                rows = held.value.elements() if collection.kind is Kind.LATTICE else held
+                rows_now = {as_value(tuple(row)) for row in rows}
                 if collection.kind is Kind.CHANNEL:
                     rows_now = {row[1:] for row in rows_now}  # type: ignore[index]
                 found[node, time, collection.name] = rows_now  # type: ignore[assignment]

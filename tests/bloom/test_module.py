@@ -243,6 +243,34 @@ def test_a_function_that_looks_into_a_collection_depends_on_it() -> None:
     ]
 
 
+def test_a_column_may_be_named_like_a_collection() -> None:
+    class Named(Bloom):
+        a = table("x", val=["b"])
+        b = table("x", val=["b"])
+
+        @bloom
+        def copy(self) -> None:
+            self.a <= self.b(lambda r: (self.ip_port, r.b))
+
+    assert program_of(Named).notices == ()
+
+
+def test_a_function_that_passes_the_node_on_may_look_into_anything_it_names() -> None:
+    class Passing(Bloom):
+        a = table("x")
+        b = table("x")
+
+        @bloom
+        def look(self) -> None:
+            def known(r: object) -> object:
+                node = self
+                return r if r in node.b else None
+
+            self.a <= self.a(known)
+
+    assert sorted(collections_in(program_of(Passing).rules[0].expr)) == ["a", "b"]
+
+
 def test_an_opaque_function_is_noticed_with_its_place() -> None:
     class Opaque(Bloom):
         a = table("x")

@@ -57,34 +57,48 @@ def _aggregated(made: Compilation, source: Place, keys: Sequence[int], aggregate
         (column,) = aggregate.over
         row = unbeaten(made, source, keys, column, largest=aggregate.function == "max")
         return row.with_columns(_key(row, keys, column))
-    row = made.all_of(source)
-    over = [row.columns[k] for k in aggregate.over]
-    every = tuple(dict.fromkeys(c for c in row.columns if isinstance(c, Var)))
     match aggregate.function:
-        case "count" if not over:
-            value, argument = ir.Aggregate("count", every[0], every), None
         case "count":
-            value, argument = ir.Aggregate("count", _variable(over[0])), None
+            return counted(made, source, keys, *aggregate.over)
         case "sum":
-            argument = Call(_NUMBER, tuple(over), (made.fresh(),), made.position)
-            value = ir.Aggregate("sum", argument.results[0], every)
+            return summed(made, source, keys, *aggregate.over)
         case "bool_and" | "bool_or":
-            argument = Call(_TRUTH, tuple(over), (made.fresh(),), made.position)
-            value = ir.Aggregate("min" if aggregate.function == "bool_and" else "max", argument.results[0])
-        case _:
-            raise made.refusal(
-                f"the aggregate '{aggregate.function}' cannot be checked",
-                "use count, sum, min, max, choose, bool_and or bool_or",
-            )
-    body = row.with_elements(argument) if argument else row
+            row, truth = made.all_of(source), made.fresh()
+            call = Call(_TRUTH, (row.columns[aggregate.over[0]],), (truth,), made.position)
+            value = ir.Aggregate("min" if aggregate.function == "bool_and" else "max", truth)
+            return _collected(made, row.with_elements(call), keys, value)
+    raise made.refusal(
+        f"the aggregate '{aggregate.function}' cannot be checked",
+        "use count, sum, min, max, choose, bool_and or bool_or",
+    )
+
+
+def counted(made: Compilation, source: Place, keys: Sequence[int], column: int | None = None) -> Body:
+    """The number of rows in each group, or of different values of a column."""
+    row = made.all_of(source)
+    every = _variables(row)
+    if column is None:
+        return _collected(made, row, keys, ir.Aggregate("count", every[0], every))
+    value = row.columns[column]
+    assert isinstance(value, Var), "rows of a relation are made of variables"
+    return _collected(made, row, keys, ir.Aggregate("count", value))
+
+
+def summed(made: Compilation, source: Place, keys: Sequence[int], column: int = 0) -> Body:
+    """The sum of a column over the rows of each group."""
+    row, number = made.all_of(source), made.fresh()
+    call = Call(_NUMBER, (row.columns[column],), (number,), made.position)
+    return _collected(made, row.with_elements(call), keys, ir.Aggregate("sum", number, _variables(row)))
+
+
+def _collected(made: Compilation, row: Body, keys: Sequence[int], value: ir.Aggregate) -> Body:
     groups = made.helper("groups", (), len(keys) + 1)
-    made.conclude(groups.relation, (*made.here, *(row.columns[k] for k in keys), value), body)
+    made.conclude(groups.relation, (*made.here, *(row.columns[k] for k in keys), value), row)
     return made.all_of(groups)
 
 
-def _variable(column: Expr) -> Var:
-    assert isinstance(column, Var), "rows of a relation are made of variables"
-    return column
+def _variables(row: Body) -> tuple[Var, ...]:
+    return tuple(dict.fromkeys(c for c in row.columns if isinstance(c, Var)))
 
 
 def _number(args: tuple[Value, ...]) -> Iterable[tuple[Value, ...]]:

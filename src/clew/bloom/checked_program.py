@@ -9,6 +9,7 @@ Every collection is a relation with the node as its first column; the location o
 ``<-``     a row of a helper relation; a row of a table stays unless it is there
 table      its rows stay, as far as they are not deleted; deleted and derived again, a row stays, too
 periodic   has a row at every time: a timer may fire at any time, and so nothing can be hidden by one that does not
+lattice    all that was merged into it stays, in a helper relation; see ``checked_lattices``
 outcomes   relations of no node; rows of other collections are read with the node they are at
 ========== ======================================================================================
 
@@ -22,8 +23,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from clew.bloom.bodies import HERE, NODES, Compilation, Place
+from clew.bloom.checked_lattices import EXTREMES, merged_relation, refuse_unknown, value_of_parts
 from clew.bloom.checked_rows import Rows
 from clew.bloom.checking import Given, Setting
+from clew.bloom.expressions import LatticeRef
 from clew.bloom.program import BloomProgram, Op, Rule
 from clew.bloom.schema import Collection, Kind
 from clew.bloom.source_text import statement_at
@@ -77,8 +80,8 @@ class _Compiler:
         every = (*self._program.rules, *self._program.outcomes)
         rules = [r for index, rule in enumerate(every) for r in self._rules(rule, index)]
         deleted = dict.fromkeys(r.target for r in every if r.op is Op.DELETE)
-        for collection in self._program.collections:
-            rules += self._upkeep(collection, collection.name in deleted)
+        for index, collection in enumerate(self._program.collections, start=len(every)):
+            rules += self._upkeep(collection, collection.name in deleted, index)
         clauses: list[Fact | ir.Rule] = [*self._facts(), *rules]
         if any(p.relation == NODES for rule in rules for p in rule.premises):
             clauses = [*self._everybody(), *clauses]
@@ -94,10 +97,7 @@ class _Compiler:
         if target.kind is Kind.STDIO:
             return []  # what is printed changes nothing
         readable = {n: p for n, p in self._places.items() if outside <= (n in self._outside)}
-        relation = target.name
-        if rule.op is Op.DELETE:
-            relation = _deleted(target.name)
-            self._helpers[relation] = None
+        relation = self._concluded(target, rule.op)
         everywhere = self._places if outside else {}
         for body in Rows(made, readable, everywhere).bodies(rule.expr, len(target.schema.columns)):
             args = self._head(made, target, body.columns)
@@ -105,11 +105,20 @@ class _Compiler:
         self._helpers.update(made.helpers)
         return made.rules
 
+    def _concluded(self, target: Collection, op: Op) -> str:
+        """The relation that gets the rows: the collection's own, or a helper."""
+        relation = target.name
+        if op is Op.DELETE:
+            relation = _deleted(target.name)
+        elif target.lattice is not None:
+            relation = merged_relation(target.name, target.lattice)
+        if relation != target.name:
+            self._helpers[relation] = None
+        return relation
+
     def _refuse_kinds(self, made: Compilation, target: Collection) -> None:
-        if target.kind is Kind.LATTICE:
-            raise made.refusal(
-                f"the lattice '{target.name}' cannot be checked", "use a table and an aggregate such as max"
-            )
+        if target.lattice is not None:
+            refuse_unknown(made, target.lattice)
         if made.outside and made.rule.op is Op.SEND:
             raise made.refusal("an outcome sends", "it belongs to no node: derive a scratch with <=")
 
@@ -119,7 +128,7 @@ class _Compiler:
             return (*made.here, *columns)
         return (columns[location], *(c for k, c in enumerate(columns) if k != location))
 
-    def _upkeep(self, collection: Collection, deleted: bool) -> Iterator[ir.Rule]:
+    def _upkeep(self, collection: Collection, deleted: bool, index: int) -> Iterator[ir.Rule]:
         """What happens to a collection by itself."""
         place = self._places[collection.name]
         here = () if collection.name in self._outside else (HERE,)
@@ -131,11 +140,28 @@ class _Compiler:
                 body.append(Premise(name, args, negated=True, position=collection.position))
             text = f"{collection.module}.{collection.name}: rows of a table stay"
             yield ir.Rule(collection.name, args, Timing.NEXT, tuple(body), collection.position, text)
+        if collection.lattice is not None:
+            yield from self._lattice_upkeep(collection, collection.lattice, index)
         if collection.kind is Kind.PERIODIC:
             now = Var("Now")
             premise = Premise(NODES, (HERE,), at=now, position=collection.position)
             text = f"{collection.module}.{collection.name}: fires at every time"
             yield ir.Rule(collection.name, (HERE, now, now), Timing.SAME, (premise,), collection.position, text)
+
+    def _lattice_upkeep(self, collection: Collection, lattice: str, index: int) -> Iterator[ir.Rule]:
+        """What was merged stays merged; the largest or smallest of it is the value."""
+        block = f"{collection.module}.{collection.name}"
+        rule = Rule(collection.name, Op.NOW, LatticeRef(collection.name, lattice), block, collection.position)
+        text = f"{block}: what was merged into a lattice stays"
+        made = Compilation(rule, index, text, collection.name in self._outside)
+        parts = Place(merged_relation(collection.name, lattice), 1)
+        row = made.all_of(parts)
+        made.conclude(parts.relation, (*made.here, *row.columns), row, Timing.NEXT)
+        if lattice in EXTREMES:
+            value = value_of_parts(made, lattice, parts)
+            made.conclude(collection.name, (*made.here, *value.columns), value)
+        self._helpers.update(made.helpers)
+        yield from made.rules
 
     # -- facts ---------------------------------------------------------------------------------------------------
 
@@ -175,7 +201,9 @@ class _Compiler:
     # -- notices -------------------------------------------------------------------------------------------------
 
     def _notices(self) -> Iterable[Notice]:
-        keyed = [c for c in self._program.collections if c.kind is not Kind.PERIODIC and c.schema.values]
+        keyed = [
+            c for c in self._program.collections if c.kind not in (Kind.PERIODIC, Kind.LATTICE) and c.schema.values
+        ]
         if keyed:
             names = ", ".join(f"'{c.name}'" for c in keyed)
             yield Notice(

@@ -12,6 +12,7 @@ from clew.bloom import expressions as ex
 from clew.bloom.bodies import Body, Compilation, Place
 from clew.bloom.checked_functions import called, understood, unknown_steps
 from clew.bloom.checked_groups import grouped, unbeaten
+from clew.bloom.checked_lattices import Parts
 from clew.bloom.expressions import Take
 from clew.program.ir import CRASH, Comparison, Const, Expr
 
@@ -26,6 +27,7 @@ class Rows:
         self._made = made
         self._places = places
         self._all = everywhere
+        self._lattices = Parts(made, self.bodies, self._readable)
 
     def bodies(self, expr: ex.AnyExpr, width: int | None = None) -> list[Body]:
         """``width`` is the number of columns where the expression does not know it."""
@@ -48,12 +50,17 @@ class Rows:
                 return grouped(self._made, self.stored(source), keys, aggregates)
             case ex.Extreme(source, keys, column, largest):
                 return [unbeaten(self._made, self.stored(source), keys, column, largest=largest)]
-        raise self._refused(expr)
-
-    def _refused(self, expr: ex.AnyExpr) -> Exception:
-        if isinstance(expr, ex.Reduce):
-            return self._made.refusal("'reduce' cannot be checked", "use group with an aggregate", expr.position)
-        return self._made.refusal("a lattice cannot be checked", "use a table and an aggregate such as max")
+            case ex.Elements(source):
+                return self._lattices.elements(source)
+            case ex.WhenTrue(condition, rows):
+                ways = product(self._lattices.of(condition), self.bodies(rows, width))
+                return [row.with_elements(*truth.elements) for truth, row in ways]
+            case ex.Reduce():
+                raise self._made.refusal(
+                    "'reduce' cannot be checked", "use group with an aggregate", expr.position
+                )
+            case ex.LatticeRef() | ex.Fold() | ex.Apply() | ex.Value():
+                return self._lattices.of(expr)
 
     def stored(self, expr: ex.Expr, width: int | None = None) -> Place:
         """A relation with these rows: the collection itself, or a helper."""
@@ -69,12 +76,15 @@ class Rows:
     def _place(self, ref: ex.Ref) -> Place:
         if ref.everywhere:
             return self._everywhere(ref)
-        place = self._places.get(ref.collection)
+        return self._readable(ref.collection)
+
+    def _readable(self, collection: str) -> Place:
+        place = self._places.get(collection)
         if place is not None:
             return place
         raise self._made.refusal(
-            f"an outcome reads '{ref.collection}', and it is not said of which node",
-            f"write self.everywhere.{ref.collection}: it has the node as its first column",
+            f"an outcome reads '{collection}', and it is not said of which node",
+            f"write self.everywhere.{collection}: it has the node as its first column",
         )
 
     def _everywhere(self, ref: ex.Ref) -> Place:

@@ -76,8 +76,7 @@ def _collections_read(function: Callable[..., Any]) -> tuple[str, ...]:
     if code is None:
         return ()
     found: list[str] = []
-    names = set(symbolic.names_in(code))
-    for cell in getattr(function, "__closure__", None) or ():
+    for variable, cell in zip(code.co_freevars, getattr(function, "__closure__", None) or (), strict=True):
         try:
             owner = cell.cell_contents
         except ValueError:
@@ -85,7 +84,7 @@ def _collections_read(function: Callable[..., Any]) -> tuple[str, ...]:
         if hasattr(owner, "reading"):
             found.append(owner.reading())
         elif hasattr(owner, "collections_named"):
-            found.extend(owner.collections_named(names))
+            found.extend(owner.collections_named(set(symbolic.names_of(variable, code))))
     return tuple(sorted(set(found)))
 
 

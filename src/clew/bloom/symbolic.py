@@ -11,6 +11,7 @@ from __future__ import annotations
 import dis
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from types import CodeType
 from typing import Any, NoReturn
 
@@ -197,12 +198,17 @@ def _is_filled(cell: Any) -> bool:
     return True
 
 
-def names_in(code: CodeType) -> Iterator[str]:
-    """Every attribute and global that a function mentions, also in functions within it."""
-    yield from code.co_names
+def names_of(variable: str, code: CodeType) -> Iterator[str]:
+    """The attributes of a variable from outside that a function mentions, and theirs; all names if it is passed on."""
+    instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
+    for place, instruction in enumerate(instructions):
+        if instruction.opname != "LOAD_DEREF" or instruction.argval != variable:
+            continue
+        chain = list(takewhile(lambda i: i.opname in ("LOAD_ATTR", "LOAD_METHOD"), instructions[place + 1 :]))
+        yield from (str(i.argval) for i in chain) if chain else code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from names_in(constant)
+            yield from names_of(variable, constant)
 
 
 # -- symbols -----------------------------------------------------------------------------------------------------

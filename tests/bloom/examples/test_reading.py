@@ -13,7 +13,18 @@ from clew.bloom import Bloom
 from clew.bloom.machine import Machine
 from clew.bloom.module import program_of
 
-_MODULES = ["cart", "clocks", "delivery", "heartbeat", "idioms", "kvs", "multicast", "paxos", "two_phase_commit"]
+_MODULES = [
+    "cart",
+    "clocks",
+    "delivery",
+    "heartbeat",
+    "idioms",
+    "kvs",
+    "multicast",
+    "paxos",
+    "reliable_broadcast",
+    "two_phase_commit",
+]
 
 #: The blocks with functions that are opaque, and why.
 _OPAQUE = {

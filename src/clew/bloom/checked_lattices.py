@@ -1,0 +1,148 @@
+"""Lattices in checked programs: a relation of everything that was ever merged.
+
+A lattice expression is compiled to its parts, in rows with one column; its value is what they make when merged.  A
+morphism is applied part by part; what needs the value waits for all parts.  Of ``lmax`` and ``lmin`` the relation
+with the name of the lattice has the value; sets and truth values are the same as their parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import Any
+
+from clew.bloom import expressions as ex
+from clew.bloom.bodies import Body, Compilation, Place
+from clew.bloom.checked_groups import counted, summed, unbeaten
+from clew.bloom.lattices import LATTICES
+from clew.program import ir
+from clew.program.ir import Call, Comparison, Const, Function, Value
+
+#: Those whose value is the smallest or largest part.
+EXTREMES = ("lmax", "lmin")
+_KNOWN = (*EXTREMES, "lbool", "lset", "lpset")
+_TRUE = Const(1)
+
+
+def merged_relation(collection: str, lattice: str) -> str:
+    """The relation of the parts."""
+    return f"({collection}, merged)" if lattice in EXTREMES else collection
+
+
+def refuse_unknown(made: Compilation, lattice: str) -> None:
+    if lattice not in _KNOWN:
+        raise made.refusal(f"a {lattice} cannot be checked", f"use a table, or {', '.join(_KNOWN)}")
+
+
+def value_of_parts(made: Compilation, lattice: str, parts: Place) -> Body:
+    """The value of a ``lmax`` or ``lmin``."""
+    return unbeaten(made, parts, (), 0, largest=lattice == "lmax")
+
+
+class Parts:
+    """The compiler of the lattice expressions of one rule; the others are left to ``bodies``."""
+
+    def __init__(
+        self,
+        made: Compilation,
+        bodies: Callable[[ex.Expr, int | None], list[Body]],
+        place: Callable[[str], Place],
+    ) -> None:
+        self._made = made
+        self._bodies = bodies
+        self._place = place
+
+    def elements(self, expr: ex.LatticeExpr) -> list[Body]:
+        """The rows of the value."""
+        if expr.lattice not in EXTREMES:
+            return self.of(expr)
+        if isinstance(expr, ex.LatticeRef):
+            return [self._made.all_of(self._place(expr.collection))]
+        return [value_of_parts(self._made, expr.lattice, self._stored(expr))]
+
+    def of(self, expr: ex.LatticeExpr) -> list[Body]:
+        refuse_unknown(self._made, expr.lattice)
+        match expr:
+            case ex.LatticeRef(collection, lattice):
+                self._place(collection)
+                return [self._made.all_of(Place(merged_relation(collection, lattice), 1))]
+            case ex.Value(value, lattice):
+                rows = LATTICES[lattice].of(value).elements()
+                return [Body((), (self._made.constant(row[0]),)) for row in rows]
+            case ex.Fold(source, None, lattice):
+                return [self._folded(body, lattice) for body in self._bodies(source, None)]
+            case ex.Apply():
+                return self._applied(expr)
+        raise self._made.refusal(
+            "a function that makes values of a lattice cannot be checked", "use map before it"
+        )
+
+    def _folded(self, body: Body, lattice: str) -> Body:
+        if lattice == "lbool":
+            return body.with_elements(Comparison("==", body.columns[0], _TRUE, self._made.position))
+        if lattice == "lset" and len(body.columns) != 1:
+            return body.with_columns((ir.Nested(body.columns),))
+        return body
+
+    def _stored(self, expr: ex.LatticeExpr) -> Place:
+        if isinstance(expr, ex.LatticeRef):
+            self._place(expr.collection)
+            return Place(merged_relation(expr.collection, expr.lattice), 1)
+        return self._made.helper("parts", self.of(expr), 1)
+
+    # -- functions of lattices -----------------------------------------------------------------------------------
+
+    def _applied(self, expr: ex.Apply) -> list[Body]:
+        source, arguments = expr.source, expr.arguments
+        refuse_unknown(self._made, source.lattice)
+        others = [a for a in arguments if isinstance(a, ex.LatticeRef | ex.Fold | ex.Apply | ex.Value)]
+        if others:
+            return list(self._combined(expr, others[0]))
+        nothing = Body((), (Const(0),))
+        match expr.method:
+            case "size":
+                return [counted(self._made, self._stored(source), (), 0), nothing]
+            case "sum":
+                return [summed(self._made, self._stored(source), ()), nothing]
+            case "negated":
+                return [Body(way, (_TRUE,)) for way in self._made.absent(self._stored(source), [[_TRUE]])]
+        morphism = LATTICES[source.lattice].methods[expr.method].morphism
+        return [self._called(expr, part) for part in (self.of(source) if morphism else self.elements(source))]
+
+    def _called(self, expr: ex.Apply, part: Body) -> Body:
+        result = self._made.fresh()
+        function = Function(f"{expr.method} of a {expr.source.lattice}", _method(expr))
+        call = Call(function, part.columns, (result,), self._made.position)
+        return part.with_elements(call).with_columns((result,))
+
+    def _combined(self, expr: ex.Apply, other: ex.LatticeExpr) -> Iterable[Body]:
+        match expr.method:
+            case "either" | "union":
+                yield from (*self.of(expr.source), *self.of(other))
+            case "both" | "intersect":
+                for left, right in product(self.of(expr.source), self.of(other)):
+                    equal = Comparison("==", left.columns[0], right.columns[0], self._made.position)
+                    yield left.with_elements(*right.elements, equal)
+            case "product":
+                for left, right in product(self.of(expr.source), self.of(other)):
+                    yield left.with_elements(*right.elements).with_columns(
+                        (ir.Nested((*left.columns, *right.columns)),)
+                    )
+            case "without":
+                absent = self._stored(other)
+                for left in self.of(expr.source):
+                    for way in self._made.absent(absent, [[left.columns[0]]]):
+                        yield left.with_elements(*way)
+            case _:
+                raise self._made.refusal(f"'{expr.method}' of a lattice cannot be checked", "use a table")
+
+
+def _method(expr: ex.Apply) -> Callable[[tuple[Value, ...]], Iterable[tuple[Any, ...]]]:
+    lattice, name, arguments = LATTICES[expr.source.lattice], expr.method, expr.arguments
+
+    def rows(args: tuple[Value, ...]) -> Iterable[tuple[Any, ...]]:
+        part = lattice.of(True) if lattice.name == "lbool" else lattice.of_row(args)
+        found: Iterable[tuple[Any, ...]] = getattr(part, name)(*arguments).elements()
+        return found
+
+    return rows
