@@ -305,7 +305,7 @@ def _value(expr: HeadArg, binding: Binding) -> Value:
 
 
 def _compute(op: ArithmeticOp, left: Value, right: Value) -> int:
-    if isinstance(left, str) or isinstance(right, str):
+    if not isinstance(left, int) or not isinstance(right, int):
         raise UndefinedError(f"{left!r} {op} {right!r}")
     match op:
         case "+":
@@ -351,4 +351,5 @@ def _order(value: Value) -> tuple[bool, int, bytes]:
     """Numbers before strings; strings by their bytes."""
     if isinstance(value, int):
         return (False, value, b"")
+    assert isinstance(value, str), "the text of Dedalus has no other values"
     return (True, 0, value.encode())

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Union
 
 from clew.bounds import Asked, Bounds, known_node, resolve
 from clew.dedalus.loader import Defaults, Loaded, load
@@ -22,10 +23,14 @@ from clew.search.protocol import Run
 from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
 from clew.strategies import Examined, Options, Strategy, examine, strategy_named
 
+if TYPE_CHECKING:
+    from clew.bloom.module import Module
+
 #: Seconds that a sweep may take when nothing else is said.
 DEFAULT_SWEEP_SECONDS = 10.0
 
-Source = str | Path | Program | Sequence[str | Path]
+#: Files, a program of the IR, or a Bloom class (or object) with a ``setting``.
+Source = Union[str, Path, Program, Sequence[str | Path], "type[Module]", "Module"]
 
 
 @dataclass(frozen=True)
@@ -80,9 +85,10 @@ def check(
 ) -> Verdict:
     """Search for faults under which what must hold does not.
 
-    - ``source``: a file, several files that form one program, or a ``Program`` (see ``parse_program``).
+    - ``source``: a file, several files that form one program, a ``Program`` (see ``parse_program``); or a Bloom
+      program: a class with a ``setting``, or ``"FILE.py:Class"``.
     - ``nodes``, ``eot``, ``eff``, ``crashes``, ``delays``: the bounds, see ``FailureSpec``.  What is not given
-      comes from the program's ``//!`` line; without an EOT there, EOT and EFF are swept.
+      comes from the program's ``//!`` line (or ``setting``); without an EOT there, EOT and EFF are swept.
     - ``strategy``: "exact" (default), "lineage", "random" or "exhaustive"; see ``docs/strategies.md``.
     - ``negation`` (lineage): "exact" (default), "conservative" or "ignore".
     - ``symmetry`` (lineage, exhaustive): try one of several fault sets that differ by a renaming of nodes.
@@ -101,8 +107,8 @@ def check(
     _check_budgets(sweep_seconds, max_runs, time_limit)
     if sweep_seconds is not None and eot is not None:
         raise UsageError("a sweep finds its own EOT", remedy="give --eot or --sweep, not both")
-    loaded = _load(source)
-    prepared = checked(loaded.program)
+    loaded = load_source(source)
+    prepared = _checked(loaded)
     deadline = Deadline(_soonest(sweep_seconds, time_limit))
     asked = Asked(nodes, eot, eff, crashes, delays)
     try:
@@ -133,8 +139,8 @@ def run(
     eot: int | None = None,
 ) -> Execution:
     """One execution with these faults: its rows by time, its messages, and what it violates."""
-    loaded = _load(source)
-    prepared = checked(loaded.program)
+    loaded = load_source(source)
+    prepared = _checked(loaded)
     bounds = resolve(prepared.program, loaded.defaults, Asked(nodes, eot, eff=0, crashes=0, delays=0))
     if bounds.eot is None:
         raise UsageError("it is not said how long to run", remedy="give --eot, or state it: //! eot=6")
@@ -144,13 +150,31 @@ def run(
     return replace(ground.run(chosen), notices=(*prepared.notices, *ground.notices))
 
 
-def _load(source: Source) -> Loaded:
+def load_source(source: Source) -> Loaded:
+    """The program that is meant, and what it says about its own checking."""
     if isinstance(source, Program):
         return Loaded(source, Defaults())
-    files = [source] if isinstance(source, str | Path) else list(source)
-    if not files:
-        raise UsageError("no file is given", remedy="give the files of one program")
-    return load(files)
+    if isinstance(source, str | Path | Sequence):
+        files = [source] if isinstance(source, str | Path) else list(source)
+        if not files:
+            raise UsageError("no file is given", remedy="give the files of one program")
+        if not any(map(_is_python, files)):
+            return load(files)
+        from clew.bloom.loading import load_files  # most programs are text, and a cold start should not pay for it
+
+        return load_files(files)
+    from clew.bloom.loading import load_class
+
+    return load_class(source)
+
+
+def _is_python(file: str | Path) -> bool:
+    return str(file).endswith(".py") or ".py:" in str(file)
+
+
+def _checked(loaded: Loaded) -> Checked:
+    prepared = checked(loaded.program)
+    return replace(prepared, notices=(*loaded.notices, *prepared.notices))
 
 
 def _check_budgets(sweep_seconds: float | None, max_runs: int | None, time_limit: float | None) -> None:

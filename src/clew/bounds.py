@@ -6,7 +6,7 @@ Flags win over the program's ``//!`` line.  When neither says how long execution
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from clew.dedalus.loader import Defaults
@@ -14,7 +14,7 @@ from clew.engine.ground import GroundProgram
 from clew.errors import UsageError
 from clew.faults import FailureSpec, Node, node_key
 from clew.interrupt import Deadline
-from clew.program.ir import Program, rule_constants
+from clew.program.ir import Program, Value, as_place, rule_constants
 
 #: Protocols show what they do in tens of steps; beyond this the ground program would only fill the memory.
 LONGEST_EXECUTION = 1000
@@ -102,7 +102,7 @@ def _resolve_nodes(
         if not nodes:
             raise UsageError("no nodes are given", remedy="name them, as in --nodes a,b,c")
         return nodes
-    located = {f.args[0] for f in program.facts}
+    located = {as_place(f.args[0]) for f in program.facts}
     if not located:
         raise UsageError(
             "the program has no facts, so there are no nodes",
@@ -118,7 +118,7 @@ def _resolve_nodes(
         located |= reached
 
 
-def as_node(name: Node, known: set[Node] | Sequence[Node]) -> Node:
+def as_node(name: Node, known: Collection[Value]) -> Node:
     """A node as written on a command line: a number if the program knows it as a number."""
     if isinstance(name, str) and name not in known and re.fullmatch("-?[0-9]{1,10}", name) and int(name) in known:
         return int(name)

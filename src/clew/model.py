@@ -55,4 +55,6 @@ class Model:
         return automorphisms(self.program, self.spec.nodes)
 
     def renamed_goal(self, goal: Violation, renaming: Mapping[Node, Node]) -> Violation:
-        return Violation(goal.relation, tuple(renaming.get(value, value) for value in goal.row))
+        from clew.program.symmetry import renamed
+
+        return Violation(goal.relation, tuple(renamed(value, renaming) for value in goal.row))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: What a row holds; the same as ``clew.program.ir.Value``.
+Cell = str | int | None | tuple["Cell", ...]
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -13,7 +16,7 @@ class Violation:
     """
 
     relation: str
-    row: tuple[str | int, ...]
+    row: tuple[Cell, ...]
 
     def __str__(self) -> str:
         return f"{self.relation}({', '.join(map(str, self.row))})"

@@ -140,12 +140,12 @@ def test_imports_under_a_name_have_their_own_collections() -> None:
     class Two(Bloom):
         left = imported(Echo)
         right = imported(Echo)
-        start = scratch("ident", val=["payload"])
+        begin = scratch("ident", val=["payload"])
         end = table("ident", val=["payload"])
 
         @bloom
         def connect(self) -> None:
-            self.left.request <= self.start
+            self.left.request <= self.begin
             self.right.request <= self.left.answer
             self.end <= self.right.answer
 
@@ -154,7 +154,7 @@ def test_imports_under_a_name_have_their_own_collections() -> None:
         "left.seen <= left.request (Echo.reply)",
         "right.answer <= right.request (Echo.reply)",
         "right.seen <= right.request (Echo.reply)",
-        "left.request <= start (Two.connect)",
+        "left.request <= begin (Two.connect)",
         "right.request <= left.answer (Two.connect)",
         "end <= right.answer (Two.connect)",
     ]

@@ -203,7 +203,7 @@ RUN_TIME = [
     Bad("overflow of a sweep", OVERFLOW, SQUARES + KEPT, "check p.ded --nodes a", "p.ded:2:1", "bound it"),
     Bad(
         "exploding numbers",
-        "too many different numbers",
+        "too many different values",
         EXPLODING,
         "check p.ded --eot 30",
         "p.ded:3:1",

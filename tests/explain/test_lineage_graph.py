@@ -20,7 +20,7 @@ from clew.explain.why import why
 from clew.faults import Crash, FailureSpec, FaultSet, SentMessage
 from clew.interrupt import Deadline
 from clew.program.checks import checked
-from clew.program.ir import CRASH, Program, Timing
+from clew.program.ir import CRASH, Program, Timing, as_place
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
 from generators import failure_specs, programs
@@ -203,7 +203,7 @@ def test_staying_up_is_a_goal() -> None:
     up = [g for g in graph.goals if g.crashes]
     assert [g.label for g in up] == ["a stays up", "b stays up", "c stays up"]
     for goal in up:
-        assert goal.crashes == tuple(Crash(goal.row[0], t) for t in range(1, 6))
+        assert goal.crashes == tuple(Crash(as_place(goal.row[0]), t) for t in range(1, 6))
         assert (goal.relation, goal.first, goal.last, goal.present) == (CRASH, 1, 6, False)
         assert graph.why[graph.goals.index(goal)] == ()
 

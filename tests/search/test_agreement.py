@@ -56,7 +56,7 @@ def _fault_sets(findings: Findings) -> set[FaultSet]:
 
 
 #: Nodes may be numbers, and numbers may meet times.
-AS_NUMBERS: dict[Value, Value] = {"a": 1, "b": 2, "c": 3}
+AS_NUMBERS: dict[Value, int] = {"a": 1, "b": 2, "c": 3}
 
 
 def _numbered(clause: Fact | Rule) -> Fact | Rule:

@@ -199,7 +199,7 @@ def _is_filled(cell: Any) -> bool:
 
 
 def names_of(variable: str, code: CodeType) -> Iterator[str]:
-    """The attributes of a variable from outside that a function mentions, and theirs; all names if it is passed on."""
+    """The attributes of an outer variable that a function uses, and theirs; if it is passed on, all names."""
     instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
     for place, instruction in enumerate(instructions):
         if instruction.opname != "LOAD_DEREF" or instruction.argval != variable:

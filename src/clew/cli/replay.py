@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from clew.api import run
+from clew.api import load_source, run
 from clew.bounds import as_node
 from clew.cli import exit_codes
 from clew.cli.files import harmless
-from clew.dedalus.loader import load
 from clew.engine.execution import Execution
 from clew.errors import Notice, UsageError
 from clew.faults import Crash, FaultSet, Node
@@ -27,6 +26,7 @@ from clew.program.ir import Program, rule_constants
 from clew.program.outcomes import PRE, outcomes_of
 from clew.report import text
 from clew.report.document import FORMAT
+from clew.simulation.loading import split_name
 from clew.simulation.recording import FORMAT as RECORDING_FORMAT
 from clew.violation import Violation
 
@@ -128,12 +128,12 @@ def _again(document: str, saved: SavedVerdict, given: Sequence[str]) -> _Again:
             remedy=f"name the files: clew replay {shlex.quote(document)} FILE...",
         )
     for file in () if given else files:
-        if not os.path.exists(file):  # noqa: PTH110  # unlike Path.exists, it never raises
+        if not os.path.exists(split_name(file)[0]):  # noqa: PTH110  # unlike Path.exists, it never raises
             raise UsageError(
                 f"{document}: the program was checked from {file}, and there is no such file here",
                 remedy=f"run it where that was, or name the files: clew replay {shlex.quote(document)} FILE...",
             )
-    program = load(files).program
+    program = load_source(files).program
     return _Again(saved, files, program, outcomes_of(checked(program).program))
 
 

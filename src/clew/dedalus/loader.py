@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from clew.dedalus.lexer import Text
 from clew.dedalus.parser import Include, parse_clauses
-from clew.errors import Position, ProgramError
+from clew.errors import Notice, Position, ProgramError
+from clew.faults import Node
 from clew.program.ir import Fact, Program, Rule
 
 #: A protocol model is a few kilobytes; a file beyond this is a mistake and is not read into memory.
@@ -27,7 +28,7 @@ DEEPEST_INCLUDE = 50
 class Defaults(NamedTuple):
     """What ``//! nodes=a,b eot=6 eff=3 crashes=1 delays=0`` states; None where it says nothing."""
 
-    nodes: tuple[str, ...] | None = None
+    nodes: tuple[Node, ...] | None = None
     eot: int | None = None
     eff: int | None = None
     crashes: int | None = None
@@ -37,6 +38,7 @@ class Defaults(NamedTuple):
 class Loaded(NamedTuple):
     program: Program
     defaults: Defaults
+    notices: tuple[Notice, ...] = ()
 
 
 def load(paths: Sequence[str | Path]) -> Loaded:

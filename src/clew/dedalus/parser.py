@@ -280,7 +280,7 @@ class _Parser:
     def _term(self) -> Term:
         start = self._token
         term = self._expr()
-        if isinstance(term, BinOp):
+        if not isinstance(term, Term):
             raise ProgramError(
                 "a premise cannot compute in its arguments",
                 position=self._at(start),

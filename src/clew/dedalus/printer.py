@@ -5,10 +5,12 @@ from __future__ import annotations
 from clew.program.ir import (
     Aggregate,
     BinOp,
+    Call,
     Comparison,
     Const,
     Fact,
     HeadArg,
+    Nested,
     Premise,
     Program,
     Rule,
@@ -33,6 +35,8 @@ def print_clause(clause: Fact | Rule) -> str:
 def print_value(value: Value) -> str:
     if isinstance(value, int):
         return str(value)
+    if not isinstance(value, str):
+        raise ValueError(f"Dedalus has no way to write {value!r}")
     if '"' in value or "\n" in value:
         raise ValueError(f"Dedalus has no way to write the string {value!r}")
     return f'"{value}"'
@@ -48,6 +52,8 @@ def print_expr(expr: HeadArg) -> str:
             return "_"
         case Aggregate(function, var):
             return f"{function}<{var.name}>"
+        case Nested():
+            raise ValueError("Dedalus has no way to write a tuple")
         case BinOp(op, left, right):
             return f"{_operand(left)} {op} {_operand(right)}"
 
@@ -56,7 +62,9 @@ def _operand(expr: HeadArg) -> str:
     return f"({print_expr(expr)})" if isinstance(expr, BinOp) else print_expr(expr)
 
 
-def _element(element: Premise | Comparison) -> str:
+def _element(element: Premise | Comparison | Call) -> str:
+    if isinstance(element, Call):
+        raise ValueError(f"Dedalus has no way to write {element.function.name}")
     if isinstance(element, Comparison):
         return f"{print_expr(element.left)} {element.op} {print_expr(element.right)}"
     time = "" if element.at is None else f"@{element.at.name if isinstance(element.at, Var) else element.at}"

@@ -1,4 +1,4 @@
-"""Arithmetic of programs, evaluated in Python while clingo grounds.
+"""Arithmetic and functions of programs, evaluated in Python while clingo grounds.
 
 clingo's own arithmetic wraps around silently at 32 bits; a certificate must not rest on that.
 """
@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 
 from clingo import Number, Symbol, SymbolType
 
+from clew.engine.functions import CannotCheckError, Functions, NoResultError
+from clew.engine.symbols import symbol_of, value_of
 from clew.errors import Notice, ProgramError
 from clew.interrupt import Deadline
 from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Rule
@@ -16,14 +18,17 @@ from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Rule
 #: A protocol computes a few thousand values; this many mean that the numbers of some rule explode.
 MOST_OPERATIONS = 300_000
 
+_BOUND_IT = f"bound it with a comparison; numbers go from {SMALLEST_NUMBER} to {LARGEST_NUMBER}"
+
 
 class Arithmetic:
-    """The ``@add``, ``@sub``, ``@mul`` and ``@div`` of one grounding; the first argument names the rule."""
+    """``@add``, ``@sub``, ``@mul``, ``@div`` and ``@call`` in one grounding; the first argument names the rule."""
 
     def __init__(self, rules: Sequence[Rule], deadline: Deadline) -> None:
         self._rules = rules
         self._deadline = deadline
         self._operations = 0
+        self._functions = Functions()
         self._undefined: dict[int, Notice] = {}
         self.failure: ProgramError | None = None
 
@@ -44,14 +49,30 @@ class Arithmetic:
     def div(self, rule: Symbol, left: Symbol, right: Symbol) -> list[Symbol]:
         return self._apply(rule, left, right, _truncated_division)
 
-    def _apply(
-        self, rule: Symbol, left: Symbol, right: Symbol, operation: Callable[[int, int], int]
-    ) -> list[Symbol]:
+    def call(self, rule: Symbol, number: Symbol, *args: Symbol) -> list[Symbol]:
+        """The rows that a function of the rule gives."""
+        self._count(rule)
+        call = self._rules[rule.number].calls[number.number]
+        try:
+            rows = self._functions.rows(call, tuple(map(value_of, args)))
+        except NoResultError as reason:
+            shown = ", ".join(str(value_of(arg)) for arg in args)
+            return self._no_result(rule, f"calls {call.function.name}, which fails for ({shown}): {reason}")
+        except CannotCheckError as problem:
+            raise self._error(rule, str(problem), problem.remedy) from None
+        return [symbol_of(row) for row in rows]
+
+    def _count(self, rule: Symbol) -> None:
         self._operations += 1
         if self._operations % 1000 == 0:
             self._deadline.check()  # the thread that grounds stops by itself
         if self._operations > MOST_OPERATIONS:
-            raise self._error(rule, "the program computes too many different numbers")
+            raise self._error(rule, "the program computes too many different values", _BOUND_IT)
+
+    def _apply(
+        self, rule: Symbol, left: Symbol, right: Symbol, operation: Callable[[int, int], int]
+    ) -> list[Symbol]:
+        self._count(rule)
         if left.type is not SymbolType.Number or right.type is not SymbolType.Number:
             return self._no_result(rule, f"computes with {_a_string(left, right)}, which is not a number")
         try:
@@ -59,7 +80,7 @@ class Arithmetic:
         except ZeroDivisionError:
             return self._no_result(rule, "divides by zero")
         if not SMALLEST_NUMBER <= result <= LARGEST_NUMBER:
-            raise self._error(rule, f"a number becomes too large ({result})")
+            raise self._error(rule, f"a number becomes too large ({result})", _BOUND_IT)
         return [Number(result)]
 
     def _no_result(self, rule: Symbol, what: str) -> list[Symbol]:
@@ -74,12 +95,12 @@ class Arithmetic:
         )
         return []
 
-    def _error(self, rule: Symbol, message: str) -> ProgramError:
+    def _error(self, rule: Symbol, message: str, remedy: str) -> ProgramError:
         source = self._rules[rule.number]
         self.failure = ProgramError(
             f"{message} in the rule for '{source.relation}'",
             position=source.position,
-            remedy=f"bound it with a comparison; numbers go from {SMALLEST_NUMBER} to {LARGEST_NUMBER}",
+            remedy=remedy,
         )
         return self.failure
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from json import JSONDecoder
+from json import JSONDecodeError, JSONDecoder
 from typing import NamedTuple
 
 from clingo import Observer, Symbol
 
+from clew.engine.symbols import value_of
 from clew.faults import Node
 from clew.interrupt import Deadline
 from clew.program.ir import Value
@@ -79,9 +80,12 @@ class Recorder(Observer):
 def symbol_values(symbol: Symbol, name: str) -> tuple[Value, ...]:
     """The arguments of an atom with this name.
 
-    Read from its text, which for numbers and strings is JSON: asking clingo for each argument takes longer.
+    Read from its text, which without tuples is JSON: asking clingo for each argument takes longer.
     """
-    return tuple(_decode(f"[{str(symbol)[len(name) + 1 : -1]}]"))
+    try:
+        return tuple(_decode(f"[{str(symbol)[len(name) + 1 : -1]}]"))
+    except JSONDecodeError:
+        return tuple(map(value_of, symbol.arguments))
 
 
 _decode = JSONDecoder(strict=False).decode  # strings may contain control characters

@@ -30,10 +30,12 @@ from clew.program.ir import (
     CRASH,
     Aggregate,
     BinOp,
+    Call,
     Comparison,
     Const,
     Fact,
     HeadArg,
+    Nested,
     Premise,
     Program,
     Rule,
@@ -46,6 +48,9 @@ from clew.program.outcomes import POST, PRE
 
 #: The marks of a traceable encoding.
 RULE, GIVEN = "rule", "given"
+
+#: How None is written: in the text of an atom, JSON reads it back.
+NOTHING = "null"
 
 _OPERATOR_NAMES = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 _EMPTY = {"min": "#sup", "max": "#inf"}
@@ -110,16 +115,40 @@ def encode_expected_rows(expected: Mapping[int, Sequence[tuple[Value, ...]]], eo
     return "\n".join(lines)
 
 
-def aggregated_arity(rule: Rule) -> int:
-    """The number of columns of ``g<k>``: the group, what is aggregated, the time."""
-    return len(rule.args) + 1 + (rule.timing is Timing.ASYNC)
+@dataclass(frozen=True)
+class Aggregated:
+    """The columns of ``g<k>``: the group, what is aggregated, what tells equal values apart, the time."""
+
+    group: int
+    values: int
+    per: tuple[Var, ...]
+
+    @staticmethod
+    def of(rule: Rule) -> Aggregated:
+        group = len(rule.args) - len(rule.aggregates) + (rule.timing is Timing.ASYNC)
+        return Aggregated(
+            group, len(rule.aggregates), tuple(dict.fromkeys(v for a in rule.aggregates for v in a.per))
+        )
+
+    @property
+    def arity(self) -> int:
+        return self.group + self.values + len(self.per) + 1
 
 
 def encode_value(value: Value) -> str:
-    if isinstance(value, int):
-        return str(value)
+    match value:
+        case None:
+            return NOTHING
+        case int():
+            return str(value)
+        case tuple():
+            return encode_tuple([encode_value(item) for item in value])
     escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def encode_tuple(items: Sequence[str]) -> str:
+    return f"({items[0]},)" if len(items) == 1 else f"({','.join(items)})"
 
 
 def _fault_lines(spec: FailureSpec) -> list[str]:
@@ -202,6 +231,7 @@ class _RuleEncoder:
         if all(isinstance(p.at, int) or p.relation == CRASH for p in rule.positive):
             literals.append("time(T)")
         literals += [f"not {self._premise(p)}" for p in rule.negative]
+        literals += [self._call(number, c) for number, c in enumerate(rule.calls)]
         literals += [self._comparison(c) for c in rule.comparisons]
         # What is said of a later time is not known yet: such a rule waits for that time.
         literals += [f"T>={p.at}" for p in rule.premises if isinstance(p.at, int) and p.at > 1]
@@ -230,6 +260,10 @@ class _RuleEncoder:
     def _comparison(self, comparison: Comparison) -> str:
         return f"{self._expr(comparison.left)}{_COMPARISONS[comparison.op]}{self._expr(comparison.right)}"
 
+    def _call(self, number: int, call: Call) -> str:
+        args = ",".join(str(a) for a in (self._index, number, *map(self._expr, call.args)))
+        return f"{encode_tuple([self._expr(v) for v in call.results])}=@call({args})"
+
     def _expr(self, expr: HeadArg) -> str:
         match expr:
             case Const(value):
@@ -241,6 +275,8 @@ class _RuleEncoder:
             case BinOp(op, left, right):
                 # Evaluated in Python: clingo would wrap around silently on overflow.
                 return f"@{_OPERATOR_NAMES[op]}({self._index},{self._expr(left)},{self._expr(right)})"
+            case Nested(items):
+                return encode_tuple([self._expr(item) for item in items])
             case Aggregate():
                 raise AssertionError("aggregates are encoded by _aggregate_lines")
 
@@ -250,27 +286,31 @@ class _RuleEncoder:
         group = [a for a in rule.args if not isinstance(a, Aggregate)]
         if rule.timing is Timing.ASYNC:
             group.append(rule.location)
-        aggregates = rule.aggregates
-        collected = [self._expr(a) for a in group] + [self._expr(a.var) for a in aggregates]
+        columns = Aggregated.of(rule)
+        collected = [self._expr(a) for a in (*group, *(a.var for a in rule.aggregates), *columns.per)]
         lines = [f"g{self._index}({','.join([*collected, 'T'])}) :- {body}."]
 
         keys = [f"G{k}" for k in range(len(group))]
-        literals = [self._collected(keys, len(aggregates), None), *self._marks]
+        literals = [self._collected(keys, columns, {}), *self._marks]
         results = []
-        for k, aggregate in enumerate(aggregates):
-            element = f"{{ V : {self._collected(keys, len(aggregates), k)} }}"
+        for k, aggregate in enumerate(rule.aggregates):
+            literals += self._aggregate(k, aggregate, keys, columns)
             results.append(f"N{k}")
-            if aggregate.function == "avg":
-                literals += [f"S{k}=#sum{element}", f"C{k}=#count{element}", f"N{k}=S{k}/C{k}"]
-            else:
-                literals.append(f"N{k}=#{aggregate.function}{element}")
-                # The value of an empty #min or #max; the group is never empty, so it is no answer.
-                literals += [f"N{k}!={_EMPTY[aggregate.function]}"] if aggregate.function in _EMPTY else []
         group_keys, result_keys = iter(keys), iter(results)
         args = [next(result_keys) if isinstance(a, Aggregate) else next(group_keys) for a in rule.args]
         lines.append(f"{self._head(args, keys[-1] if keys else '')} :- {', '.join(literals)}.")
         return lines
 
-    def _collected(self, keys: list[str], aggregates: int, chosen: int | None) -> str:
-        values = ["V" if k == chosen else "_" for k in range(aggregates)]
+    def _aggregate(self, k: int, aggregate: Aggregate, keys: list[str], columns: Aggregated) -> list[str]:
+        """What makes N<k> the result of aggregate number k."""
+        names = {k: "V"} | {columns.values + columns.per.index(v): f"P{n}" for n, v in enumerate(aggregate.per)}
+        element = f"{{ {','.join(names.values())} : {self._collected(keys, columns, names)} }}"
+        if aggregate.function == "avg":
+            return [f"S{k}=#sum{element}", f"C{k}=#count{element}", f"N{k}=S{k}/C{k}"]
+        # The value of an empty #min or #max; the group is never empty, so it is no answer.
+        never = [f"N{k}!={_EMPTY[aggregate.function]}"] if aggregate.function in _EMPTY else []
+        return [f"N{k}=#{aggregate.function}{element}", *never]
+
+    def _collected(self, keys: list[str], columns: Aggregated, names: Mapping[int, str]) -> str:
+        values = [names.get(k, "_") for k in range(columns.values + len(columns.per))]
         return f"g{self._index}({','.join([*keys, *values, 'T'])})"

@@ -53,6 +53,18 @@ def row_text(row: Row) -> str:
     return ", ".join(map(str, row))
 
 
-def row_key(row: Row) -> tuple[tuple[bool, Value], ...]:
-    """Sort key for rows that mix numbers and strings."""
-    return tuple((isinstance(value, str), value) for value in row)
+def row_key(row: Row) -> tuple[tuple[int, object], ...]:
+    """Sort key for rows that mix numbers, strings and tuples."""
+    return tuple(map(_value_key, row))
+
+
+def _value_key(value: Value) -> tuple[int, object]:
+    match value:
+        case int():
+            return 0, value
+        case str():
+            return 1, value
+        case None:
+            return 2, 0
+        case tuple():
+            return 3, row_key(value)

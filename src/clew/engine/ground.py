@@ -15,14 +15,14 @@ from clingo import Control, HeuristicType, MessageCode, Model
 
 from clew.engine.arithmetic import Arithmetic
 from clew.engine.atoms import GroundRule, Recorder, RowAtom, SentAtom, symbol_values
-from clew.engine.encode import GIVEN, RULE, aggregated_arity, encode, encode_expected_rows
+from clew.engine.encode import GIVEN, RULE, Aggregated, encode, encode_expected_rows
 from clew.engine.execution import Execution, Message, Row, row_key
 from clew.engine.solving import models
 from clew.errors import Notice, ProgramError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, SentMessage, node_key
 from clew.interrupt import Deadline, call
 from clew.program.checks import assertion_relations
-from clew.program.ir import LARGEST_NUMBER, Const, Program, Rule, Value
+from clew.program.ir import LARGEST_NUMBER, Const, Program, Rule, Value, as_place
 from clew.program.outcomes import has_assertions, outcomes_of
 from clew.violation import Violation
 
@@ -116,15 +116,16 @@ class GroundProgram:
                     )
 
     def _largest_sum(self, index: int, rule: Rule, column: int) -> int:
-        """What the distinct values of a group could add up to at most, in either direction."""
-        values: dict[tuple[Value, ...], set[int]] = {}
-        arity = aggregated_arity(rule)
-        for _, row in self._atoms(f"g{index}", arity):
-            value = row[arity - 1 - len(rule.aggregates) + column]
-            if isinstance(value, int):
-                group = (*row[: arity - 1 - len(rule.aggregates)], row[-1])
-                values.setdefault(group, set()).add(value)
-        return max((sum(map(abs, distinct)) for distinct in values.values()), default=0)
+        """What the values of a group that count could add up to at most, in either direction."""
+        columns = Aggregated.of(rule)
+        first = columns.group + columns.values
+        told_apart = [first + columns.per.index(v) for v in rule.aggregates[column].per]
+        values: dict[tuple[Value, ...], set[tuple[Value, ...]]] = {}
+        for _, row in self._atoms(f"g{index}", columns.arity):
+            counted = (row[columns.group + column], *(row[k] for k in told_apart))
+            values.setdefault((*row[: columns.group], row[-1]), set()).add(counted)
+        sums = (sum(abs(v) for v, *_ in counted if isinstance(v, int)) for counted in values.values())
+        return max(sums, default=0)
 
     def _expect_failure_free_rows(self) -> None:
         """Without ``pre`` and ``post``, what persists in the failure-free run must persist in all."""
@@ -154,7 +155,7 @@ class GroundProgram:
     def sent_atoms(self) -> tuple[SentAtom, ...]:
         """Every message that some execution might send."""
         return tuple(
-            SentAtom(literal, name, values[1:-1], values[0], _time(values))
+            SentAtom(literal, name, values[1:-1], as_place(values[0]), _time(values))
             for number, (name, arity) in enumerate(self._encoding.relations.arities)
             for literal, values in self._atoms(f"m{number}", arity + 2)
         )
@@ -172,7 +173,7 @@ class GroundProgram:
     @cached_property
     def _links(self) -> frozenset[SentMessage]:
         """(from, to, time) of every message that some execution might send."""
-        return frozenset((v[0], v[1], _time(v)) for _, v in self._atoms("sends", 3))
+        return frozenset((as_place(v[0]), as_place(v[1]), _time(v)) for _, v in self._atoms("sends", 3))
 
     @property
     def rules(self) -> Sequence[GroundRule]:
@@ -208,10 +209,11 @@ class GroundProgram:
     def _facts_elsewhere(self, known: set[Node]) -> Iterator[Notice]:
         told: set[Node] = set()
         for fact in self.program.facts:
-            if fact.args[0] not in known and fact.args[0] not in told:
-                told.add(fact.args[0])
+            place = as_place(fact.args[0])
+            if place not in known and place not in told:
+                told.add(place)
                 yield Notice(
-                    f"'{fact.relation}' is given at '{fact.args[0]}', which is no known node",
+                    f"'{fact.relation}' is given at '{place}', which is no known node",
                     fact.position,
                     "add it to --nodes",
                 )
@@ -257,11 +259,11 @@ class GroundProgram:
         return Execution(self.spec, faults, sorted_tables, tuple(messages), violations, program=self.program)
 
     def _message(self, sent: SentAtom, faults: FaultSet) -> Message:
-        target = sent.row[0]
+        target = as_place(sent.row[0])
         return Message(sent.relation, sent.row, sent.source, target, sent.time, self._arrival(sent, faults))
 
     def _arrival(self, sent: SentAtom, faults: FaultSet) -> int | None:
-        source, target = sent.source, sent.row[0]
+        source, target = sent.source, as_place(sent.row[0])
         if source == target:
             return sent.time + 1
         lost = (

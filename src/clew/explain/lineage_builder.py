@@ -14,7 +14,7 @@ from clew.engine.atoms import GroundRule, RowAtom, SentAtom
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
 from clew.faults import Crash, Fault, Node, SentMessage, fault_key
-from clew.program.ir import CRASH, Rule, Timing
+from clew.program.ir import CRASH, Rule, Timing, as_place
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
 
@@ -154,7 +154,8 @@ class _Walk:
         time = message.time if message else goal.last
         transfer = None
         if message and message.source != message.row[0]:
-            transfer = Transfer(message.relation, message.row, message.source, message.row[0], message.time)
+            target = as_place(message.row[0])
+            transfer = Transfer(message.relation, message.row, message.source, target, message.time)
             if goal.present and self._only is not None and transfer.link not in self._only:
                 return  # what was not sent has to stay: it is a way in which the row could have come about
         # A row that is absent although its message was sent: it came in time, and not late.

@@ -100,6 +100,9 @@ def _variables(rule: Rule) -> Iterator[Var]:
     for comparison in rule.comparisons:
         yield from expr_vars(comparison.left)
         yield from expr_vars(comparison.right)
+    for call in rule.calls:
+        yield from (v for arg in call.args for v in expr_vars(arg))
+        yield from call.results
 
 
 def _lonely(rule: Rule) -> set[Var]:
@@ -160,12 +163,18 @@ def _rule_with_named_location(rule: Rule) -> Rule:
 
 
 def _map_rules(program: Program, rewrite: Callable[[Rule], Rule]) -> Program:
-    return Program(tuple(rewrite(c) if isinstance(c, Rule) else c for c in program.clauses))
+    clauses = tuple(rewrite(c) if isinstance(c, Rule) else c for c in program.clauses)
+    return replace(program, clauses=clauses)
 
 
 def _check_bound(rule: Rule) -> None:
     bound = {a for p in rule.positive for a in p.args if isinstance(a, Var)}
     bound |= {p.at for p in rule.premises if isinstance(p.at, Var)}
+    for call in rule.calls:
+        for var in (v for arg in call.args for v in expr_vars(arg)):
+            if var not in bound:
+                raise _unbound(var, f"an argument of {call.function.name}", call.position)
+        bound.update(call.results)
     for arg in rule.args:
         if isinstance(arg, Wildcard):
             raise ProgramError(

@@ -7,13 +7,15 @@ when they mean the same text.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 from clew.errors import Position
+from clew.faults import Node
 
-Value = str | int
+#: What a column holds.  The text of Dedalus knows strings and numbers; tuples and None are of other languages.
+Value = str | int | None | tuple["Value", ...]
 ArithmeticOp = Literal["+", "-", "*", "/"]
 ComparisonOp = Literal["==", "!=", "<", "<=", ">", ">="]
 AggregateName = Literal["count", "sum", "min", "max", "avg"]
@@ -49,16 +51,27 @@ class BinOp:
 
 
 @dataclass(frozen=True)
+class Nested:
+    """A tuple in a column."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
 class Aggregate:
-    """``count<X>`` and its like; taken over the distinct values of X in the group."""
+    """``count<X>`` and its like; taken over the distinct values of X in the group.
+
+    With ``per``, equal values of X count once for each combination of these variables: once a row, for example.
+    """
 
     function: AggregateName
     var: Var
+    per: tuple[Var, ...] = ()
 
 
-Expr = Const | Var | BinOp
+Expr = Const | Var | BinOp | Nested
 Term = Const | Var | Wildcard
-HeadArg = Const | Var | BinOp | Wildcard | Aggregate
+HeadArg = Const | Var | BinOp | Nested | Wildcard | Aggregate
 
 
 class Timing(enum.Enum):
@@ -91,13 +104,37 @@ class Comparison:
     position: Position | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A Python function of a program, from values to any number of rows.  What it returns is always the same.
+
+    ``name`` is what messages call it.  Where it raises an exception, it gives no row, and the user is told.
+    """
+
+    name: str
+    rows: Callable[[tuple[Value, ...]], Iterable[tuple[Value, ...]]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A premise that a function decides: it binds ``results`` to each of the rows that it gives for ``args``."""
+
+    function: Function
+    args: tuple[Expr, ...]
+    results: tuple[Var, ...] = ()
+    position: Position | None = field(default=None, compare=False, repr=False)
+
+
 @dataclass(frozen=True)
 class Rule:
+    """``text`` is what the reader knows the rule as, where that is not Dedalus."""
+
     relation: str
     args: tuple[HeadArg, ...]
     timing: Timing
-    body: tuple[Premise | Comparison, ...]
+    body: tuple[Premise | Comparison | Call, ...]
     position: Position | None = field(default=None, compare=False, repr=False)
+    text: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def premises(self) -> tuple[Premise, ...]:
@@ -114,6 +151,10 @@ class Rule:
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
         return tuple(b for b in self.body if isinstance(b, Comparison))
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        return tuple(b for b in self.body if isinstance(b, Call))
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
@@ -139,9 +180,10 @@ class Fact:
 
 @dataclass(frozen=True)
 class Program:
-    """Facts and rules in source order."""
+    """Facts and rules in source order; ``helpers`` are relations that the program's author does not know."""
 
     clauses: tuple[Fact | Rule, ...]
+    helpers: frozenset[str] = frozenset()
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -160,8 +202,11 @@ def expr_vars(expr: HeadArg) -> Iterator[Var]:
         case BinOp(_, left, right):
             yield from expr_vars(left)
             yield from expr_vars(right)
-        case Aggregate(_, var):
-            yield var
+        case Nested(items):
+            for item in items:
+                yield from expr_vars(item)
+        case Aggregate(_, var, per):
+            yield from (var, *per)
 
 
 def rule_constants(program: Program) -> Iterator[Value]:
@@ -172,6 +217,9 @@ def rule_constants(program: Program) -> Iterator[Value]:
         for comparison in rule.comparisons:
             yield from _constants(comparison.left)
             yield from _constants(comparison.right)
+        for call in rule.calls:
+            for arg in call.args:
+                yield from _constants(arg)
 
 
 def _constants(expr: HeadArg) -> Iterator[Value]:
@@ -181,3 +229,32 @@ def _constants(expr: HeadArg) -> Iterator[Value]:
         case BinOp(_, left, right):
             yield from _constants(left)
             yield from _constants(right)
+        case Nested(items):
+            for item in items:
+                yield from _constants(item)
+
+
+def as_place(value: Value) -> Node:
+    """The first column of a row as a place.  Nobody is at a place whose name is no string and no number."""
+    return value if isinstance(value, str | int) else str(value)
+
+
+def as_value(value: object) -> Value:
+    """A Python value as a column of a program holds it, if it can: then all that is equal in Python is equal here.
+
+    Truth values are numbers (True == 1), and so is a float without a fraction.  Raises ``ValueError``.
+    """
+    match value:
+        case None | str():
+            return value
+        case bool() | int():
+            number = int(value)
+        case float() if value.is_integer():
+            number = int(value)
+        case tuple() | list():
+            return tuple(as_value(item) for item in value)
+        case _:
+            raise ValueError(f"a {type(value).__name__} ({value!r:.60})")
+    if not SMALLEST_NUMBER <= number <= LARGEST_NUMBER:
+        raise ValueError(f"the number {number}")
+    return number

@@ -46,7 +46,8 @@ def outcomes_of(program: Program) -> tuple[str, ...]:
 
 def persistent_relations(program: Program) -> tuple[str, ...]:
     """Relations with a rule ``p(..)@next :- p(..);``, in source order."""
-    return tuple(dict.fromkeys(rule.relation for rule in program.rules if _persists(rule)))
+    found = dict.fromkeys(rule.relation for rule in program.rules if _persists(rule))
+    return tuple(relation for relation in found if relation not in program.helpers)
 
 
 def _persists(rule: Rule) -> bool:

@@ -49,7 +49,14 @@ def _within_limit(groups: list[list[Node]]) -> list[list[Node]]:
 
 
 def _preserves(facts: set[tuple[str, tuple[Value, ...], int]], renaming: Mapping[Node, Node]) -> bool:
-    return all((r, tuple(renaming.get(v, v) for v in args), t) in facts for r, args, t in facts)
+    return all((r, tuple(renamed(v, renaming) for v in args), t) in facts for r, args, t in facts)
+
+
+def renamed(value: Value, renaming: Mapping[Node, Node]) -> Value:
+    """The value with other names for nodes, also inside tuples."""
+    if isinstance(value, tuple):
+        return tuple(renamed(item, renaming) for item in value)
+    return renaming.get(value, value) if isinstance(value, str | int) else value
 
 
 def _profile(node: Node, program: Program) -> tuple[tuple[str, int, tuple[int, ...]], ...]:
@@ -59,9 +66,10 @@ def _profile(node: Node, program: Program) -> tuple[tuple[str, int, tuple[int, .
 
 
 def _compares_names(program: Program) -> bool:
-    """Whether a rule looks into values (order, arithmetic, aggregates): then renaming may change it."""
+    """Whether a rule looks into values (order, arithmetic, aggregates, functions): then renaming may change it."""
     return any(
         rule.aggregates
+        or rule.calls
         or any(isinstance(a, BinOp) for a in rule.args)
         or any(c.op not in ("==", "!=") or BinOp in (type(c.left), type(c.right)) for c in rule.comparisons)
         for rule in program.rules

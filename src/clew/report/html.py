@@ -18,11 +18,10 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from clew.dedalus.printer import print_program
-from clew.program.ir import Program
+from clew.program.ir import Program, Rule
 from clew.report import lamport_svg, lineage_svg
 from clew.report.colours import COLOURS
-from clew.report.rule_text import rule_text
+from clew.report.rule_text import clause_text
 
 
 @dataclass(frozen=True)
@@ -87,6 +86,7 @@ def render(page: Page) -> str:
     )
     environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
     template = environment.from_string((parts / "page.html").read_text(encoding="utf-8"))
+    lines = _program_lines(page.program)
     values = {name: getattr(page, name) for name in page.__dataclass_fields__}
     return template.render(
         values
@@ -95,8 +95,8 @@ def render(page: Page) -> str:
             "script": Markup(script),
             "script_hash": Markup(policy_hash(script)),
             "data": Markup(_inside_script(page.data)),
-            "program": _program_text(page.program),
-            "clauses": len(page.program.clauses),
+            "program": "".join(f"{line}\n" for line in lines),
+            "clauses": len(lines),
             "has_why": any(run["whys"] for run in page.data["runs"]),
             "has_lineage": bool(page.data["graphs"]),
             "version": version("clew"),
@@ -116,8 +116,11 @@ def _inside_script(data: dict[str, Any]) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _program_text(program: Program) -> str:
-    try:
-        return print_program(program)
-    except ValueError:  # a program made in Python can have strings that Dedalus cannot write
-        return "\n".join(map(rule_text, program.rules))
+def _program_lines(program: Program) -> list[str]:
+    """The clauses; a Bloom rule is one, also where it became several."""
+    lines: list[str] = []
+    for clause in program.clauses:
+        text = clause_text(clause)
+        if not (isinstance(clause, Rule) and clause.text is not None and text in lines[-1:]):
+            lines.append(text)
+    return lines

@@ -220,7 +220,10 @@ class _Tables:
 def _times(run: Execution) -> dict[tuple[str, Row], str]:
     """For every row the times at which it is there, like ``1-4,7``."""
     found: dict[tuple[str, Row], list[int]] = {}
+    hidden = run.program.helpers if run.program else frozenset()
     for relation, by_time in run.tables.items():
+        if relation in hidden:
+            continue
         for time, rows in enumerate(by_time, start=1):
             for row in rows:
                 found.setdefault((relation, row), []).append(time)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from clew.dedalus.printer import print_clause
-from clew.program.ir import Rule
+from clew.program.ir import Fact, Rule
 
 
 def rule_place(rule: Rule, several_files: bool) -> str:
@@ -17,10 +17,19 @@ def rule_place(rule: Rule, several_files: bool) -> str:
     )
 
 
+def clause_text(clause: Fact | Rule) -> str:
+    """The clause as its author wrote it, as far as that can be told."""
+    if isinstance(clause, Rule) and clause.text is not None:
+        return clause.text
+    try:
+        return print_clause(clause)
+    except ValueError:  # a program made in Python can have values that Dedalus cannot write
+        if isinstance(clause, Fact):
+            return f"{clause.relation}({', '.join(map(str, clause.args))})@{clause.time};"
+        return f"a rule for {clause.relation}"
+
+
 def rule_text(rule: Rule) -> str:
     """The rule, with file and line where they are known."""
-    try:
-        text = print_clause(rule)
-    except ValueError:  # a program made in Python can have strings that Dedalus cannot write
-        text = f"a rule for {rule.relation}"
+    text = clause_text(rule)
     return f"{text}  ({rule.position.file}:{rule.position.line})" if rule.position else text

@@ -147,10 +147,11 @@ def execution_text(run: Execution, relations: Sequence[str] = (), at: int | None
 
 def _execution_lines(run: Execution, relations: Sequence[str], at: int | None) -> Iterator[str]:
     yield from run_heading(run)
+    hidden = run.program.helpers if run.program else ()
     for time in range(1, run.spec.eot + 1) if at is None else [at]:
         yield f"time {time}"
         for relation in run.tables:
-            if not relations or relation in relations:
+            if relation in relations if relations else relation not in hidden:
                 yield from (f"  {relation}({row_text(row)})" for row in run.rows(relation, time))
         yield from (_astray(m) for m in run.messages if m.sent == time and _strays(m, run.faults))
     yield from outcome_lines(run)

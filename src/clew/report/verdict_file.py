@@ -17,7 +17,7 @@ from clew.bounds import LONGEST_EXECUTION
 from clew.errors import UsageError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
 from clew.json_file import HugeInteger, Item, format_of, quoted, read_document, shortened
-from clew.program.ir import SMALLEST_NUMBER
+from clew.program.ir import SMALLEST_NUMBER, Value
 from clew.report.document import FORMAT, VERSION
 from clew.search.verdict import Answer, Counterexample
 from clew.strategies import STRATEGIES
@@ -136,6 +136,15 @@ def _value(item: Item, expected: str = "a string or an integer") -> str | int:
     return item.number(SMALLEST_NUMBER) if isinstance(item.value, int) else item.text(expected)
 
 
+def _cell(item: Item) -> Value:
+    """Tuples and None of Bloom programs are arrays and null."""
+    if item.value is None:
+        return None
+    if isinstance(item.value, list):
+        return tuple(_cell(inner) for inner in item.items())
+    return _value(item, "a string, an integer, null or an array of such")
+
+
 def _distinct(items: Item, read: Callable[[Item], T]) -> list[T]:
     found: dict[T, None] = {}
     for item in items.items():
@@ -198,7 +207,7 @@ def _violations(items: Item) -> tuple[Violation, ...]:
 
 def _violation(item: Item) -> Violation:
     relation, row = item.members("relation", "row")
-    return Violation(relation.text(), tuple(_value(value) for value in row.items()))
+    return Violation(relation.text(), tuple(_cell(value) for value in row.items()))
 
 
 def _check_reason(item: Item, answer: Answer) -> None:

@@ -40,11 +40,11 @@ class Loaded:
 
 def load_scenario(where: str) -> Loaded:
     """The scenario that ``path.py`` or ``path.py:name`` names."""
-    file, _, name = where.rpartition(":") if where.rpartition(":")[0].endswith(".py") else (where, "", "")
+    file, name = split_name(where)
     path = Path(file)
     if not path.is_file():
         raise UsageError(f"{file}: no such file", remedy="name a Python file that defines a Scenario")
-    module = _imported(path)
+    module = imported_module(path)
     scenarios = {key: value for key, value in vars(module).items() if isinstance(value, Scenario)}
     if not scenarios:
         raise UsageError(f"{file}: defines no Scenario", remedy="assign one: scenario = Scenario(nodes=...)")
@@ -57,6 +57,12 @@ def load_scenario(where: str) -> Loaded:
         raise UsageError(f"{file}: defines no scenario '{name}'", remedy=f"there are: {_choices(file, scenarios)}")
     own = _own_modules(module, path)
     return Loaded(scenarios[name], file, name, _digest(own), _types(own, scenarios[name]), tuple(map(str, own)))
+
+
+def split_name(where: str) -> tuple[str, str]:
+    """``path.py:name`` in its parts; the name may be missing."""
+    file, _, name = where.rpartition(":") if where.rpartition(":")[0].endswith(".py") else (where, "", "")
+    return file, name
 
 
 def as_loaded(given: Scenario | str | Loaded) -> Loaded:
@@ -81,7 +87,8 @@ def _choices(file: str, scenarios: Mapping[str, Scenario]) -> str:
     return ", ".join(f"{file}:{name}" for name in scenarios)
 
 
-def _imported(path: Path) -> ModuleType:
+def imported_module(path: Path, what: str = "scenario") -> ModuleType:
+    """The module that a file is, executed once; ``what`` is what messages call it."""
     resolved = path.resolve()
     try:
         source = resolved.read_bytes()
@@ -105,7 +112,7 @@ def _imported(path: Path) -> ModuleType:
         raise
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise _refusal(path, error) from error
+        raise _refusal(path, error, what) from error
     finally:
         sys.path.remove(str(resolved.parent))
     return module
@@ -118,9 +125,9 @@ class _FreshLoader(SourceFileLoader):
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
-def _refusal(path: Path, error: Exception | SystemExit) -> UsageError:
-    """What was raised, and the line of the scenario's folder that is to blame."""
-    what = f"{type(error).__name__}: {error}"
+def _refusal(path: Path, error: Exception | SystemExit, what: str) -> UsageError:
+    """What was raised, and the line of the file's folder that is to blame."""
+    raised = f"{type(error).__name__}: {error}"
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         position = Position(error.filename, error.lineno, error.offset or 1)
         return UsageError(f"not Python: {error.msg}", position=position, remedy="correct it")
@@ -128,10 +135,10 @@ def _refusal(path: Path, error: Exception | SystemExit) -> UsageError:
     frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).parent == folder]
     line = frames[-1].lineno if frames else None
     if line is None:
-        return UsageError(f"{path}: cannot be imported: {what}", remedy="see that it can be imported")
+        return UsageError(f"{path}: cannot be imported: {raised}", remedy="see that it can be imported")
     file = str(path) if Path(frames[-1].filename) == path.resolve() else frames[-1].filename
     return UsageError(
-        f"the scenario cannot be imported: {what}",
+        f"the {what} cannot be imported: {raised}",
         position=Position(file, line, 1),
         remedy="it must be possible to import the file without an error",
     )
