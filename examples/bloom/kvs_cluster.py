@@ -187,12 +187,14 @@ class StoreClient(StoreMessages):
     answers = table("reqid", "server", "stamp", "value")
     again = periodic(0.5)
 
-    def __init__(self, servers: Sequence[str] = (), address: str | None = None) -> None:
+    def __init__(
+        self, servers: Sequence[str] = (), address: str | None = None, *, name: str | None = None
+    ) -> None:
         super().__init__(address)
         self._servers = len(servers)
         self._enough = majority(len(servers))
-        # Another client at the same address, later, is another one.
-        self._name = uuid.uuid4().hex
+        # No other client has it, not even a later one at the same address: stamps must be of one put only.
+        self._name = name or uuid.uuid4().hex
         self._number = 0
         self._requests = 0
         self.servers.insert(*((server,) for server in servers))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bloom.cluster import Cluster
+from clew.bloom.cluster import Cluster
 from clew.bloom.declarations import bloom, channel, imported, interface, lattice, periodic, scratch, table
 from clew.bloom.handles import rows
 from clew.bloom.machine import Change

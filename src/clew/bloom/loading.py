@@ -30,7 +30,7 @@ def load_files(files: Sequence[str | Path]) -> Loaded:
     path = Path(file)
     if not path.is_file():
         raise UsageError(f"{file}: no such file", remedy="name a Python file that defines a Bloom class")
-    names = _Names(str(path.resolve()), file)
+    names = _Names(path)
     try:
         module = imported_module(path, "program")
         return names.of_loaded(load_class(_chosen(vars(module), file, name, module.__name__)))
@@ -75,16 +75,17 @@ def _chosen(contents: Mapping[str, Any], file: str, name: str, module: str) -> t
 
 
 class _Names:
-    """Positions with the file as the user named it."""
+    """Positions with the file, and those beside it, as the user named it."""
 
-    def __init__(self, resolved: str, given: str) -> None:
-        self._resolved = resolved
-        self._given = given
+    def __init__(self, path: Path) -> None:
+        self._beside = path.parent
+        self._resolved = path.resolve().parent
 
     def of_position(self, position: Position | None) -> Position | None:
-        if position is None or position.file != self._resolved:
+        if position is None or not Path(position.file).is_relative_to(self._resolved):
             return position
-        return replace(position, file=self._given)
+        inside = Path(position.file).relative_to(self._resolved)
+        return replace(position, file=str(self._beside / inside))
 
     def of_loaded(self, loaded: Loaded) -> Loaded:
         clauses = tuple(self._of_clause(c) for c in loaded.program.clauses)

@@ -293,7 +293,8 @@ def _attributes(cls: type, wanted: type) -> Iterator[tuple[str, Any]]:
         for name, value in owner.__dict__.items():
             if isinstance(value, wanted) and name not in seen:
                 seen.add(name)
-                yield name, value
+                last = getattr(cls, name)
+                yield name, last if isinstance(last, wanted) else value
 
 
 def _declaring(cls: type, name: str) -> list[type]:

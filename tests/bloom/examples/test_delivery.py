@@ -8,8 +8,8 @@ import pytest
 from delivery import BestEffortDelivery, DeliveryProtocol, DurableDelivery, OnceDelivery, ReliableDelivery
 from multicast import ReliableMulticast, SimpleMulticast
 
-from bloom.cluster import Cluster
 from clew.bloom import bloom, table
+from clew.bloom.cluster import Cluster
 
 
 class _Recording(DeliveryProtocol):

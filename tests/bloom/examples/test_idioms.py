@@ -18,7 +18,7 @@ from idioms import (
     Voting,
 )
 
-from bloom.cluster import Cluster
+from clew.bloom.cluster import Cluster
 
 
 def test_a_fact_persists_until_the_step_after_its_retraction() -> None:

@@ -9,8 +9,8 @@ import pytest
 from heartbeat import PATIENCE
 from paxos import NO_VIEW, ElectedMultipaxos, Multipaxos, Synod
 
-from bloom.cluster import Cluster
 from clew.bloom import bloom
+from clew.bloom.cluster import Cluster
 
 _NAMES = "abc"
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from reliable_broadcast import ReliableBroadcast, SimpleBroadcast
 
-from bloom.cluster import Cluster
 from clew.bloom import bloom, table
+from clew.bloom.cluster import Cluster
 
 
 class _Simple(SimpleBroadcast):

@@ -1,4 +1,7 @@
-"""Nodes in one process and a network between them that delivers in a random order, from a seed."""
+"""Nodes in one process and a network between them that delivers in a random order, from a seed.
+
+For tests of programs: the same seed is the same run.  ``clew.consistency.orders`` compares many runs.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from typing import Any
 
 from clew.bloom.machine import Refused, Stepped
 from clew.bloom.node import Node
+from clew.bloom.program import BloomProgram
 from clew.bloom.values import Row
+from clew.errors import UsageError
 
 
 class Cluster:
@@ -42,7 +47,10 @@ class Cluster:
             if not self.under_way and not any(node.machine.pending for node in self.nodes.values()):
                 return rounds
             self._round()
-        raise AssertionError(f"not settled after {limit} rounds")
+        raise UsageError(
+            f"the nodes are not settled after {limit} rounds",
+            remedy="nodes that send or count for ever do not settle: use run(...), or a higher limit",
+        )
 
     def fire(self, address: str, timer: str) -> None:
         """A timer of a node goes off."""
@@ -72,11 +80,17 @@ class Cluster:
         self.refused.extend((address, refused) for refused in stepped.refused)
         self.printed.extend((address, row) for row in stepped.printed)
         for channel, row in stepped.sent:
-            schema = self.nodes[address].program.by_name[channel].schema
-            to = row[schema.index(schema.location)]
+            to = destination(self.nodes[address].program, channel, row)
             if to not in self.nodes:
                 self.unreachable.append((channel, row))
                 continue
             copies = 2 if self._chance.random() < self._duplication else 1
             arriving = [(to, channel, row) for _ in range(copies) if self._chance.random() >= self._loss]
             self.under_way.extend(arriving)
+
+
+def destination(program: BloomProgram, channel: str, row: Row) -> Any:
+    """The address that a row of a channel goes to."""
+    schema = program.by_name[channel].schema
+    assert schema.location is not None
+    return row[schema.index(schema.location)]
