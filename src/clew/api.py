@@ -141,12 +141,28 @@ def run(
     """One execution with these faults: its rows by time, its messages, and what it violates."""
     loaded = load_source(source)
     prepared = _checked(loaded)
-    bounds = resolve(prepared.program, loaded.defaults, Asked(nodes, eot, eff=0, crashes=0, delays=0))
+    deadline = Deadline(None)
+    try:
+        with deadline.listening():
+            asked = Asked(nodes, eot, eff=0, crashes=0, delays=0)
+            bounds = resolve(prepared.program, loaded.defaults, asked, deadline)
+            execution = _executed(prepared, bounds, faults, deadline)
+        deadline.check_interrupt()
+    except BudgetExhaustedError:  # that deadline never comes but by Ctrl-C
+        raise KeyboardInterrupt from None
+    return execution
+
+
+def _executed(prepared: Checked, bounds: Bounds, faults: Iterable[Fault], deadline: Deadline) -> Execution:
     if bounds.eot is None:
         raise UsageError("it is not said how long to run", remedy="give --eot, or state it: //! eot=6")
     chosen = FaultSet.of(_known(f, bounds.nodes) for f in faults)
-    spec = _just_admitting(chosen, bounds.spec())
-    ground = GroundProgram(prepared.program, spec, expect_outcomes=bool(stated_outcomes(prepared.program)))
+    ground = GroundProgram(
+        prepared.program,
+        _just_admitting(chosen, bounds.spec()),
+        expect_outcomes=bool(stated_outcomes(prepared.program)),
+        deadline=deadline,
+    )
     return replace(ground.run(chosen), notices=(*prepared.notices, *ground.notices))
 
 
