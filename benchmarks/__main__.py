@@ -2,7 +2,7 @@
 
 Of the first paper (lineage): fig11, fig12, fig13, and bars.  Of the second (DEMi): minimization prints Tables 1, 2
 and 3 with the published numbers in brackets, draws Figure 2, and has bars of its own; simulation has the bars of
-speed, memory, workers and replays.
+speed, memory, workers and replays.  bloom has the bars of the Bloom runtime.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from benchmarks import bars, minimization, shrinking, simulation_bars
+from benchmarks import bars, bloom_bars, minimization, shrinking, simulation_bars
 from benchmarks.effort import FULL, QUICK, Effort, say
 from benchmarks.figures import figure_12, figure_13, table_12, table_13
 from benchmarks.growth import figure_11, table_11
 from benchmarks.output import OUT, publish
 
-PARTS = ("fig11", "fig12", "fig13", "bars", "minimization", "simulation")
+PARTS = ("fig11", "fig12", "fig13", "bars", "minimization", "simulation", "bloom")
 
 
 def main() -> int:
@@ -52,6 +52,8 @@ def _measure(wanted: tuple[str, ...], effort: Effort) -> int:
         met &= _minimization(effort)
     if "simulation" in wanted:
         met &= _judge("simulation-bars", simulation_bars.of_simulation(effort), effort)
+    if "bloom" in wanted:
+        met &= _judge("bloom-bars", bloom_bars.of_bloom(effort), effort)
     return 0 if met else 1
 
 

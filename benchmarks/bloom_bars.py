@@ -1,0 +1,59 @@
+"""The bars of Bloom: transitive closure, messages between processes, and a key-value store that loses a replica."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks import bloom_closure, bloom_kvs, bloom_network
+from benchmarks.bars import Bar
+from benchmarks.effort import Effort, say
+
+MESSAGES_PER_SECOND = 20_000
+
+
+def of_bloom(effort: Effort) -> list[Bar]:
+    return [*_closure(effort), _messages(effort), *_store(effort)]
+
+
+def _closure(effort: Effort) -> Iterator[Bar]:
+    say("bloom: transitive closure")
+    for nodes in bloom_closure.NODES:
+        measured = bloom_closure.measure(nodes, repetitions=effort.repetitions)
+        yield Bar(
+            f"bloom: closure of {bloom_closure.EDGES} edges over {nodes} nodes, against dictionaries by hand",
+            f"{measured.ratio:.1f} times ({measured.paths} paths, {measured.bloom:.2f} s)",
+            f"{bloom_closure.BAR:g} times",
+            measured.ratio <= bloom_closure.BAR,
+        )
+
+
+def _messages(effort: Effort) -> Bar:
+    say("bloom: messages between two processes")
+    pace = max(
+        (bloom_network.measure(effort.deliveries // 5) for _ in range(effort.repetitions)),
+        key=lambda pace: pace.per_second,
+    )
+    return Bar(
+        "bloom: channel messages per second between two processes",
+        f"{pace.per_second:.0f} ({pace.received} of {pace.sent} arrived)",
+        f"{MESSAGES_PER_SECOND}",
+        pace.per_second >= MESSAGES_PER_SECOND,
+    )
+
+
+def _store(effort: Effort) -> Iterator[Bar]:
+    puts = effort.deliveries // 100
+    for window in (100, 400):
+        for killed in (None, 0):
+            told = "none killed" if killed is None else "one of them killed and restarted"
+            say(f"bloom: {puts} puts to 3 replicas, {window} outstanding, {told}")
+            with tempfile.TemporaryDirectory() as folder:
+                run = bloom_kvs.measure(bloom_kvs.Plan(puts, window, killed), Path(folder))
+            yield Bar(
+                f"bloom: {puts} puts to 3 processes, {window} outstanding for each of 2 clients, {told}",
+                f"{run.lost} of {run.acknowledged} acknowledged puts lost, {run.per_second:.0f} puts per second",
+                "0 lost",
+                run.lost == 0 and run.acknowledged == puts and run.exact,
+            )
