@@ -1,4 +1,4 @@
-"""The bars of Bloom: transitive closure, messages between processes, and a key-value store that loses a replica."""
+"""The bars of Bloom: transitive closure, messages between processes, a key-value store that loses a replica."""
 
 from __future__ import annotations
 
