@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test lint types check-tests browser thorough bench pictures example-pysyncobj clean
+.PHONY: demo test lint types check-tests browser zookeeper thorough bench pictures example-pysyncobj clean
 
 # check Kafka's replication protocol and show what breaks it (a counterexample is exit code 1)
 demo: $(VENV)/installed
@@ -22,12 +22,16 @@ lint: $(VENV)/ready
 types: $(VENV)/ready
 	$(BIN)/mypy
 
-check-tests: $(VENV)/ready browser
+check-tests: $(VENV)/ready browser zookeeper
 	$(BIN)/pytest -n 2
 
 # the browser in which the report is tested: installed if that is allowed, and otherwise those tests are skipped
 browser:
 	@sh tests/browser/install.sh
+
+# the ordering service with which coordination is tested; likewise
+zookeeper:
+	@sh tests/zookeeper/install.sh
 
 # the property tests on many thousands of generated programs: an hour or so
 thorough: $(VENV)/ready

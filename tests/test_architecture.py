@@ -24,6 +24,7 @@ ROOMS = [
     "dedalus",
     "bloom",
     "consistency",
+    "coordination",
     "engine",
     "lineage",
     "search",

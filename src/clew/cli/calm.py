@@ -6,13 +6,19 @@ import sys
 
 import click
 
+from clew.bloom.module import Module
 from clew.cli import exit_codes
 from clew.cli.files import harmless, refuse_no_file, refuse_unwritable, say, write_file
 from clew.consistency.calm import Analysis, analysed
-from clew.consistency.loading import load_dataflow
+from clew.consistency.loading import load_bloom, load_dataflow
+from clew.consistency.orders import try_analysis
+from clew.consistency.workloads import workload_of
+from clew.errors import UsageError
 from clew.report.calm_document import calm_json
 from clew.report.calm_text import calm_text
 from clew.report.dataflow_svg import dataflow_svg
+from clew.report.orders_text import orders_text
+from clew.simulation.loading import split_name
 
 
 @click.command("calm")
@@ -20,8 +26,17 @@ from clew.report.dataflow_svg import dataflow_svg
 @click.option("--json", "json_file", metavar="FILE", help="Write the analysis as JSON; - for standard output.")
 @click.option("--svg", "svg_file", metavar="FILE", help="Write the dataflow as a picture.")
 @click.option("--report", "report_file", metavar="FILE", help="Write a page with labels and picture (HTML).")
+@click.option(
+    "--try", "orders", type=click.IntRange(min=1), metavar="N", help="Compare N random orders of events."
+)
+@click.option("--seed", type=int, metavar="N", help="The first of the random orders (with --try).  Default: 0.")
 def calm_command(
-    files: tuple[str, ...], json_file: str | None, svg_file: str | None, report_file: str | None
+    files: tuple[str, ...],
+    json_file: str | None,
+    svg_file: str | None,
+    report_file: str | None,
+    orders: int | None,
+    seed: int | None,
 ) -> None:
     """Find the outputs that depend on the order in which messages arrive.
 
@@ -29,23 +44,42 @@ def calm_command(
     program.  Every output gets a label: M and A are consistent whatever the order of messages is, N as long as the
     inputs come in one order, D is not; for D the rules are shown at which order counts.
 
+    With --try the program also runs, in one process, with the nodes and rows of its setting: do all orders end
+    alike where the label says so, and is there a pair of them that does not where it is D?
+
     Exit code: 0 every output is consistent, 1 order can change one, or nothing derives it, 2 bad program or usage.
     """
     if json_file is not None and json_file != "-":
         refuse_unwritable(json_file, "give a path that can, or -")
     refuse_no_file("--svg", svg_file, "dataflow.svg")
     refuse_no_file("--report", report_file, "calm.html")
+    if orders is None and seed is not None:
+        raise UsageError("--seed is for random orders", remedy="add --try 200")
+    if orders is not None and json_file == "-":
+        raise UsageError("--try prints text", remedy="write the JSON to a file: --json calm.json")
+    workload = None if orders is None else workload_of(_bloom_class(files))
     analysis = analysed(load_dataflow(files))
     for notice in analysis.flow.notices:
         click.echo(harmless(str(notice)), err=True)
     say(calm_json(analysis, files) if json_file == "-" else harmless(calm_text(analysis)))
+    agree = True
+    if workload is not None and orders is not None:
+        tried = try_analysis(analysis, workload, orders=orders, seed=seed or 0)
+        say(harmless(orders_text(tried)))
+        agree = all(one.pair is None or not outputs[0].label.consistent for outputs, one in tried.items())
     if json_file is not None and json_file != "-":
         write_file(json_file, calm_json(analysis, files))
     if svg_file is not None:
         write_file(svg_file, dataflow_svg(analysis, standalone=True) + "\n")
     if report_file is not None:
         _write_page(analysis, report_file)
-    sys.exit(exit_codes.HOLDS if analysis.consistent else exit_codes.VIOLATED)
+    sys.exit(exit_codes.HOLDS if analysis.consistent and agree else exit_codes.VIOLATED)
+
+
+def _bloom_class(files: tuple[str, ...]) -> type[Module]:
+    if len(files) != 1 or not split_name(files[0])[0].endswith(".py"):
+        raise UsageError("--try runs Bloom programs", remedy="give one class: FILE.py:Class")
+    return load_bloom(files[0]).module
 
 
 def _write_page(analysis: Analysis, file: str) -> None:

@@ -1,0 +1,309 @@
+"""Plans, classes and text: what is made of a verdict, and that all of it is the same program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.bloom import Bloom, agg, bloom, channel, interface, table
+from clew.bloom.cluster import Cluster
+from clew.bloom.module import program_of
+from clew.consistency.extraction.declared import annotated
+from clew.consistency.extraction.system import extract
+from clew.coordination import Service, synthesized
+from clew.coordination.planning import plan_for
+from clew.coordination.plans import Consumers, Ordered, OrderPlan, Plan, Read, SealPlan, Source
+from clew.coordination.rendering import module_text
+from clew.coordination.synthesis import coordinated
+from clew.errors import UsageError
+from clew.simulation.loading import imported_module
+from command import ROOT, clew
+
+BLAZES = ROOT / "examples" / "blazes"
+report: Any = imported_module(BLAZES / "ad_report.py")
+cart: Any = imported_module(BLAZES / "cart.py")
+
+
+class Plain(Bloom):
+    """A component on its own; requests name the campaign."""
+
+    click = interface.input("campaign", "id", "uid")
+    request = interface.input("reqid", "campaign")
+    response = interface.output("reqid", "campaign", "id")
+    log = table("campaign", "id", "uid")
+    blazes = annotated(replicated=["Plain"], seals={"click": ["campaign"]})
+
+    @bloom
+    def query(self) -> None:
+        self.log <= self.click
+        self.temp.poor <= self.log.group(["campaign", "id"], clicks=agg.count()).filter(lambda a: a.clicks < 3)
+        self.response <= (self.request * self.temp.poor).pairs(
+            lambda r, a: (r.reqid, r.campaign, a.id), campaign="campaign"
+        )
+
+
+def _plan(cls: Any, how: str, **options: Any) -> Plan:
+    return plan_for(cls, extract(cls).dataflow, how, **options)
+
+
+PLANS: dict[str, tuple[Any, str, dict[str, Any], Plan]] = {
+    "the cheapest seal": (
+        report.CampaignAds,
+        "seal",
+        {},
+        SealPlan(
+            "report",
+            "click",
+            ("campaign",),
+            (Read("request"),),
+            source=Source("clicks", ("campaign",), Consumers("reporters", "server")),
+        ),
+    ),
+    "the seal that is declared": (
+        report.WindowAdsSealed,
+        "seal",
+        {"independent": True},
+        SealPlan(
+            "report",
+            "click",
+            ("window",),
+            (Read("request"),),
+            independent=True,
+            source=Source("clicks", ("window",), Consumers("reporters", "server")),
+        ),
+    ),
+    "an order": (report.PoorAds, "order", {}, OrderPlan((Ordered("report", ("click", "request")),))),
+    "a seal that is renamed on its way": (
+        cart.Shop,
+        "seal",
+        {},
+        SealPlan(
+            "kvs",
+            "kvput",
+            ("key",),
+            (Read("kvget", ("key",)),),
+            one_by_one=True,
+            source=Source("actions", ("session",)),
+        ),
+    ),
+    "an order by ZooKeeper": (
+        cart.Shop,
+        "order",
+        {"service": Service.ZOOKEEPER},
+        OrderPlan((Ordered("kvs", ("kvput", "kvget")),), Service.ZOOKEEPER),
+    ),
+    "a class that is the component": (
+        Plain,
+        "seal",
+        {},
+        SealPlan("", "click", ("campaign",), (Read("request", ("campaign",)),)),
+    ),
+}
+WHOLE_ORDER = OrderPlan((Ordered("", ("click", "request")),))
+
+
+@pytest.mark.parametrize("case", PLANS)
+def test_plans(case: str) -> None:
+    cls, how, options, expected = PLANS[case]
+    assert _plan(cls, how, **options) == expected
+
+
+def _rules(cls: Any) -> list[tuple[str, str, str]]:
+    return sorted((rule.target, rule.op.value, rule.block) for rule in program_of(cls).rules)
+
+
+MADE = {name: (cls, plan) for name, (cls, _, _, plan) in PLANS.items()} | {"an own order": (Plain, WHOLE_ORDER)}
+
+
+@pytest.mark.parametrize("case", MADE)
+def test_the_text_is_the_same_program_as_the_class(case: str, tmp_path: Path) -> None:
+    cls, plan = MADE[case]
+    made = coordinated(cls, plan)
+    assert program_of(made).notices == (), "all functions are seen through"
+    names = {report.__name__: "ad_report", cart.__name__: "cart", __name__: "plain"}
+    file = tmp_path / f"wrapped_{case.replace(' ', '_')}.py"
+    text = module_text(cls, plan, made_by="a test", modules=names)
+    # The originals are loaded here already, under other names.
+    for known, name in names.items():
+        text = text.replace(f"from {name} import", f"from {known} import")
+    file.write_text(text, encoding="utf-8")
+    written = getattr(imported_module(file), made.__name__)
+    assert _rules(written) == _rules(made)
+    assert program_of(written).notices == ()
+    assert {c.name: c.schema for c in program_of(written).collections} == {
+        c.name: c.schema for c in program_of(made).collections
+    }
+
+
+# -- behaviour ---------------------------------------------------------------------------------------------------
+
+
+def _answers(node: Any) -> list[tuple[Any, ...]]:
+    found: list[tuple[Any, ...]] = []
+    while node.machine.pending:
+        node.tick()
+        found += map(tuple, node.response)
+    return sorted(found)
+
+
+def test_a_sealed_component_by_itself() -> None:
+    node: Any = synthesized(Plain, "seal")("a")
+    node.click_seals.producers.insert((("spring",), "p"), (("spring",), "q"))
+    node.request.insert((1, "spring"))
+    node.click.insert(("spring", "car", 1), ("spring", "tea", 2), ("spring", "car", 3))
+    node.click_punctuation.insert((("spring",), "p", 3))
+    assert _answers(node) == []
+    node.click_punctuation.insert((("spring",), "q", 1))
+    assert _answers(node) == []
+    node.click.insert(("spring", "car", 4))
+    assert _answers(node) == [(1, "spring", "tea")]
+    node.request.insert((2, "spring"))
+    assert _answers(node) == [(2, "spring", "tea")]
+
+
+def _sealed_shop(seed: int) -> dict[str, Any]:
+    """Two stores; a client whose last action, by number, is to empty its cart."""
+    sealed: Any = synthesized(cart.Shop, "seal", independent=True)
+    nodes: dict[str, Any] = {address: sealed(address) for address in ("client", "store1", "store2")}
+    client = nodes["client"]
+    client.replicas.insert(("store1",), ("store2",))
+    client.actions_consumers.insert(("store1",), ("store2",))
+    client.asked.insert(("store1",))
+    client.actions.insert(("s", 1, "beer"), ("s", 2, "beer, tea"), ("s", 3, "nothing"))
+    client.actions_ended.insert(("s",))
+    client.checkouts.insert(("s", 9))
+    cluster = Cluster(nodes, seed)
+    cluster.settle()
+    assert cluster.refused == []
+    return nodes
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sealed_cart_has_the_last_action_at_all_stores(seed: int) -> None:
+    nodes = _sealed_shop(seed)
+    for address in ("store1", "store2"):
+        assert [tuple(row) for row in nodes[address].kvs.kvstate] == [("s", "nothing")]
+
+
+# -- refusals ----------------------------------------------------------------------------------------------------
+
+
+class Waiting(Bloom):
+    """Its request is about all campaigns, and it looks at what is absent."""
+
+    click = interface.input("campaign", "id", "uid")
+    request = interface.input("reqid", "id")
+    response = interface.output("reqid", "id", "campaign")
+    ads = table("campaign", "id")
+    log = table("campaign", "id", "uid")
+    blazes = annotated(replicated=["Waiting"], seals={"click": ["campaign"]})
+
+    @bloom
+    def query(self) -> None:
+        self.log <= self.click
+        self.temp.unseen <= self.ads.notin(self.log, campaign="campaign", id="id")
+        self.response <= (self.request * self.temp.unseen).pairs(lambda r, u: (r.reqid, r.id, u.campaign), id="id")
+
+
+class FromChannel(Bloom):
+    action = channel("@server", "key", "value")
+    asked = interface.input("key")
+    answer = interface.output("key", "value")
+    state = table("key", val=["value"])
+
+    @bloom
+    def replace(self) -> None:
+        self.state <+ self.action(lambda a: (a.key, a.value))
+        self.state <- (self.state * self.action).lefts(key="key")
+        self.answer <= (self.asked * self.state).rights(key="key")
+
+
+@pytest.mark.parametrize(
+    ("make", "message", "remedy"),
+    [
+        (
+            lambda: synthesized(report.ThreshAds, "seal"),
+            "ThreshAds needs no coordination",
+            "run it as it is; clew blazes shows why this is so",
+        ),
+        (
+            lambda: synthesized(report.CampaignAdsSealed, "order"),
+            "CampaignAdsSealed needs no coordination",
+            "run it as it is; clew blazes shows why this is so",
+        ),
+        (
+            lambda: synthesized(report.Campaign, "order"),
+            "Campaign: an order that is decided while it runs does not help",
+            "runs differ, not replicas: seal the stream (--synthesize seal), or order it at its source",
+        ),
+        (
+            lambda: synthesized(Waiting, "seal"),
+            "Waiting: 'request' does not say which partition it is about,"
+            " and unseen <= ... (Waiting.query) looks at what is absent",
+            "give 'request' the columns campaign, or use an order: --synthesize order",
+        ),
+        (
+            lambda: coordinated(FromChannel, SealPlan("", "action", ("key",))),
+            "FromChannel cannot hold back 'action': 'action' is a channel",
+            "only input interfaces can be overridden: let the rules read one, and pass on what arrives",
+        ),
+        (
+            lambda: coordinated(FromChannel, OrderPlan((Ordered("kvs", ("put",)),))),
+            "FromChannel imports no module as 'kvs'",
+            "name a component: report = imported(Report)",
+        ),
+        (
+            lambda: coordinated(Plain, SealPlan("", "nothing", ("campaign",))),
+            "Plain cannot hold back 'nothing': there is no 'nothing'",
+            "only input interfaces can be overridden: let the rules read one, and pass on what arrives",
+        ),
+        (lambda: synthesized(Plain, "both"), "there is no coordination 'both'", "use seal or order"),
+    ],
+)
+def test_refusals(make: Any, message: str, remedy: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        make()
+    assert (refusal.value.message, refusal.value.remedy) == (message, remedy)
+
+
+# -- the command -------------------------------------------------------------------------------------------------
+
+
+def test_the_command_writes_a_module_beside_the_original(tmp_path: Path) -> None:
+    original = tmp_path / "ad_report.py"
+    original.write_text((BLAZES / "ad_report.py").read_text(encoding="utf-8"), encoding="utf-8")
+    done = clew("blazes", "ad_report.py:CampaignAds", "--synthesize", "seal", "-o", "sealed.py", cwd=tmp_path)
+    assert done.returncode == 1, "the verdict is about the original"
+    assert done.stdout.splitlines()[0] == (
+        "INCONSISTENT: ad_report.py:CampaignAds: the contents of answers can differ."
+    )
+    text = (tmp_path / "sealed.py").read_text(encoding="utf-8")
+    assert "\nfrom ad_report import Campaign, CampaignAds\n" in text
+    assert max(map(len, text.splitlines())) <= 115
+    read = clew("calm", "sealed.py:SealedCampaign", cwd=tmp_path)
+    assert read.stdout.splitlines()[0] == "CONSISTENT: SealedCampaign (32 collections, 32 rules, 2 outputs)"
+    printed = clew("blazes", "ad_report.py:CampaignAds", "--synthesize", "seal", cwd=tmp_path, PYTHONHASHSEED="7")
+    assert printed.stdout == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ad-report.yaml", "--synthesize", "seal"], "--synthesize is for Bloom programs"),
+        (["ad_report.py:CampaignAds", "-o", "x.py"], "-o is for --synthesize"),
+        (
+            ["ad_report.py:PoorAds", "--seal", "clicks=campaign", "--synthesize", "seal"],
+            "PoorAds: with clicks sealed on campaign there is still Split",
+        ),
+        (
+            ["ad_report.py:PoorAds", "--emit-yaml", "-", "--synthesize", "order"],
+            "--emit-yaml and --synthesize cannot both be printed",
+        ),
+    ],
+)
+def test_what_the_command_refuses(arguments: list[str], message: str) -> None:
+    done = clew("blazes", *arguments, cwd=BLAZES)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
