@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ad_report import Ads, Campaign  # type: ignore[import-not-found]  # a neighbour in this folder
+from ad_report import Ads, Campaign  # a neighbour in this folder
 
 from clew.bloom import Bloom, agg, bloom, imported
 from clew.consistency.extraction.declared import annotated
@@ -38,7 +38,7 @@ REQUESTS = {"cache1": ["car"], "cache2": ["tea"]}
 ANSWERS = {"car": {"autumn"}, "tea": {"spring"}}
 
 
-class FewClicks(Campaign):  # type: ignore[misc]
+class FewClicks(Campaign):
     """The query with a limit that fits a small network."""
 
     @bloom
@@ -47,7 +47,7 @@ class FewClicks(Campaign):  # type: ignore[misc]
         self.response <= (self.request * self.temp.poor).pairs(lambda r, a: (r.client, r.id, a.campaign), id="id")
 
 
-class SmallAds(Ads):  # type: ignore[misc]
+class SmallAds(Ads):
     report = imported(FewClicks)
 
 

@@ -3,7 +3,7 @@
 A replica is started so: ``python kvs_cluster.py --address localhost:7001 --peers localhost:7002,localhost:7003
 --data folder``.  A client (``StoreClient``) gives a put to one replica, which stores it, sends it to its peers and
 acknowledges it when a majority has it.  It sends it again to every peer that has not confirmed it, as long as that
-takes.  A client that gets no answer asks all replicas.
+takes.  A client that hears nothing from that replica asks all of them.
 
 What is promised, if files survive and less than half of the replicas are down at a time:
 
@@ -70,8 +70,10 @@ class Replica(StoreMessages):
     holders = table("client", "stamp", "replica")
 
     beat = periodic(0.2)
-    alive = channel("@peer", "source")
-    overdue = table("peer", "stamp")
+    # After the other channels: what a step sends to a node leaves in the order of the declarations.
+    ping = channel("@peer", "source", "number")
+    pong = channel("@source", "peer", "number")
+    marked = table("peer", "stamp", val=["number"])
 
     def __init__(
         self, address: str | None = None, peers: Sequence[str] = (), *, data: str | Path | None = None
@@ -81,9 +83,23 @@ class Replica(StoreMessages):
         self.members.insert(*((peer,) for peer in peers))
 
     @bloom
-    def keep_newest(self) -> None:
-        self.offered <= self.put_msg(lambda p: (p.key, p.stamp, p.value))
+    def take_puts(self) -> None:
+        # A put that is under way is not passed on once more: a client that is too impatient does no harm.
+        self.temp.fresh <= self.put_msg.notin(self.unanswered, client="client", stamp="stamp")
+        self.offered <= self.temp.fresh(lambda p: (p.key, p.stamp, p.value))
+        self.temp.copies <= (self.temp.fresh * self.members).pairs(lambda p, m: (m.peer, p.stamp, p.key, p.value))
+        self.unconfirmed <= self.temp.copies
+        self.store_msg <~ self.temp.copies(lambda c: (c.peer, self.ip_port, c.stamp, c.key, c.value))
+
+    @bloom
+    def take_copies(self) -> None:
         self.offered <= self.store_msg(lambda s: (s.key, s.stamp, s.value))
+        # In the step that keeps it, or that finds something newer: this leaves when that is written.
+        self.stored <~ self.store_msg(lambda s: (s.source, s.peer, s.stamp))
+        self.unconfirmed <- (self.unconfirmed * self.stored).lefts(peer="peer", stamp="stamp")
+
+    @bloom
+    def keep_newest(self) -> None:
         self.temp.newest <= self.offered.argmax(["key"], "stamp")
         self.temp.known <= (self.temp.newest * self.kept).pairs(key="key")
         self.temp.replaced <= self.temp.known.filter(lambda n, k: n.stamp > k.stamp)
@@ -92,41 +108,38 @@ class Replica(StoreMessages):
         self.kept <- self.temp.replaced(lambda n, k: (k.key, k.stamp, k.value))
 
     @bloom
-    def pass_on(self) -> None:
-        self.temp.copies <= (self.put_msg * self.members).pairs(lambda p, m: (m.peer, p.stamp, p.key, p.value))
-        self.unconfirmed <= self.temp.copies
-        self.store_msg <~ self.temp.copies(lambda c: (c.peer, self.ip_port, c.stamp, c.key, c.value))
-
-    @bloom
-    def confirm(self) -> None:
-        # In the step that stores it, or that finds something newer: this leaves when that is written.
-        self.stored <~ self.store_msg(lambda s: (s.source, s.peer, s.stamp))
-        self.unconfirmed <- (self.unconfirmed * self.stored).lefts(peer="peer", stamp="stamp")
-
-    @bloom
     def answer_puts(self) -> None:
         enough = self._enough
-        self.unanswered <= self.put_msg(lambda p: (p.client, p.stamp))
-        self.holders <= self.put_msg(lambda p: (p.client, p.stamp, self.ip_port))
-        self.holders <= (self.unanswered * self.stored).pairs(
-            lambda u, s: (u.client, u.stamp, s.peer), stamp="stamp"
+        self.temp.begun <= self.temp.fresh(lambda p: (p.client, p.stamp))
+        self.temp.open <= self.temp.begun
+        self.temp.open <= self.unanswered
+        self.holders <= self.temp.fresh(lambda p: (p.client, p.stamp, self.ip_port))
+        self.holders <= (self.temp.open * self.stored).pairs(
+            lambda o, s: (o.client, o.stamp, s.peer), stamp="stamp"
         )
         self.temp.counted <= self.holders.group(["client", "stamp"], cnt=agg.count())
         self.temp.safe <= self.temp.counted.filter(lambda c: c.cnt >= enough).project("client", "stamp")
         self.put_done <~ self.temp.safe(lambda s: (s.client, self.ip_port, s.stamp))
+        self.unanswered <+ self.temp.begun.notin(self.temp.safe)
         self.unanswered <- self.temp.safe
         self.holders <- (self.holders * self.temp.safe).lefts(client="client", stamp="stamp")
 
     @bloom
     def send_again(self) -> None:
-        # To a peer that shows that it is alive: what was unconfirmed at its last sign of life and still is.
-        self.alive <~ (self.members * self.beat).pairs(lambda m, b: (m.peer, self.ip_port))
-        self.temp.late <= (self.overdue * self.alive).lefts(peer="source")
+        # What was sent before a ping, and is not confirmed when its answer comes, is lost: a busy peer answers
+        # late and gets nothing twice, and one that is down gets nothing at all.
+        self.ping <~ (self.members * self.beat).pairs(lambda m, b: (m.peer, self.ip_port, b.key))
+        self.pong <~ self.ping(lambda p: (p.source, p.peer, p.number))
+        self.temp.waiting <= (self.unconfirmed * self.beat).pairs(lambda u, b: (u.peer, u.stamp, b.key))
+        self.temp.unmarked <= self.temp.waiting.notin(self.marked, peer="peer")
+        self.marked <+ self.temp.unmarked.reduce([], _first, ["peer", "stamp", "number"])
+        self.temp.late <= (self.marked * self.pong).pairs(
+            lambda m, p: (m.peer, m.stamp, m.number) if m.number <= p.number else None, peer="peer"
+        )
         self.store_msg <~ (self.unconfirmed * self.temp.late).lefts(peer="peer", stamp="stamp")(
             lambda u: (u.peer, self.ip_port, u.stamp, u.key, u.value)
         )
-        self.overdue <- self.temp.late
-        self.overdue <+ (self.unconfirmed * self.alive).lefts(peer="source").reduce([], _first, ["peer", "stamp"])
+        self.marked <- self.temp.late
 
     @bloom
     def answer_gets(self) -> None:
@@ -151,9 +164,9 @@ class Replica(StoreMessages):
         )
 
 
-def _first(found: list[tuple[Any, ...]], row: Any) -> list[tuple[Any, ...]]:
+def _first(found: list[Any], row: Any) -> list[Any]:
     if len(found) < CATCH_UP:
-        found.append((row.peer, row.stamp))
+        found.append(row)
     return found
 
 
@@ -183,6 +196,7 @@ class StoreClient(StoreMessages):
     home = table(val=["server"])
     open_puts = table("stamp", val=["key", "value"])
     overdue = table("stamp")
+    heard = table("server")
     open_gets = table("reqid", val=["key"])
     answers = table("reqid", "server", "stamp", "value")
     again = periodic(0.5)
@@ -213,14 +227,19 @@ class StoreClient(StoreMessages):
 
     @bloom
     def ask_put_again(self) -> None:
-        # What was open at the last beat and still is goes to all of them: some of them may be down.
+        # What was open at the last beat and still is; to all of them if nothing came from home since then.
         self.temp.late <= (self.overdue * self.again).lefts()
         self.temp.lost <= (self.open_puts * self.temp.late).lefts(stamp="stamp")
-        self.put_msg <~ (self.temp.lost * self.servers).pairs(
+        self.temp.silent <= self.home.notin(self.heard, server="server")
+        self.temp.asked <= self.home
+        self.temp.asked <= (self.servers * self.temp.silent).lefts()
+        self.put_msg <~ (self.temp.lost * self.temp.asked).pairs(
             lambda p, s: (s.server, self.ip_port, p.stamp, p.key, p.value)
         )
         self.overdue <- self.temp.late
         self.overdue <+ (self.open_puts * self.again).pairs(lambda p, a: (p.stamp,))
+        self.heard <- (self.heard * self.again).lefts()
+        self.heard <+ self.put_done(lambda d: (d.server,))
 
     @bloom
     def hear_put(self) -> None:

@@ -185,11 +185,26 @@ def test_a_peer_that_comes_back_gets_what_it_missed_in_portions(monkeypatch: pyt
         replica.machine.deliver("put_msg", ("r0", "c0", (number, "me"), f"k{number}", number))
     replica.until_quiet()
     sent = []
-    for _ in range(4):
-        replica.machine.deliver("alive", ("r0", "r1"))
+    for number in range(1, 4):
+        replica.machine.deliver("beat", (number, 0))
+        replica.until_quiet()
+        replica.machine.deliver("pong", ("r0", "r1", number))
         again = [row for step in replica.until_quiet() for _, row in step.sent]
         sent.append([stamp[0] for _, _, stamp, _, _ in again])
         for _, _, stamp, _, _ in again:
             replica.machine.deliver("stored", ("r0", "r1", stamp))
         replica.until_quiet()
-    assert sent == [[], [1, 2, 3], [], [4, 5]]
+    assert sent == [[1, 2, 3], [4, 5], []]
+
+
+def test_a_busy_peer_gets_nothing_twice() -> None:
+    replica = Replica("r0", ["r1"])
+    replica.machine.deliver("put_msg", ("r0", "c0", (1, "me"), "x", "v"))
+    for number in range(1, 9):
+        replica.machine.deliver("beat", (number, 0))
+        replica.machine.deliver("put_msg", ("r0", "c0", (1, "me"), "x", "v"))
+    sent = [name for step in replica.until_quiet() for name, _ in step.sent]
+    for number in range(9, 12):
+        replica.machine.deliver("beat", (number, 0))
+        sent += [name for step in replica.until_quiet() for name, _ in step.sent]
+    assert sent.count("store_msg") == 1

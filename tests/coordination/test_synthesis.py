@@ -23,7 +23,7 @@ from command import ROOT, clew
 
 BLAZES = ROOT / "examples" / "blazes"
 report: Any = imported_module(BLAZES / "ad_report.py")
-cart: Any = imported_module(BLAZES / "cart.py")
+shop: Any = imported_module(BLAZES / "shop.py")
 
 
 class Plain(Bloom):
@@ -76,7 +76,7 @@ PLANS: dict[str, tuple[Any, str, dict[str, Any], Plan]] = {
     ),
     "an order": (report.PoorAds, "order", {}, OrderPlan((Ordered("report", ("click", "request")),))),
     "a seal that is renamed on its way": (
-        cart.Shop,
+        shop.Shop,
         "seal",
         {},
         SealPlan(
@@ -89,7 +89,7 @@ PLANS: dict[str, tuple[Any, str, dict[str, Any], Plan]] = {
         ),
     ),
     "an order by ZooKeeper": (
-        cart.Shop,
+        shop.Shop,
         "order",
         {"service": Service.ZOOKEEPER},
         OrderPlan((Ordered("kvs", ("kvput", "kvget")),), Service.ZOOKEEPER),
@@ -122,7 +122,7 @@ def test_the_text_is_the_same_program_as_the_class(case: str, tmp_path: Path) ->
     cls, plan = MADE[case]
     made = coordinated(cls, plan)
     assert program_of(made).notices == (), "all functions are seen through"
-    names = {report.__name__: "ad_report", cart.__name__: "cart", __name__: "plain"}
+    names = {report.__name__: "ad_report", shop.__name__: "shop", __name__: "plain"}
     file = tmp_path / f"wrapped_{case.replace(' ', '_')}.py"
     text = module_text(cls, plan, made_by="a test", modules=names)
     # The originals are loaded here already, under other names.
@@ -165,7 +165,7 @@ def test_a_sealed_component_by_itself() -> None:
 
 def _sealed_shop(seed: int) -> dict[str, Any]:
     """Two stores; a client whose last action, by number, is to empty its cart."""
-    sealed: Any = synthesized(cart.Shop, "seal", independent=True)
+    sealed: Any = synthesized(shop.Shop, "seal", independent=True)
     nodes: dict[str, Any] = {address: sealed(address) for address in ("client", "store1", "store2")}
     client = nodes["client"]
     client.replicas.insert(("store1",), ("store2",))

@@ -19,7 +19,7 @@ from consistency.blazes import extracted_programs as programs
 from consistency.blazes.dataflows import stream_labels
 
 ADS = ROOT / "examples/blazes/ad_report.py"
-CART = ROOT / "examples/blazes/cart.py"
+CART = ROOT / "examples/blazes/shop.py"
 
 
 def _annotations(dataflow: Dataflow) -> dict[str, str]:
@@ -313,10 +313,10 @@ def test_the_command_extracts_and_writes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_the_same_file_whatever_the_hash_seed(seed: str) -> None:
-    done = clew("blazes", "examples/blazes/cart.py:SealedShop", "--emit-yaml", "-", PYTHONHASHSEED=seed)
+    done = clew("blazes", "examples/blazes/shop.py:SealedShop", "--emit-yaml", "-", PYTHONHASHSEED=seed)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == "# Extracted from examples/blazes/cart.py:SealedShop."
+    assert lines[0] == "# Extracted from examples/blazes/shop.py:SealedShop."
     assert lines[5] == "    - { from: checkout, to: get, label: CR, lineage: { reqid: reqid, session: key } }"
     assert lines[-1] == "  - { name: carts, from: cart.response, attributes: [session, items] }"
 
@@ -324,12 +324,12 @@ def test_the_same_file_whatever_the_hash_seed(seed: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["examples/blazes/cart.py"], "examples/blazes/cart.py: defines 4 Bloom classes"),
-        (["examples/blazes/cart.py:Cart2"], "examples/blazes/cart.py: defines no Bloom class 'Cart2'"),
+        (["examples/blazes/shop.py"], "examples/blazes/shop.py: defines 4 Bloom classes"),
+        (["examples/blazes/shop.py:Cart2"], "examples/blazes/shop.py: defines no Bloom class 'Cart2'"),
         (["examples/blazes/no.py:Cart"], "examples/blazes/no.py: no such file"),
-        (["examples/blazes/cart.py:Shop", "--variant", "A=B"], "--variant is for the variants of a dataflow file"),
+        (["examples/blazes/shop.py:Shop", "--variant", "A=B"], "--variant is for the variants of a dataflow file"),
         (
-            ["examples/blazes/cart.py:Shop", "--json", "-", "--emit-yaml", "-"],
+            ["examples/blazes/shop.py:Shop", "--json", "-", "--emit-yaml", "-"],
             "--json and --emit-yaml cannot both be printed",
         ),
     ],
