@@ -13,11 +13,13 @@ Programs in Dedalus are checked; nodes written in Python are simulated (``clew.s
     found = clew.fuzz("examples/raft/raft_bugs.py:raft66")
     print(clew.minimize(found.recording).size)
 
+Programs in Bloom (``clew.bloom``) are classes that run on the network, are checked, and are analysed for order.
+
 The rooms, each importing only from those before it::
 
     simulation (Python nodes) | exploration (every schedule) | minimization (small executions)
-    program (checked IR) | dedalus (text to IR) | engine (executions) | lineage (why) | search | explain | report
-    | cli
+    program (checked IR) | dedalus (text to IR) | bloom (classes to IR, and a runtime) | consistency (order)
+    | coordination | engine (executions) | lineage (why) | search | explain | report | cli
 
 Read ``clew.faults`` for the failure model, ``clew.engine.encode`` for what an execution is, and
 ``clew.search.lineage`` for the idea that the whole is built around.
