@@ -180,6 +180,27 @@ def assigned(self: Any) -> None:
     self.t = self.u  # wrong
 
 
+def compared(self: Any) -> None:
+    self.t == self.u  # wrong
+
+
+def one_name_for_two(self: Any) -> None:
+    self.t <= self.u.rename("x", "x")  # wrong
+
+
+def a_set_as_a_row(self: Any) -> None:
+    self.t <= [{1, 2}]  # wrong
+
+
+def address_in_rows(self: Any) -> None:
+    self.one <= [(self.ip_port,)]  # wrong
+
+
+def address_in_a_variable(self: Any) -> None:
+    me = self.ip_port
+    self.one <= self.one.filter(lambda row: row.x != me)  # wrong
+
+
 CASES: list[tuple[Callable[[Any], None], str, str]] = [
     (plain_list, "a plain list follows the operator", "rows([(1, 2)])"),
     (plain_list_to_delete, "a plain list follows the operator", "rows([(1, 2)])"),
@@ -227,6 +248,11 @@ CASES: list[tuple[Callable[[Any], None], str, str]] = [
     (other_exception, "AttributeError: 'Program' object has no attribute 'nothing'", "read once"),
     (payloads_of_a_table, "'t' has no location: it is no channel", "project"),
     (assigned, "the collection 't' is assigned to", "<=, <+, <- or <~"),
+    (compared, "'==' is no operator of rules", "<= (now)"),
+    (one_name_for_two, "rename gives two columns the name 'x'", "its own name"),
+    (a_set_as_a_row, "a row is a tuple, not set", "[(1, 2)]"),
+    (address_in_rows, "self.ip_port is written in rows", "lambda row: (self.ip_port, row[0])"),
+    (address_in_a_variable, "self.ip_port in a variable", "inside the function"),
 ]
 
 
@@ -293,6 +319,16 @@ def test_declarations(declare: Callable[[], Any], says: str) -> None:
     with pytest.raises(ProgramError) as caught:
         declare()
     assert says in caught.value.message
+    assert caught.value.position is not None and caught.value.position.file == __file__
+
+
+def test_a_block_that_would_not_be_read() -> None:
+    with pytest.raises(ProgramError, match="with yield or async") as caught:
+
+        @bloom
+        def rules(self: Any) -> Any:
+            yield self.t <= self.u
+
     assert caught.value.position is not None and caught.value.position.file == __file__
 
 

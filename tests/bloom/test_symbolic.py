@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.bloom.function_code import HasCollections
 from clew.bloom.symbolic import (
     Column,
     Constant,
@@ -33,6 +34,10 @@ PARTS = [("a", "b"), ("c",)]
 A, B, C = Column(0, 0), Column(0, 1), Column(1, 0)
 LIMIT = 3
 NAMES = ("x", "y")
+MEMBERS = [1, 2]
+SOME = frozenset([1])
+MORE = ("x",)
+CALLS = 0
 
 
 class Helper:
@@ -43,6 +48,12 @@ class Helper:
 
 
 HELPER = Helper()
+
+
+class Addressed(HasCollections):
+    """As rules see a node."""
+
+    ip_port = here()
 
 
 def understood(function: Callable[..., Any]) -> tuple[Path, ...]:
@@ -122,8 +133,8 @@ def test_many_rows_of_one() -> None:
 
 
 def test_the_address_of_the_node() -> None:
-    address = here()
-    found = understood(lambda r, s: (r.a,) if address != r.b else None)
+    node = Addressed()
+    found = understood(lambda r, s: (r.a,) if node.ip_port != r.b else None)
     assert [str(path.tests[0].op) for path in found] == ["!=", "=="]
 
 
@@ -140,13 +151,26 @@ def matches(r: Any, s: Any) -> Any:
             return (1,)
 
 
+def counts_calls(r: Any, s: Any) -> Any:
+    global CALLS
+    CALLS += 1
+    return (r.a,)
+
+
+def goes_round(r: Any, s: Any) -> Any:
+    left = r.a
+    while left > 0:
+        left = left - 1
+    return (left,)
+
+
 OPAQUE: list[tuple[Callable[..., Any], str]] = [
     (lambda r, s: (len(r.a),), "it uses len"),
     (lambda r, s: (r.a,) if isinstance(r.a, int) else None, "it uses isinstance"),
     (lambda r, s: (math.sqrt(r.a),), "it uses math|it calls"),
     (lambda r, s: (r.a.upper(),), r"it calls \.upper"),
     (lambda r, s: (r.a.real,), r"it uses \.real of a value"),
-    (lambda r, s: (HELPER.kind(r.a),), r"it calls \.kind"),
+    (lambda r, s: (HELPER.kind(r.a),), "it uses HELPER, which can change"),
     (lambda r, s: (r.a,) if r.a is None else None, "it asks what kind of value"),
     (lambda r, s: (r.a,) if r.a else None, "it asks whether a value is true"),
     (lambda r, s: (f"{r.a}",), "it writes a value as text"),
@@ -163,7 +187,46 @@ OPAQUE: list[tuple[Callable[..., Any], str]] = [
     (matches, "it uses int"),
     (sorted, "is not written in Python"),
     (lambda r, s: (r.a[-1],), r"it takes \[-1\]"),
+    (lambda r, s: (f"{r}",), "it writes a row as text"),
+    (lambda r, s: (r.a,) if r.a == [1, 2] else None, "it computes with a list"),
+    (lambda r, s: (r.a * [2],), "it computes with a list"),
+    (lambda r, s: (r.a,) if r == [1, 2] else None, "it compares a whole row"),
+    (lambda r, s: r + MORE[0], "it adds a str to a row"),
+    (lambda r, s: (r.a,) if r.a < SOME else None, "it compares sets"),
+    (lambda r, s: (r.a,) if r.a in MEMBERS else None, "it uses MEMBERS, which can change"),
+    (lambda r, s, given=MEMBERS: (r.a,), "a default value that can change"),
+    (counts_calls, "it changes something outside"),
+    (goes_round, "more than 64 tests"),
+    (HELPER.kind, "it is a method"),
 ]
+
+
+def test_the_outcome_of_a_comparison_is_a_value() -> None:
+    """Each was once answered without a question to the walk, and always with the same answer."""
+    equal, other = Asked("==", A, Constant(1)), Asked("!=", A, Constant(1))
+    text = understood(lambda r, s: (f"{r.a == 1}",))
+    assert text == (Path((equal,), ((Constant("True"),),)), Path((other,), ((Constant("False"),),)))
+    assert understood(lambda r, s: (r.b,) if (r.a == 1) == True else None) == (  # noqa: E712
+        Path((equal,), ((B,),)),
+        Path((other,), ()),
+    )
+    assert understood(lambda r, s: (r.b,) if (r.a == 1) in {True} else None) == (
+        Path((equal,), ((B,),)),
+        Path((other,), ()),
+    )
+    assert understood(lambda r, s: (r.b,) if (r.a == 1) != (r.b == 2) else None) == (
+        Path((equal, Asked("==", B, Constant(2))), ()),
+        Path((other, Asked("==", B, Constant(2))), ((B,),)),
+        Path((other, Asked("!=", B, Constant(2))), ()),
+        Path((equal, Asked("!=", B, Constant(2))), ((B,),)),
+    )
+
+
+def test_a_slice_of_a_row_is_a_tuple() -> None:
+    assert understood(lambda r, s: (r.b,) if r[:1] == (1,) else None) == (
+        Path((Asked("==", A, Constant(1)),), ((B,),)),
+        Path((Asked("!=", A, Constant(1)),), ()),
+    )
 
 
 @pytest.mark.parametrize(("function", "says"), OPAQUE)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from clew.bloom.capture import current, user_position
-from clew.bloom.handles import CollectionHandle
+from clew.bloom.collection_handles import CollectionHandle
 from clew.bloom.lattice_handles import LatticeHandle
 from clew.bloom.lattices import LATTICES
 from clew.bloom.schema import Kind, Schema, schema_of
@@ -141,6 +142,12 @@ class Block:
 
     def __init__(self, function: Callable[[Any], None]) -> None:
         self.function = function
+        if function.__code__.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
+            raise ProgramError(
+                f"{function.__qualname__} is a block with yield or async, and its rules would not be read",
+                position=user_position(),
+                remedy="write a plain method: rules are read once, from top to bottom",
+            )
         self.position = Position(function.__code__.co_filename, function.__code__.co_firstlineno, 1)
         self.owner: type = object
         self.name = function.__name__

@@ -167,12 +167,16 @@ class Extreme:
 
 @dataclass(frozen=True)
 class Reduce:
-    """``fold(memo, row)`` over all rows in order; the last memo is the rows of the result."""
+    """``fold(memo, row)`` over all rows in order; the last memo is the rows of the result.
+
+    ``reads`` are collections that the function looks into.
+    """
 
     source: Expr
     initial: Any
     fold: Callable[[Any, Any], Any] = field(compare=False)
     columns: Columns = ()
+    reads: tuple[str, ...] = ()
     position: Position | None = field(default=None, compare=False)
 
     @property
@@ -312,3 +316,5 @@ def _collections_in(expr: AnyExpr) -> Iterator[str]:
                 yield collection
             case Transform(_, function) | Fold(_, RowFunction() as function):
                 yield from function.reads
+            case Reduce():
+                yield from found.reads

@@ -1,4 +1,4 @@
-"""What a rule is written with: collections and expressions over them, with Bloom's operators.
+"""What a rule is written with: expressions over collections (``collection_handles``), with Bloom's operators.
 
 Nothing is computed here.  Every operation gives a new expression, and ``<= <+ <- <~`` record a rule.  Mistakes are
 refused where they are written, with the class, the block and the line.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew.bloom.aggregates import Asked
 from clew.bloom.capture import current, mistake, user_position
-from clew.bloom.columns import ColumnRef, Equality, aggregate_name, column_number, column_numbers, distinct
+from clew.bloom.columns import Equality, aggregate_name, column_number, column_numbers, distinct
 from clew.bloom.expressions import (
     Aggregate,
     Expr,
@@ -22,21 +22,22 @@ from clew.bloom.expressions import (
     NotIn,
     Project,
     Reduce,
-    Ref,
     Rename,
     Role,
     Rows,
     Take,
     Transform,
 )
+from clew.bloom.function_code import as_written, collections_read
 from clew.bloom.program import Op
 from clew.bloom.row_functions import result_columns, row_function
-from clew.bloom.values import BadValueError, frozen_row
+from clew.bloom.symbolic import SymbolicValue
+from clew.bloom.values import BadValueError, frozen_row, in_order
 
 if TYPE_CHECKING:
-    from clew.bloom.module import Module
+    pass
 
-_SIGNS = {"+": Op.NEXT, "-": Op.DELETE, "~": Op.SEND}
+SIGNS = {"+": Op.NEXT, "-": Op.DELETE, "~": Op.SEND}
 
 
 class Statement:
@@ -117,9 +118,10 @@ class Relation:
             if source.columns and len(names) != len(source.columns):
                 wanted = f"{len(source.columns)} columns ({', '.join(source.columns)})"
                 raise mistake(f"rename gives {len(names)} names to {wanted}", "give every column a name")
-            return Relation(Rename(source, names))
+            return Relation(Rename(source, _checked_names(names)))
         by_number = {column_number(source, old): new for new, old in changed.items()}
-        return Relation(Rename(source, tuple(by_number.get(k, name) for k, name in enumerate(source.columns))))
+        renamed = tuple(by_number.get(k, name) for k, name in enumerate(source.columns))
+        return Relation(Rename(source, _checked_names(renamed)))
 
     # -- several relations ---------------------------------------------------------------------------------------
 
@@ -175,7 +177,9 @@ class Relation:
         """``function(memo, row)`` over all rows; the last memo is the rows of the result."""
         if not callable(function):
             raise mistake("reduce needs a function", "write reduce(initial, lambda memo, row: ...)")
-        return Relation(Reduce(self.node(), initial, function, tuple(columns), user_position()))
+        fold = as_written(function)
+        reads = collections_read(fold)
+        return Relation(Reduce(self.node(), initial, fold, tuple(columns), reads, user_position()))
 
     # -- operators -----------------------------------------------------------------------------------------------
 
@@ -199,6 +203,13 @@ class Relation:
 
     __gt__ = __ge__
 
+    def __eq__(self, other: object) -> bool:
+        if current() is None:
+            return self is other
+        raise mistake("'==' is no operator of rules", "write <= (now), <+ (next), <- (delete) or <~ (send)")
+
+    __hash__ = object.__hash__
+
     def __bool__(self) -> bool:
         raise mistake(
             "a collection is used as a condition", "its rows are not known here: write the condition in filter"
@@ -206,6 +217,13 @@ class Relation:
 
     def __iter__(self) -> Iterator[Any]:
         raise mistake("a rule goes through the rows of a collection", "use map, filter or flat_map")
+
+
+def _checked_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    if twice is not None:
+        raise mistake(f"rename gives two columns the name '{twice}'", "give every column its own name")
+    return names
 
 
 class Product(Relation):
@@ -283,118 +301,14 @@ def _join(sources: tuple[Expr, ...], matches: tuple[Match, ...], take: Take) -> 
     return Join(sources, matches, take, columns, parts)
 
 
-# -- collections -------------------------------------------------------------------------------------------------
-
-
-class CollectionHandle(Relation):
-    """A collection of a node: in rules an expression and a target, outside what it holds now.
-
-    A temp is no class of its own: Python would ask the right-hand side of ``a <= b`` first, then.
-    """
-
-    def __init__(self, owner: Module, name: str, *, temp: bool = False) -> None:
-        self._owner = owner
-        self._name = name
-        self._temp = temp
-
-    @property
-    def is_temp(self) -> bool:
-        return self._temp
-
-    def reading(self) -> str:
-        """The collection that is meant on the right-hand side."""
-        if self._temp:
-            return self._owner.temp_name(self._name, must_exist=True)
-        return self._owner.resolved(self._name, writing=False)
-
-    def writing(self) -> str:
-        if self._temp:
-            return self._owner.temp_name(self._name, must_exist=False)
-        return self._owner.resolved(self._name, writing=True)
-
-    def node(self) -> Expr:
-        name = self.reading()
-        columns, parts = self._owner.shape_of(name)
-        return Ref(name, columns, parts)
-
-    def payloads(self) -> Relation:
-        """The rows of a channel without the column that says where they go."""
-        node = self.node()
-        location = self._owner.declared(self.reading()).schema.location
-        if location is None:
-            raise mistake(f"'{self._name}' has no location: it is no channel", "use project(...)")
-        return self.project(*(name for name in node.columns if name != location))
-
-    def __getattr__(self, name: str) -> ColumnRef:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        column_number(self.node(), name)
-        return ColumnRef(self, name)
-
-    def __getitem__(self, key: Any) -> Any:
-        if current() is not None and isinstance(key, str):
-            return self.__getattr__(key)
-        return self._owner.live(self._name).row(key)
-
-    def __le__(self, other: Any) -> Statement:
-        if isinstance(other, Marked):
-            raise mistake(
-                f"'<=' is followed by '{other.sign}'", f"write '<{other.sign}' for that operator, without '='"
-            )
-        return self._record(Op.NOW, other)
-
-    def __lt__(self, other: Any) -> Statement:
-        if not isinstance(other, Marked):
-            raise mistake("'<' is no operator of rules", "write <= (now), <+ (next), <- (delete) or <~ (send)")
-        return self._record(_SIGNS[other.sign], other.relation)
-
-    def _record(self, op: Op, rhs: Any) -> Statement:
-        if current() is None:
-            self._owner.from_outside(self._name, op, as_relation(rhs).node())
-        else:
-            self._owner.record(self, op, rhs)
-        return Statement()
-
-    # -- from outside --------------------------------------------------------------------------------------------
-
-    def insert(self, *rows: Any) -> None:
-        """Rows for the next step, from outside."""
-        self._owner.from_outside(self._name, Op.NEXT, as_relation(list(rows)).node())
-
-    def __iter__(self) -> Iterator[Any]:
-        if current() is not None:
-            return super().__iter__()
-        return iter(self._owner.live(self._name))
-
-    def __len__(self) -> int:
-        return len(self._owner.live(self._name))
-
-    def __contains__(self, row: object) -> bool:
-        return row in self._owner.live(self._name)
-
-    def __bool__(self) -> bool:
-        if current() is not None:
-            return super().__bool__()
-        return len(self) > 0
-
-    def __repr__(self) -> str:
-        return f"<{type(self._owner).__name__}.{self._name}>"
-
-
-class Temps:
-    """``self.temp``."""
-
-    def __init__(self, owner: Module) -> None:
-        self._owner = owner
-
-    def __getattr__(self, name: str) -> CollectionHandle:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return CollectionHandle(self._owner, name, temp=True)
-
-
 def rows(given: Iterable[Iterable[Any]]) -> Relation:
     """Rows that are written down: ``self.t <+ rows([(1, 2)])``; with ``<=`` a list will do."""
+    given = list(given)
+    if any(isinstance(v, SymbolicValue) for row in given if isinstance(row, tuple | list) for v in row):
+        raise mistake(
+            "self.ip_port is written in rows, and it is not known yet",
+            "it is known inside of functions: rows([(1,)]).map(lambda row: (self.ip_port, row[0]))",
+        )
     try:
         made = tuple(frozen_row((row,) if isinstance(row, str) else row) for row in given)
     except (BadValueError, TypeError) as error:
@@ -413,8 +327,12 @@ def as_relation(value: Any) -> Relation:
             f"'{value.sign}' marks only a part of a right-hand side",
             f"write a <{value.sign} (...) with all of the right-hand side in parentheses",
         )
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, list | tuple):
         return rows(value)
+    if isinstance(value, set | frozenset):
+        given = rows(value).node()
+        assert isinstance(given, Rows)
+        return rows(in_order(given.rows))
     if isinstance(value, Statement):
         raise mistake("a rule is used inside another", "write each rule on a line of its own")
     raise mistake(f"{type(value).__name__} is no collection", "use collections and expressions, or rows([...])")

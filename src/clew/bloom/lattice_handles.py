@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from clew.bloom.capture import current, mistake
 from clew.bloom.expressions import Apply, Elements, LatticeExpr, LatticeRef, Value, WhenTrue
-from clew.bloom.handles import _SIGNS, Marked, Relation, Statement, as_relation
+from clew.bloom.function_code import LookedInto
+from clew.bloom.handles import SIGNS, Marked, Relation, Statement, as_relation
 from clew.bloom.lattices import LATTICES, PLAIN, SAME, Method
 from clew.bloom.program import Op
 from clew.bloom.values import BadValueError
@@ -77,7 +78,7 @@ class LatticeRelation:
         raise mistake("a lattice is used as a condition", "use when_true(rows)")
 
 
-class LatticeHandle(LatticeRelation):
+class LatticeHandle(LatticeRelation, LookedInto):
     """A lattice of a node."""
 
     is_temp = False
@@ -111,7 +112,7 @@ class LatticeHandle(LatticeRelation):
     def __lt__(self, other: Any) -> Statement:
         if not isinstance(other, Marked):
             raise mistake("'<' is no operator of rules", "write <= (now) or <+ (next step)")
-        return self._record(_SIGNS[other.sign], other.relation)
+        return self._record(SIGNS[other.sign], other.relation)
 
     def _record(self, op: Op, rhs: Any) -> Statement:
         if current() is None:

@@ -61,6 +61,7 @@ class Machine:
         self._faults = Faults()
         self._evaluation = Evaluation(program, form, self._stores, self._cells, address, self._faults)
         self._waiting = _Waiting()
+        self._rejected: dict[str, frozenset[Row]] = {}  # in the last step, because of other rows with their keys
         self._first = True
 
     # -- from outside --------------------------------------------------------------------------------------------
@@ -145,7 +146,10 @@ class Machine:
 
     @property
     def pending(self) -> bool:
-        """Whether a step would find something new; before the first one it would."""
+        """Whether a step would find something new; before the first one it would.
+
+        A row that a rule gives again and again, and that has just been refused, is nothing new.
+        """
         waiting = self._waiting
         return (
             self._first
@@ -157,7 +161,8 @@ class Machine:
 
     def _would_insert(self, name: str, rows: Iterable[Row]) -> bool:
         store = self._stores[name]
-        return any(not store.persists or row not in store.rows for row in rows)
+        known = self._rejected.get(name, ())
+        return any(not store.persists or (row not in store.rows and row not in known) for row in rows)
 
     def _would_delete(self, name: str, rows: Iterable[Row]) -> bool:
         there = self._stores[name].rows
@@ -187,8 +192,15 @@ class Machine:
                     store.remove(row)
         for name, given in waiting.inserted.items():
             merge(self._stores[name], given, name, self._faults)
+        self._rejected = {name: self._not_in(name, given) for name, given in waiting.inserted.items()}
         for name, value in waiting.merged:
             self._cells[name].merge(value)
+
+    def _not_in(self, name: str, given: Iterable[tuple[Origin, Iterable[Row]]]) -> frozenset[Row]:
+        store = self._stores[name]
+        if not store.persists or store.key_of is None:
+            return frozenset()
+        return frozenset(row for _, rows in given for row in rows if row not in store.rows)
 
     def _sent(self, from_outside: Mapping[str, list[Row]]) -> tuple[tuple[tuple[str, Row], ...], tuple[Row, ...]]:
         derived: dict[str, dict[Row, None]] = {}

@@ -13,26 +13,23 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from clew.bloom.capture import Capture, acting_node, capturing, current, mistake, position_of_error, user_position
+from clew.bloom.collection_handles import Temps
 from clew.bloom.declarations import Block, Declaration, Imported, OutcomeBlock
 from clew.bloom.everywhere import Everywhere
-from clew.bloom.expressions import AnyExpr, Columns, Expr, Fold, Parts, Transform
-from clew.bloom.handles import Temps, as_relation
+from clew.bloom.expressions import AnyExpr, Columns, Expr, Parts
+from clew.bloom.function_code import HasCollections, names_behind
+from clew.bloom.handles import as_relation
 from clew.bloom.lattice_handles import LatticeHandle, LatticeRelation
 from clew.bloom.program import BloomProgram, Op, Rule
+from clew.bloom.rule_checks import as_lattice, as_rows, check_operator, check_width
 from clew.bloom.schema import Collection, Kind, Schema
-from clew.bloom.symbolic import OpaqueError, Whole, here
+from clew.bloom.symbolic import OpaqueError, here
 from clew.errors import ClewError, Position, ProgramError
 
-_ALLOWED = {
-    Op.NOW: (Kind.TABLE, Kind.SCRATCH, Kind.INPUT, Kind.OUTPUT, Kind.TEMP, Kind.LATTICE),
-    Op.NEXT: (Kind.TABLE, Kind.SCRATCH, Kind.INPUT, Kind.OUTPUT, Kind.LATTICE),
-    Op.DELETE: (Kind.TABLE,),
-    Op.SEND: (Kind.CHANNEL, Kind.LOOPBACK, Kind.STDIO),
-}
 _INTERFACES = (Kind.INPUT, Kind.OUTPUT)
 
 
-class Module:
+class Module(HasCollections):
     """What all Bloom classes have; ``clew.bloom.Bloom`` adds the node that runs it."""
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -53,6 +50,7 @@ class Module:
         self._collections: dict[str, Collection] = {}
         self._shapes: dict[str, tuple[Columns, Parts]] = {}
         self._temps: dict[tuple[type, str], str] = {}
+        self._kept: dict[str, Any] = {}
 
     # -- for rules -----------------------------------------------------------------------------------------------
 
@@ -148,7 +146,7 @@ class Module:
 
     def collections_named(self, names: Iterable[str]) -> list[str]:
         """Which of these names are collections here, temps, or collections of modules imported here."""
-        named = frozenset(names)
+        named = names_behind(type(self), names)
         found = [self.resolved(n, writing=False) for n in sorted(named) if _declaring(type(self), n)]
         if "temp" in named:
             temps = self._root._temps.items()
@@ -157,6 +155,19 @@ class Module:
             if name in named:
                 found += self.part(name, imported.module).collections_named(named)
         return found
+
+    def keeps_attribute(self, name: str) -> None:
+        self._kept[name] = getattr(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kept = self.__dict__.get("_kept", {})
+        if name in kept and (type(value), value) != (type(kept[name]), kept[name]):
+            raise ProgramError(
+                f"{type(self).__name__}.{name} becomes {value!r} after rules were read with {kept[name]!r}",
+                position=user_position(),
+                remedy="set it before the node is used, or keep what changes in a table",
+            )
+        super().__setattr__(name, value)
 
     def record(self, handle: Any, op: Op, rhs: Any) -> None:
         capture = current()
@@ -167,12 +178,12 @@ class Module:
         if getattr(handle, "is_temp", False):
             self._define_temp(handle, target, op, expr, capture, position)
         collection = self._root._collections[target]
-        _check_operator(collection, op)
+        check_operator(collection, op)
         if isinstance(handle, LatticeHandle):
-            expr = _as_lattice(expr, collection)
+            expr = as_lattice(expr, collection)
         else:
-            expr = _as_rows(expr, collection)
-            _check_width(expr, collection)
+            expr = as_rows(expr, collection)
+            check_width(expr, collection)
         capture.rules.append(Rule(target, op, expr, capture.block, position))
 
     def _define_temp(
@@ -343,55 +354,3 @@ def _declared_under(part: Module, name: str) -> Iterator[Collection]:
 def _described(declaration: Declaration) -> str:
     schema = declaration.schema
     return f"{declaration.kind.value} [{', '.join(schema.keys)}] => [{', '.join(schema.values)}]"
-
-
-# -- checks of a rule --------------------------------------------------------------------------------------------
-
-
-def _check_operator(collection: Collection, op: Op) -> None:
-    if collection.kind in _ALLOWED[op]:
-        return
-    remedies = [o.value for o, kinds in _ALLOWED.items() if collection.kind in kinds]
-    kind = collection.kind.value
-    article = "an" if kind[0] in "aeiou" else "a"
-    raise mistake(
-        f"'{op.value}' into {article} {kind} ('{collection.name}')",
-        f"use {' or '.join(remedies)}" if remedies else "its rows come by themselves: derive another collection",
-    )
-
-
-def _check_width(expr: Expr, collection: Collection) -> None:
-    wanted = collection.schema.columns
-    widths = {len(expr.columns)} if expr.columns else _widths(expr)
-    for width in sorted(widths - {len(wanted)}):
-        named = f" ({', '.join(expr.columns)})" if expr.columns else ""
-        raise mistake(
-            f"rows with {width} columns{named} are put into '{collection.name}', which has {len(wanted)}"
-            f" ({', '.join(wanted)})",
-            "give a value for each column: map(lambda row: (...))"
-            + ("; <- needs the full row" if collection.kind is Kind.TABLE else ""),
-        )
-
-
-def _widths(expr: Expr) -> set[int]:
-    if isinstance(expr, Transform) and expr.function.paths is not None:
-        rows = (row for path in expr.function.paths for row in path.rows)
-        return {len(row) for row in rows if not isinstance(row, Whole)}
-    return set()
-
-
-def _as_lattice(expr: AnyExpr, collection: Collection) -> AnyExpr:
-    assert collection.lattice is not None
-    given = getattr(expr, "lattice", None)
-    if given is None:
-        return Fold(expr, None, collection.lattice)  # type: ignore[arg-type]  # it is no lattice
-    if given != collection.lattice:
-        what = f"a {given} is merged into '{collection.name}', a {collection.lattice}"
-        raise mistake(what, "use the same lattice")
-    return expr
-
-
-def _as_rows(expr: AnyExpr, collection: Collection) -> Expr:
-    if getattr(expr, "lattice", None) is not None:
-        raise mistake(f"a lattice is put into '{collection.name}'", "take its rows: .elements()")
-    return expr  # type: ignore[return-value]

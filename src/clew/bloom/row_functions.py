@@ -10,6 +10,7 @@ from clew.bloom import symbolic
 from clew.bloom.capture import current, mistake, user_position
 from clew.bloom.columns import distinct
 from clew.bloom.expressions import Columns, Expr, Parts, Role, RowFunction
+from clew.bloom.function_code import as_written, brought_along, collections_read, keep_what_it_uses
 from clew.errors import Notice
 
 
@@ -18,8 +19,10 @@ def row_function(function: Callable[..., Any], role: Role, source: Expr) -> RowF
     position = user_position()
     if not callable(function):
         raise mistake(f"{role.value} needs a function of a row, not {function!r}", "write lambda row: ...")
+    function = as_written(function)
+    _refuse_address(function)
     parts = _parts_for(function, source)
-    reads = _collections_read(function)
+    reads = collections_read(function)
     if not source.columns:
         return _opaque(function, role, parts, "what the function before it returns is not known", reads, position)
     if reads:
@@ -34,7 +37,7 @@ def row_function(function: Callable[..., Any], role: Role, source: Expr) -> RowF
         paths = symbolic.paths_of(function, parts, makes[role])
     except symbolic.OpaqueError as reason:
         return _opaque(function, role, parts, str(reason), reads, position)
-    return RowFunction(function, role, parts, paths, None, reads, position)
+    return RowFunction(keep_what_it_uses(function), role, parts, paths, None, reads, position)
 
 
 def _opaque(
@@ -52,6 +55,15 @@ def _opaque(
     return RowFunction(function, role, parts, None, reason, reads, position)
 
 
+def _refuse_address(function: Callable[..., Any]) -> None:
+    """It is known when the function is called, and not before."""
+    if any(isinstance(value, symbolic.SymbolicValue) for value in brought_along(function)):
+        raise mistake(
+            "a function is given self.ip_port in a variable, and it is not known yet",
+            "write self.ip_port inside the function",
+        )
+
+
 def _parts_for(function: Callable[..., Any], source: Expr) -> Parts:
     """What the function is given: a row of each side of a join, or one row with all columns."""
     try:
@@ -60,32 +72,14 @@ def _parts_for(function: Callable[..., Any], source: Expr) -> Parts:
         return source.parts
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     needed = sum(p.default is p.empty for p in positional)
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters) or needed <= len(source.parts) <= len(positional):
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters) or needed == len(source.parts):
         return source.parts
-    if needed <= 1 <= len(positional):
+    if needed <= 1 <= len(positional):  # the others have values: lambda row, limit=3: ...
         return (source.columns,)
     raise mistake(
         f"the function takes {needed} rows, here are {len(source.parts)}",
         "a function gets one row, or for a join one of each side",
     )
-
-
-def _collections_read(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The collections that a function mentions: it may look into them."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return ()
-    found: list[str] = []
-    for variable, cell in zip(code.co_freevars, getattr(function, "__closure__", None) or (), strict=True):
-        try:
-            owner = cell.cell_contents
-        except ValueError:
-            continue
-        if hasattr(owner, "reading"):
-            found.append(owner.reading())
-        elif hasattr(owner, "collections_named"):
-            found.extend(owner.collections_named(set(symbolic.names_of(variable, code))))
-    return tuple(sorted(set(found)))
 
 
 def result_columns(function: RowFunction) -> Columns:

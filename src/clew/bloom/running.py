@@ -19,9 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from clew.bloom.collection_handles import CollectionHandle
 from clew.bloom.driver import Driver, Settings, Watch
 from clew.bloom.expressions import Expr
-from clew.bloom.handles import CollectionHandle
 from clew.bloom.machine import Machine, Stepped
 from clew.bloom.node import Node
 from clew.bloom.program import Op

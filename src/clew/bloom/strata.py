@@ -50,6 +50,8 @@ def uses(expr: AnyExpr, *, strict: bool = False) -> Iterator[tuple[str, bool]]:
             yield collection, strict
         case Transform(_, function) | Fold(_, RowFunction() as function):
             yield from ((name, True) for name in function.reads)
+        case Reduce():
+            yield from ((name, True) for name in expr.reads)
     for child in children(expr):
         yield from uses(child, strict=strict or _is_strict(expr, child))
 

@@ -1,19 +1,18 @@
 """What a function of rows does, found out by calling it with rows of symbols.
 
-A symbol stands for a column.  Arithmetic with it gives an expression, a comparison whose truth is asked for
-splits the call in two, and each way through the function is a ``Path``: under these conditions, these rows.
-Everything that a symbol cannot answer for, such as a method of a string or the type of a value, makes the function
-*opaque*; so does code in which a wrong answer would go unnoticed (``is``, calls of other functions, ``match``).
+A symbol stands for a column.  Arithmetic with it gives an expression, a comparison splits the call in two, and
+each way through the function is a ``Path``: under these conditions, these rows.  Everything that a symbol cannot
+answer for, such as a method of a string or the type of a value, makes the function *opaque*; so does code in which
+a wrong answer would go unnoticed (``is``, calls of other functions, ``match``), see ``function_code``.
 """
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
-from types import CodeType
 from typing import Any, NoReturn
+
+from clew.bloom.function_code import why_unseen
 
 #: More ways through a function than this are not worth knowing.
 _MOST_PATHS = 64
@@ -71,7 +70,10 @@ Scalar = Column | Constant | Here | Operation | Nested | Item
 
 @dataclass(frozen=True)
 class Test:
-    """``left op right``, with ``== != < <= > >=`` as in Python."""
+    """``left op right``, with ``== != < <= > >=`` as in Python.
+
+    Of two values one is taken to be the smaller, or they are equal: sets in columns are not understood here.
+    """
 
     op: str
     left: Scalar
@@ -80,7 +82,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Whole:
-    """A row that is the tuple in a column."""
+    """A row that is the tuple in a column; no row, where a function for ``map`` finds None in it."""
 
     value: Scalar
 
@@ -109,7 +111,9 @@ def paths_of(
     rows_of: Callable[[Any], tuple[RowShape, ...]],
 ) -> tuple[Path, ...]:
     """All ways through the function; ``rows_of`` makes rows of what it returns.  Raises ``OpaqueError``."""
-    _refuse_what_symbols_cannot_see(function)
+    unseen = why_unseen(function)
+    if unseen is not None:
+        raise OpaqueError(unseen)
     found: list[Path] = []
     pending: list[tuple[bool, ...]] = [()]
     while pending:
@@ -141,6 +145,8 @@ class _Walk:
         if test in self._known:
             return self._known[test]
         number = len(self._outcomes)
+        if number == _MOST_PATHS:
+            raise OpaqueError(f"there are more than {_MOST_PATHS} tests on one way through it")
         outcome = self._decided[number] if number < len(self._decided) else True
         self._outcomes.append(outcome)
         negated = Test(_NEGATED[test.op], test.left, test.right)
@@ -151,64 +157,6 @@ class _Walk:
     def not_taken(self) -> Iterator[tuple[bool, ...]]:
         for number in range(len(self._outcomes) - 1, len(self._decided) - 1, -1):
             yield (*self._outcomes[:number], False)
-
-
-def _refuse_what_symbols_cannot_see(function: Callable[..., Any]) -> None:
-    code = getattr(function, "__code__", None)
-    if code is None:
-        raise OpaqueError(f"{getattr(function, '__name__', function)!r} is not written in Python")
-    cells = {
-        name: cell.cell_contents
-        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True)
-        if _is_filled(cell)
-    }
-    called = ""
-    for instruction in dis.get_instructions(code):
-        name = instruction.opname
-        if name in ("LOAD_GLOBAL", "LOAD_NAME"):
-            _refuse_callable(instruction.argval, function.__globals__)
-        elif name in ("LOAD_DEREF", "LOAD_CLASSDEREF") and callable(cells.get(instruction.argval)):
-            raise OpaqueError(f"it uses {instruction.argval}")
-        elif name == "LOAD_METHOD":
-            called = instruction.argval
-        elif name.startswith("CALL"):
-            raise OpaqueError(f"it calls .{called}" if called else "it calls another function")
-        elif name == "MAKE_FUNCTION":
-            raise OpaqueError("it contains another function or a comprehension")
-        elif name in ("IS_OP", "PUSH_EXC_INFO", "IMPORT_NAME") or "_NONE" in name or name.startswith("MATCH_"):
-            raise OpaqueError(_SAID.get(name, "it asks what kind of value something is"))
-
-
-_SAID = {"PUSH_EXC_INFO": "it handles exceptions", "IMPORT_NAME": "it imports"}
-
-
-def _refuse_callable(name: str, known: dict[str, Any]) -> None:
-    if name in known:
-        value = known[name]
-        if not callable(value):
-            return
-    raise OpaqueError(f"it uses {name}")
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018  # raises where nothing was assigned yet
-    except ValueError:
-        return False
-    return True
-
-
-def names_of(variable: str, code: CodeType) -> Iterator[str]:
-    """The attributes of an outer variable that a function uses, and theirs; if it is passed on, all names."""
-    instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
-    for place, instruction in enumerate(instructions):
-        if instruction.opname != "LOAD_DEREF" or instruction.argval != variable:
-            continue
-        chain = list(takewhile(lambda i: i.opname in ("LOAD_ATTR", "LOAD_METHOD"), instructions[place + 1 :]))
-        yield from (str(i.argval) for i in chain) if chain else code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from names_of(variable, constant)
 
 
 # -- symbols -----------------------------------------------------------------------------------------------------
@@ -231,7 +179,7 @@ class SymbolicRow:
         if isinstance(index, str):
             return self.__getattr__(index)
         if isinstance(index, slice):
-            return list(self)[index]
+            return tuple(self)[index]
         if isinstance(index, int) and -len(self._columns) <= index < len(self._columns):
             return SymbolicValue(self._walk, Column(self._part, index % len(self._columns)))
         raise OpaqueError(f"rows have no column number {index!r}")
@@ -243,18 +191,29 @@ class SymbolicRow:
         return len(self._columns)
 
     def __add__(self, other: Any) -> tuple[Any, ...]:
-        return (*self, *other)
+        return (*self, *_like_row(other))
 
     def __radd__(self, other: Any) -> tuple[Any, ...]:
-        return (*other, *self)
+        return (*_like_row(other), *self)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, SymbolicRow | tuple | list) and len(other) == len(self):
+        if isinstance(other, SymbolicRow | tuple) and len(other) == len(self):
             return all(mine == theirs for mine, theirs in zip(self, other, strict=True))
         raise OpaqueError("it compares a whole row")
 
     def __hash__(self) -> int:
         raise OpaqueError("it looks a row up")
+
+    def __str__(self) -> str:
+        raise OpaqueError("it writes a row as text")
+
+    __repr__ = __str__
+
+
+def _like_row(value: Any) -> SymbolicRow | tuple[Any, ...]:
+    if isinstance(value, SymbolicRow | tuple):
+        return value
+    raise OpaqueError(f"it adds a {type(value).__name__} to a row")
 
 
 class SymbolicValue:
@@ -268,7 +227,7 @@ class SymbolicValue:
 
     def _with(self, op: str, left: Any, right: Any) -> SymbolicValue:
         other = right if left is self else left
-        return SymbolicValue(self._walk_with(other), Operation(op, scalar_of(left), scalar_of(right)))
+        return SymbolicValue(self._walk_with(other), Operation(op, operand_of(left), operand_of(right)))
 
     def _walk_with(self, other: Any) -> _Walk | None:
         """The address of the node belongs to every walk."""
@@ -315,28 +274,31 @@ class SymbolicValue:
             return SymbolicValue(self._walk, Item(self._scalar, index))
         raise OpaqueError(f"it takes [{index!r}] of a value")
 
-    def _test(self, op: str, other: Any) -> SymbolicTruth:
+    def _test(self, op: str, other: Any) -> bool:
         walk = self._walk_with(other)
         if walk is None:
             raise OpaqueError("it asks for the address of the node, which is not known while rules are read")
-        return SymbolicTruth(walk, Test(op, self._scalar, scalar_of(other)))
+        right = operand_of(other)
+        if op not in ("==", "!=") and any(_is_set(side) for side in (self._scalar, right)):
+            raise OpaqueError("it compares sets, of which neither may be the smaller")
+        return walk.decide(Test(op, self._scalar, right))
 
-    def __eq__(self, other: object) -> SymbolicTruth:  # type: ignore[override]
+    def __eq__(self, other: object) -> bool:
         return self._test("==", other)
 
-    def __ne__(self, other: object) -> SymbolicTruth:  # type: ignore[override]
+    def __ne__(self, other: object) -> bool:
         return self._test("!=", other)
 
-    def __lt__(self, other: Any) -> SymbolicTruth:
+    def __lt__(self, other: Any) -> bool:
         return self._test("<", other)
 
-    def __le__(self, other: Any) -> SymbolicTruth:
+    def __le__(self, other: Any) -> bool:
         return self._test("<=", other)
 
-    def __gt__(self, other: Any) -> SymbolicTruth:
+    def __gt__(self, other: Any) -> bool:
         return self._test(">", other)
 
-    def __ge__(self, other: Any) -> SymbolicTruth:
+    def __ge__(self, other: Any) -> bool:
         return self._test(">=", other)
 
     def _no(self, what: str) -> NoReturn:
@@ -371,26 +333,11 @@ class SymbolicValue:
     __repr__ = __str__
 
 
-class SymbolicTruth:
-    """The outcome of a comparison; to ask for it decides it."""
-
-    __slots__ = ("_test", "_walk")
-
-    def __init__(self, walk: _Walk, test: Test) -> None:
-        self._walk = walk
-        self._test = test
-
-    def __bool__(self) -> bool:
-        return self._walk.decide(self._test)
-
-
 def scalar_of(value: Any) -> Scalar:
     """What a column gets."""
     match value:
         case SymbolicValue():
             return value._scalar
-        case SymbolicTruth():
-            return Constant(bool(value))
         case SymbolicRow():
             return Nested(tuple(scalar_of(item) for item in value))
         case tuple() | list():
@@ -401,6 +348,21 @@ def scalar_of(value: Any) -> Scalar:
         case None | bool() | int() | float() | str() | bytes() | frozenset():
             return Constant(value)
     raise OpaqueError(f"it makes a {type(value).__name__}")
+
+
+def operand_of(value: Any) -> Scalar:
+    """What is computed or compared with: a list becomes a tuple in a column, but is none before."""
+    if _has_list(value):
+        raise OpaqueError("it computes with a list")
+    return scalar_of(value)
+
+
+def _has_list(value: Any) -> bool:
+    return isinstance(value, list) or (isinstance(value, tuple) and any(_has_list(item) for item in value))
+
+
+def _is_set(scalar: Scalar) -> bool:
+    return isinstance(scalar, Constant) and isinstance(scalar.value, frozenset)
 
 
 def here() -> SymbolicValue:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 Row = tuple[Any, ...]
@@ -10,6 +11,7 @@ Row = tuple[Any, ...]
 #: Beyond this a number is no longer the same number in msgpack and SQLite.
 LARGEST_INTEGER = 2**63 - 1
 _DEEPEST = 50
+_AS_THEY_ARE = frozenset([type(None), bool, int, float, str, bytes, tuple, list, set, frozenset])
 
 
 class BadValueError(ValueError):
@@ -18,6 +20,8 @@ class BadValueError(ValueError):
 
 def frozen(value: Any, depth: int = 0) -> Any:
     """The value as it is kept: lists become tuples, sets become frozen; what can change is refused."""
+    if type(value) not in _AS_THEY_ARE:
+        value = _plain(value)
     match value:
         case None | bool() | str() | bytes():
             return value
@@ -35,13 +39,32 @@ def frozen(value: Any, depth: int = 0) -> Any:
         return tuple([frozen(item, depth + 1) for item in value])
     if isinstance(value, set | frozenset):
         return frozenset(frozen(item, depth + 1) for item in value)
-    if getattr(value, "is_lattice_value", False):
+    if getattr(type(value), "is_lattice_value", False):
         return value
     hint = " (use tuple(sorted(d.items())))" if isinstance(value, dict) else ""
     raise BadValueError(f"{type(value).__name__} is no value for a column{hint}: it can change or cannot be sent")
 
 
+def _plain(value: Any) -> Any:
+    """A member of an IntEnum and its like is kept as the number or text that it is, and would arrive as."""
+    bases: tuple[Any, ...] = (int, float, str, bytes)
+    for base in bases:
+        if isinstance(value, base):
+            return base.__getnewargs__(value)[0]
+    return value
+
+
+def cannot_change(value: Any) -> bool:
+    """Whether it is a value as columns hold it, and not only something that can be made one."""
+    if isinstance(value, tuple | frozenset):
+        return all(cannot_change(item) for item in value)
+    plain = value is None or isinstance(value, bool | int | float | str | bytes)
+    return plain or bool(getattr(type(value), "is_lattice_value", False))
+
+
 def frozen_row(row: Iterable[Any]) -> Row:
+    if not isinstance(row, tuple | list):
+        raise BadValueError(f"a row is a tuple, not {type(row).__name__}")
     return tuple([frozen(value) for value in row])
 
 
@@ -61,7 +84,16 @@ def sort_key(value: Any) -> tuple[Any, ...]:
 
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
-    try:
-        return sorted(rows)  # mostly columns have one type, and then this is the same order, and fast
-    except TypeError:
-        return sorted(rows, key=sort_key)
+    given = list(rows)
+    if not any(_has_set(row) for row in given):  # sets can be compared, but not ordered
+        with suppress(TypeError):
+            return sorted(given)  # mostly columns have one type, and then this is the same order, and fast
+    return sorted(given, key=sort_key)
+
+
+def _has_set(value: Row) -> bool:
+    for item in value:
+        kind = type(item)
+        if kind is frozenset or (kind is tuple and _has_set(item)):
+            return True
+    return False

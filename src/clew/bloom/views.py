@@ -9,6 +9,7 @@ from clew.bloom.row_types import row_type
 from clew.bloom.schema import Schema
 from clew.bloom.storage import Cell, Store
 from clew.bloom.values import BadValueError, frozen_row, in_order
+from clew.errors import UsageError
 
 
 class RowsView:
@@ -36,7 +37,13 @@ class RowsView:
     def row(self, key: Any) -> Any:
         """The row with this key, or None.  The key is a tuple if it has several columns."""
         keys = len(self._schema.keys)
-        wanted = frozen_row((key,) if keys == 1 else key)
+        try:
+            wanted = frozen_row((key,) if keys == 1 else key)
+        except BadValueError as error:
+            raise UsageError(
+                f"{key!r} is no key: {error}",
+                remedy=f"give the values of {', '.join(self._schema.keys)} as a tuple",
+            ) from None
         if self._store.key_of is None:
             return self._named(wanted) if wanted in self._store.rows else None
         found = self._store.by_key.get(wanted[0] if keys == 1 else wanted)

@@ -36,7 +36,6 @@ def _with(path: Path, stream: Stream, **of_component: bool | Ordering) -> Datafl
         Lineage(False, (_dependency("x", "y"), _dependency("x", "z"))),
         Lineage(False, (_dependency("x", "z"), _dependency("x y", "w"))),
     ],
-    ids=str,
 )
 def test_every_lineage(lineage: Lineage) -> None:
     dataflow = _with(Path("i", "o", annotation("OW:x"), lineage), Stream("in"))

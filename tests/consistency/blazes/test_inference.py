@@ -45,7 +45,11 @@ RULES: list[tuple[Label, str, str, tuple[Label, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("label", "path", "rule", "gives"), RULES, ids=lambda value: str(value))
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+@pytest.mark.parametrize(("label", "path", "rule", "gives"), RULES, ids=_shown)
 def test_a_rule(label: Label, path: str, rule: str, gives: tuple[Label, ...]) -> None:
     inferred = infer(label, annotation(path))
     assert (inferred.rule.value, inferred.labels) == (rule, gives)

@@ -1,0 +1,260 @@
+"""What the code of a function says before it is called: what it uses from outside, and what it looks into.
+
+A function is called with symbols only if nothing in it goes by unseen: everything that it uses from outside must
+be the same in every call.  The collections that it mentions, also in methods and functions that it calls, are
+dependencies of its rule.
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from inspect import getattr_static
+from itertools import takewhile
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from clew.bloom.values import cannot_change
+
+
+class LookedInto:
+    """A collection, as a function of a rule may use it."""
+
+    def reading(self) -> str:
+        raise NotImplementedError
+
+
+class HasCollections:
+    """A module, as a function of a rule may use it: mostly under the name ``self``."""
+
+    def collections_named(self, names: Iterable[str]) -> list[str]:
+        raise NotImplementedError
+
+    def keeps_attribute(self, name: str) -> None:
+        """Rules were understood with the value that the attribute has now."""
+        raise NotImplementedError
+
+
+# -- what it uses ------------------------------------------------------------------------------------------------
+
+_OUTER = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
+_SAID = {
+    "PUSH_EXC_INFO": "it handles exceptions",
+    "IMPORT_NAME": "it imports",
+    "MAKE_FUNCTION": "it contains another function or a comprehension",
+    "STORE_GLOBAL": "it changes something outside",
+    "STORE_DEREF": "it changes something outside",
+    "STORE_ATTR": "it changes something outside",
+}
+
+
+def why_unseen(function: Callable[..., Any]) -> str | None:
+    """Why calling the function with symbols would not show what it does; None if it would."""
+    if not isinstance(function, FunctionType):
+        name = getattr(function, "__name__", function)
+        return "it is a method" if isinstance(function, MethodType) else f"{name!r} is not written in Python"
+    if not all(map(cannot_change, _defaults(function))):
+        return "a parameter has a default value that can change"
+    called = ""
+    instructions = _instructions(function.__code__)
+    for place, instruction in enumerate(instructions):
+        name = instruction.opname
+        reason = None
+        if name in _OUTER:
+            reason = _why_outside(function, instruction.argval, _attributes_after(instructions[place + 1 :]))
+        elif name == "LOAD_METHOD":
+            called = instruction.argval
+        elif name.startswith("CALL"):
+            reason = f"it calls .{called}" if called else "it calls another function"
+        elif name in _SAID:
+            reason = _SAID[name]
+        elif name == "IS_OP" or "_NONE" in name or name.startswith("MATCH_"):
+            reason = "it asks what kind of value something is"
+        if reason is not None:
+            return reason
+    return None
+
+
+def _why_outside(function: FunctionType, variable: str, attributes: tuple[str, ...]) -> str | None:
+    known = _cells(function) if variable in function.__code__.co_freevars else function.__globals__
+    if variable not in known:
+        return f"it uses {variable}"
+    _, value, spelled = _followed(known[variable], variable, attributes)
+    if callable(value):
+        return f"it uses {spelled}"
+    if not (cannot_change(value) or spelled.endswith(".ip_port")):
+        return f"it uses {spelled}, which can change"
+    return None
+
+
+def keep_what_it_uses(function: Callable[..., Any]) -> FunctionType:
+    """A function that was seen through, with what it uses from outside as it is now."""
+    assert isinstance(function, FunctionType)
+    names, known = function.__code__.co_names, function.__globals__
+    for variable, attributes in _outer_uses(function.__code__):
+        if variable in function.__code__.co_freevars:
+            owner, _, spelled = _followed(_cells(function)[variable], variable, attributes)
+            if isinstance(owner, HasCollections):
+                owner.keeps_attribute(spelled.rpartition(".")[2])
+    return _made_again(function, {name: known[name] for name in ("__builtins__", *names) if name in known})
+
+
+def as_written(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the local variables around it as they are now: in a loop, each rule has its own."""
+    return _made_again(function, function.__globals__) if isinstance(function, FunctionType) else function
+
+
+def brought_along(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """The values of the local variables around a function that it uses, and of its parameters."""
+    if not isinstance(function, FunctionType):
+        return ()
+    return (*_cells(function).values(), *_defaults(function))
+
+
+def _made_again(function: FunctionType, known: dict[str, Any]) -> FunctionType:
+    cells = tuple(CellType(c.cell_contents) if _is_filled(c) else c for c in function.__closure__ or ())
+    made = FunctionType(function.__code__, known, function.__name__, function.__defaults__, cells)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _followed(value: Any, variable: str, attributes: tuple[str, ...]) -> tuple[Any, Any, str]:
+    """The value of ``variable.a.b``, what it is an attribute of, and its name: modules are gone through."""
+    owner, spelled = None, variable
+    for attribute in attributes:
+        if not isinstance(value, HasCollections | ModuleType):
+            break
+        computed = isinstance(getattr_static(type(value), attribute, None), property)
+        spelled = f"{spelled}.{attribute}"
+        owner, value = value, object() if computed else getattr(value, attribute, None)
+    return owner, value, spelled
+
+
+def _outer_uses(code: CodeType) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The variables from outside that a function uses, each with the attributes that it goes on to."""
+    instructions = _instructions(code)
+    for place, instruction in enumerate(instructions):
+        if instruction.opname in _OUTER:
+            yield instruction.argval, _attributes_after(instructions[place + 1 :])
+
+
+def _instructions(code: CodeType) -> list[dis.Instruction]:
+    return [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
+
+
+def _attributes_after(instructions: list[dis.Instruction]) -> tuple[str, ...]:
+    return tuple(i.argval for i in takewhile(lambda i: i.opname in ("LOAD_ATTR", "LOAD_METHOD"), instructions))
+
+
+def _cells(function: FunctionType) -> dict[str, Any]:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
+
+
+def _is_filled(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018  # raises where nothing was assigned yet
+    except ValueError:
+        return False
+    return True
+
+
+def _defaults(function: FunctionType) -> tuple[Any, ...]:
+    return (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+
+
+# -- what it looks into ------------------------------------------------------------------------------------------
+
+
+def collections_read(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The collections that a function mentions, or something that it calls: it may look into them."""
+    return tuple(sorted(set(_read(function, []))))
+
+
+def _read(function: Any, seen: list[Any]) -> Iterator[str]:
+    if any(function is known for known in seen):
+        return
+    seen.append(function)
+    match function:
+        case partial():
+            yield from _read(function.func, seen)
+            for given in (*function.args, *function.keywords.values()):
+                yield from _read_through(given, _all_names(function.func), seen)
+        case MethodType():
+            yield from _read_through(function.__self__, _names_of_first(function.__func__), seen)
+        case FunctionType():
+            for variable, value in _cells(function).items():
+                yield from _read_through(value, _names_of(variable, function), seen)
+            for value in _defaults(function):
+                yield from _read_through(value, _all_names(function), seen)
+
+
+def _read_through(value: Any, names: frozenset[str], seen: list[Any]) -> Iterator[str]:
+    if isinstance(value, HasCollections):
+        yield from value.collections_named(names)
+    elif isinstance(value, LookedInto):
+        yield value.reading()
+    else:
+        yield from _read(value, seen)
+
+
+def names_behind(owner: type, names: Iterable[str]) -> frozenset[str]:
+    """The names, and those that methods and properties with such names use of ``self``."""
+    found = set(names)
+    waiting = list(found)
+    while waiting:
+        member = getattr_static(owner, waiting.pop(), None)
+        fresh = _names_of_first(member.fget if isinstance(member, property) else member) - found
+        found |= fresh
+        waiting += fresh
+    return frozenset(found)
+
+
+def _names_of_first(method: Any) -> frozenset[str]:
+    """What a method uses of ``self``; those of every module use no collections by name."""
+    if not isinstance(method, FunctionType) or method.__module__.startswith("clew.bloom."):
+        return frozenset()
+    first = method.__code__.co_varnames[:1]
+    return _names_of(first[0], method) if first else frozenset()
+
+
+def _names_of(variable: str, function: FunctionType) -> frozenset[str]:
+    """The attributes of a variable that a function uses, and theirs; if it is passed on, all names."""
+    chains = list(_chains(variable, function.__code__))
+    return frozenset(name for chain in chains for name in chain) if all(chains) else _all_names(function)
+
+
+def _chains(variable: str, code: CodeType) -> Iterator[tuple[str, ...]]:
+    """For each place where a variable is used the attributes that follow; none, where it is passed on."""
+    instructions = _instructions(code)
+    for place, instruction in enumerate(instructions):
+        # Later versions of Python load two variables at once.
+        loaded = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+        if instruction.opname.startswith(("LOAD_DEREF", "LOAD_FAST")) and variable in loaded:
+            yield _attributes_after(instructions[place + 1 :]) if loaded[-1] == variable else ()
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _chains(variable, constant)
+
+
+def _all_names(function: Any) -> frozenset[str]:
+    """All names in a function and in the functions that it knows."""
+    seen: list[FunctionType] = []
+    waiting = [function]
+    found: set[str] = set()
+    while waiting:
+        here = waiting.pop()
+        here = here.__func__ if isinstance(here, MethodType) else here
+        if isinstance(here, FunctionType) and here not in seen:
+            seen.append(here)
+            names = _names_in(here.__code__)
+            found |= names
+            waiting += [here.__globals__.get(name) for name in sorted(names)]
+            waiting += [*_cells(here).values(), *_defaults(here)]
+    return frozenset(found)
+
+
+def _names_in(code: CodeType) -> set[str]:
+    inner = [_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return set(code.co_names).union(*inner)
