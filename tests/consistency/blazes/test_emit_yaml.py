@@ -52,7 +52,6 @@ def test_every_lineage(lineage: Lineage) -> None:
         Stream("in", seals=(frozenset("x"), frozenset("xy")), dependencies=(_dependency("x", "y"),)),
         Stream("in", dependencies=(_dependency("x y", "z"),)),
     ],
-    ids=str,
 )
 def test_every_stream(stream: Stream) -> None:
     dataflow = _with(Path("i", "o", annotation("CR")), stream)
