@@ -6,13 +6,12 @@ import sys
 
 import click
 
-from clew.bloom.module import Module
 from clew.cli import exit_codes
 from clew.cli.files import harmless, refuse_no_file, refuse_unwritable, say, write_file
 from clew.consistency.calm import Analysis, analysed
 from clew.consistency.loading import load_bloom, load_dataflow
 from clew.consistency.orders import try_analysis
-from clew.consistency.workloads import workload_of
+from clew.consistency.workloads import Workload, workload_of
 from clew.errors import UsageError
 from clew.report.calm_document import calm_json
 from clew.report.calm_text import calm_text
@@ -53,20 +52,12 @@ def calm_command(
         refuse_unwritable(json_file, "give a path that can, or -")
     refuse_no_file("--svg", svg_file, "dataflow.svg")
     refuse_no_file("--report", report_file, "calm.html")
-    if orders is None and seed is not None:
-        raise UsageError("--seed is for random orders", remedy="add --try 200")
-    if orders is not None and json_file == "-":
-        raise UsageError("--try prints text", remedy="write the JSON to a file: --json calm.json")
-    workload = None if orders is None else workload_of(_bloom_class(files))
+    workload = _workload(files, orders, seed, json_file)
     analysis = analysed(load_dataflow(files))
     for notice in analysis.flow.notices:
         click.echo(harmless(str(notice)), err=True)
     say(calm_json(analysis, files) if json_file == "-" else harmless(calm_text(analysis)))
-    agree = True
-    if workload is not None and orders is not None:
-        tried = try_analysis(analysis, workload, orders=orders, seed=seed or 0)
-        say(harmless(orders_text(tried)))
-        agree = all(one.pair is None or not outputs[0].label.consistent for outputs, one in tried.items())
+    agree = workload is None or _agrees(analysis, workload, orders or 0, seed or 0)
     if json_file is not None and json_file != "-":
         write_file(json_file, calm_json(analysis, files))
     if svg_file is not None:
@@ -76,10 +67,26 @@ def calm_command(
     sys.exit(exit_codes.HOLDS if analysis.consistent and agree else exit_codes.VIOLATED)
 
 
-def _bloom_class(files: tuple[str, ...]) -> type[Module]:
+def _workload(
+    files: tuple[str, ...], orders: int | None, seed: int | None, json_file: str | None
+) -> Workload | None:
+    """What is run; nothing without --try."""
+    if orders is None:
+        if seed is not None:
+            raise UsageError("--seed is for random orders", remedy="add --try 200")
+        return None
+    if json_file == "-":
+        raise UsageError("--try prints text", remedy="write the JSON to a file: --json calm.json")
     if len(files) != 1 or not split_name(files[0])[0].endswith(".py"):
         raise UsageError("--try runs Bloom programs", remedy="give one class: FILE.py:Class")
-    return load_bloom(files[0]).module
+    return workload_of(load_bloom(files[0]).module)
+
+
+def _agrees(analysis: Analysis, workload: Workload, orders: int, seed: int) -> bool:
+    """Whether what is labelled consistent ends alike in all orders; what is found is shown."""
+    tried = try_analysis(analysis, workload, orders=orders, seed=seed)
+    say(harmless(orders_text(tried)))
+    return all(one.pair is None or not outputs[0].label.consistent for outputs, one in tried.items())
 
 
 def _write_page(analysis: Analysis, file: str) -> None:

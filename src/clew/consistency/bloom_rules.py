@@ -8,6 +8,7 @@ from clew.bloom.expressions import (
     AnyExpr,
     Apply,
     Elements,
+    Expr,
     Extreme,
     Fold,
     Group,
@@ -41,16 +42,21 @@ from clew.consistency.directions import (
     misused,
     shifted,
 )
+from clew.consistency.seals import Known, is_sealed
 
+NOTHING_KNOWN = Known()
 _TRUE = Constant(True)
 _FALSE = Constant(False)
 #: Comparisons of truth values, as comparisons in which True is larger.
 _TRUTHS = {("==", True): ">=", ("!=", False): ">", ("==", False): "<=", ("!=", True): "<"}
 
 
-def understand(rule: Rule, trusted: Trusted) -> Understood:
-    """The rule, with some collections trusted to carry changing columns to rules that only compare them."""
-    reader = _Reader(trusted)
+def understand(rule: Rule, trusted: Trusted, known: Known = NOTHING_KNOWN) -> Understood:
+    """The rule, with some collections trusted to carry changing columns to rules that only compare them.
+
+    ``known``: what other rules say about the collections that this one reads.
+    """
+    reader = _Reader(trusted, known)
     columns = reader.columns(rule.expr)
     if rule.op is Op.DELETE:
         for name in collections_in(rule.expr):
@@ -62,8 +68,9 @@ def understand(rule: Rule, trusted: Trusted) -> Understood:
 
 
 class _Reader:
-    def __init__(self, trusted: Trusted) -> None:
+    def __init__(self, trusted: Trusted, known: Known) -> None:
         self._trusted = trusted
+        self._known = known
         self._reasons: dict[str, str] = {}
         #: What is not monotone if a changing column is used: the collections, and why.
         self._pending: list[tuple[tuple[str, ...], str]] = []
@@ -142,7 +149,15 @@ class _Reader:
     def _join(self, join: Join) -> tuple[Column, ...]:
         sides = [self.columns(source) for source in join.sources]
         for match in join.matches:
-            self.use((sides[match.left_source][match.left], sides[match.right_source][match.right]))
+            left, right = sides[match.left_source][match.left], sides[match.right_source][match.right]
+            ends = [(join.sources[match.left_source], match.left), (join.sources[match.right_source], match.right)]
+            # A count that has become equal to one that it cannot exceed stays so, unless that one changes.
+            self.use(
+                (
+                    None if self._is_at_most(*ends[0], *ends[1]) else left,
+                    None if self._is_at_most(*ends[1], *ends[0]) else right,
+                )
+            )
         if join.take is Take.OUTER:
             self.refuse(collections_in(join.sources[1]), "outer join with")
         if join.take is Take.LEFTS:
@@ -150,6 +165,16 @@ class _Reader:
         if join.take is Take.RIGHTS:
             return sides[1]
         return tuple(column for side in sides for column in side)
+
+    def _is_at_most(self, small: Expr, column: int, large: Expr, other: int) -> bool:
+        match small, large:
+            case Ref(first), Ref(second):
+                return any(
+                    (b.small.collection, b.small.column) == (first, column)
+                    and (b.large.collection, b.large.column) == (second, other)
+                    for b in self._known.bounded
+                )
+        return False
 
     def _notin(self, expr: NotIn) -> tuple[Column, ...]:
         source, absent = self.columns(expr.source), self.columns(expr.absent)
@@ -162,6 +187,8 @@ class _Reader:
         # Which rows there are also counts: a column that changes makes another row.
         self.use(self.columns(group.source))
         made: list[Column] = [None] * len(group.keys)
+        if is_sealed(group, self._known.sealed):
+            return (*made, *(None for _ in group.aggregates))
         for aggregate in group.aggregates:
             direction = OF_AGGREGATE.get(aggregate.function, Direction.ANY)
             made.append(self._changing(group.source, f"{aggregate.function} over", direction))

@@ -2,7 +2,7 @@
 
 Sources: input interfaces, clocks, and channels that nobody here sends to.  A collection that no rule derives, or
 only from rows that are written down, is *fixed*: it has no order that could matter, until it is sent.
-Outputs: output interfaces, channels that nobody here reads, and what is stored and read by nobody.
+Outputs: output interfaces, channels that nobody here reads, and what is stored and leads to none of these.
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ def outputs_of(flow: Dataflow) -> tuple[str, ...]:
             names.add(node.name)
     if not names:
         names = {n.name for n in flow.nodes if n.name in flow.derived and _is_last(n, flow)}
-    if not names:
-        names = {n.name for n in flow.nodes if n.name in flow.derived and n.kind.stored}
+    # State that is updated in place and leads to no output is read by itself alone: it is what there is to see.
+    stored = [n.name for n in flow.nodes if n.name in flow.derived and n.kind.stored]
+    names |= {name for name in stored if not flow.reached([name]) & names}
     return tuple(node.name for node in flow.nodes if node.name in names)
 
 

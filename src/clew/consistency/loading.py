@@ -6,8 +6,8 @@ A Bloom class need not say how it is checked: parts of programs, such as abstrac
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clew.bloom.module import Module, program_of
@@ -30,17 +30,32 @@ def load_dataflow(files: Sequence[str]) -> Dataflow:
     if len(files) > 1:
         message = f"{len(files)} files are given, and one of them is a Python file"
         raise UsageError(message, remedy="give one Bloom program, FILE.py:Class; it may import others")
-    file, name = split_name(python[0])
+    loaded = load_bloom(files[0])
+    return bloom_dataflow(loaded.program, loaded.files)
+
+
+@dataclass(frozen=True)
+class LoadedBloom:
+    """A class with its program; ``files`` says what its user calls the files of the program."""
+
+    module: type[Module]
+    program: BloomProgram
+    files: Mapping[str, str]
+
+
+def load_bloom(where: str) -> LoadedBloom:
+    """The class that ``FILE.py`` or ``FILE.py:Class`` names."""
+    file, name = split_name(where)
     if not Path(file).is_file():
         raise UsageError(f"{file}: no such file", remedy="name a Python file that defines a Bloom class")
     try:
-        program_class = _chosen(file, name)
-        bloom = program_of(program_class)
+        module = _chosen(file, name)
+        program = program_of(module)
     except ClewError as error:
         if error.position:
-            error.position = replace(error.position, file=_known_as(error.position.file, file))
+            error.position = replace(error.position, file=known_as(error.position.file, file))
         raise
-    return bloom_dataflow(bloom, {f: _known_as(f, file) for f in _files(bloom)})
+    return LoadedBloom(module, program, {f: known_as(f, file) for f in _files(program)})
 
 
 def _chosen(file: str, name: str) -> type[Module]:
@@ -66,7 +81,7 @@ def _files(program: BloomProgram) -> tuple[str, ...]:
     return tuple(dict.fromkeys(p.file for p in positions if p is not None))
 
 
-def _known_as(file: str, given: str) -> str:
+def known_as(file: str, given: str) -> str:
     """A file as the user would write it, seen from the one that was given."""
     folder = Path(given).resolve().parent
     if folder not in Path(file).parents:

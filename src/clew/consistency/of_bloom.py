@@ -15,6 +15,8 @@ from clew.consistency.bloom_meetings import reading_of
 from clew.consistency.bloom_rules import understand
 from clew.consistency.directions import Readable, understood
 from clew.consistency.graph import Dataflow, Edge, Node, NodeKind, Statement
+from clew.consistency.over_time import refined_over_time
+from clew.consistency.seals import known_of
 from clew.errors import Notice, Position
 
 _KINDS = {
@@ -36,10 +38,15 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
     places = _Places(files or {})
     clocks = frozenset(c.name for c in program.collections if c.kind is Kind.PERIODIC)
     read = {name for rule in program.rules for name in collections_in(rule.expr)}
+    known = known_of(program)
     found = understood(
-        [Readable(rule.target, rule.op is Op.NOW, partial(understand, rule)) for rule in program.rules],
+        [
+            Readable(rule.target, rule.op is Op.NOW, partial(understand, rule, known=known))
+            for rule in program.rules
+        ],
         frozenset(c.name for c in program.collections if c.kind in (Kind.SCRATCH, Kind.TEMP) and c.name in read),
     )
+    in_time = refined_over_time(program)
     return Dataflow(
         program.name,
         tuple(Node(c.name, _KINDS[c.kind], position=places.shown(c.position)) for c in program.collections),
@@ -51,8 +58,8 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
                 number,
                 sends=rule.op is Op.SEND,
                 temporal=rule.op in (Op.NEXT, Op.DELETE),
-                reason=read.reason,
-                refined=read.refined,
+                reason="" if (number, read.collection) in in_time else read.reason,
+                refined=in_time.get((number, read.collection), read.refined),
             )
             for number, (rule, one) in enumerate(zip(program.rules, found, strict=True))
             for read in one.reads

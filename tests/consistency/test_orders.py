@@ -1,0 +1,201 @@
+"""Labels against behaviour: where they say consistent all orders end alike; where they say D, two do not."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.bloom import Bloom, bloom, channel, checked, interface, periodic, table
+from clew.bloom.module import Module
+from clew.consistency.calm import Label
+from clew.consistency.orders import Difference, consistent_state, try_analysis, try_orders
+from clew.consistency.runs import Delivery, EndlessError, Firing, Message, Step, run
+from clew.consistency.workloads import Input, workload, workload_of
+from clew.errors import UsageError
+from consistency.analysis import of_class
+from consistency.example_workloads import WORKLOADS
+
+ORDERS = 200
+EXAMPLES = Path(__file__).parents[2] / "examples" / "bloom"
+
+
+def _labelled(kind: Any, *, consistent: bool) -> list[str]:
+    wanted = [o for o in of_class(kind).outputs if o.label.consistent is consistent]
+    return [o.name for o in wanted if o.label is not Label.UNKNOWN]
+
+
+CONSISTENT = [kind for kind in WORKLOADS if _labelled(kind, consistent=True)]
+DIVERGENT = [kind for kind in WORKLOADS if _labelled(kind, consistent=False)]
+
+
+def _named(kind: Any) -> str:
+    return str(kind.__name__)
+
+
+# -- the examples ------------------------------------------------------------------------------------------------
+
+
+def test_every_example_that_can_run_has_a_workload() -> None:
+    """The others have no output, or only outputs that depend on an interface that nobody fills."""
+    found = set()
+    for file in sorted(EXAMPLES.glob("*.py")):
+        module = importlib.import_module(file.stem)
+        for kind in vars(module).values():
+            if isinstance(kind, type) and issubclass(kind, Module) and kind.__module__ == file.stem:
+                outputs = of_class(kind).outputs
+                if any(output.label is not Label.UNKNOWN for output in outputs):
+                    found.add(kind)
+    assert found == set(WORKLOADS)
+
+
+@pytest.mark.parametrize("kind", CONSISTENT, ids=_named)
+def test_what_is_labelled_consistent_ends_alike_in_all_orders(kind: Any) -> None:
+    """The outputs that are, and all tables that they depend on."""
+    tried = try_orders(WORKLOADS[kind], consistent_state(of_class(kind)), orders=ORDERS)
+    assert (tried.orders, tried.pair) == (ORDERS, None)
+
+
+@pytest.mark.parametrize("kind", DIVERGENT, ids=_named)
+def test_what_is_labelled_divergent_ends_differently_in_two_orders(kind: Any) -> None:
+    names = _labelled(kind, consistent=False)
+    pair = try_orders(WORKLOADS[kind], names, orders=ORDERS).pair
+    assert pair is not None
+    assert pair.difference.collection in names
+    assert pair.difference.only_first or pair.difference.only_second
+    assert pair.late
+    assert pair.prompt_run.deliveries or pair.late_run.deliveries
+
+
+# -- what is found is small --------------------------------------------------------------------------------------
+
+
+class Race(Bloom):
+    """The last word wins."""
+
+    setting = checked(
+        nodes=["a", "b"],
+        given={"b": {"say": [("a", "x")], 2: {"say": [("a", "y")]}, 3: {"say": [("a", "z")]}}},
+    )
+    say = interface.input("dst", "word")
+    word = channel("@dst", "word")
+    last = table(val=["word"])
+    heard = table("word")
+
+    @bloom
+    def rules(self) -> None:
+        self.word <~ self.say
+        self.last <+ self.word(lambda w: (w.word,))
+        self.last <- (self.last * self.word).lefts()
+        self.heard <= self.word(lambda w: (w.word,))
+
+
+def test_a_pair_is_as_small_as_possible() -> None:
+    """One of two words is two rounds late; with one round, both would come in one step."""
+    pair = try_orders(workload_of(Race), ["last"]).pair
+    assert pair is not None
+    assert pair.workload.inputs == (Input("b", "say", ("a", "y"), 2), Input("b", "say", ("a", "z"), 3))
+    assert pair.late == {Message("b", "word", ("a", "y"), 1): 2}
+    in_time, late = (
+        [(d.node, d.step, d.channel, d.row) for d in one.deliveries] for one in (pair.prompt_run, pair.late_run)
+    )
+    assert in_time == [("a", 3, "word", ("a", "y")), ("a", 4, "word", ("a", "z"))]
+    assert late == [("a", 4, "word", ("a", "z")), ("a", 5, "word", ("a", "y"))]
+    assert pair.difference == Difference("a", "last", (("z",),), (("y",),))
+
+
+def test_orders_in_which_keys_clash_are_left_out_and_replaced() -> None:
+    tried = try_orders(workload_of(Race), ["heard"], orders=50)
+    assert (tried.orders, tried.pair) == (50, None)
+    assert tried.left_out > 0
+
+
+def test_the_same_seed_is_the_same_result() -> None:
+    first, second = (try_orders(workload_of(Race), ["last"], seed=7).pair for _ in range(2))
+    assert first is not None
+    assert second is not None
+    assert (first.late, first.late_run, first.seed) == (second.late, second.late_run, second.seed)
+
+
+def test_outputs_are_tried_by_label() -> None:
+    tried = try_analysis(of_class(Race), workload_of(Race), orders=20)
+    assert [([o.name for o in outputs], one.pair is None) for outputs, one in tried.items()] == [
+        (["heard"], True),
+        (["last"], False),
+    ]
+
+
+# -- one run -----------------------------------------------------------------------------------------------------
+
+
+class Ticking(Bloom):
+    timer = periodic(1)
+    beat = channel("@dst", "number")
+    beats = table("number")
+    asked = interface.input("x")
+    shown = interface.output("x")
+
+    @bloom
+    def rules(self) -> None:
+        self.beat <~ self.timer(lambda t: ("b", t.key))
+        self.beats <= self.beat(lambda b: (b.number,))
+        self.shown <= self.asked
+
+
+def _events_late(late: dict[Any, int]) -> Any:
+    return lambda event: late.get(event, 0)
+
+
+def test_messages_steps_and_timers_can_be_late() -> None:
+    given = workload({"a": Ticking, "b": lambda name: Bloom(name)}, {}, ticks=1)
+    late = {Firing("a", "timer", 1): 2, Step("a", 2): 3}
+    assert run(given, _events_late({}), []).deliveries == (
+        Delivery("a", 1, "timer", (1, 1)),
+        Delivery("a", 2, "timer", (2, 2)),
+    )
+    late_run = run(given, _events_late(late), [])
+    assert late_run.deliveries == (Delivery("a", 3, "timer", (1, 1)), Delivery("a", 4, "timer", (2, 2)))
+    assert late_run.rounds == 8
+
+
+def test_all_that_was_shown_counts_and_what_is_stored_at_the_end() -> None:
+    given = workload({"b": Ticking}, {"b": {"asked": [(1,)]}}, later={"b": {3: {"asked": [(2,)]}}}, ticks=1)
+    shown = run(given, _events_late({}), ["shown", "beats", "beat"]).shown
+    assert [(one.collection, one.rows) for one in shown] == [
+        ("shown", ((1,), (2,))),
+        ("beats", ((1,), (2,))),
+        ("beat", (("b", 1), ("b", 2))),
+    ]
+
+
+class Echo(Bloom):
+    begin = interface.input("dst")
+    echo = channel("@dst")
+
+    @bloom
+    def rules(self) -> None:
+        self.echo <~ self.begin
+        self.echo <~ self.echo
+
+
+def test_a_run_without_an_end_is_given_up() -> None:
+    with pytest.raises(EndlessError, match="not over after 30 rounds"):
+        run(workload({"a": Echo}, {"a": {"begin": [("a",)]}}), _events_late({}), [], most_rounds=30)
+
+
+def test_rows_for_nobody_are_refused() -> None:
+    with pytest.raises(UsageError, match="rows are given to 'z', which is no node"):
+        run(workload({"a": Echo}, {"z": {"begin": [("a",)]}}), _events_late({}), [])
+
+
+def test_inputs_that_clash_are_refused() -> None:
+    given = workload({"a": Race}, {"a": {"last": [("x",), ("y",)]}})
+    with pytest.raises(UsageError, match="has the same key"):
+        try_orders(given, ["last"])
+
+
+def test_a_class_without_a_setting_does_not_say_what_it_runs_with() -> None:
+    with pytest.raises(UsageError, match="Echo does not say what it runs with"):
+        workload_of(Echo)
