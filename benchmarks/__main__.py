@@ -2,7 +2,8 @@
 
 Of the first paper (lineage): fig11, fig12, fig13, and bars.  Of the second (DEMi): minimization prints Tables 1, 2
 and 3 with the published numbers in brackets, draws Figure 2, and has bars of its own; simulation has the bars of
-speed, memory, workers and replays.  bloom has the bars of the Bloom runtime.
+speed, memory, workers and replays.  bloom has the bars of the Bloom runtime.  Of the thesis: blazes is the
+evaluation of section 4.7, with Figures 4.9, 4.10 and 4.11, and has bars.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from benchmarks import bars, bloom_bars, minimization, shrinking, simulation_bars
+from benchmarks import bars, blazes_bars, blazes_evaluation, bloom_bars, minimization, shrinking, simulation_bars
 from benchmarks.effort import FULL, QUICK, Effort, say
 from benchmarks.figures import figure_12, figure_13, table_12, table_13
 from benchmarks.growth import figure_11, table_11
 from benchmarks.output import OUT, publish
 
-PARTS = ("fig11", "fig12", "fig13", "bars", "minimization", "simulation", "bloom")
+PARTS = ("fig11", "fig12", "fig13", "bars", "minimization", "simulation", "bloom", "blazes")
 
 
 def main() -> int:
@@ -31,7 +32,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="few seeds and repetitions: to see that it runs")
     given = parser.parse_args()
     wanted = PARTS if given.only is None else (given.only,)
-    if {"fig11", "minimization"} & set(wanted) and find_spec("matplotlib") is None:
+    if {"fig11", "minimization", "blazes"} & set(wanted) and find_spec("matplotlib") is None:
         parser.error("the plot needs matplotlib: pip install -e '.[bench]', or leave it out with --only")
     return _measure(wanted, QUICK if given.quick else FULL)
 
@@ -54,6 +55,8 @@ def _measure(wanted: tuple[str, ...], effort: Effort) -> int:
         met &= _judge("simulation-bars", simulation_bars.of_simulation(effort), effort)
     if "bloom" in wanted:
         met &= _judge("bloom-bars", bloom_bars.of_bloom(effort), effort)
+    if "blazes" in wanted:
+        met &= _blazes(effort)
     return 0 if met else 1
 
 
@@ -84,6 +87,19 @@ def _minimization(effort: Effort) -> bool:
             files = draw(row, OUT)
             say("written: " + " and ".join(f"benchmarks/out/{f.name}" for f in files))
     return _judge("minimization-bars", simulation_bars.of_minimization(rows), effort)
+
+
+def _blazes(effort: Effort) -> bool:
+    from benchmarks.blazes_plots import draw
+
+    measured = blazes_evaluation.measure(effort)
+    publish("blazes", blazes_evaluation.table(measured, blazes_evaluation.TITLE), measured, effort)
+    files = draw(measured, OUT)
+    say("written: " + ", ".join(f"benchmarks/out/{f.name}" for f in files))
+    busy = blazes_evaluation.measure_without_pauses(effort)
+    title = f"{blazes_evaluation.TITLE}, without pauses"
+    publish("blazes-without-pauses", blazes_evaluation.table(busy, title), busy, effort)
+    return _judge("blazes-bars", blazes_bars.of_blazes(measured), effort)
 
 
 if __name__ == "__main__":

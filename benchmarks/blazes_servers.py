@@ -1,8 +1,8 @@
-"""The processes of the ad network of section 4.7 of the thesis: ad servers, report servers, an analyst, a sequencer.
+"""The processes of the ad network of section 4.7 of the thesis: ad servers, report servers, analyst, sequencer.
 
-``python -m benchmarks.blazes_servers ROLE VARIANT`` is one of them, a Bloom node on the loopback interface.  It says
-its address, is told who the others are, says that it is ready, is told when the clock starts (that of the system,
-which all processes share), and when it is told to end it says what it saw.  All this is a line of JSON each.
+``python -m benchmarks.blazes_servers ROLE VARIANT`` is one of them, a Bloom node on the loopback interface.  It
+says its address, is told who the others are, says that it is ready, is told when the clock starts (that of the
+system, which all processes share), says how it went, and when all have, what it saw.  Each is a line of JSON.
 
 Channels may lose what a receiver has no room for.  So report servers acknowledge clicks, and an ad server has at
 most ``WINDOW`` of them on the way to each; the rules for that are added to each network after it was synthesized.
@@ -16,7 +16,7 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,8 @@ SAMPLE = 0.1
 PATIENCE = 30.0
 #: Clicks are numbered; those of an ad server begin at its own number times this.
 _SPAN = 1_000_000
-_ADS = 10
+#: No ad is asked for twice: a request that is the same is one request in a total order.
+_ADS = 20
 
 Click = tuple[str, int, str, int]
 
@@ -67,10 +68,10 @@ class Workload:
     ``requests`` ads, evenly over the time that the ad servers need if nothing holds them up.
     """
 
-    records: int = 1000
+    records: int = 500
     batch: int = 50
-    per_campaign: int = 100
-    pause: float = 0.25
+    per_campaign: int = 50
+    pause: float = 0.5
     requests: int = 20
 
     @property
@@ -178,10 +179,9 @@ def _connect_report(node: Any, variant: Variant, wiring: Wiring, work: Workload)
     if variant is Variant.ORDERED:
         node.order.sequencer.insert((wiring.sequencer,))
     if variant is Variant.SEALED:
-        node.report.click_seals.producers.insert(
-            *(((campaign_of(variant, k, c),), server) for c in range(work.campaigns)
-              for k, server in enumerate(wiring.ad_servers))
-        )
+        campaigns = [campaign_of(variant, 0, number) for number in range(work.campaigns)]
+        pairs = (((campaign,), server) for campaign in campaigns for server in wiring.ad_servers)
+        node.report.click_seals.producers.insert(*pairs)
 
 
 def _await_rows(rows: Any, number: int) -> None:
@@ -214,7 +214,7 @@ class AdServer:
         """``sent`` is when the last click was given to the network."""
         clicks = clicks_of(self._variant, self._number, self._work)
         pauses = random.Random(self._number)
-        batch = self._work.batch
+        batch, sent = self._work.batch, 0.0
         for first in range(0, len(clicks), batch):
             self._await_room(first)
             self._send(clicks[first : first + batch])
@@ -223,9 +223,11 @@ class AdServer:
         return {"sent": sent}
 
     def _await_room(self, sent: int) -> None:
+        def has_room() -> bool:
+            return sent + self._work.batch - min(self._confirmed.values()) <= WINDOW
+
         with self._changed:
-            room = lambda: sent + self._work.batch - min(self._confirmed.values()) <= WINDOW  # noqa: E731
-            if not self._changed.wait_for(room, PATIENCE):
+            if not self._changed.wait_for(has_room, PATIENCE):
                 raise TimeoutError(f"of {sent} clicks so many have arrived: {self._confirmed}")
 
     def _send(self, clicks: Sequence[Click]) -> None:
@@ -240,50 +242,126 @@ class ReportServer:
 
     def __init__(self, node: Any, wiring: Wiring, work: Workload) -> None:
         self._expected = work.records * len(wiring.ad_servers)
-        self._changed = threading.Condition()
-        self._times: list[tuple[float, int]] = [(0.0, 0)]
+        self._processed = 0
+        self._moments: list[tuple[float, int]] = []
         self._answers: dict[tuple[str, str], None] = {}
-        self._start = time.monotonic()
+        self._changed = threading.Condition()
         node.on(node.report.log, self._count)
-        node.on(node.report.response, self._answered)
+        node.on(node.report.response, self._answer)
 
     def _count(self, rows: Sequence[Any]) -> None:
         with self._changed:
-            self._times.append((time.monotonic(), self._times[-1][1] + len(rows)))
+            self._processed += len(rows)
+            self._moments.append((time.monotonic(), self._processed))
             self._changed.notify()
 
-    def _answered(self, rows: Sequence[Any]) -> None:
+    def _answer(self, rows: Sequence[Any]) -> None:
         self._answers.update(dict.fromkeys((row.id, row.part) for row in rows))
 
     def work(self, start: float) -> dict[str, Any]:
-        """``seconds`` until the last click, ``processed`` of them, and how many at the end of each sample."""
-        while self._advances():
+        """``seconds`` until the last click, how many were ``processed``, and the ``curve``: at each sample."""
+        while self._gets_more():
             pass
-        moments = [(moment - start, count) for moment, count in self._times[1:]]
-        return {"seconds": moments[-1][0] if moments else 0.0, "processed": self._times[-1][1], "curve": _curve(moments)}
+        moments = [(moment - start, count) for moment, count in self._moments]
+        return {
+            "seconds": moments[-1][0] if moments else 0.0,
+            "processed": self._processed,
+            "curve": curve(moments),
+        }
 
-    def _advances(self) -> bool:
-        """Waits for more; whether there was more, and not all of it."""
+    def _gets_more(self) -> bool:
+        """Waits for clicks unless all are there; whether some came."""
         with self._changed:
-            before = self._times[-1][1]
-            more = self._changed.wait_for(lambda: self._times[-1][1] > before or self._complete, PATIENCE)
-            return more and not self._complete
+            before = self._processed
+            if before == self._expected:
+                return False
+            return self._changed.wait_for(lambda: self._processed > before, PATIENCE)
 
-    @property
-    def _complete(self) -> bool:
-        return self._times[-1][1] >= self._expected
-
-    def answers(self) -> dict[str, Any]:
+    def result(self) -> dict[str, Any]:
         return {"answers": sorted(self._answers)}
 
 
-def _curve(moments: Sequence[tuple[float, int]]) -> list[int]:
-    """The count at the end of each sample."""
-    counts = [0]
+def curve(moments: Sequence[tuple[float, int]]) -> list[int]:
+    """How many there were 0, 1, 2 ... samples after the start, up to the first sample with all of them."""
+    counts: list[int] = []
+    before = 0
     for moment, count in moments:
-        while moment >= len(counts) * SAMPLE:
-            counts.append(counts[-1])
-        counts[-1] = count
-    return counts
+        while len(counts) * SAMPLE < moment:
+            counts.append(before)
+        before = count
+    return [*counts, before]
 
 
+class Analyst:
+    """Asks for one ad after the other."""
+
+    def __init__(self, node: Any, work: Workload) -> None:
+        self._node = node
+        self._work = work
+
+    def work(self, start: float) -> dict[str, Any]:
+        for number in range(self._work.requests):
+            sleep_until(start + (number + 0.5) / self._work.requests * self._work.seconds)
+            self._node.requests.insert((f"ad {number}",))
+        return {}
+
+
+# -- a process ---------------------------------------------------------------------------------------------------
+
+
+def sleep_until(moment: float) -> None:
+    time.sleep(max(0.0, moment - time.monotonic()))
+
+
+def _say(what: dict[str, Any]) -> None:
+    print(json.dumps(what), flush=True)
+
+
+def _hear() -> dict[str, Any]:
+    line = sys.stdin.readline()
+    if not line:
+        raise SystemExit("whoever started this process has ended")
+    heard: dict[str, Any] = json.loads(line)
+    return heard
+
+
+def _perform(
+    role: Role, variant: Variant, node: Any, wiring: Wiring, work: Workload
+) -> tuple[Callable[[float], dict[str, Any]], Callable[[], dict[str, Any]]]:
+    """What a role does from the start on, and what it says at the end."""
+    match role:
+        case Role.AD_SERVER:
+            return AdServer(node, variant, wiring, work).work, dict
+        case Role.REPORT:
+            report = ReportServer(node, wiring, work)
+            return report.work, report.result
+        case Role.ANALYST:
+            return Analyst(node, work).work, dict
+        case Role.SEQUENCER:
+            return lambda start: {}, dict
+
+
+def main() -> None:
+    role, variant = Role(sys.argv[1]), Variant(sys.argv[2])
+    with node_of(role, variant) as node:
+        _say({"address": node.ip_port})
+        told = _hear()
+        wiring = Wiring(**{name: _frozen(value) for name, value in told["wiring"].items()})
+        work = Workload(**told["workload"])
+        performance, result = _perform(role, variant, node, wiring, work)
+        connect(node, role, variant, wiring, work)
+        _say({"ready": True})
+        start = _hear()["start"]
+        sleep_until(start)
+        before = time.process_time()
+        _say(performance(start))
+        _hear()
+        _say({"processor": time.process_time() - before, **result()})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+if __name__ == "__main__":
+    main()
