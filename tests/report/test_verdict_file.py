@@ -261,11 +261,15 @@ DEFECTS = [
     Bad(f"{ONE}.violated.0", "pre(C, w1)", "violated[0]: expected an object, found the string 'pre(C, w1)'"),
     Bad(f"{ONE}.violated.0.relation", None, "violated[0].relation: expected a string, found null"),
     Bad(f"{ONE}.violated.0.row", "C", "violated[0].row: expected a list, found the string 'C'"),
-    Bad(f"{ONE}.violated.0.row.1", None, "violated[0].row[1]: expected a string or an integer, found null"),
     Bad(
         f"{ONE}.violated.0.row.1",
-        [["w1"]],
-        "violated[0].row[1]: expected a string or an integer, found a list of 1",
+        1.5,
+        "violated[0].row[1]: expected a string, an integer, null or an array of such, found 1.5",
+    ),
+    Bad(
+        f"{ONE}.violated.0.row.1",
+        [["w1", {"a": 1}]],
+        "row[1][0][1]: expected a string, an integer, null or an array of such, found an object",
     ),
     Bad("runs", -1, "runs: expected an integer from 0 to 2147483647, found -1"),
     Bad("runs", None, "runs: expected an integer from 0 to 2147483647, found null"),

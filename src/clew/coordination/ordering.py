@@ -68,7 +68,7 @@ class OrderMessages(Bloom):
 
     submit_msg = channel("@sequencer", "stream", "content")
     order_msg = channel("@replica", "number", val=["stream", "content"])
-    missing_msg = channel("@sequencer", "replica", val=["number"])
+    missing_msg = channel("@sequencer", "replica", "number")
 
 
 class SequencedDelivery(OrderedDelivery, OrderMessages):

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files as package_files
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from clew.consistency.blazes.verdict import SinkVerdict, Verdict
@@ -18,6 +17,7 @@ from clew.report.blazes_text import blame_text, meaning, remedy_text
 from clew.report.blazes_tree import derivation_trees
 from clew.report.colours import COLOURS
 from clew.report.markup import speakable
+from clew.report.page_template import page_template
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,7 @@ def blazes_page(verdict: Verdict, file: str) -> str:
     """The whole HTML file."""
     parts = package_files("clew.report") / "page"
     style = "\n".join([COLOURS, (parts / "page.css").read_text(encoding="utf-8"), blazes_svg.STYLE])
-    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-    template = environment.from_string((parts / "blazes.html").read_text(encoding="utf-8"))
+    template = page_template("blazes.html")
     return template.render(
         kind="violated-run" if verdict.worst.bad else "good-run",
         answer="INCONSISTENT" if verdict.worst.bad else "CONSISTENT",

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files as package_files
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from clew.consistency.calm import Analysis
@@ -18,6 +17,7 @@ from clew.report import dataflow_svg
 from clew.report.calm_text import WORDS, answer
 from clew.report.colours import COLOURS
 from clew.report.markup import speakable
+from clew.report.page_template import page_template
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,7 @@ def calm_page(analysis: Analysis) -> str:
     """The whole HTML file."""
     parts = package_files("clew.report") / "page"
     style = "\n".join([COLOURS, (parts / "page.css").read_text(encoding="utf-8"), dataflow_svg.STYLE])
-    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-    template = environment.from_string((parts / "calm.html").read_text(encoding="utf-8"))
+    template = page_template("calm.html")
     return template.render(
         kind="good-run" if analysis.consistent else "violated-run",
         answer=answer(analysis),

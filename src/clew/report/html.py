@@ -15,12 +15,12 @@ from importlib.metadata import version
 from importlib.resources import files as package_files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from clew.program.ir import Program, Rule
 from clew.report import lamport_svg, lineage_svg
 from clew.report.colours import COLOURS
+from clew.report.page_template import page_template
 from clew.report.rule_text import clause_text
 
 
@@ -84,8 +84,7 @@ def render(page: Page) -> str:
     style = "\n".join(
         [COLOURS, (parts / "page.css").read_text(encoding="utf-8"), lamport_svg.STYLE, lineage_svg.STYLE]
     )
-    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-    template = environment.from_string((parts / "page.html").read_text(encoding="utf-8"))
+    template = page_template("page.html")
     lines = _program_lines(page.program)
     values = {name: getattr(page, name) for name in page.__dataclass_fields__}
     return template.render(

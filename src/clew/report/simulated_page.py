@@ -12,7 +12,6 @@ from importlib.metadata import version
 from importlib.resources import files as package_files
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from clew.report import lamport_svg
@@ -20,6 +19,7 @@ from clew.report.colours import COLOURS
 from clew.report.html import policy_hash
 from clew.report.lamport import Diagram, Fate, MarkKind
 from clew.report.markup import speakable
+from clew.report.page_template import page_template
 from clew.report.plural import counted
 from clew.report.simulated_diagram import run_diagram
 from clew.report.simulated_run import Change, Event, Sent, Story, story_of
@@ -128,8 +128,7 @@ def _rendered(values: Mapping[str, object]) -> str:
     script = text["simulated.js"]
     # What is selected looks so whatever it is: its rules come last.
     styles = (COLOURS, text["page.css"], lamport_svg.STYLE, lamport_svg.EVENT_STYLE, text["simulated.css"])
-    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-    return environment.from_string(text["simulated.html"]).render(
+    return page_template("simulated.html").render(
         {
             **values,
             "style": Markup("\n".join(styles)),
@@ -140,7 +139,7 @@ def _rendered(values: Mapping[str, object]) -> str:
     )
 
 
-_PARTS = ("page.css", "simulated.css", "simulated.html", "simulated.js")
+_PARTS = ("page.css", "simulated.css", "simulated.js")
 
 
 # -- around the run ----------------------------------------------------------------------------------------------
