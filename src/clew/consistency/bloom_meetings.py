@@ -1,7 +1,7 @@
 """Which collections must have rows in the same step for a rule of Bloom: its joins, as a ``Reading``.
 
-A clock that is joined only to say when (``(buffer * timer).lefts()``) is no side: it ticks again and again, so
-that nothing is missed.  It is one if its number or its time is used.
+A clock that is joined only to say when (``(buffer * timer).lefts()``) ticks again and again, so that nothing that
+is stored is missed.  If its number or its time is used, it is a side like others.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from clew.bloom.expressions import (
     children,
 )
 from clew.bloom.symbolic import Column, Item, Nested, Operation, Scalar, Whole
+from clew.consistency.directions import takes_several
 from clew.consistency.graph import Leaf, Meet, Reading
 
 
@@ -57,7 +58,8 @@ class _Readings:
             case Project(source, kept):
                 return self.of(source, frozenset(kept[k] for k in used))
             case Group(source, keys, aggregates):
-                return self.of(source, frozenset((*keys, *(k for a in aggregates for k in a.over))))
+                inner = self.of(source, frozenset((*keys, *(k for a in aggregates for k in a.over))))
+                return Meet((inner, inner), matched=False) if inner and _takes_several(expr, used) else inner
             case Extreme(source, keys, column):
                 return self.of(source, used | {*keys, column})
             case WhenTrue(condition, rows):
@@ -68,15 +70,18 @@ class _Readings:
                 return _met([self.of(c, frozenset(range(len(getattr(c, "columns", ()))))) for c in children(expr)])
 
     def _join(self, join: Join, used: frozenset[int]) -> Reading | None:
-        sides = []
+        sides: list[Reading | None] = []
         for number, source in enumerate(join.sources):
             wanted = _wanted(join, number, used)
             if not wanted and isinstance(source, Ref) and source.collection in self._clocks:
-                continue
-            sides.append(self.of(source, wanted))
-        # Of clocks alone, one is enough to say where the rows come from.
-        clock = next((Leaf(s.collection) for s in join.sources if isinstance(s, Ref)), None)
-        return _met(sides, matched=bool(join.matches)) or clock
+                sides.append(Leaf(source.collection, ticks=True))
+            else:
+                sides.append(self.of(source, wanted))
+        return _met(sides, matched=bool(join.matches))
+
+
+def _takes_several(group: Group, used: frozenset[int]) -> bool:
+    return takes_several([a.function for k, a in enumerate(group.aggregates, len(group.keys)) if k in used])
 
 
 def _met(sides: Iterable[Reading | None], *, matched: bool = True) -> Reading | None:

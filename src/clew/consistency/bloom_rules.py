@@ -144,6 +144,7 @@ class _Reader:
             case Reduce(source):
                 self.use(self.columns(source))
                 self.refuse(collections_in(source), "reduce over")
+                self.refuse(expr.reads, "a function looks into")
         return ()
 
     def _join(self, join: Join) -> tuple[Column, ...]:

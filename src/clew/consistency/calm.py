@@ -147,7 +147,10 @@ class _Labelling:
         while pending:
             name, label = pending.pop()
             for edge in self._flow.outgoing[name]:
-                following = _after(label, nonmonotone=self._is_point(edge), sends=edge.sends)
+                # A cycle of fixed rows goes on for ever, as a clock does: what it holds depends on the step.
+                turns = label is Label.FIXED and edge.target in self._flow.cluster_of
+                before = Label.MONOTONE if turns else label
+                following = _after(before, nonmonotone=self._is_point(edge), sends=edge.sends)
                 if following not in labels[edge.target]:
                     labels[edge.target].add(following)
                     pending.append((edge.target, following))

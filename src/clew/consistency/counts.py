@@ -54,7 +54,8 @@ def _counts(program: BloomProgram) -> Iterator[CountOf]:
                 if not alone or program.by_name[rule.target].kind not in (Kind.SCRATCH, Kind.TEMP):
                     continue
                 for number, aggregate in enumerate(aggregates):
-                    if aggregate.function == "count":
+                    # With a column, it counts different values, and these may be fewer than the rows.
+                    if aggregate.function == "count" and not aggregate.over:
                         yield CountOf(rule.target, len(keys) + number, source, keys)
 
 

@@ -34,6 +34,14 @@ OF_AGGREGATE = {
 }
 
 
+def takes_several(functions: Sequence[str]) -> bool:
+    """Whether comparing these aggregates may take several rows at once: a count, or two of the others.
+
+    One row is enough for a maximum to be large.  Aggregates without a direction are never monotone.
+    """
+    return "count" in functions or sum(function in OF_AGGREGATE for function in functions) > 1
+
+
 @dataclass(frozen=True)
 class Changing:
     """A column that changes.  ``owners``: what is not monotone after all, should its value be used."""

@@ -48,9 +48,13 @@ class Node:
 
 @dataclass(frozen=True)
 class Leaf:
-    """The rows of a collection, or what is made of them one by one."""
+    """The rows of a collection, or what is made of them one by one.
+
+    ``ticks``: it is a clock that only says when, and says so again.
+    """
 
     node: str
+    ticks: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,11 @@ Reading = Leaf | Meet
 
 @dataclass(frozen=True)
 class Statement:
-    """A rule: its text, and the block and line that it stands in.  ``reading`` is None if it reads nothing."""
+    """A rule: its text, and the block and line that it stands in.  ``reading`` is None if it reads nothing.
+
+    ``passing``: rows are gone after a step, though what the rule reads may still be there.
+    ``deletes``: its rows are taken out of the target.
+    """
 
     target: str
     text: str
@@ -74,6 +82,8 @@ class Statement:
     reading: Reading | None
     sends: bool
     position: Position | None = field(default=None, compare=False)
+    passing: bool = False
+    deletes: bool = False
 
 
 @dataclass(frozen=True)

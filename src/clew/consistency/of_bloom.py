@@ -47,10 +47,12 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
         frozenset(c.name for c in program.collections if c.kind in (Kind.SCRATCH, Kind.TEMP) and c.name in read),
     )
     in_time = refined_over_time(program)
+    # What is let through once, or until it has arrived, is not there afterwards.
+    held_back = {number for number, _ in in_time if program.rules[number].op is Op.NOW}
     return Dataflow(
         program.name,
         tuple(Node(c.name, _KINDS[c.kind], position=places.shown(c.position)) for c in program.collections),
-        tuple(_statement(rule, clocks, places) for rule in program.rules),
+        tuple(_statement(rule, clocks, places, number in held_back) for number, rule in enumerate(program.rules)),
         tuple(
             Edge(
                 read.collection,
@@ -68,7 +70,7 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
     )
 
 
-def _statement(rule: Rule, clocks: frozenset[str], places: _Places) -> Statement:
+def _statement(rule: Rule, clocks: frozenset[str], places: _Places, passing: bool) -> Statement:
     return Statement(
         rule.target,
         places.text(rule),
@@ -76,6 +78,8 @@ def _statement(rule: Rule, clocks: frozenset[str], places: _Places) -> Statement
         reading_of(rule.expr, clocks),
         rule.op is Op.SEND,
         places.shown(rule.position),
+        passing,
+        rule.op is Op.DELETE,
     )
 
 

@@ -20,6 +20,7 @@ from clew.consistency.directions import (
     Understood,
     misused,
     shifted,
+    takes_several,
     understood,
 )
 from clew.consistency.graph import Dataflow, Edge, Leaf, Meet, Node, NodeKind, Reading, Statement
@@ -150,6 +151,13 @@ def _statement(rule: Rule) -> Statement:
 
 
 def _reading(rule: Rule) -> Reading | None:
+    reading = _met(rule)
+    if reading is not None and takes_several([a.function for a in rule.aggregates]):
+        return Meet((reading, reading), matched=False)
+    return reading
+
+
+def _met(rule: Rule) -> Reading | None:
     premises = [p for p in rule.positive if p.relation != CRASH]
     if len(premises) < 2:
         return Leaf(premises[0].relation) if premises else None

@@ -62,6 +62,14 @@ class _Following:
             if given or node.name in self._asynchronous:
                 self._arrivals[node.name] = {node.name: not node.kind.stored}
 
+        known = flow.reached([s.name for s in sources if not s.fixed])
+        #: Rows that are always the same are deleted in every step: what they take out was there for one.
+        self._losing = {
+            s.target
+            for number, s in enumerate(flow.statements)
+            if s.deletes and not any(e.source in known for e in flow.edges if e.statement == number)
+        }
+
     def settle(self) -> None:
         changed = True
         while changed:
@@ -71,15 +79,16 @@ class _Following:
         if statement.reading is None:
             return False
         into = self._arrivals[statement.target]
-        stored = self._flow.by_name[statement.target].kind.stored
+        stored = self._flow.by_name[statement.target].kind.stored and statement.target not in self._losing
         before = dict(into)
         for origin, passing in self._of(statement.reading).items():
-            into[origin] = not stored and (passing or into.get(origin, False))
+            into[origin] = not stored and (passing or statement.passing or into.get(origin, False))
         return into != before
 
     def _of(self, reading: Reading) -> Arrivals:
         if isinstance(reading, Leaf):
-            return self._arrivals[reading.node]
+            # A clock goes on: what stays is there when it ticks again, and what passes must be there when it does.
+            return {reading.node: False} if reading.ticks else self._arrivals[reading.node]
         sides = [self._of(side) for side in reading.sides]
         passing = any(any(side.values()) for side in sides)
         return {origin: passing for side in sides for origin in side}
