@@ -26,7 +26,7 @@ def ads() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def cart() -> ModuleType:
-    return _module("cart")
+    return _module("shop")
 
 
 @pytest.mark.parametrize(
