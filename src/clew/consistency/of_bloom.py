@@ -15,7 +15,7 @@ from clew.consistency.bloom_meetings import reading_of
 from clew.consistency.bloom_rules import understand
 from clew.consistency.directions import Readable, understood
 from clew.consistency.graph import Dataflow, Edge, Node, NodeKind, Statement
-from clew.consistency.over_time import refined_over_time
+from clew.consistency.over_time import UNTIL_ARRIVED, refined_over_time
 from clew.consistency.seals import known_of
 from clew.errors import Notice, Position
 
@@ -47,8 +47,14 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
         frozenset(c.name for c in program.collections if c.kind in (Kind.SCRATCH, Kind.TEMP) and c.name in read),
     )
     in_time = refined_over_time(program)
-    # What is let through once, or until it has arrived, is not there afterwards.
-    held_back = {number for number, _ in in_time if program.rules[number].op is Op.NOW}
+    # What is let through once, or until it has arrived, is not there afterwards.  In the second case that is no
+    # matter to a rule that only sends it whenever a clock ticks: when it is gone, it has arrived.
+    held_back = {
+        number
+        for (number, _), why in in_time.items()
+        if program.rules[number].op is Op.NOW
+        and not (why.startswith(UNTIL_ARRIVED) and _only_sent(program, program.rules[number].target, clocks))
+    }
     return Dataflow(
         program.name,
         tuple(Node(c.name, _KINDS[c.kind], position=places.shown(c.position)) for c in program.collections),
@@ -67,6 +73,15 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
             for read in one.reads
         ),
         tuple(Notice(n.message, places.shown(n.position), n.remedy) for n in program.notices),
+    )
+
+
+def _only_sent(program: BloomProgram, collection: str, clocks: frozenset[str]) -> bool:
+    """Whether all that is done with it is to send it, at times that clocks say."""
+    return all(
+        rule.op is Op.SEND and set(collections_in(rule.expr)) <= {collection, *clocks}
+        for rule in program.rules
+        if collection in collections_in(rule.expr)
     )
 
 

@@ -26,6 +26,9 @@ from clew.bloom.symbolic import Column, Scalar
 from clew.consistency.copies import Copied, columns_in, copied, replaced
 from clew.consistency.stems import UNKNOWN, stems_of
 
+#: Begins the reason of what is held back as soon as it is known to have arrived.
+UNTIL_ARRIVED = "until it has arrived"
+
 
 def refined_over_time(program: BloomProgram) -> Mapping[tuple[int, str], str]:
     """Why rule number so-and-so does read this collection in a monotone way, though it does not look like it."""
@@ -38,7 +41,7 @@ def refined_over_time(program: BloomProgram) -> Mapping[tuple[int, str], str]:
         if rule.op is Op.NOW and _holds_back_what_arrived(rule, program):
             assert isinstance(rule.expr, NotIn)
             for name in collections_in(rule.expr.absent):
-                found[number, name] = f"until it has arrived, notin {name}"
+                found[number, name] = f"{UNTIL_ARRIVED}, notin {name}"
         if rule.op is Op.DELETE and _is_done_with(rule, program):
             for name in collections_in(rule.expr):
                 found[number, name] = f"deletes what is done with by {name}"
