@@ -46,6 +46,30 @@ class RowFunction:
     position: Position | None = None
 
 
+class _InOnePart:
+    """A function sees a row of it as one row."""
+
+    columns: Columns
+
+    @property
+    def parts(self) -> Parts:
+        return (self.columns,)
+
+
+class _LikeSource:
+    """Its rows are some of those of ``source``."""
+
+    source: Expr
+
+    @property
+    def columns(self) -> Columns:
+        return self.source.columns
+
+    @property
+    def parts(self) -> Parts:
+        return self.source.parts
+
+
 @dataclass(frozen=True)
 class Ref:
     """The rows of a collection; ``everywhere``, in outcomes, those of all nodes, with the node in front."""
@@ -57,15 +81,11 @@ class Ref:
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(_InOnePart):
     """Rows that are given."""
 
     rows: tuple[Row, ...]
     columns: Columns
-
-    @property
-    def parts(self) -> Parts:
-        return (self.columns,)
 
 
 @dataclass(frozen=True)
@@ -109,20 +129,12 @@ class Join:
 
 
 @dataclass(frozen=True)
-class NotIn:
+class NotIn(_LikeSource):
     """Rows of ``source`` that match no row of ``absent``; pairs of column numbers must all be equal."""
 
     source: Expr
     absent: Expr
     matches: tuple[tuple[int, int], ...]
-
-    @property
-    def columns(self) -> Columns:
-        return self.source.columns
-
-    @property
-    def parts(self) -> Parts:
-        return self.source.parts
 
 
 @dataclass(frozen=True)
@@ -134,7 +146,7 @@ class Aggregate:
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(_InOnePart):
     """One row for each value of the key columns: the keys, then the aggregates."""
 
     source: Expr
@@ -142,13 +154,9 @@ class Group:
     aggregates: tuple[Aggregate, ...]
     columns: Columns
 
-    @property
-    def parts(self) -> Parts:
-        return (self.columns,)
-
 
 @dataclass(frozen=True)
-class Extreme:
+class Extreme(_LikeSource):
     """``argmin`` or ``argmax``: the rows of each group in which a column is smallest (or largest)."""
 
     source: Expr
@@ -156,17 +164,9 @@ class Extreme:
     column: int
     largest: bool
 
-    @property
-    def columns(self) -> Columns:
-        return self.source.columns
-
-    @property
-    def parts(self) -> Parts:
-        return self.source.parts
-
 
 @dataclass(frozen=True)
-class Reduce:
+class Reduce(_InOnePart):
     """``fold(memo, row)`` over all rows in order; the last memo is the rows of the result.
 
     ``reads`` are collections that the function looks into.
@@ -179,34 +179,22 @@ class Reduce:
     reads: tuple[str, ...] = ()
     position: Position | None = field(default=None, compare=False)
 
-    @property
-    def parts(self) -> Parts:
-        return (self.columns,)
-
 
 @dataclass(frozen=True)
-class Rename:
+class Rename(_InOnePart):
     """The same rows with other names for the columns, and in one part."""
 
     source: Expr
     columns: Columns
 
-    @property
-    def parts(self) -> Parts:
-        return (self.columns,)
-
 
 @dataclass(frozen=True)
-class Project:
+class Project(_InOnePart):
     """Some columns, by number: ``payloads`` and ``project``."""
 
     source: Expr
     kept: tuple[int, ...]
     columns: Columns
-
-    @property
-    def parts(self) -> Parts:
-        return (self.columns,)
 
 
 # -- lattices ----------------------------------------------------------------------------------------------------
@@ -248,15 +236,11 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Elements:
+class Elements(_InOnePart):
     """A lattice as rows: the elements of a set or bag, the entries of a map, True of a lbool, a number."""
 
     source: LatticeExpr
     columns: Columns
-
-    @property
-    def parts(self) -> Parts:
-        return (self.columns,)
 
 
 @dataclass(frozen=True)
