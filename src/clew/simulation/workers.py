@@ -26,7 +26,7 @@ _PATIENCE_SECONDS = 5.0
 
 
 class Worker:
-    """One process; ``busy`` while a request is with it."""
+    """One process."""
 
     def __init__(self, serve: Serve, siblings: list[Worker]) -> None:
         context = multiprocessing.get_context("fork")
@@ -38,25 +38,21 @@ class Worker:
             warnings.simplefilter("ignore", DeprecationWarning)
             self._process.start()
         theirs.close()
-        self.busy = False
 
     def ask(self, request: Any) -> None:
-        self.busy = True
         with suppress(OSError):  # that it is dead shows when it is waited for
             self.connection.send(request)
 
     def reply(self) -> Any:
         """What it answers; to be called when there is something to read."""
         try:
-            reply = self.connection.recv()
+            return self.connection.recv()
         except (EOFError, OSError):
             self._process.join(_PATIENCE_SECONDS)
             raise UsageError(
                 f"a worker process died ({_death(self._process.exitcode)})",
                 remedy="see whether memory ran out; with --workers 1 everything happens in one process",
             ) from None
-        self.busy = False
-        return reply
 
     def end(self) -> None:
         self._process.kill()
