@@ -484,4 +484,5 @@ def _aggregate(draw: st.DrawFn, kind: Kind, scope: Scope) -> Aggregate:
     functions: tuple[AggregateName, ...] = ("count", "min", "max", "sum", "avg")
     if kind is Kind.NODE:
         functions = ("min", "max")
-    return Aggregate(_pick(draw, functions), var)
+    per = (_pick(draw, scope.every()),) if _chance(draw, 20) else ()
+    return Aggregate(_pick(draw, functions), var, per)

@@ -234,13 +234,19 @@ def _aggregated(rule: Rule, history: History, time: int) -> set[Conclusion]:
 def _aggregate_row(rule: Rule, plain: Row, members: Sequence[Binding]) -> Row:
     rest = iter(plain)
     return tuple(
-        _aggregate(arg.function, {b[arg.var] for b in members}) if isinstance(arg, Aggregate) else next(rest)
+        _aggregate(arg.function, _counted(arg, members)) if isinstance(arg, Aggregate) else next(rest)
         for arg in rule.args
     )
 
 
-def _aggregate(function: AggregateName, values: set[Value]) -> Value:
-    """Over distinct values; strings count, and have a place in the order, but add nothing to a sum."""
+def _counted(aggregate: Aggregate, members: Sequence[Binding]) -> list[Value]:
+    """The values that count: equal ones once, or, where they are told apart by others, once for each of those."""
+    distinct = {(b[aggregate.var], *(b[v] for v in aggregate.per)) for b in members}
+    return [value for value, *_ in distinct]
+
+
+def _aggregate(function: AggregateName, values: Sequence[Value]) -> Value:
+    """Strings count, and have a place in the order, but add nothing to a sum."""
     total = sum(v for v in values if isinstance(v, int))
     match function:
         case "count":

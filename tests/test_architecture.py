@@ -33,6 +33,7 @@ ROOMS = [
     "bounds",
     "strategies",
     "follow",
+    "survey",
     "explain",
     "api",
     "report",

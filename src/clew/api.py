@@ -19,9 +19,12 @@ from clew.lineage.negation import Negation
 from clew.program.checks import Checked, checked
 from clew.program.ir import Program
 from clew.program.outcomes import outcomes_of, stated_outcomes
+from clew.program.unread import unread_relations
 from clew.search.protocol import Run
 from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
 from clew.strategies import Examined, Options, Strategy, examine, strategy_named
+from clew.survey.judging import Demands, judge, look_up
+from clew.survey.survey import Survey, cautions, remarks
 
 if TYPE_CHECKING:
     from clew.bloom.module import Module
@@ -42,8 +45,11 @@ class Verdict:
     ``combinations``: the bound on the number of failure combinations within ``spec``.  ``vacuous``: the
     failure-free run has no row in ``pre``, so the answer may mean little.  ``swept``: the settings tried by a
     sweep, empty without one.  ``executions``: what was executed, in order (of a long search the beginning, of
-    a sweep those of the last setting).  ``solver``: what an exact search cost.  ``program``: what was checked,
-    with its abbreviations written out.
+    a sweep those of the last setting).  ``solver``: what an exact search cost.  ``survey``: which promises apply
+    and which rules fire; None with a counterexample, unless it was asked for.  ``ruled_out``: no counterexample
+    exists within ``spec``, also where that says too little to certify it.  ``cautions``: what makes the absence of
+    one mean little, ``remarks``: what is worth knowing.  ``program``: what was checked, with its abbreviations
+    written out.
     """
 
     answer: Answer
@@ -58,6 +64,10 @@ class Verdict:
     swept: tuple[Setting, ...] = ()
     executions: tuple[Run, ...] = field(default=(), repr=False)
     solver: SolverFigures | None = None
+    survey: Survey | None = field(default=None, repr=False)
+    ruled_out: bool = False
+    cautions: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     program: Program | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -81,6 +91,9 @@ def check(
     max_runs: int | None = None,
     time_limit: float | None = None,
     seed: int | None = None,
+    allow_hollow: bool = False,
+    strict: bool = False,
+    coverage: bool = False,
     progress: Progress | None = None,
 ) -> Verdict:
     """Search for faults under which what must hold does not.
@@ -96,6 +109,9 @@ def check(
     - ``sweep_seconds``: how long to sweep; 10 when a sweep is needed and nothing is said.
     - ``max_runs`` (not exact), ``time_limit`` in seconds: budgets; when one ends, so does the search.
     - ``seed`` (random): the same seed draws the same faults; 0 by default.
+    - ``allow_hollow``: certify also where nothing is promised; without it, that is incomplete.
+    - ``strict``: whatever makes a certificate mean little makes it incomplete.
+    - ``coverage``: count how often each rule fires in the failure-free run.
     - ``progress``: called with the number of executions and the stage, now and then.
 
     Ctrl-C ends the search, too: the verdict then says ``incomplete``.  Raises ``ProgramError`` or ``UsageError``
@@ -103,6 +119,7 @@ def check(
     """
     started = time.monotonic()
     options = Options(_negation(negation), symmetry, find_all, sweep_seconds, max_runs, seed)
+    demands = Demands(allow_hollow, strict, coverage)
     chosen = strategy_named(strategy, options)
     _check_budgets(sweep_seconds, max_runs, time_limit)
     if sweep_seconds is not None and eot is not None:
@@ -116,7 +133,7 @@ def check(
     except BudgetExhaustedError as limit:
         nowhere = Examined(Ledger(deadline).conclude(str(limit)), False, ())
         spec = FailureSpec(tuple(nodes or ()), eot or 1, eff or 0, crashes or 0, delays or 0)
-        return _verdict(prepared, spec, strategy, nowhere, time.monotonic() - started)
+        return _verdict(prepared, spec, strategy, nowhere, demands, deadline, started)
     if bounds.eot is None or sweep_seconds is not None:
         if "sweep" not in chosen.accepts:
             raise UsageError(
@@ -125,10 +142,10 @@ def check(
         outcomes_of(prepared.program)
         if deadline.seconds is None:
             deadline = Deadline(DEFAULT_SWEEP_SECONDS)
-        return _swept(prepared, bounds, eff, options, chosen, deadline, progress, started)
+        return _swept(prepared, bounds, eff, options, demands, chosen, deadline, progress, started)
     ledger = Ledger(deadline, max_runs, progress)
     examined = examine(chosen, prepared.program, bounds.spec(), options, ledger)
-    return _verdict(prepared, bounds.spec(), strategy, examined, time.monotonic() - started)
+    return _verdict(prepared, bounds.spec(), strategy, examined, demands, deadline, started)
 
 
 def run(
@@ -190,7 +207,7 @@ def _is_python(file: str | Path) -> bool:
 
 def _checked(loaded: Loaded) -> Checked:
     prepared = checked(loaded.program)
-    return replace(prepared, notices=(*loaded.notices, *prepared.notices))
+    return replace(prepared, notices=(*loaded.notices, *prepared.notices, *unread_relations(prepared.program)))
 
 
 def _check_budgets(sweep_seconds: float | None, max_runs: int | None, time_limit: float | None) -> None:
@@ -215,6 +232,7 @@ def _swept(
     bounds: Bounds,
     fixed_eff: int | None,
     options: Options,
+    demands: Demands,
     strategy: Strategy,
     deadline: Deadline,
     progress: Progress | None,
@@ -230,24 +248,40 @@ def _swept(
     swept = sweep(system, base, fixed_eff, ledger)
     findings = replace(swept.findings, runs=ledger.runs)
     examined = Examined(findings, swept.vacuous, system.notices, system.solver)
-    verdict = _verdict(prepared, swept.spec, strategy.name, examined, time.monotonic() - started)
+    verdict = _verdict(prepared, swept.spec, strategy.name, examined, demands, deadline, started)
     return replace(verdict, swept=swept.settings)
 
 
-def _verdict(prepared: Checked, spec: FailureSpec, strategy: str, examined: Examined, seconds: float) -> Verdict:
+def _verdict(
+    prepared: Checked,
+    spec: FailureSpec,
+    strategy: str,
+    examined: Examined,
+    demands: Demands,
+    deadline: Deadline,
+    started: float,
+) -> Verdict:
     findings = examined.findings
+    survey = look_up(prepared.program, spec, examined, demands, deadline)
+    cautioned = tuple(cautions(survey, spec, vacuous=examined.vacuous))
+    answer, reason = judge(findings, survey, cautioned, demands)
+    found = answer is Answer.COUNTEREXAMPLE
     return Verdict(
-        findings.answer,
+        answer,
         spec,
         strategy,
         findings.counterexamples,
         findings.runs,
-        seconds,
-        findings.reason,
+        time.monotonic() - started,
+        reason,
         examined.vacuous,
-        (*prepared.notices, *examined.notices),
+        (*prepared.notices, *examined.notices, *(survey.notices if survey else ())),
         executions=tuple(run for run in findings.executions if spec.admits(run.faults)),
         solver=examined.solver,
+        survey=survey,
+        ruled_out=findings.answer is Answer.CERTIFIED,
+        cautions=() if found else cautioned,
+        remarks=() if found else tuple(remarks(survey)),
         program=prepared.program,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
+from clew.engine.fewest import ever_fewer_faults
 from clew.engine.ground import GroundProgram
 from clew.faults import FailureSpec, Fault, FaultSet, Node
 from clew.interrupt import Deadline
@@ -44,7 +45,7 @@ class Model:
         return has_assertions(self.program) and not self.ground.rows_at_end(PRE)
 
     def ever_fewer_faults(self) -> Iterator[FaultSet]:
-        return self.ground.ever_fewer_faults()
+        return ever_fewer_faults(self.ground)
 
     def minimal_faults(self) -> Iterator[FaultSet]:
         return self.ground.minimal_faults()

@@ -48,12 +48,16 @@ class Strategy:
 
 @dataclass(frozen=True)
 class Examined:
-    """The findings of one search, and what its model tells about the program."""
+    """The findings of one search, and what its model tells about the program.
+
+    ``ground``: the executions, for further questions; None if the search ended before there were any.
+    """
 
     findings: Findings
     vacuous: bool
     notices: tuple[Notice, ...]
     solver: SolverFigures | None = None
+    ground: GroundProgram | None = None
 
 
 def examine(strategy: Strategy, program: Program, spec: FailureSpec, options: Options, ledger: Ledger) -> Examined:
@@ -69,7 +73,7 @@ def examine(strategy: Strategy, program: Program, spec: FailureSpec, options: Op
         return Examined(findings, False, ())
     vacuous, notices, ground = told[0]
     answered = strategy.solves and findings.reason is None
-    return Examined(findings, vacuous, notices, ground.figures if answered else None)
+    return Examined(findings, vacuous, notices, ground.figures if answered else None, ground)
 
 
 def _exact(

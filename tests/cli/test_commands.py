@@ -88,7 +88,7 @@ def test_json_to_a_file_and_the_text_beside_it(tmp_path: Path) -> None:
     assert (document["runs"], document["reason"], document["vacuous"], document["sweep"]) == (1, None, False, [])
     assert set(document) == {
         "format", "version", "files", "verdict", "strategy", "spec", "counterexamples", "runs", "combinations",
-        "seconds", "reason", "vacuous", "warnings", "sweep",
+        "seconds", "reason", "vacuous", "cautions", "remarks", "promises", "coverage", "warnings", "sweep",
     }  # fmt: skip
 
 
@@ -139,9 +139,25 @@ def test_all_lists_every_minimal_counterexample() -> None:
 
 
 def test_vacuous_certificates_say_so() -> None:
-    done = clew("check", "examples/kafka.ded", "--eot", "3", "--eff", "2")
+    done = clew("check", "examples/kafka.ded", "--eot", "4", "--eff", "3")
     assert done.returncode == 0
     assert "'pre' is empty" in done.stdout
+    assert clew("check", "examples/kafka.ded", "--eot", "4", "--eff", "3", "--strict").returncode == 3
+
+
+def test_where_nothing_is_promised_the_answer_is_incomplete() -> None:
+    command = ("check", "examples/kafka.ded", "--eot", "3", "--eff", "2")
+    done = clew(*command)
+    assert done.returncode == 3
+    assert done.stdout.splitlines()[:2] == [
+        "INCOMPLETE: no counterexample exists, but that is no certificate, within EOT 3, EFF 2, 1 crash, "
+        "nodes a, b, c, C, Z.",
+        "  nothing is promised: what must hold applies in no admissible execution (--allow-hollow permits that)",
+    ]
+    allowed = clew(*command, "--allow-hollow")
+    assert allowed.returncode == 0
+    assert "Beware: nothing is promised within these bounds." in allowed.stdout
+    assert clew(*command, "--allow-hollow", "--strict").returncode == 3
 
 
 @pytest.mark.parametrize("command", [(), ("check",), ("run",), ("replay",)], ids=lambda c: " ".join(c) or "clew")

@@ -183,7 +183,7 @@ def test_assertion_relations_are_what_only_they_use() -> None:
 
 # Notices that need the nodes.
 
-MESSAGE = 'n("a", "b"); n(X, Y)@next :- n(X, Y); m(Y, X)@async :- n(X, Y);'
+MESSAGE = 'n("a", "b"); n(X, Y)@next :- n(X, Y); m(Y, X)@async :- n(X, Y); m(X, Y)@next :- m(X, Y);'
 
 
 def test_a_message_to_no_known_node_is_a_notice() -> None:

@@ -110,7 +110,7 @@ def test_the_document_says_first_what_it_is_and_what_was_checked() -> None:
     document = verdict_document(kafka(), ["a.ded", "b.ded"])
     assert list(document.items())[:3] == [
         ("format", "clew verdict"),
-        ("version", 1),
+        ("version", VERSION),
         ("files", ["a.ded", "b.ded"]),
     ]
     assert verdict_document(kafka())["files"] == []
@@ -190,6 +190,7 @@ def reads(document: Any, folder: Path) -> bool:
     [
         {},
         {"delays": 1, "eff": 0},
+        {"eff": 1, "crashes": 0},
         {"eot": 3, "eff": 2},
         {"strategy": "random", "max_runs": 1},
         {"eff": 0},
@@ -213,9 +214,9 @@ def test_what_the_schema_refuses_is_refused_by_the_reader(options: dict[str, Any
         ({}, ("verdict",), "incomplete"),
         ({}, ("counterexamples",), []),
         ({}, ("spec", "nodes"), []),
-        ({"eot": 3, "eff": 2}, ("verdict",), "counterexample"),
-        ({"eot": 3, "eff": 2}, ("reason",), "because"),
-        ({"eot": 3, "eff": 2}, ("strategy",), "random"),
+        ({"eff": 1, "crashes": 0}, ("verdict",), "counterexample"),
+        ({"eff": 1, "crashes": 0}, ("reason",), "because"),
+        ({"eff": 1, "crashes": 0}, ("strategy",), "random"),
         ({"strategy": "random", "max_runs": 1}, ("reason",), None),
         ({"strategy": "random", "max_runs": 1}, ("verdict",), "certified"),
     ],

@@ -103,12 +103,24 @@ def test_a_certificate_passes_and_states_its_bounds() -> None:
     assert "Beware" not in text
 
 
-def test_a_vacuous_certificate_passes_with_the_caution() -> None:
-    verdict = kafka(eot=3, eff=2)
+def test_a_certificate_that_applies_under_faults_only_passes_with_the_caution() -> None:
+    verdict = kafka(eot=4, eff=3)
     assert verdict.vacuous
     ((tag, _, text),) = shown(verdict).values()
     assert tag == "system-out"
     assert "  Beware: in the failure-free run 'pre' is empty at the end" in text
+
+
+def test_where_nothing_is_promised_nothing_passes() -> None:
+    outcomes = shown(kafka(eot=3, eff=2))
+    tag, message, _ = outcomes.pop("pre implies post")
+    assert (tag, message) == (
+        "error",
+        "nothing is promised: what must hold applies in no admissible execution (--allow-hollow permits that)",
+    )
+    assert [(tag, message) for tag, message, _ in outcomes.values()] == [
+        ("skipped", "never applies within these bounds")
+    ]
 
 
 def test_an_incomplete_search_is_an_error_in_every_case() -> None:

@@ -182,7 +182,7 @@ DEFECTS = [
     Bad("format", "clew recording", "format: expected \"clew verdict\", found the string 'clew recording'"),
     Bad("format", 1, "format: expected the name of a format, found 1"),
     Bad("version", GONE, "the field 'version' is missing"),
-    Bad("version", 2, "version 2 is newer than version 1, which this clew reads"),
+    Bad("version", 3, "version 3 is newer than version 2, which this clew reads"),
     Bad("version", 0, "version: expected an integer from 1 to 2147483647, found 0"),
     Bad("version", "1", "version: expected an integer from 1 to 2147483647, found the string '1'"),
     Bad("version", True, "version: expected an integer from 1 to 2147483647, found true"),
@@ -339,11 +339,18 @@ def test_fields_that_stand_there_twice(field: str, tmp_path: Path) -> None:
     assert f"the field '{field}' stands there twice" in refusal(file).message
 
 
+def test_the_first_version_had_no_survey_and_is_still_read(tmp_path: Path) -> None:
+    first = {k: v for k, v in good().items() if k not in ("cautions", "remarks", "promises", "coverage")}
+    file = tmp_path / "verdict.json"
+    file.write_text(json.dumps({**first, "version": 1}), encoding="utf-8")
+    assert len(read_verdict(file).counterexamples) == 1
+
+
 def test_a_newer_version_is_refused_before_its_fields_are_looked_at(tmp_path: Path) -> None:
     file = tmp_path / "verdict.json"
     file.write_text('{"format": "clew verdict", "version": 9, "new": []}', encoding="utf-8")
     error = refusal(file)
-    assert "version 9 is newer than version 1" in error.message
+    assert "version 9 is newer than version 2" in error.message
     assert error.remedy is not None and "upgrade clew" in error.remedy
 
 

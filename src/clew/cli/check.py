@@ -13,7 +13,7 @@ from clew.cli.files import refuse_no_file, refuse_unwritable, say, write_file
 from clew.cli.progress import progress_display
 from clew.lineage.negation import Negation
 from clew.report.document import to_json
-from clew.report.text import verdict_text
+from clew.report.text import coverage_text, verdict_text
 from clew.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
 
 _STRATEGY_HELP = "; ".join(f"{s.name}: {s.summary}" for s in STRATEGIES.values())
@@ -56,6 +56,13 @@ _STRATEGY_HELP = "; ".join(f"{s.name}: {s.summary}" for s in STRATEGIES.values()
 )
 @click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
 @click.option("--seed", type=int, metavar="N", help=f"The seed (random only).  Default: {DEFAULT_SEED}.")
+@click.option(
+    "--allow-hollow", is_flag=True, help="Certify also where nothing is promised; without it, that is incomplete."
+)
+@click.option("--strict", is_flag=True, help="Whatever is worth a 'Beware' makes a certificate incomplete.")
+@click.option(
+    "--coverage", is_flag=True, help="List how often each rule fires in the failure-free run, or when else."
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the verdict as JSON; - for standard output.")
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the verdict as JUnit XML, for CI systems.")
 @click.option("--report", "report_file", metavar="FILE", help="Write a page that explains the verdict (HTML).")
@@ -74,6 +81,9 @@ def check_command(
     max_runs: int | None,
     time_limit: float | None,
     seed: int | None,
+    allow_hollow: bool,
+    strict: bool,
+    coverage: bool,
     json_file: str | None,
     junit_file: str | None,
     report_file: str | None,
@@ -105,11 +115,16 @@ def check_command(
             max_runs=max_runs,
             time_limit=time_limit,
             seed=seed,
+            allow_hollow=allow_hollow,
+            strict=strict,
+            coverage=coverage,
             progress=progress,
         )
     for notice in verdict.notices:
         click.echo(str(notice), err=True)
     _show(verdict, files, json_file)
+    if coverage and json_file != "-":
+        say(coverage_text(verdict))
     if report_file is not None:
         write_page(verdict, files, report_file)
     if junit_file is not None:

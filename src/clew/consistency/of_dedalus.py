@@ -209,8 +209,8 @@ class _Reader:
 
     def column(self, arg: HeadArg) -> Column:
         match arg:
-            case Aggregate(function, var):
-                self.use([self._bound.get(var)])
+            case Aggregate(function, var, per):
+                self.use(self._bound.get(v) for v in (var, *per))
                 return Changing(OF_AGGREGATE.get(function, Direction.ANY), (0,))
             case Var():
                 return self._bound.get(arg)

@@ -232,6 +232,17 @@ class _Parser:
                 position=self._at(function),
                 remedy="use one of " + ", ".join(AGGREGATES),
             )
+        var = self._aggregated_variable(function)
+        per: list[Var] = []
+        if self._take("per"):
+            per.append(self._aggregated_variable(function))
+            while self._take(","):
+                per.append(self._aggregated_variable(function))
+        if not self._take(">"):
+            raise self._unexpected("',' or '>'" if per else "'>', or 'per' and what tells equal values apart")
+        return Aggregate(cast(AggregateName, function.text), var, tuple(per))
+
+    def _aggregated_variable(self, function: Token) -> Var:
         name = self._expect_name("a variable")
         var = self._named(name)
         if not isinstance(var, Var):
@@ -240,8 +251,7 @@ class _Parser:
                 position=self._at(name),
                 remedy=f"write {function.text}<X> with a variable X of the body",
             )
-        self._expect(">")
-        return Aggregate(cast(AggregateName, function.text), var)
+        return var
 
     # -- bodies ----------------------------------------------------------------------------------------
 

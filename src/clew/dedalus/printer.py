@@ -47,11 +47,12 @@ def print_expr(expr: HeadArg) -> str:
         case Const(value):
             return print_value(value)
         case Var(name):
-            return name
+            return "_" if name.startswith("_") else name  # a name that was made for an anonymous place
         case Wildcard():
             return "_"
-        case Aggregate(function, var):
-            return f"{function}<{var.name}>"
+        case Aggregate(function, var, per):
+            told_apart = f" per {', '.join(v.name for v in per)}" if per else ""
+            return f"{function}<{var.name}{told_apart}>"
         case Nested():
             raise ValueError("Dedalus has no way to write a tuple")
         case BinOp(op, left, right):

@@ -97,7 +97,7 @@ def encode(program: Program, spec: FailureSpec, *, traceable: bool = False) -> E
     given = f" :- {GIVEN}" if traceable else ""
     lines += [_fact_line(fact, relations, given) for fact in program.facts if fact.time <= spec.eot]
     for index, rule in enumerate(program.rules):
-        lines += _RuleEncoder(rule, index, relations, spec, traceable).lines()
+        lines += RuleEncoder(rule, index, relations, spec, traceable).lines()
     lines += _arrival_lines(program, relations, spec)
     if {PRE, POST} <= {name for name, _ in relations.arities}:
         lines += _outcome_lines(relations, spec)
@@ -207,26 +207,26 @@ def _outcome_lines(relations: Relations, spec: FailureSpec) -> list[str]:
     ]
 
 
-class _RuleEncoder:
+class RuleEncoder:
     """One rule; variables are renamed X0, X1, ... and T is the rule's time."""
 
     def __init__(self, rule: Rule, index: int, relations: Relations, spec: FailureSpec, traceable: bool) -> None:
-        self._rule = rule
+        self.rule = rule
         self._marks = [f"{RULE}({index})"] if traceable else []
-        self._index = index
-        self._relations = relations
-        self._spec = spec
-        self._names: dict[Var, str] = {p.at: "T" for p in rule.premises if isinstance(p.at, Var)}
+        self.index = index
+        self.relations = relations
+        self.spec = spec
+        self.names: dict[Var, str] = {p.at: "T" for p in rule.premises if isinstance(p.at, Var)}
 
     def lines(self) -> list[str]:
-        body = ", ".join(self._body())
-        if not self._rule.aggregates:
-            args = [self._expr(a) for a in self._rule.args]
-            return [f"{self._head(args, self._expr(self._rule.location))} :- {body}."]
+        body = ", ".join(self.body())
+        if not self.rule.aggregates:
+            args = [self.expr(a) for a in self.rule.args]
+            return [f"{self._head(args, self.expr(self.rule.location))} :- {body}."]
         return self._aggregate_lines(body)
 
-    def _body(self) -> list[str]:
-        rule = self._rule
+    def body(self) -> list[str]:
+        rule = self.rule
         literals = [self._premise(p) for p in rule.positive]
         if all(isinstance(p.at, int) or p.relation == CRASH for p in rule.positive):
             literals.append("time(T)")
@@ -236,13 +236,13 @@ class _RuleEncoder:
         # What is said of a later time is not known yet: such a rule waits for that time.
         literals += [f"T>={p.at}" for p in rule.premises if isinstance(p.at, int) and p.at > 1]
         if rule.timing is not Timing.SAME:
-            literals.append(f"T<{self._spec.eot}")
+            literals.append(f"T<{self.spec.eot}")
         return literals + self._marks
 
     def _head(self, args: Sequence[str], location: str) -> str:
-        i = self._relations.number(self._rule.relation)
+        i = self.relations.number(self.rule.relation)
         joined = ",".join(args)
-        match self._rule.timing:
+        match self.rule.timing:
             case Timing.SAME:
                 return f"r{i}({joined},T)"
             case Timing.NEXT:
@@ -251,44 +251,44 @@ class _RuleEncoder:
                 return f"m{i}({location},{joined},T)"
 
     def _premise(self, premise: Premise) -> str:
-        args = ",".join(self._expr(a) for a in premise.args)
+        args = ",".join(self.expr(a) for a in premise.args)
         if premise.relation == CRASH:
             return f"seen_crash({args})"
         time = premise.at if isinstance(premise.at, int) else "T"
-        return f"r{self._relations.number(premise.relation)}({args},{time})"
+        return f"r{self.relations.number(premise.relation)}({args},{time})"
 
     def _comparison(self, comparison: Comparison) -> str:
-        return f"{self._expr(comparison.left)}{_COMPARISONS[comparison.op]}{self._expr(comparison.right)}"
+        return f"{self.expr(comparison.left)}{_COMPARISONS[comparison.op]}{self.expr(comparison.right)}"
 
     def _call(self, number: int, call: Call) -> str:
-        args = ",".join(str(a) for a in (self._index, number, *map(self._expr, call.args)))
-        return f"{encode_tuple([self._expr(v) for v in call.results])}=@call({args})"
+        args = ",".join(str(a) for a in (self.index, number, *map(self.expr, call.args)))
+        return f"{encode_tuple([self.expr(v) for v in call.results])}=@call({args})"
 
-    def _expr(self, expr: HeadArg) -> str:
+    def expr(self, expr: HeadArg) -> str:
         match expr:
             case Const(value):
                 return encode_value(value)
             case Wildcard():
                 return "_"
             case Var():
-                return self._names.setdefault(expr, f"X{len(self._names)}")
+                return self.names.setdefault(expr, f"X{len(self.names)}")
             case BinOp(op, left, right):
                 # Evaluated in Python: clingo would wrap around silently on overflow.
-                return f"@{_OPERATOR_NAMES[op]}({self._index},{self._expr(left)},{self._expr(right)})"
+                return f"@{_OPERATOR_NAMES[op]}({self.index},{self.expr(left)},{self.expr(right)})"
             case Nested(items):
-                return encode_tuple([self._expr(item) for item in items])
+                return encode_tuple([self.expr(item) for item in items])
             case Aggregate():
                 raise AssertionError("aggregates are encoded by _aggregate_lines")
 
     def _aggregate_lines(self, body: str) -> list[str]:
         """First what is aggregated, as rows of its own; then one conclusion for each non-empty group."""
-        rule = self._rule
+        rule = self.rule
         group = [a for a in rule.args if not isinstance(a, Aggregate)]
         if rule.timing is Timing.ASYNC:
             group.append(rule.location)
         columns = Aggregated.of(rule)
-        collected = [self._expr(a) for a in (*group, *(a.var for a in rule.aggregates), *columns.per)]
-        lines = [f"g{self._index}({','.join([*collected, 'T'])}) :- {body}."]
+        collected = [self.expr(a) for a in (*group, *(a.var for a in rule.aggregates), *columns.per)]
+        lines = [f"g{self.index}({','.join([*collected, 'T'])}) :- {body}."]
 
         keys = [f"G{k}" for k in range(len(group))]
         literals = [self._collected(keys, columns, {}), *self._marks]
@@ -313,4 +313,4 @@ class _RuleEncoder:
 
     def _collected(self, keys: list[str], columns: Aggregated, names: Mapping[int, str]) -> str:
         values = [names.get(k, "_") for k in range(columns.values + len(columns.per))]
-        return f"g{self._index}({','.join([*keys, *values, 'T'])})"
+        return f"g{self.index}({','.join([*keys, *values, 'T'])})"

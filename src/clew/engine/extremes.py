@@ -50,7 +50,7 @@ class BeyondBudget(GroundProgram):
     def __init__(self, program: Program, budget: FailureSpec, deadline: Deadline) -> None:
         super().__init__(program, replace(budget, eff=budget.eot, crashes=len(budget.nodes)), deadline=deadline)
         self._budget = budget
-        self._ground("budget", self._prices())
+        self.extend("budget", self._prices())
         self._solve_options.solve_limit = MOST_CONFLICTS
 
     def _prices(self) -> str:
@@ -76,9 +76,9 @@ class BeyondBudget(GroundProgram):
         if wanted is None:
             return None
         kept = [e for e in Exceeding if only is not None and e is not only]
-        within = [-literal for e in kept for literal, _ in self._atoms(e.value, 0)]
+        within = [-literal for e in kept for literal, _ in self.atoms(e.value, 0)]
         self._control.assign_external(Function(_EARLY), only is Exceeding.LOSSES)
-        best, proven = last(self._solutions([wanted, *within], "opt", "auto"), self._faults_of)
+        best, proven = last(self.solutions([wanted, *within], "opt", "auto"), self.faults_of)
         if best is None and not proven:
             raise BudgetExhaustedError("the effort for this question is used up")
         return None if best is None else Cheapest(best, self.outside(best), proven)
@@ -94,14 +94,14 @@ class Heaviest(GroundProgram):
     def __init__(self, program: Program, spec: FailureSpec, deadline: Deadline) -> None:
         super().__init__(program, spec, deadline=deadline)
         self._program_has_assertions = has_assertions(program)
-        self._ground("weights", self._weights())
+        self.extend("weights", self._weights())
         self._solve_options.solve_limit = MOST_CONFLICTS
 
     def _weights(self) -> str:
         """Something must be asserted at all; then crashes, which are few, count before losses."""
         parts = []
         if self._program_has_assertions:
-            relations = self._encoding.relations
+            relations = self.encoding.relations
             any_row = ",".join("_" * relations.arity(PRE))
             parts.append(f"asserted :- r{relations.number(PRE)}({any_row},{self.spec.eot}).")
             parts.append("#maximize { 1@4 : asserted }.")
@@ -113,13 +113,13 @@ class Heaviest(GroundProgram):
     def heaviest(self, count: int) -> Iterator[FaultSet]:
         """Different ones: other nodes crash, or, where none does, another message gets through."""
         for number in range(count):
-            best, _ = last(self._solutions([], "opt", "auto"), self._faults_of)
+            best, _ = last(self.solutions([], "opt", "auto"), self.faults_of)
             if best is None:
                 return
             if not best:
                 return
             yield best
-            self._ground(f"other{number}", self._different(best))
+            self.extend(f"other{number}", self._different(best))
 
     def _different(self, faults: FaultSet) -> str:
         if faults.crashes:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Generator, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 
 from clingo import Control, HeuristicType, MessageCode, Model
 
@@ -54,9 +55,13 @@ class GroundProgram:
         record_rules: bool = False,
         traceable: bool = False,
         expect_outcomes: bool = True,
+        choices: str = "",
         deadline: Deadline | None = None,
     ) -> None:
-        """``record_rules`` keeps the ground rules; ``traceable`` ones are complete and know their source."""
+        """``record_rules`` keeps the ground rules; ``traceable`` ones are complete and know their source.
+
+        ``choices``: lines for clingo that leave it open whether rows hold.
+        """
         self.program = program
         self.spec = spec
         self._deadline = deadline or Deadline(None)
@@ -66,14 +71,16 @@ class GroundProgram:
         if self._recorder:
             self._control.register_observer(self._recorder)
         self.figures: SolverFigures | None = None
-        self._encoding = encode(program, spec, traceable=traceable)
-        self._ground("base", self._encoding.text)
+        self._prefers_absent_faults = False
+        self._parts = count(1)
+        self.encoding = encode(program, spec, traceable=traceable)
+        self.extend("base", self.encoding.text + choices)
         if traceable:
             self._take_off_marks()
         self._solve_options.opt_mode = "ignore"
         self._refuse_overflowing_sums()
         self.fault_atoms: dict[Fault, int] = {
-            make(*values): literal for name, arity, make in _FAULTS for literal, values in self._atoms(name, arity)
+            make(*values): literal for name, arity, make in _FAULTS for literal, values in self.atoms(name, arity)
         }
         if expect_outcomes and not has_assertions(program):
             self._expect_failure_free_rows()
@@ -84,7 +91,8 @@ class GroundProgram:
     def _ignore(code: MessageCode, message: str) -> None:
         """clingo's remarks on the generated text; what concerns the user is found by our own checks."""
 
-    def _ground(self, part: str, text: str) -> None:
+    def extend(self, part: str, text: str) -> None:
+        """Ground more rules; those of earlier parts do not see what they derive."""
         self._control.add(part, [], text)
         try:
             call(lambda: self._control.ground([(part, [])], context=self._arithmetic), self._deadline)
@@ -94,10 +102,14 @@ class GroundProgram:
                 raise self._arithmetic.failure from None
             raise
 
+    def next_part(self) -> int:
+        """Return a number that no part of this program has."""
+        return next(self._parts)
+
     def _take_off_marks(self) -> None:
         """The premises that made the rules traceable hold; what they tell goes into the recorded rules."""
-        sources = {literal: values[0] for literal, values in self._atoms(RULE, 1)}
-        marks = {*sources, *(literal for literal, _ in self._atoms(GIVEN, 0))}
+        sources = {literal: values[0] for literal, values in self.atoms(RULE, 1)}
+        marks = {*sources, *(literal for literal, _ in self.atoms(GIVEN, 0))}
         for mark in marks:
             self._control.assign_external(mark, True)
         if self._recorder:
@@ -121,7 +133,7 @@ class GroundProgram:
         first = columns.group + columns.values
         told_apart = [first + columns.per.index(v) for v in rule.aggregates[column].per]
         values: dict[tuple[Value, ...], set[tuple[Value, ...]]] = {}
-        for _, row in self._atoms(f"g{index}", columns.arity):
+        for _, row in self.atoms(f"g{index}", columns.arity):
             counted = (row[columns.group + column], *(row[k] for k in told_apart))
             values.setdefault((*row[: columns.group], row[-1]), set()).add(counted)
         sums = (sum(abs(v) for v, *_ in counted if isinstance(v, int)) for counted in values.values())
@@ -129,14 +141,15 @@ class GroundProgram:
 
     def _expect_failure_free_rows(self) -> None:
         """Without ``pre`` and ``post``, what persists in the failure-free run must persist in all."""
-        expected = {self._encoding.relations.number(r): self.rows_at_end(r) for r in outcomes_of(self.program)}
-        self._ground("expected", encode_expected_rows(expected, self.spec.eot))
+        expected = {self.encoding.relations.number(r): self.rows_at_end(r) for r in outcomes_of(self.program)}
+        self.extend("expected", encode_expected_rows(expected, self.spec.eot))
 
     # -- what is there -------------------------------------------------------------------------------
 
-    def _atoms(self, name: str, arity: int) -> Iterator[tuple[int, tuple[Value, ...]]]:
-        for count, atom in enumerate(self._control.symbolic_atoms.by_signature(name, arity)):
-            if count % 10_000 == 9_999:
+    def atoms(self, name: str, arity: int) -> Iterator[tuple[int, tuple[Value, ...]]]:
+        """Yield the atoms of the encoding with this name, each with its literal and its arguments."""
+        for number, atom in enumerate(self._control.symbolic_atoms.by_signature(name, arity)):
+            if number % 10_000 == 9_999:
                 self._deadline.check()
             literal = atom.literal
             if literal:  # otherwise it is only asked for under negation, and underivable: it never holds
@@ -147,8 +160,8 @@ class GroundProgram:
         """Every row that some execution might have."""
         return tuple(
             RowAtom(literal, name, values[:-1], _time(values))
-            for number, (name, arity) in enumerate(self._encoding.relations.arities)
-            for literal, values in self._atoms(f"r{number}", arity + 1)
+            for number, (name, arity) in enumerate(self.encoding.relations.arities)
+            for literal, values in self.atoms(f"r{number}", arity + 1)
         )
 
     @cached_property
@@ -156,8 +169,8 @@ class GroundProgram:
         """Every message that some execution might send."""
         return tuple(
             SentAtom(literal, name, values[1:-1], as_place(values[0]), _time(values))
-            for number, (name, arity) in enumerate(self._encoding.relations.arities)
-            for literal, values in self._atoms(f"m{number}", arity + 2)
+            for number, (name, arity) in enumerate(self.encoding.relations.arities)
+            for literal, values in self.atoms(f"m{number}", arity + 2)
         )
 
     @cached_property
@@ -165,15 +178,15 @@ class GroundProgram:
         """Every violation that some execution might show."""
         found = {
             Violation(name, values): literal
-            for number, (name, arity) in enumerate(self._encoding.relations.arities)
-            for literal, values in self._atoms(f"bad{number}", arity)
+            for number, (name, arity) in enumerate(self.encoding.relations.arities)
+            for literal, values in self.atoms(f"bad{number}", arity)
         }
         return dict(sorted(found.items(), key=lambda item: (item[0].relation, row_key(item[0].row))))
 
     @cached_property
     def _links(self) -> frozenset[SentMessage]:
         """(from, to, time) of every message that some execution might send."""
-        return frozenset((as_place(v[0]), as_place(v[1]), _time(v)) for _, v in self._atoms("sends", 3))
+        return frozenset((as_place(v[0]), as_place(v[1]), _time(v)) for _, v in self.atoms("sends", 3))
 
     @property
     def rules(self) -> Sequence[GroundRule]:
@@ -246,7 +259,7 @@ class GroundProgram:
             sent = [atom for atom in self.sent_atoms if model.is_true(atom.literal)]
             violations = tuple(v for v, atom in self.violation_atoms.items() if model.is_true(atom))
         tables: dict[str, list[list[Row]]] = {
-            name: [[] for _ in range(self.spec.eot)] for name, _ in self._encoding.relations.arities
+            name: [[] for _ in range(self.spec.eot)] for name, _ in self.encoding.relations.arities
         }
         for atom in rows:
             tables[atom.relation][atom.time - 1].append(atom.row)
@@ -285,9 +298,9 @@ class GroundProgram:
 
     def rows_at_end(self, relation: str) -> tuple[Row, ...]:
         """The rows of one relation at the end of the failure-free run."""
-        number = self._encoding.relations.number(relation)
-        arity = self._encoding.relations.arity(relation)
-        atoms = list(self._atoms(f"r{number}", arity + 1))
+        number = self.encoding.relations.number(relation)
+        arity = self.encoding.relations.arity(relation)
+        atoms = list(self.atoms(f"r{number}", arity + 1))
         with self._model(FaultSet()) as model:
             rows = [v[:-1] for literal, v in atoms if v[-1] == self.spec.eot and model.is_true(literal)]
         return tuple(sorted(rows, key=row_key))
@@ -299,60 +312,80 @@ class GroundProgram:
 
     # -- search ----------------------------------------------------------------------------------------
 
-    def ever_fewer_faults(self) -> Iterator[FaultSet]:
-        """Violating fault sets, each with fewer faults than the one before; the last has the fewest.
-
-        Nothing at all means that no execution shows a violation.
-        """
-        yield from (self._faults_of(m) for m in self._models_with(self._violated, "opt", "auto"))
-
     def minimal_faults(self) -> Iterator[FaultSet]:
-        """Every subset-minimal violating fault set: solutions are tried with as few faults as possible
+        """Yield every subset-minimal violating fault set: solutions are tried with as few faults as possible
         first, and each is excluded together with its supersets."""
+        if self.violated is not None:
+            yield from map(self.faults_of, self.solutions([self.violated], "ignore", "domRec"))
+
+    def _prefer_absent_faults(self) -> None:
+        """Let the domain heuristic decide faults first, for absence: the first solution is then subset-minimal."""
+        if self._prefers_absent_faults:
+            return
+        self._prefers_absent_faults = True
         with self._control.backend() as backend:
             for atom in self.fault_atoms.values():
                 backend.add_heuristic(atom, HeuristicType.Level, 1, 1, [])
                 backend.add_heuristic(atom, HeuristicType.Sign, -1, 1, [])
-        yield from (self._faults_of(m) for m in self._models_with(self._violated, "ignore", "domRec"))
 
     @property
     def _solve_options(self):  # type: ignore[no-untyped-def]  # clingo types its configuration as a union
         return self._control.configuration.solve
 
     @property
-    def _violated(self) -> int | None:
-        return next((literal for literal, _ in self._atoms("violated", 0)), None)
+    def violated(self) -> int | None:
+        """The atom that holds in executions that show a violation; None if none can."""
+        return next((literal for literal, _ in self.atoms("violated", 0)), None)
 
-    def _models_with(self, wanted: int | None, opt_mode: str, enum_mode: str) -> Generator[Model, None, bool]:
-        """Executions in which an atom holds; none if no execution has it."""
-        if wanted is None:
-            return True
-        return (yield from self._solutions([wanted], opt_mode, enum_mode))
-
-    def _solutions(
-        self, assumptions: Sequence[int], opt_mode: str, enum_mode: str
+    def solutions(
+        self,
+        assumptions: Sequence[int],
+        opt_mode: str,
+        enum_mode: str,
+        *,
+        by_cores: bool = False,
+        conflicts: int | None = None,
+        most: int = 0,
     ) -> Generator[Model, None, bool]:
+        """Yield the models under some assumptions, and return whether these were all.
+
+        ``by_cores``: minimize by raising the lower bound core after core instead of lowering the upper one;
+        ``conflicts``: give up after so many; ``most``: stop after so many models (0: never).
+        """
         options, solver = self._solve_options, self._control.configuration.solver
-        options.opt_mode, options.enum_mode, options.models = opt_mode, enum_mode, 0
+        if enum_mode == "domRec":
+            self._prefer_absent_faults()  # before the mode is set: the update of the program would undo that
+        options.opt_mode, options.enum_mode, options.models = opt_mode, enum_mode, most
         solver.heuristic = "Domain" if enum_mode == "domRec" else "auto"  # type: ignore[union-attr]
         # Start from few faults: from many, minimisation would take one away at a time.
         solver.sign_def = "neg"  # type: ignore[union-attr]
         solver.opt_heuristic = "sign"  # type: ignore[union-attr]
+        solver.opt_strategy = "usc,pmres" if by_cores else "bb,lin"  # type: ignore[union-attr]
+        limit = options.solve_limit
+        if conflicts is not None:
+            options.solve_limit = str(conflicts)
         try:
             return (yield from models(self._control, self._deadline, assumptions))
         finally:
             self.figures = self._cost()
             options.opt_mode, options.enum_mode, options.models = "ignore", "auto", 1
+            options.solve_limit = limit
             solver.heuristic = "auto"  # type: ignore[union-attr]
 
     def _cost(self) -> SolverFigures:
-        """Of the last question, and the size of the program it was about."""
+        """Return the size of the program, and what the questions put to it so far have cost."""
         statistics = self._control.statistics
         size, solver = statistics["problem"]["lp"], statistics["solving"]["solvers"]
-        counts = (size["atoms"], size["rules"], solver["choices"], solver["conflicts"])
-        return SolverFigures(*(int(count) for count in counts))
+        before = self.figures or SolverFigures(0, 0, 0, 0)
+        return SolverFigures(
+            int(size["atoms"]),
+            int(size["rules"]),
+            before.choices + int(solver["choices"]),
+            before.conflicts + int(solver["conflicts"]),
+        )
 
-    def _faults_of(self, model: Model) -> FaultSet:
+    def faults_of(self, model: Model) -> FaultSet:
+        """Return the faults that happen in an execution."""
         return FaultSet.of(f for f, atom in self.fault_atoms.items() if model.is_true(atom))
 
 

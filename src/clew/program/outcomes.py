@@ -46,11 +46,12 @@ def outcomes_of(program: Program) -> tuple[str, ...]:
 
 def persistent_relations(program: Program) -> tuple[str, ...]:
     """Relations with a rule ``p(..)@next :- p(..);``, in source order."""
-    found = dict.fromkeys(rule.relation for rule in program.rules if _persists(rule))
+    found = dict.fromkeys(rule.relation for rule in program.rules if persists(rule))
     return tuple(relation for relation in found if relation not in program.helpers)
 
 
-def _persists(rule: Rule) -> bool:
+def persists(rule: Rule) -> bool:
+    """Whether the rule is ``p(..)@next :- p(..);``."""
     match rule.body:
         case (premise,):
             return (

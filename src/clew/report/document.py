@@ -12,11 +12,15 @@ from decimal import Decimal
 from typing import Any
 
 from clew.api import Verdict
+from clew.errors import Position
+from clew.report.rule_text import clause_text
 from clew.search.verdict import Counterexample
+from clew.survey.coverage import RuleCoverage
+from clew.survey.promises import Promise
 from clew.violation import Violation
 
 #: What the document calls itself, and the version of its shape; readers refuse what they do not know.
-FORMAT, VERSION = "clew verdict", 1
+FORMAT, VERSION = "clew verdict", 2
 
 #: Half a character: what the path of a file becomes whose name is not UTF-8.
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -44,6 +48,10 @@ def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, A
         "seconds": round(verdict.seconds, 3),
         "reason": verdict.reason,
         "vacuous": verdict.vacuous,
+        "cautions": list(verdict.cautions),
+        "remarks": list(verdict.remarks),
+        "promises": [_promise(p) for p in verdict.survey.promises] if verdict.survey else [],
+        "coverage": [_covered(c) for c in verdict.survey.coverage] if verdict.survey else [],
         "warnings": [str(notice) for notice in verdict.notices],
         "sweep": [{"eot": s.eot, "eff": s.eff, "verdict": s.answer.value} for s in verdict.swept],
     }
@@ -66,6 +74,29 @@ def _counterexample(counterexample: Counterexample) -> dict[str, Any]:
         "delays": [[d.source, d.target, d.time, d.lag] for d in faults.delays],
         "violated": [_violation(v) for v in counterexample.violations],
     }
+
+
+def _promise(promise: Promise) -> dict[str, Any]:
+    return {
+        "part": promise.part.value,
+        "name": promise.name,
+        "place": _place(promise.position),
+        "applies": promise.applies.value,
+        "follows_from_pre": promise.follows,
+    }
+
+
+def _covered(covered: RuleCoverage) -> dict[str, Any]:
+    return {
+        "rule": clause_text(covered.rule),
+        "place": _place(covered.rule.position),
+        "fires": covered.fires.value,
+        "times": covered.times,
+    }
+
+
+def _place(position: Position | None) -> str | None:
+    return None if position is None else str(position)
 
 
 def _violation(violation: Violation) -> dict[str, Any]:

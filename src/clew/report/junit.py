@@ -11,11 +11,13 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from clew.api import Verdict
+from clew.engine.occurrence import Occurrence
 from clew.errors import ProgramError
 from clew.program.outcomes import PRE, stated_outcomes
 from clew.report.markup import speakable
 from clew.report.text import fault_text, verdict_text
 from clew.search.verdict import Answer
+from clew.survey.promises import Part
 
 
 def junit_xml(verdict: Verdict, files: Sequence[str]) -> str:
@@ -28,6 +30,7 @@ def junit_xml(verdict: Verdict, files: Sequence[str]) -> str:
         case.set("name", speakable(name))
         case.set("time", _seconds(verdict))
         _fill(case, relation, verdict, files)
+    _add_empty_promises(suite, verdict, files)
     counted = {"tests": "", "failures": "/failure", "errors": "/error", "skipped": "/skipped"}
     for attribute, elements in counted.items():
         suite.set(attribute, str(len(suite.findall(f"testcase{elements}"))))
@@ -45,6 +48,19 @@ def _cases(verdict: Verdict) -> dict[str, str]:
     violated = (v.relation for c in verdict.counterexamples for v in c.violations)
     names = {r: "pre implies post" if r == PRE else f"{r} survives" for r in (*stated, *violated)}
     return names or {"": "what must hold"}
+
+
+def _add_empty_promises(suite: ElementTree.Element, verdict: Verdict, files: Sequence[str]) -> None:
+    """A case, shown as skipped, for each part of a promise that was never asked for."""
+    promises = verdict.survey.promises if verdict.survey and verdict.answer is not Answer.COUNTEREXAMPLE else ()
+    for promise in promises:
+        if promise.part in (Part.RULE, Part.TAG) and promise.applies is Occurrence.NEVER:
+            place = f" at {promise.position.file}:{promise.position.line}" if promise.position else ""
+            case = ElementTree.SubElement(suite, "testcase")
+            case.set("classname", speakable(" + ".join(files) or "program"))
+            case.set("name", speakable(f"{promise.part.value} {promise.name}{place} of pre implies post"))
+            case.set("time", _seconds(verdict))
+            ElementTree.SubElement(case, "skipped", message="never applies within these bounds")
 
 
 def _seconds(verdict: Verdict) -> str:

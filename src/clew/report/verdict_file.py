@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from clew.bounds import LONGEST_EXECUTION
+from clew.engine.occurrence import Occurrence
 from clew.errors import UsageError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
 from clew.json_file import HugeInteger, Item, format_of, quoted, read_document, shortened
@@ -21,6 +22,7 @@ from clew.program.ir import SMALLEST_NUMBER, Value
 from clew.report.document import FORMAT, VERSION
 from clew.search.verdict import Answer, Counterexample
 from clew.strategies import STRATEGIES
+from clew.survey.promises import Part
 from clew.violation import Violation
 
 T = TypeVar("T")
@@ -29,6 +31,9 @@ _FIELDS = (
     "format", "version", "files", "verdict", "strategy", "spec", "counterexamples", "runs", "combinations",
     "seconds", "reason", "vacuous", "warnings", "sweep",
 )  # fmt: skip
+
+#: What version 1 did not have.
+_SURVEY = ("cautions", "remarks", "promises", "coverage")
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,8 @@ def read_verdict(path: str | Path) -> SavedVerdict:
 def verdict_of(document: Item) -> SavedVerdict:
     """The verdict in a document, after checking all of it."""
     _check_version(document)
-    part = dict(zip(_FIELDS, document.members(*_FIELDS), strict=True))
+    fields = _FIELDS if document.member("version").value == 1 else (*_FIELDS, *_SURVEY)
+    part = dict(zip(fields, document.members(*fields), strict=True))
     answer = _answer(part["verdict"])
     if part["strategy"].one_of(STRATEGIES) == "random" and answer is Answer.CERTIFIED:
         part["strategy"].refuse("a strategy that can certify")
@@ -73,6 +79,8 @@ def verdict_of(document: Item) -> SavedVerdict:
         part["vacuous"].refuse("true or false")
     for warning in part["warnings"].items():
         warning.text()
+    if part.keys() >= set(_SURVEY):
+        _check_survey(*(part[name] for name in _SURVEY))
     for setting in part["sweep"].items():
         _check_setting(setting)
     files = tuple(_path(file) for file in part["files"].items())
@@ -217,6 +225,39 @@ def _check_reason(item: Item, answer: Answer) -> None:
         item.refuse("null with the verdict 'certified'")
     elif item.value is not None:
         item.text("a string or null")
+
+
+def _check_survey(cautions: Item, remarks: Item, promises: Item, coverage: Item) -> None:
+    for text in (*cautions.items(), *remarks.items()):
+        text.text()
+    for promise in promises.items():
+        _check_promise(promise)
+    for covered in coverage.items():
+        _check_covered(covered)
+
+
+def _check_promise(item: Item) -> None:
+    kind, name, place, applies, follows = item.members("part", "name", "place", "applies", "follows_from_pre")
+    kind.one_of(part.value for part in Part)
+    name.text()
+    applies.one_of(when.value for when in Occurrence)
+    _check_place(place)
+    if follows.value is not None and not isinstance(follows.value, bool):
+        follows.refuse("true, false or null")
+
+
+def _check_covered(item: Item) -> None:
+    rule, place, fires, times = item.members("rule", "place", "fires", "times")
+    rule.text()
+    fires.one_of(when.value for when in Occurrence)
+    _check_place(place)
+    if times.value is not None:
+        times.number(0)
+
+
+def _check_place(item: Item) -> None:
+    if item.value is not None:
+        item.text("FILE:LINE:COLUMN or null")
 
 
 def _check_setting(item: Item) -> None:

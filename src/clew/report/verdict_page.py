@@ -15,7 +15,8 @@ from clew.faults import FailureSpec, FaultSet
 from clew.report.html import Choice, ExecutionRow, MarginRow, Page, render
 from clew.report.page_data import ShownRun, page_data
 from clew.report.plural import counted
-from clew.report.text import VACUOUS, combinations_text, execution_text, replay_command, verdict_text
+from clew.report.rule_text import rule_text
+from clew.report.text import combinations_text, execution_text, replay_command, verdict_text
 from clew.report.wording import brief, broken_promise
 from clew.search.verdict import Answer, Counterexample
 from clew.violation import Violation
@@ -189,10 +190,11 @@ class _VerdictPage:
         cautions = [str(notice) for notice in verdict.notices]
         if verdict.answer is Answer.COUNTEREXAMPLE and verdict.reason:
             cautions.append(f"Not the last word: {verdict.reason}.")
-        if verdict.answer is not Answer.COUNTEREXAMPLE and verdict.vacuous:
-            cautions.append(f"Beware: {' '.join(VACUOUS)}")
-        if verdict.answer is not Answer.COUNTEREXAMPLE and next(verdict.spec.possible_faults(), None) is None:
-            cautions.append("These bounds allow no fault at all.")
+        cautions += [f"Beware: {caution}." for caution in verdict.cautions]
+        cautions += [f"Remark: {remark}." for remark in verdict.remarks]
+        if verdict.survey and verdict.survey.silent and verdict.answer is not Answer.COUNTEREXAMPLE:
+            silent = "; ".join(rule_text(c.rule) for c in verdict.survey.silent)
+            cautions.append(f"Rules that never fire within these bounds: {silent}")
         left = len(verdict.counterexamples) - shown
         if left > 0:
             cautions.append(f"{left} further counterexamples are not on this page; --json has them all.")

@@ -1,0 +1,113 @@
+"""Conditions on executions, as text that is added to a ground program: a rule fires, a promise is broken.
+
+Each is the body of a rule for clingo, over the vocabulary of ``clew.engine.encode``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+from typing import NamedTuple
+
+from clew.engine.encode import RuleEncoder, encode_tuple
+from clew.engine.ground import GroundProgram
+from clew.program.ir import Aggregate, BinOp, HeadArg, Nested, Premise, Rule, Timing, Var, Wildcard
+from clew.program.outcomes import POST
+
+
+class Instances(NamedTuple):
+    """``text`` derives an atom with this ``name`` and ``arity`` for each way in which a rule fires."""
+
+    name: str
+    arity: int
+    text: str
+
+
+class RuleConditions(RuleEncoder):
+    """What can be asked about one rule of a ground program."""
+
+    def __init__(self, ground: GroundProgram, index: int, rule: Rule | None = None) -> None:
+        super().__init__(
+            rule or ground.program.rules[index], index, ground.encoding.relations, ground.spec, traceable=False
+        )
+
+    def fires(self) -> str:
+        """Return the condition that the rule fires at some time."""
+        return ", ".join([*self.body(), *self._defined_head()])
+
+    def instances(self) -> Instances:
+        body, name = self.fires(), f"fired{self.index}"
+        variables = tuple(dict.fromkeys([*self.names.values(), "T"]))
+        return Instances(name, len(variables), f"{name}({','.join(variables)}) :- {body}.")
+
+    def concludes_at_end(self) -> list[str]:
+        """Return the conditions, any of which will do, that the rule is a reason for a row at the end of time."""
+        body, eot = self.fires(), self.spec.eot
+        match self.rule.timing:
+            case Timing.SAME:
+                return [f"{body}, T={eot}"]
+            case Timing.NEXT:
+                return [f"{body}, T+1={eot}"]
+            case Timing.ASYNC if self.rule.aggregates:
+                return [f"{body}, T+1<={eot}"]  # nobody sends an aggregate as what is promised
+            case Timing.ASYNC:
+                return self._arrives_at_end(body)
+
+    def _arrives_at_end(self, body: str) -> list[str]:
+        source, target = self.expr(self.rule.location), self.expr(self.rule.args[0])
+        link, at_once = f"{body}, link({source},{target},T)", f"T+1={self.spec.eot}"
+        to_itself = f"{body}, {source}={target}, {at_once}"
+        if self.spec.longest_lag == 0:
+            return [to_itself, f"{link}, {at_once}"]
+        late = f"{link}, delay({source},{target},T,L), T+1+L={self.spec.eot}"
+        return [to_itself, f"{link}, not late({source},{target},T), {at_once}", late]
+
+    def breaks_promise(self) -> str:
+        """Return the condition that the rule, a plain one for ``pre``, concludes what ``post`` lacks."""
+        body, eot = self.fires(), self.spec.eot
+        args = ",".join(self.expr(a) for a in self.rule.args)
+        return f"{body}, T={eot}, not r{self.relations.number(POST)}({args},{eot})"
+
+    def _defined_head(self) -> list[str]:
+        """Return the head as a condition: where its arithmetic has no result, the rule does not fire."""
+        computed = [a for a in self.rule.args if isinstance(a, BinOp | Nested)]
+        return [f"{self.expr(a)}={self.expr(a)}" for a in computed]
+
+
+class EqualValues(RuleConditions):
+    """Two rows of a group with the same value, which a sum counts once."""
+
+    def __init__(self, ground: GroundProgram, index: int) -> None:
+        # Rows that differ in a column which the rule does not look at are different rows, too.
+        super().__init__(ground, index, _name_wildcards(ground.program.rules[index]))
+
+    def collect(self, name: str, aggregate: Aggregate) -> str:
+        """Return the rule that collects group, value, the rows that the value comes from, and time."""
+        body = self.fires()
+        group = [self.expr(a) for a in self._group()]
+        giving = [p for p in self.rule.positive if aggregate.var in p.args]
+        row = encode_tuple([self.expr(a) for p in giving for a in p.args])
+        return f"{name}({','.join([*group, self.expr(aggregate.var), row, 'T'])}) :- {body}."
+
+    def occur(self, name: str, aggregate: Aggregate) -> str:
+        """Return the condition over what was collected under this name."""
+        group = [f"G{k}" for k in range(len(self._group()))]
+        one, other = (f"{name}({','.join([*group, 'V', row, 'T'])})" for row in ("A", "B"))
+        nothing = ", V!=0" if aggregate.function == "sum" else ""  # however often, it changes no sum
+        return f"{one}, {other}, A<B{nothing}"
+
+    def _group(self) -> list[HeadArg]:
+        group = [a for a in self.rule.args if not isinstance(a, Aggregate)]
+        return [*group, self.rule.location] if self.rule.timing is Timing.ASYNC else [*group]
+
+
+def _name_wildcards(rule: Rule) -> Rule:
+    """Return the rule with a variable for every ``_`` of a positive premise; no program can spell these."""
+    names = (Var(f"_{n}") for n in count())
+    body = tuple(
+        replace(b, args=tuple(next(names) if isinstance(a, Wildcard) else a for a in b.args))
+        if isinstance(b, Premise) and not b.negated
+        else b
+        for b in rule.body
+    )
+    return replace(rule, body=body)

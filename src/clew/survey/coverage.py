@@ -1,0 +1,81 @@
+"""Which rules ever fire, and how often in the failure-free run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from clew.engine.conditions import RuleConditions
+from clew.engine.ground import GroundProgram
+from clew.engine.occurrence import Occurrence, find_occurrences
+from clew.errors import Position
+from clew.faults import FailureSpec
+from clew.interrupt import Deadline
+from clew.program.ir import Program, Rule
+from clew.program.outcomes import POST, PRE, persists
+from clew.survey.definitions import assertion_definitions
+
+#: A rule as its author knows it: one statement of Bloom can be several rules.
+_Statement = tuple[Position | None, str | None, int | None]
+
+
+@dataclass(frozen=True)
+class RuleCoverage:
+    """When a rule fires; ``times``: in how many ways in the failure-free run, if that was counted.
+
+    ``expected``: that it does not fire tells nothing.  The rule is for a relation that the assertions want to be
+    empty, or it keeps rows that are not there, because the rules for them do not fire either.
+    """
+
+    rule: Rule
+    fires: Occurrence
+    expected: bool = False
+    times: int | None = None
+
+
+def find_coverage(ground: GroundProgram) -> tuple[RuleCoverage, ...]:
+    """Return when each rule that the program's author wrote fires."""
+    rules, statements = ground.program.rules, _statements(ground.program)
+    conditions = {key: [RuleConditions(ground, k).fires() for k in numbers] for key, numbers in statements.items()}
+    found = find_occurrences(ground, conditions)
+    alarms = _alarms(ground.program)
+    first = {key: rules[numbers[0]] for key, numbers in statements.items()}
+    return tuple(
+        RuleCoverage(rule, found[key], rule.relation in alarms or persists(rule)) for key, rule in first.items()
+    )
+
+
+def _alarms(program: Program) -> frozenset[str]:
+    """Return the relations of the assertions that are only ever read with ``notin``."""
+    wanted = {p.relation for rule in program.rules for p in rule.positive}
+    return assertion_definitions(program) - wanted - {PRE, POST}
+
+
+def count_firings(program: Program, spec: FailureSpec, deadline: Deadline) -> dict[Rule, int]:
+    """Return for each rule in how many ways it fires in the failure-free run, times counted apart."""
+    quiet = replace(spec, eff=0, crashes=0, delays=0)
+    ground = GroundProgram(program, quiet, expect_outcomes=False, deadline=deadline)
+    found: dict[Rule, int] = {}
+    for indices in _statements(program).values():
+        total = 0
+        for index in indices:
+            instances = RuleConditions(ground, index).instances()
+            ground.extend(instances.name, instances.text)
+            total += sum(1 for _ in ground.atoms(instances.name, instances.arity))
+        found[program.rules[indices[0]]] = total
+    return found
+
+
+def _statements(program: Program) -> dict[_Statement, list[int]]:
+    """Return the numbers of the rules that conclude what each statement of the author concludes."""
+    every: dict[_Statement, list[int]] = {}
+    for index, rule in enumerate(program.rules):
+        if rule.text is None:
+            every[rule.position, None, index] = [index]
+        elif rule.position is not None:  # otherwise nobody wrote it
+            every.setdefault((rule.position, rule.text, None), []).append(index)
+    return {key: _concluding(program, indices) for key, indices in every.items()}
+
+
+def _concluding(program: Program, indices: list[int]) -> list[int]:
+    """Leave out rules for relations that only serve the others of their statement."""
+    return [k for k in indices if program.rules[k].relation not in program.helpers] or indices
