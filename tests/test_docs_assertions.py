@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from clew import Answer, check
+from clew.engine.extremes import Cheapest
 from clew.explain.explainer import Explainer
 from clew.interrupt import Deadline
 from command import ROOT, clew
@@ -84,8 +85,7 @@ def test_an_empty_promise_needs_no_message(folder: Path) -> None:
     assert verdict.program is not None
     for margin in Explainer(verdict.program, verdict.spec, Deadline(60)).margins():
         assert not margin.needs_messages
-        assert margin.cheapest is None
-        assert not margin.undecided
+        assert margin.distance.cheapest is None
 
 
 def test_a_misspelt_relation_is_noticed(folder: Path) -> None:
@@ -152,8 +152,8 @@ def test_how_much_is_left_of_the_redundant_broadcast() -> None:
     assert verdict.program is not None
     for margin in Explainer(verdict.program, verdict.spec, Deadline(60)).margins():
         assert (margin.supports, margin.more, margin.independent, margin.exact) == (190, False, 19, True)
-        assert margin.cheapest is not None
-        assert (margin.cheapest.outside, margin.cheapest.proven) == (1, True)
-        assert margin.by_losses is not None
-        assert max(loss.time for loss in margin.by_losses.faults.losses) == 10
-        assert margin.by_crashes is None
+        cheapest, by_losses = margin.distance.cheapest, margin.distance.by_losses
+        assert isinstance(cheapest, Cheapest) and isinstance(by_losses, Cheapest)
+        assert (cheapest.outside, cheapest.proven) == (1, True)
+        assert (max(loss.time for loss in by_losses.faults.losses), by_losses.proven) == (10, True)
+        assert margin.distance.by_crashes is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise, product
@@ -18,6 +18,7 @@ from clew.dedalus.printer import print_program
 from clew.engine.execution import Execution
 from clew.engine.extremes import BeyondBudget, Exceeding, Heaviest
 from clew.engine.ground import GroundProgram
+from clew.errors import BudgetExhaustedError
 from clew.faults import Crash, FailureSpec, Fault, FaultSet, Node, by_message
 from clew.interrupt import Deadline
 from clew.program.checks import checked
@@ -102,21 +103,42 @@ def price(faults: FaultSet, budget: FailureSpec, only: Exceeding | None) -> tupl
     return None if late else outside
 
 
-def assert_cheapest(program: Program, budget: FailureSpec) -> None:
+def groups_of(goals: Sequence[Violation]) -> list[Sequence[Violation]]:
+    """Each row alone, all together, some of them, one that no execution has."""
+    return [*([goal] for goal in goals), goals, goals[::2], [Violation("never", ("a",))]]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Every execution beyond a budget, and what each of them violates."""
+
+    budget: FailureSpec
+    violated: Mapping[FaultSet, tuple[Violation, ...]]
+
+    def prices(self, group: Sequence[Violation], only: Exceeding | None) -> list[tuple[int, ...]]:
+        """What it costs to violate one of these rows, for all faults that do."""
+        found = [f for f, violated in self.violated.items() if not set(group).isdisjoint(violated)]
+        prices = [price(faults, self.budget, only) for faults in found]
+        return [p for p in prices if p is not None]
+
+
+def tried(program: Program, budget: FailureSpec) -> Tried:
     ground = wide(program, budget)
-    shown = {faults: ground.violations(faults) for faults in every_fault_set(ground)}
-    beyond = BeyondBudget(program, budget, NO_DEADLINE)
-    for goal in [*ground.violation_atoms, Violation("never", ("a",))]:
-        for only in (None, *Exceeding):
-            prices = [price(faults, budget, only) for faults, violated in shown.items() if goal in violated]
-            found = beyond.cheapest(goal, only)
-            if found is None:
-                assert not [p for p in prices if p is not None]
-                continue
-            assert found.proven
-            assert goal in ground.violations(found.faults)
-            assert found.outside == excess(found.faults, budget)
-            assert price(found.faults, budget, only) == min(p for p in prices if p is not None)
+    return Tried(budget, {faults: ground.violations(faults) for faults in every_fault_set(ground)})
+
+
+def assert_cheapest(program: Program, budget: FailureSpec) -> None:
+    known, beyond = tried(program, budget), BeyondBudget(program, budget, NO_DEADLINE)
+    for group, only in product(groups_of([*beyond.violation_atoms]), (None, *Exceeding)):
+        prices = known.prices(group, only)
+        found = beyond.cheapest(group, only)
+        if found is None:
+            assert not prices
+            continue
+        assert found.proven
+        assert found.violated == tuple(v for v in known.violated[found.faults] if v in group) != ()
+        assert found.outside == excess(found.faults, budget)
+        assert price(found.faults, budget, only) == min(prices)
 
 
 @given(small_problems())
@@ -124,6 +146,30 @@ def assert_cheapest(program: Program, budget: FailureSpec) -> None:
 def test_no_way_out_of_the_budget_is_cheaper(problem: tuple[Program, FailureSpec]) -> None:
     assume(amount_of_work(wide(*problem)) <= FEW_RUNS)
     assert_cheapest(*problem)
+
+
+@given(small_problems(), st.sampled_from((1, 2, 4, 8)))
+@settings(max_examples=settings().max_examples // 2)
+def test_what_is_claimed_after_little_effort_is_true(
+    problem: tuple[Program, FailureSpec], most_conflicts: int
+) -> None:
+    """That there are no faults, or none that are better in what counts first."""
+    program, budget = problem
+    assume(amount_of_work(wide(program, budget)) <= FEW_RUNS)
+    known, beyond = tried(program, budget), BeyondBudget(program, budget, NO_DEADLINE)
+    for group, only in product(groups_of([*beyond.violation_atoms]), (None, *Exceeding)):
+        prices = known.prices(group, only)
+        try:
+            found = beyond.cheapest(group, only, most_conflicts)
+        except BudgetExhaustedError:
+            continue
+        if found is None:
+            assert not prices
+            continue
+        claimed = price(found.faults, budget, only)
+        assert claimed is not None
+        assert claimed in prices
+        assert not found.proven or claimed[0] == min(prices)[0]
 
 
 @pytest.mark.parametrize(
@@ -141,6 +187,37 @@ def test_no_way_out_of_the_budget_is_cheaper(problem: tuple[Program, FailureSpec
 )
 def test_no_way_out_of_the_budget_of_an_example_is_cheaper(name: str, budget: FailureSpec) -> None:
     assert_cheapest(example(name), budget)
+
+
+@pytest.mark.parametrize("most_conflicts", [1, 3, 10, 40, 200, 800])
+@pytest.mark.parametrize(
+    ("name", "budget"),
+    [
+        ("bully-le-lossy", FailureSpec(("a", "b", "c"), 10)),
+        ("redun-deliv", FailureSpec(("a", "b", "c"), 11, eff=10, crashes=1)),
+        ("ack-deliv", FailureSpec(("a", "b", "c"), 8)),
+    ],
+    ids=str,
+)
+def test_what_is_claimed_of_an_example_after_little_effort_is_true(
+    name: str, budget: FailureSpec, most_conflicts: int
+) -> None:
+    program = example(name)
+    hurried, patient = (BeyondBudget(program, budget, NO_DEADLINE) for _ in range(2))
+    for only in (None, *Exceeding):
+        best = patient.cheapest(patient.violation_atoms, only)
+        assert best is None or best.proven
+        try:
+            found = hurried.cheapest(hurried.violation_atoms, only, most_conflicts)
+        except BudgetExhaustedError:
+            continue
+        prices = [way and price(way.faults, budget, only) for way in (best, found)]
+        if best is None or found is None:
+            assert prices == [None, None]
+        elif found.proven:
+            assert prices[0] and prices[1] and prices[0][0] == prices[1][0]
+        else:
+            assert prices[0] and prices[1] and prices[0] <= prices[1]
 
 
 TWO_WITNESSES = """
@@ -165,7 +242,7 @@ TWO_WITNESSES = """
 )
 def test_the_price_is_what_exceeds_the_budget(eff: int, crashes: int, outside: int, faults: str) -> None:
     budget = FailureSpec(("a", "b", "c"), 3, eff, crashes)
-    found = BeyondBudget(parse_program(TWO_WITNESSES), budget, NO_DEADLINE).cheapest(Violation(PRE, ("x",)))
+    found = BeyondBudget(parse_program(TWO_WITNESSES), budget, NO_DEADLINE).cheapest([Violation(PRE, ("x",))])
     assert found is not None
     assert (found.outside, str(found.faults), found.proven) == (outside, faults, True)
 
@@ -177,7 +254,7 @@ def test_crashes_beyond_the_budget_are_counted_one_by_one() -> None:
     )
     for crashes, outside in ((0, 2), (1, 1), (2, 0), (3, 0)):
         budget = FailureSpec(("a", "b", "c"), 3, 0, crashes)
-        found = BeyondBudget(program, budget, NO_DEADLINE).cheapest(Violation(PRE, ("x",)))
+        found = BeyondBudget(program, budget, NO_DEADLINE).cheapest([Violation(PRE, ("x",))])
         assert found is not None
         assert (found.outside, {c.node for c in found.faults.crashes}) == (outside, {"b", "c"})
 
@@ -196,7 +273,7 @@ def test_losses_beyond_the_budget_are_counted_one_by_one() -> None:
         post(V) :- log(b, V), log(d, V);
     """)
     found = BeyondBudget(program, FailureSpec(("a", "b", "c", "d"), 4), NO_DEADLINE).cheapest(
-        Violation(PRE, ("x",))
+        [Violation(PRE, ("x",))]
     )
     assert found is not None
     assert (found.outside, str(found.faults)) == (2, "O(a,c,1) O(a,d,1)")
@@ -218,7 +295,7 @@ def test_crashes_and_losses_have_the_same_price() -> None:
     nodes = ("a", "b", "c", "d", "e")
     for crashes, outside, faults in ((0, 2, "O(a,e,1) O(a,e,2)"), (2, 1, None), (3, 0, None)):
         found = BeyondBudget(program, FailureSpec(nodes, 3, 0, crashes), NO_DEADLINE).cheapest(
-            Violation(PRE, ("x",))
+            [Violation(PRE, ("x",))]
         )
         assert found is not None
         assert found.outside == outside
@@ -231,7 +308,7 @@ def test_crashes_and_losses_have_the_same_price() -> None:
 def test_either_bound_can_be_moved_alone() -> None:
     """One crash beyond the budget, or an EFF that is moved as little as possible, at the price of more losses."""
     beyond = BeyondBudget(parse_program(TWO_WITNESSES), FailureSpec(("a", "b", "c"), 4, eff=2), NO_DEADLINE)
-    found = {only: beyond.cheapest(Violation(PRE, ("x",)), only) for only in (None, *Exceeding)}
+    found = {only: beyond.cheapest([Violation(PRE, ("x",))], only) for only in (None, *Exceeding)}
     assert {only: cheapest and str(cheapest.faults) for only, cheapest in found.items()} == {
         None: "C(a,1)",
         Exceeding.CRASHES: "C(a,1)",
@@ -256,7 +333,7 @@ def test_eff_is_moved_as_little_as_possible() -> None:
         post(V) :- early(_, V), late(_, V);
     """)
     beyond = BeyondBudget(program, FailureSpec(("a", "b", "c", "d"), 5, eff=2), NO_DEADLINE)
-    fewest, earliest = (beyond.cheapest(Violation(PRE, ("x",)), only) for only in (None, Exceeding.LOSSES))
+    fewest, earliest = (beyond.cheapest([Violation(PRE, ("x",))], only) for only in (None, Exceeding.LOSSES))
     assert fewest and earliest
     assert (str(fewest.faults), fewest.outside) == ("O(a,b,3)", 1)
     assert (str(earliest.faults), earliest.outside) == ("O(a,b,2) O(a,c,2) O(a,d,2)", 3)
@@ -265,8 +342,8 @@ def test_eff_is_moved_as_little_as_possible() -> None:
 def test_what_no_fault_violates_has_no_way_out() -> None:
     text = TWO_WITNESSES + "safe(N, V) :- start(N, V); pre(V) :- safe(_, V); post(V) :- safe(_, V);"
     found = BeyondBudget(parse_program(text), FailureSpec(("a", "b", "c"), 3, 2, 1), NO_DEADLINE)
-    assert found.cheapest(Violation(PRE, ("x",))) is None
-    assert found.cheapest(Violation("unknown", ())) is None
+    assert found.cheapest([Violation(PRE, ("x",))]) is None
+    assert found.cheapest([Violation("unknown", ())]) is None
 
 
 # -- the heaviest faults within it ------------------------------------------------------------------------------

@@ -106,6 +106,13 @@ def test_sums_do_not_wrap_around() -> None:
         execute("p(a, 2147483647)@1; p(a, 1)@1; s(X, sum<N>) :- p(X, N);")
 
 
+def test_sums_of_what_is_not_certain_do_not_wrap_around() -> None:
+    """clingo refuses these itself, while it grounds."""
+    with pytest.raises(ProgramError, match="a sum in the rule for 's' can become too large") as caught:
+        ground("p(a, 1500000000)@1; p(a, 1000000000)@1; q(b, N)@async :- p(a, N); s(X, sum<N>) :- q(X, N);", eff=2)
+    assert (caught.value.position.line, caught.value.position.column) == (1, 67)  # type: ignore[union-attr]
+
+
 def test_division_truncates_and_undefined_arithmetic_does_not_fire() -> None:
     found = ground("p(a, -7, 2); p(a, 1, 0); p(a, 1, x); q(X, M / N)@next :- p(X, M, N);q(X,M)@next :- q(X,M);")
     assert found.run(FaultSet()).rows("q", 2) == (("a", -3),)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from clew import Answer, check, parse_program
-from clew.engine.extremes import Cheapest
+from clew.engine.extremes import BeyondBudget, Cheapest, Exceeding
 from clew.errors import BudgetExhaustedError
+from clew.explain.distance import Distance, Undecided, Way
 from clew.explain.explainer import Explainer, Margin
 from clew.faults import FailureSpec, FaultSet, Loss
 from clew.interrupt import Deadline
@@ -37,8 +39,18 @@ def of_text(text: str, spec: FailureSpec) -> Explainer:
     return Explainer(checked(parse_program(text)).program, spec, NO_DEADLINE)
 
 
-def distance(way: Cheapest | None) -> tuple[int, bool] | None:
-    return None if way is None else (way.outside, way.proven)
+def decided(way: Way) -> Cheapest | None:
+    assert not isinstance(way, Undecided)
+    return way
+
+
+def outside(way: Way) -> tuple[int, bool] | None:
+    found = decided(way)
+    return None if found is None else (found.outside, found.proven)
+
+
+def ways(distance: Distance) -> tuple[Way, ...]:
+    return distance.cheapest, distance.by_losses, distance.by_crashes
 
 
 # -- margins ----------------------------------------------------------------------------------------------------
@@ -51,7 +63,7 @@ def test_the_margins_of_a_redundant_broadcast() -> None:
     assert {(m.supports, m.more, m.independent, m.exact, m.needs_messages) for m in found} == {
         (190, False, 19, True, True)
     }
-    assert {distance(m.cheapest) for m in found} == {(1, True)}
+    assert {outside(m.distance.cheapest) for m in found} == {(1, True)}
 
 
 def test_the_margins_of_acknowledged_broadcast() -> None:
@@ -61,12 +73,13 @@ def test_the_margins_of_acknowledged_broadcast() -> None:
         ("pre(b, data)", 5, 4, True),
         ("pre(c, data)", 5, 4, True),
     ]
-    assert {distance(m.cheapest) for m in found} == {(1, True)}
-    assert {distance(m.by_losses) for m in found} == {(1, True)}
-    assert {m.by_crashes for m in found} == {None}
+    assert {outside(m.distance.cheapest) for m in found} == {(1, True)}
+    assert {outside(m.distance.by_losses) for m in found} == {(1, True)}
+    assert {m.distance.by_crashes for m in found} == {None}
     for margin in found:
-        assert margin.cheapest is not None
-        faults = margin.cheapest.faults
+        cheapest = decided(margin.distance.cheapest)
+        assert cheapest is not None
+        faults = cheapest.faults
         assert [loss.time for loss in faults.losses] == list(range(1, 8)), "EFF is 7: only the last is outside"
         assert len(faults.crashes) == 1
 
@@ -76,23 +89,23 @@ def test_the_cheapest_faults_are_outside_and_do_it(name: str) -> None:
     """In a certified program nothing within the budget does."""
     known = explainer(name)
     wide = FailureSpec(known.spec.nodes, known.spec.eot, known.spec.eot, len(known.spec.nodes))
-    outside = Explainer(known.program, wide, NO_DEADLINE)
+    beyond = Explainer(known.program, wide, NO_DEADLINE)
     for margin in margins(name):
-        for way in (margin.cheapest, margin.by_losses, margin.by_crashes):
+        for way in map(decided, ways(margin.distance)):
             if way is not None:
                 assert way.outside > 0
                 assert not known.spec.admits(way.faults)
-                assert margin.violation in outside.run(way.faults).violations
-        assert not margin.undecided
-        assert margin.by_losses is None or margin.cheapest is not None
-        assert margin.by_crashes is None or margin.cheapest is not None
+                assert margin.violation in beyond.run(way.faults).violations
+                assert way.violated == (margin.violation,)
+        cheapest, by_losses, by_crashes = ways(margin.distance)
+        assert by_losses is None or cheapest is not None
+        assert by_crashes is None or cheapest is not None
 
 
 @pytest.mark.parametrize("name", ["flux", "paxos-synod"])
 def test_no_number_of_faults_suffices(name: str) -> None:
-    assert {m.cheapest for m in margins(name)} == {None}
-    assert {m.by_losses for m in margins(name)} == {None}
-    assert {m.by_crashes for m in margins(name)} == {None}
+    assert {m.distance for m in margins(name)} == {Distance(None, None, None)}
+    assert explainer(name).distances.together == Distance(None, None, None)
 
 
 def test_some_outcomes_need_no_message() -> None:
@@ -114,7 +127,8 @@ def test_one_support_is_one_message_away() -> None:
         ("pre(b, c)", 1, 1, True),
         ("pre(c, c)", 1, 1, True),
     ]
-    assert found[0].cheapest == Cheapest(FaultSet.of([Loss("c", "a", 9)]), 1, True)
+    broken = found[0].violation
+    assert found[0].distance.cheapest == Cheapest(FaultSet.of([Loss("c", "a", 9)]), 1, True, (broken,))
 
 
 def test_more_supports_than_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,12 +141,24 @@ def test_more_supports_than_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_question_that_is_too_hard_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    def too_hard(*_: object) -> None:
-        raise BudgetExhaustedError("the effort for this question is used up")
+    """The others are answered."""
+    original = BeyondBudget.cheapest
 
-    monkeypatch.setattr("clew.explain.explainer.BeyondBudget.cheapest", too_hard)
-    margin = next(iter(explainer("ack-deliv").margins()))
-    assert (margin.undecided, margin.cheapest, margin.supports) == (True, None, 10)
+    def too_hard(
+        self: BeyondBudget, rows: Collection[Violation], only: Exceeding | None, most_conflicts: int
+    ) -> Cheapest | None:
+        if only is Exceeding.LOSSES:
+            raise BudgetExhaustedError("the effort for this question is used up")
+        return original(self, rows, only, most_conflicts)
+
+    monkeypatch.setattr("clew.explain.distance.BeyondBudget.cheapest", too_hard)
+    known = explainer("ack-deliv")
+    fresh = Explainer(known.program, known.spec, NO_DEADLINE)
+    margin = next(iter(fresh.margins()))
+    assert margin.supports == 10
+    for distance in (margin.distance, fresh.distances.together):
+        assert distance.by_losses is Undecided.UNDECIDED
+        assert (outside(distance.cheapest), distance.by_crashes) == ((1, True), None)
 
 
 def test_time_that_is_over_is_no_question_that_is_too_hard(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +170,7 @@ def test_time_that_is_over_is_no_question_that_is_too_hard(monkeypatch: pytest.M
         deadline.interrupted = True
         deadline.check()
 
-    monkeypatch.setattr("clew.explain.explainer.BeyondBudget.cheapest", interrupted)
+    monkeypatch.setattr("clew.explain.distance.BeyondBudget.cheapest", interrupted)
     with pytest.raises(BudgetExhaustedError, match="interrupted"):
         next(iter(hurried.margins()))
 
@@ -193,6 +219,8 @@ def test_a_vacuous_program_achieves_nothing() -> None:
     known = of_text(text, FailureSpec(("a", "b"), 3, eff=2))
     assert known.outcomes() == ()
     assert list(known.margins()) == []
+    assert known.distances.together == Distance(None, None, None)
+    assert known.distance_of_others() is None
 
 
 def test_what_fails_without_faults_is_no_outcome_and_not_explained() -> None:

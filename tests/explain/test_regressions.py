@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clew import parse_program
+from clew.engine.extremes import Cheapest
 from clew.explain.explainer import Explainer
 from clew.explain.lineage_graph import LineageGraph
 from clew.explain.why import Why
@@ -124,6 +125,7 @@ def test_a_row_that_comes_late_but_is_there_in_the_end_is_not_gone() -> None:
 
 def test_how_far_eff_would_have_to_move_is_the_least() -> None:
     (margin,) = explainer(THREE_LATE_MESSAGES, "ab", 9, eff=2).margins()
-    assert margin.by_losses is not None
-    assert margin.by_losses.faults == FaultSet.of([Loss("a", "b", 3)])
-    assert margin.by_losses.outside == 1
+    by_losses = margin.distance.by_losses
+    assert isinstance(by_losses, Cheapest)
+    assert by_losses.faults == FaultSet.of([Loss("a", "b", 3)])
+    assert by_losses.outside == 1

@@ -18,6 +18,7 @@ import pytest
 
 from clew import Answer, Execution, Fault, Loss, Program, Verdict, check, parse_program, run
 from clew.errors import BudgetExhaustedError
+from clew.explain.distance import Distances
 from clew.explain.explainer import Explainer, Margin
 from clew.faults import Crash, Delay, FailureSpec, FaultSet
 from clew.interrupt import Deadline
@@ -341,7 +342,7 @@ def test_a_certificate_has_three_samples_and_margins() -> None:
     assert [len(page.data["runs"][int(c["data-run"] or "-1")]["faults"]) for c in choices] == [31, 31, 31, 0]
     assert page.elements("section", id="margins")
     figures = page.texts["figure"]
-    assert figures == ["10", "4", "1", "5", "4", "1", "5", "4", "1"]
+    assert figures == ["1", "10", "4", "1", "5", "4", "1", "5", "4", "1"], "the first is about any row"
     assert len(page.data["graphs"]) == 3
 
 
@@ -452,11 +453,29 @@ def test_what_is_cut_is_marked_in_the_lineage() -> None:
     assert data["runs"][0]["marks"][0] == {"focused": [[], []], "whole": [[], []]}, "nothing is cut without faults"
 
 
-class _Impatient(Explainer):
-    """Out of time when it comes to what can be left out."""
+class _Hurried(Explainer):
+    """Out of time when it comes to single outcomes."""
 
     def margins(self) -> Iterator[Margin]:
         raise BudgetExhaustedError("the time limit of 1 s ran out")
+
+
+class _Impatient(Explainer):
+    """Out of time when it comes to what can be left out."""
+
+    @property
+    def distances(self) -> Distances:
+        raise BudgetExhaustedError("the time limit of 1 s ran out")
+
+
+def test_the_distance_of_all_rows_is_told_when_there_is_no_time_for_each() -> None:
+    verdict = checked("ack-deliv")
+    assert verdict.program is not None
+    hurried = _Hurried(verdict.program, verdict.spec, Deadline(None))
+    page = Read(verdict_page(verdict, ("x.ded",), hurried, lambda stage: None))
+    assert "This page is not complete: the time limit of 1 s ran out." in page.text("caution")
+    assert page.texts["figure"] == ["1"]
+    assert "3 further outcomes have no line; the first line is about all." in page.text("note")
 
 
 def test_when_time_is_over_the_page_says_that_something_is_missing() -> None:

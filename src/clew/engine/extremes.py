@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from clingo import Function
+from clingo import Function, Number
 
 from clew.engine.encode import encode_value
 from clew.engine.ground import GroundProgram
@@ -19,7 +19,7 @@ from clew.program.outcomes import PRE, has_assertions
 from clew.violation import Violation
 
 #: How hard to look for an optimum, in conflicts of the solver: unlike seconds, the same on every machine.
-MOST_CONFLICTS = "5000"
+MOST_CONFLICTS = 5_000
 
 
 class Exceeding(enum.Enum):
@@ -37,53 +37,118 @@ _EARLY = "as_early_as_possible"
 
 @dataclass(frozen=True)
 class Cheapest:
-    """Faults that violate an outcome, as few as possible ``outside`` the budget; ``proven`` if none have fewer."""
+    """Faults that violate some of the rows asked for, as few as possible ``outside`` the budget.
+
+    Asked to move EFF alone, the least EFF counts before that.  ``proven``: no other faults are better in what
+    counts first.  ``violated``: the rows among those asked for that these faults violate.
+    """
 
     faults: FaultSet
     outside: int
     proven: bool
+    violated: tuple[Violation, ...]
 
 
 class BeyondBudget(GroundProgram):
-    """All losses and crashes that can happen until the end of time, with a price on what exceeds the budget."""
+    """All losses and crashes that can happen until the end of time, with a price on what exceeds the budget.
+
+    EOT, the nodes and the longest delay stay as the budget has them.
+    """
 
     def __init__(self, program: Program, budget: FailureSpec, deadline: Deadline) -> None:
         super().__init__(program, replace(budget, eff=budget.eot, crashes=len(budget.nodes)), deadline=deadline)
         self._budget = budget
+        self._groups: dict[frozenset[Violation], int] = {}
         self.extend("budget", self._prices())
-        self._solve_options.solve_limit = MOST_CONFLICTS
 
     def _prices(self) -> str:
-        """The price of a fault outside the budget counts before the number of all faults."""
+        """Return the encoding in which a fault outside the budget counts before the number of all faults."""
         crashed = "#count { N : crash(N,_) }"
         late, crowd = Exceeding.LOSSES.value, Exceeding.CRASHES.value
         return (
             f"exceeding(1..{len(self._budget.nodes)})."
             f"beyond(K) :- exceeding(K), {crashed} >= {self._budget.crashes}+K."
-            f"#minimize {{ 1@1,F,G,T : loss(F,G,T), T>={self._budget.eff}; 1@1,crash,K,0 : beyond(K) }}."
+            f"#minimize {{ {self._outside_elements('1@1')} }}."
             f"{late} :- loss(_,_,T), T>={self._budget.eff}. {crowd} :- beyond(1)."
             # Asked how far EFF would have to move, that counts before the number of faults.
             f"#external {_EARLY}. needed_until(T) :- loss(_,_,U), time(T), {self._budget.eff}<=T, T<=U."
             f"#minimize {{ 1@2,T : needed_until(T), {_EARLY} }}."
         )
 
-    def cheapest(self, violation: Violation, only: Exceeding | None = None) -> Cheapest | None:
-        """``only``: exceed the budget in this way, as little as possible, and stay within it otherwise.
+    def _outside_elements(self, weight: str) -> str:
+        return f"{weight},F,G,T : loss(F,G,T), T>={self._budget.eff}; {weight},crash,K,0 : beyond(K)"
 
-        None: no number of lost messages and crashes violates this outcome within EOT.
+    def cheapest(
+        self, rows: Collection[Violation], only: Exceeding | None = None, most_conflicts: int = MOST_CONFLICTS
+    ) -> Cheapest | None:
+        """Find the cheapest faults that violate at least one of these rows.
+
+        ``only``: exceed the budget in this way, as little as possible, and stay within it otherwise.  None: no
+        such faults violate any of them within EOT, which is proven.
         """
-        wanted = self.violation_atoms.get(violation)
+        asked = frozenset(rows)
+        wanted = self._any_of(asked)
         if wanted is None:
             return None
         kept = [e for e in Exceeding if only is not None and e is not only]
-        within = [-literal for e in kept for literal, _ in self.atoms(e.value, 0)]
+        assumptions = [wanted, *(-literal for e in kept for literal, _ in self.atoms(e.value, 0))]
         self._control.assign_external(Function(_EARLY), only is Exceeding.LOSSES)
-        best, proven = last(self.solutions([wanted, *within], "opt", "auto"), self.faults_of)
-        if best is None and not proven:
-            raise BudgetExhaustedError("the effort for this question is used up")
-        return None if best is None else Cheapest(best, self.outside(best), proven)
+        self._solve_options.solve_limit = str(most_conflicts)
+        best, proven = last(self.solutions(assumptions, "opt", "auto"), self.faults_of)
+        if best is None:
+            if not proven:
+                raise BudgetExhaustedError("the effort for this question is used up")
+            return None
+        if not proven:
+            best, proven = self._improve(best, assumptions, only)
+        violated = tuple(v for v in self.violations(best) if v in asked)
+        return Cheapest(best, self.outside(best), proven, violated)
+
+    def _any_of(self, rows: frozenset[Violation]) -> int | None:
+        """Return an atom that holds in the executions that violate at least one of these rows, if any can."""
+        atoms = [atom for violation, atom in self.violation_atoms.items() if violation in rows]
+        if len(atoms) < 2:
+            return next(iter(atoms), None)
+        if rows not in self._groups:
+            with self._control.backend() as backend:
+                self._groups[rows] = either = backend.add_atom()
+                for atom in atoms:
+                    backend.add_rule([either], [atom])
+        return self._groups[rows]
+
+    def _improve(
+        self, found: FaultSet, assumptions: Sequence[int], only: Exceeding | None
+    ) -> tuple[FaultSet, bool]:
+        """Look for faults that are better in what counts first, until it is proven that there are none.
+
+        That takes less effort than an optimum in every respect: what could not be proven may be the number of
+        faults within the budget, about which nothing is claimed.
+        """
+        while True:
+            better = self._better_than(found, only)
+            if better is None:
+                return found, True
+            best, proven = last(self.solutions([*assumptions, better], "opt", "auto"), self.faults_of)
+            if best is None:
+                return found, proven
+            found = best
+
+    def _better_than(self, found: FaultSet, only: Exceeding | None) -> int | None:
+        """Return a literal that holds for faults that are better in what counts first; None if none can be."""
+        outside = self.outside(found)
+        if outside == 0:
+            return None
+        if only is Exceeding.LOSSES:
+            bound = Function("needed_until", [Number(max(loss.time for loss in found.losses))])
+        else:
+            bound = Function("outside", [Number(outside)])
+            if bound not in self._control.symbolic_atoms:
+                elements = self._outside_elements("1")
+                self.extend(f"outside{outside}", f"{bound} :- #sum {{ {elements} }} >= {outside}.")
+        return -self._control.symbolic_atoms[bound].literal  # type: ignore[union-attr]
 
     def outside(self, faults: FaultSet) -> int:
+        """Count the faults outside the budget: every late loss, every crash too many."""
         late = sum(loss.time >= self._budget.eff for loss in faults.losses)
         return late + max(0, len(faults.crashes) - self._budget.crashes)
 
@@ -95,7 +160,7 @@ class Heaviest(GroundProgram):
         super().__init__(program, spec, deadline=deadline)
         self._program_has_assertions = has_assertions(program)
         self.extend("weights", self._weights())
-        self._solve_options.solve_limit = MOST_CONFLICTS
+        self._solve_options.solve_limit = str(MOST_CONFLICTS)
 
     def _weights(self) -> str:
         """Something must be asserted at all; then crashes, which are few, count before losses."""

@@ -96,10 +96,13 @@ class GroundProgram:
         self._control.add(part, [], text)
         try:
             call(lambda: self._control.ground([(part, [])], context=self._arithmetic), self._deadline)
-        except Exception:
+        except Exception as error:
             # clingo wraps what its callbacks raise; the original knows the position
             if self._arithmetic.failure:
                 raise self._arithmetic.failure from None
+            # Sums of what is not certain are refused by clingo itself; which it was, we see as for the others.
+            if isinstance(error, RuntimeError) and "overflow" in str(error):
+                self._refuse_overflowing_sums()
             raise
 
     def next_part(self) -> int:

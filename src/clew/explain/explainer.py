@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from clew.engine.execution import Execution
-from clew.engine.extremes import BeyondBudget, Cheapest, Exceeding, Heaviest
-from clew.errors import BudgetExhaustedError
+from clew.engine.extremes import Heaviest
+from clew.explain.distance import Distance, Distances
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_builder import lineage_graph
 from clew.explain.lineage_graph import LineageGraph
@@ -22,13 +22,11 @@ from clew.violation import Violation
 
 @dataclass(frozen=True)
 class Margin:
-    """How far an outcome that is certified is from failing.
+    """How an outcome that is certified came about in the failure-free run, and how far it is from failing.
 
     ``supports``: minimal ones in the failure-free run; ``more`` than these if there are too many to list.
     ``independent``: how many of them share no message, at least (``exact``: that is the largest number).
-    ``needs_messages``: whether any message has to arrive at all.  ``cheapest``: the faults with the fewest outside
-    the budget that violate it, ``by_losses`` and ``by_crashes``: those that exceed it only so; None if no such
-    faults within EOT do.  ``undecided``: that was too hard.
+    ``needs_messages``: whether any message has to arrive in it at all.  ``distance`` is about all runs.
     """
 
     violation: Violation
@@ -37,19 +35,21 @@ class Margin:
     independent: int
     exact: bool
     needs_messages: bool
-    cheapest: Cheapest | None
-    by_losses: Cheapest | None
-    by_crashes: Cheapest | None
-    undecided: bool
+    distance: Distance
 
 
 @dataclass(frozen=True)
 class Lineage:
-    """Why a violation stayed away: what its minimal supports need, and the whole of it."""
+    """Why a violation stayed away: what its minimal supports need, and the whole of it.
+
+    ``untouchable``: nothing is needed.  No losses bring the violation about, whatever else happens: no crashes, if
+    the bounds admit any, and no delays as long as they admit.
+    """
 
     violation: Violation
     focused: LineageGraph
     whole: LineageGraph
+    untouchable: bool
 
     @cached_property
     def all_needed(self) -> bool:
@@ -85,48 +85,48 @@ class Explainer:
     def lineage(self, violation: Violation) -> Lineage:
         explained = self.why(violation, FaultSet())
         whole = lineage_graph(self._failure_free, violation)
+        untouchable = any(not (s.falsifier or s.out_of_reach) for s in explained.supports)
         if explained.more:
-            return Lineage(violation, whole, whole)
+            return Lineage(violation, whole, whole, untouchable)
         links = {(m.source, m.target, m.sent) for s in explained.supports for m in s.messages}
-        return Lineage(violation, lineage_graph(self._failure_free, violation, links), whole)
+        return Lineage(violation, lineage_graph(self._failure_free, violation, links), whole, untouchable)
 
     def outcomes(self) -> tuple[Violation, ...]:
         """The rows that the failure-free run achieves, as what they would be if they were missing."""
         return tuple(v for v in self._failure_free.supports if self._failure_free.pre_held(v))
 
-    def margins(self) -> Iterator[Margin]:
-        """For every outcome how far it is from failing."""
-        beyond = BeyondBudget(self.program, self.spec, self.deadline)
-        yield from (self._margin(violation, beyond) for violation in self.outcomes())
+    @cached_property
+    def distances(self) -> Distances:
+        """How far it is from failing, in any run with more losses or crashes."""
+        return Distances(self.program, self.spec, self.deadline)
 
-    def _margin(self, violation: Violation, beyond: BeyondBudget) -> Margin:
+    def distance_of_others(self) -> Distance | None:
+        """Measure the rows that the failure-free run does not achieve: faults make these promises.
+
+        None if there cannot be any.
+        """
+        achieved = set(self.outcomes())
+        others = [v for v in self.distances.rows if v not in achieved]
+        return self.distances.of(others) if others else None
+
+    def margins(self) -> Iterator[Margin]:
+        """Measure every outcome of the failure-free run."""
+        yield from map(self._margin, self.outcomes())
+
+    def _margin(self, violation: Violation) -> Margin:
         self.deadline.check()
         circuit, gate = self._failure_free.model.circuit, self._failure_free.supports[violation]
         found = minimal_supports(circuit, gate, MOST_SUPPORTS + 1, self.deadline)
         independent = independent_supports(found)
         losses, proven = fewest_losses(circuit, gate, self.deadline)
-        cheapest = by_losses = by_crashes = None
-        undecided = False
-        try:
-            cheapest = beyond.cheapest(violation)
-            by_losses = beyond.cheapest(violation, Exceeding.LOSSES)
-            by_crashes = beyond.cheapest(violation, Exceeding.CRASHES)
-        except BudgetExhaustedError:
-            self.deadline.check()
-            undecided = True
-        more = len(found) > MOST_SUPPORTS
-        exact = losses is not None and independent == losses
         return Margin(
             violation,
-            min(len(found), MOST_SUPPORTS),
-            more,
-            independent,
-            exact,
-            losses is not None or not proven,
-            cheapest,
-            by_losses,
-            by_crashes,
-            undecided,
+            supports=min(len(found), MOST_SUPPORTS),
+            more=len(found) > MOST_SUPPORTS,
+            independent=independent,
+            exact=losses is not None and independent == losses,
+            needs_messages=losses is not None or not proven,
+            distance=self.distances.of([violation]),
         )
 
     def heaviest(self, count: int) -> Iterator[Execution]:

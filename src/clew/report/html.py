@@ -34,6 +34,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class MarginRow:
+    """A line of the distance to failure; ``supports`` is empty where it is about several rows."""
+
     row: str
     supports: str
     independent: str
@@ -69,9 +71,8 @@ class Page:
     text: str
     program: Program
     data: dict[str, Any] = field(repr=False)
-    eff: int = 0
-    crashes: int = 0
     margins: Sequence[MarginRow] = ()
+    margins_lead: str = ""
     margins_note: str = ""
     executions: Sequence[ExecutionRow] = ()
     executions_lead: str = ""

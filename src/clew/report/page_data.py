@@ -14,11 +14,12 @@ from clew.engine.execution import Execution, Row, row_key, row_text
 from clew.explain.explainer import Explainer, Lineage
 from clew.explain.lineage_graph import Goal, LineageGraph
 from clew.explain.why import Support, Why
-from clew.faults import Crash, Fault, FaultSet
+from clew.faults import Crash, FailureSpec, Fault, FaultSet
 from clew.interrupt import Deadline
 from clew.report.lamport import lamport_of
 from clew.report.lamport_svg import diagram_svg
 from clew.report.lineage_svg import Marks, lineage_svg
+from clew.report.plural import counted
 from clew.report.text import fault_text, replay_command
 from clew.report.wording import Hits, meaning, support_words, why_lead
 
@@ -140,11 +141,20 @@ def _graph(lineage: Lineage, explainer: Explainer) -> dict[str, Any]:
     whole = lineage_svg(lineage.whole, rules, title=title)
     focused = None if lineage.all_needed else lineage_svg(lineage.focused, rules, title=title)
     notes = []
-    if len(lineage.whole.goals) == 1 and not lineage.whole.firings:
-        notes.append("No message and no crash can touch this outcome.")
+    if lineage.untouchable:
+        notes.append(_untouchable(explainer.spec))
     if lineage.whole.truncated:
         notes.append(f"The lineage is larger than this: only {len(lineage.whole.goals)} goals are drawn.")
     return {"row": outcome, "focused": focused, "whole": whole, "note": " ".join(notes)}
+
+
+def _untouchable(spec: FailureSpec) -> str:
+    """Say that no fault breaks an outcome, of those faults that were looked at."""
+    faults = ["no loss", *(["no crash"] if spec.crashes else [])]
+    if spec.delays:
+        faults.append(f"no delay of up to {counted(spec.delays, 'step')}")
+    others = "" if spec.crashes else " Crashes are outside the bounds and were not looked at."
+    return f"{' and '.join(faults).capitalize()} can touch this outcome within EOT {spec.eot}.{others}"
 
 
 def _both_marks(lineage: Lineage, run: Execution) -> dict[str, list[list[int]]]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from clew.api import Verdict
 from clew.engine.execution import Execution, row_text
-from clew.engine.extremes import Cheapest
-from clew.errors import BudgetExhaustedError
-from clew.explain.explainer import Explainer, Lineage, Margin
+from clew.errors import BudgetExhaustedError, ProgramError
+from clew.explain.explainer import Explainer, Lineage
 from clew.faults import FailureSpec, FaultSet
+from clew.report.distance_text import distance_lead, distance_note, distance_rows
 from clew.report.html import Choice, ExecutionRow, MarginRow, Page, render
 from clew.report.page_data import ShownRun, page_data
 from clew.report.plural import counted
 from clew.report.rule_text import rule_text
 from clew.report.text import combinations_text, execution_text, replay_command, verdict_text
-from clew.report.wording import brief, broken_promise
+from clew.report.wording import broken_promise
 from clew.search.verdict import Answer, Counterexample
 from clew.violation import Violation
 
@@ -27,7 +26,6 @@ MOST_EXECUTIONS = 200
 MOST_DRAWN_MESSAGES = 12_000
 MOST_LINEAGES = 12
 MOST_DRAWN_BOXES = 4_000
-MOST_MARGINS = 60
 SAMPLES = 3
 
 #: Called with a word on what is being prepared.
@@ -109,14 +107,14 @@ class _VerdictPage:
         executions = self._executions(shown)
         # What can be left out comes last: it is given up when the time is over.
         lineages: list[Lineage] = []
-        margins: list[Margin] = []
-        given_up = ""
+        margins: list[MarginRow] = []
+        missing: list[str] = []
         try:
             choices += self._samples(shown)
-            self._measure(margins)
+            missing += self._measure(margins)
             lineages += self._lineages()
         except BudgetExhaustedError as limit:
-            given_up = f"This page is not complete: {limit}."
+            missing.append(f"This page is not complete: {limit}.")
         first = choices[0].run if choices else 0
         if not verdict.counterexamples:
             choices.append(Choice(0, "The failure-free run"))
@@ -126,17 +124,16 @@ class _VerdictPage:
             name=" + ".join(self.files) or "program",
             summary=self._summary(),
             facts=[*_bounds(verdict.spec), *self._effort()],
-            cautions=[*self._cautions(found), *([given_up] if given_up else [])],
+            cautions=[*self._cautions(found), *missing],
             happens_title=self._title(),
             choices_label="Counterexamples" if verdict.counterexamples else "Sample runs",
             choices=choices,
             text=verdict_text(verdict, self.files),
             program=self.explainer.program,
             data=page_data(shown, first, lineages, self.explainer, self.files),
-            eff=max(1, verdict.spec.eff),
-            crashes=verdict.spec.crashes,
-            margins=[_margin_row(m, verdict.spec) for m in margins],
-            margins_note=self._margins_note(margins),
+            margins=margins,
+            margins_lead=distance_lead(verdict.spec),
+            margins_note=distance_note(margins, len(self.explainer.outcomes())) if margins else "",
             executions=executions,
             executions_lead=self._executions_lead(),
         )
@@ -151,7 +148,7 @@ class _VerdictPage:
             case Answer.CERTIFIED:
                 return (
                     f"Whatever happens within the bounds ({_in_words(verdict.spec)}), what must hold at the end "
-                    f"does. That covers all of the at most {combinations_text(verdict)}; nothing is said about "
+                    f"does. That covers all of the at most {combinations_text(verdict)}; it says nothing about "
                     "more faults or longer runs."
                 )
             case Answer.INCOMPLETE:
@@ -203,7 +200,7 @@ class _VerdictPage:
     def _title(self) -> str:
         return {
             Answer.COUNTEREXAMPLE: "What goes wrong",
-            Answer.CERTIFIED: "Sample runs under the heaviest faults that the bounds admit",
+            Answer.CERTIFIED: "Sample runs under the heaviest faults found within the bounds",
             Answer.INCOMPLETE: "The failure-free run",
         }[self.verdict.answer]
 
@@ -274,14 +271,18 @@ class _VerdictPage:
         broken = [v for c in self.verdict.counterexamples[:MOST_COUNTEREXAMPLES] for v in c.violations]
         return _lineages(tuple(dict.fromkeys(broken)) or self.explainer.outcomes(), self.explainer)
 
-    def _measure(self, margins: list[Margin]) -> None:
-        if self.verdict.answer is Answer.CERTIFIED:
-            self.stage("measuring the distance to failure")
-            margins.extend(islice(self.explainer.margins(), MOST_MARGINS))
-
-    def _margins_note(self, margins: Sequence[Margin]) -> str:
-        left = len(self.explainer.outcomes()) - len(margins) if margins else 0
-        return f"{left} further outcomes are left out." if left > 0 else ""
+    def _measure(self, margins: list[MarginRow]) -> list[str]:
+        """Add the distances to failure line by line, and return a caution if they cannot be known."""
+        if self.verdict.answer is not Answer.CERTIFIED:
+            return []
+        self.stage("measuring the distance to failure")
+        try:
+            for row in distance_rows(self.explainer):
+                margins.append(row)
+        except ProgramError as error:
+            # Runs beyond the budget may do what the program must not, such as add up to too large a number.
+            return [f"The distance to failure is not known: beyond the bounds {error.message}."]
+        return []
 
 
 def _brief(faults: FaultSet) -> str:
@@ -299,31 +300,3 @@ def _in_words(spec: FailureSpec) -> str:
     crashes = f"up to {counted(spec.crashes, 'crash', 'crashes')}" if spec.crashes else "no crash"
     delays = f", messages up to {counted(spec.delays, 'step')} late" if spec.delays else ""
     return f"{losses}, {crashes}{delays}, {spec.eot} steps"
-
-
-def _margin_row(margin: Margin, spec: FailureSpec) -> MarginRow:
-    supports = f"more than {margin.supports}" if margin.more else str(margin.supports)
-    if not margin.needs_messages:
-        independent = "needs no message"
-    else:
-        independent = f"{'' if margin.exact else 'at least '}{margin.independent}"
-    if margin.undecided:
-        return MarginRow(str(margin.violation), supports, independent, "not decided", "", "")
-    distance = "none suffices"
-    if margin.cheapest:
-        distance = f"{'' if margin.cheapest.proven else 'at most '}{margin.cheapest.outside}"
-    ways = [_way_out(way, spec) for way in (margin.by_losses, margin.by_crashes)]
-    return MarginRow(str(margin.violation), supports, independent, distance, *ways)
-
-
-def _way_out(way: Cheapest | None, spec: FailureSpec) -> str:
-    """How far a bound would have to be moved, and the faults that then do it."""
-    if way is None:
-        return f"no, whatever their number (EOT {spec.eot})"
-    latest = max((f.time for f in way.faults.losses), default=0)
-    moved = []
-    if latest >= max(spec.eff, 1):
-        moved.append(f"EFF {latest + 1}")
-    if len(way.faults.crashes) > spec.crashes:
-        moved.append(counted(len(way.faults.crashes), "crash", "crashes"))
-    return f"{', '.join(moved)}: {brief(way.faults)}"
