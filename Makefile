@@ -35,7 +35,7 @@ zookeeper:
 
 # the property tests on many thousands of generated programs: an hour or so
 thorough: $(VENV)/ready
-	$(BIN)/pytest -n 2 --thorough tests/search tests/engine
+	$(BIN)/pytest -n 2 --thorough tests/search tests/engine tests/explain
 
 # the figures and tables of the papers with our numbers beside the published ones
 bench: $(VENV)/ready

@@ -71,7 +71,8 @@ class BeyondBudget(GroundProgram):
             f"#minimize {{ {self._outside_elements('1@1')} }}."
             f"{late} :- loss(_,_,T), T>={self._budget.eff}. {crowd} :- beyond(1)."
             # Asked how far EFF would have to move, that counts before the number of faults.
-            f"#external {_EARLY}. needed_until(T) :- loss(_,_,U), time(T), {self._budget.eff}<=T, T<=U."
+            f"#external {_EARLY}. needed_until(T) :- loss(_,_,T), T>={self._budget.eff}."
+            f"needed_until(T) :- needed_until(T+1), time(T), T>={self._budget.eff}."
             f"#minimize {{ 1@2,T : needed_until(T), {_EARLY} }}."
         )
 
