@@ -23,11 +23,11 @@ from clew.program.unread import unread_relations
 from clew.search.protocol import Run
 from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
 from clew.strategies import Examined, Options, Strategy, examine, strategy_named
-from clew.survey.judging import Demands, judge, look_up
-from clew.survey.survey import Survey, cautions, remarks
+from clew.survey.judging import Demands, judge
 
 if TYPE_CHECKING:
     from clew.bloom.module import Module
+    from clew.survey.survey import Survey
 
 #: Seconds that a sweep may take when nothing else is said.
 DEFAULT_SWEEP_SECONDS = 10.0
@@ -262,26 +262,23 @@ def _verdict(
     started: float,
 ) -> Verdict:
     findings = examined.findings
-    survey = look_up(prepared.program, spec, examined, demands, deadline)
-    cautioned = tuple(cautions(survey, spec, vacuous=examined.vacuous))
-    answer, reason = judge(findings, survey, cautioned, demands)
-    found = answer is Answer.COUNTEREXAMPLE
+    judged = judge(prepared.program, spec, examined, demands, deadline)
     return Verdict(
-        answer,
+        judged.answer,
         spec,
         strategy,
         findings.counterexamples,
         findings.runs,
         time.monotonic() - started,
-        reason,
+        judged.reason,
         examined.vacuous,
-        (*prepared.notices, *examined.notices, *(survey.notices if survey else ())),
+        (*prepared.notices, *examined.notices, *(judged.survey.notices if judged.survey else ())),
         executions=tuple(run for run in findings.executions if spec.admits(run.faults)),
         solver=examined.solver,
-        survey=survey,
+        survey=judged.survey,
         ruled_out=findings.answer is Answer.CERTIFIED,
-        cautions=() if found else cautioned,
-        remarks=() if found else tuple(remarks(survey)),
+        cautions=judged.cautions,
+        remarks=judged.remarks,
         program=prepared.program,
     )
 

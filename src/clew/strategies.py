@@ -8,7 +8,7 @@ exact search does not use.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import Notice, UsageError
@@ -23,8 +23,7 @@ DEFAULT_SEED = 0
 DEFAULT_RANDOM_RUNS = 1000
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """How to search; None or False where the user said nothing."""
 
     negation: Negation | None = None
@@ -35,8 +34,7 @@ class Options:
     seed: int | None = None
 
 
-@dataclass(frozen=True)
-class Strategy:
+class Strategy(NamedTuple):
     """``search`` gets the program, the bounds and a way to hand out the model it made of them."""
 
     name: str
@@ -46,8 +44,7 @@ class Strategy:
     search: Callable[[Program, FailureSpec, Options, Ledger, Callable[[Model], None]], str | None]
 
 
-@dataclass(frozen=True)
-class Examined:
+class Examined(NamedTuple):
     """The findings of one search, and what its model tells about the program.
 
     ``ground``: the executions, for further questions; None if the search ended before there were any.

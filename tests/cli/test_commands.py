@@ -14,7 +14,9 @@ import time
 from pathlib import Path
 
 import pytest
+from click import Context
 
+from clew.cli.main import COMMANDS, main
 from command import ROOT, clew
 
 
@@ -158,6 +160,13 @@ def test_where_nothing_is_promised_the_answer_is_incomplete() -> None:
     assert allowed.returncode == 0
     assert "Beware: nothing is promised within these bounds." in allowed.stdout
     assert clew(*command, "--allow-hollow", "--strict").returncode == 3
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_of_a_command_what_the_command_says_of_itself(name: str) -> None:
+    command = main.get_command(Context(main), name)
+    assert command is not None and command.help is not None
+    assert COMMANDS[name] == command.help.splitlines()[0]
 
 
 @pytest.mark.parametrize("command", [(), ("check",), ("run",), ("replay",)], ids=lambda c: " ".join(c) or "clew")

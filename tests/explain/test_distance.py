@@ -250,6 +250,7 @@ def breaks(program: Program, bounds: FailureSpec) -> bool:
             crashes=bounds.crashes,
             delays=bounds.delays,
             strategy=strategy,
+            allow_hollow=True,
         ).answer
         for strategy in (("exact", "exhaustive") if few else ("exact",))
     }

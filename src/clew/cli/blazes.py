@@ -64,7 +64,7 @@ def blazes_command(
     independent: bool,
     service: str,
 ) -> None:
-    """Tell what the order of messages can do to the outputs of a dataflow, and what to do about it.
+    """Tell what the order of messages can do to a dataflow, and what to do about it.
 
     The file describes components with annotated paths, and the streams between them: see docs/blazes.md.  From
     a Bloom program, all of that is extracted, and --synthesize writes a module that wraps it in the coordination

@@ -13,7 +13,7 @@ from clew.cli.files import refuse_no_file, refuse_unwritable, say, write_file
 from clew.cli.progress import progress_display
 from clew.lineage.negation import Negation
 from clew.report.document import to_json
-from clew.report.text import coverage_text, verdict_text
+from clew.report.text import verdict_text
 from clew.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
 
 _STRATEGY_HELP = "; ".join(f"{s.name}: {s.summary}" for s in STRATEGIES.values())
@@ -124,6 +124,8 @@ def check_command(
         click.echo(str(notice), err=True)
     _show(verdict, files, json_file)
     if coverage and json_file != "-":
+        from clew.report.survey_text import coverage_text  # only when asked for
+
         say(coverage_text(verdict))
     if report_file is not None:
         write_page(verdict, files, report_file)

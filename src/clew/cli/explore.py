@@ -66,7 +66,7 @@ def explore_command(
     find_all: bool,
     output: str | None,
 ) -> None:
-    """Execute every schedule of a scenario, one of those that differ only in the order of unrelated events.
+    """Execute every schedule of a scenario, each class of equivalent ones once.
 
     SCENARIO.py defines a clew.simulation.Scenario; NAME says which, if there are several.  Whatever is not bounded
     by an option happens in every possible order; invariants look at every global state of every schedule.

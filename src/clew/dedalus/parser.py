@@ -18,8 +18,7 @@ run of the command would pay, and it knows what the user was writing when it sto
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from clew.dedalus.lexer import END, NAME, STRING, Text, Token
 from clew.errors import Position, ProgramError
@@ -54,8 +53,7 @@ DEEPEST_EXPRESSION = 50
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Include:
+class Include(NamedTuple):
     """``include "path";``, still to be resolved by the loader."""
 
     path: str

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from clew.faults import FailureSpec
 from clew.program.ir import (
@@ -80,8 +81,7 @@ class Relations:
         return self.arities[self.number(name)][1]
 
 
-@dataclass(frozen=True)
-class Encoding:
+class Encoding(NamedTuple):
     """The text for clingo, and the numbers it uses for relations."""
 
     text: str

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
+from typing import NamedTuple
 
 from clingo import Control, HeuristicType, MessageCode, Model
 
@@ -34,8 +34,7 @@ _FAULTS: tuple[tuple[str, int, Callable[..., Fault]], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class SolverFigures:
+class SolverFigures(NamedTuple):
     """The size of the question, and the choices and conflicts on the way to the answer."""
 
     atoms: int

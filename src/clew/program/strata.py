@@ -7,7 +7,7 @@ negation or aggregation on a cycle has no meaning; arithmetic on a cycle may nev
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clew.errors import Position, ProgramError
 from clew.program.graph import components
@@ -25,8 +25,7 @@ from clew.program.ir import (
 )
 
 
-@dataclass(frozen=True)
-class _Edge:
+class _Edge(NamedTuple):
     """``head`` depends on ``premise`` at the same time."""
 
     premise: str

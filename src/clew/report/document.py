@@ -8,16 +8,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clew.api import Verdict
 from clew.errors import Position
 from clew.report.rule_text import clause_text
 from clew.search.verdict import Counterexample
-from clew.survey.coverage import RuleCoverage
-from clew.survey.promises import Promise
 from clew.violation import Violation
+
+if TYPE_CHECKING:
+    from clew.survey.coverage import RuleCoverage
+    from clew.survey.promises import Promise
 
 #: What the document calls itself, and the version of its shape; readers refuse what they do not know.
 FORMAT, VERSION = "clew verdict", 2
@@ -58,6 +59,8 @@ def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, A
 
 
 def to_json(verdict: Verdict, files: Sequence[str] = ()) -> str:
+    from decimal import Decimal  # a cold start should not pay for it
+
     document = verdict_document(verdict, files)
     # Python prints no integer of more than 4300 digits, which large bounds exceed; Decimal does.  A line break
     # occurs in no JSON string, so this line is the field and nothing else.

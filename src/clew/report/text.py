@@ -7,21 +7,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from textwrap import shorten, wrap
 
 from clew.api import Verdict
 from clew.engine.execution import Execution, Message, row_text
-from clew.engine.occurrence import Occurrence
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
-from clew.program.ir import Rule
 from clew.program.outcomes import PRE
 from clew.report.plural import counted
-from clew.report.rule_text import clause_text
 from clew.search.verdict import Answer, Counterexample
-
-#: Longer remarks go on in the next line.
-_WIDTH = 115
 
 #: More violated rows than this are not read; JSON and the report have them all.
 _MOST_ROWS = 12
@@ -41,11 +33,10 @@ def _verdict_lines(verdict: Verdict, files: Sequence[str], explanation: Sequence
         case Answer.INCOMPLETE:
             yield f"INCOMPLETE: {_left_open(verdict)} within {spec_text(verdict.spec)}."
             yield f"  {verdict.reason}"
-    for caution in verdict.cautions:
-        yield from _wrapped(f"Beware: {caution}.")
-    for remark in verdict.remarks:
-        yield from _wrapped(f"Remark: {remark}.")
-    yield from _silent_rules(verdict)
+    if verdict.answer is not Answer.COUNTEREXAMPLE:
+        from clew.report.survey_text import survey_lines  # a counterexample needs none of it, and should come soon
+
+        yield from survey_lines(verdict)
     yield f"  {_effort(verdict)}"
     if verdict.swept:
         largest = max(
@@ -59,41 +50,6 @@ def _left_open(verdict: Verdict) -> str:
     if verdict.ruled_out:
         return "no counterexample exists, but that is no certificate,"
     return f"no counterexample found, but {'the sweep was stopped' if verdict.swept else 'none is ruled out'}"
-
-
-def _wrapped(text: str) -> list[str]:
-    return wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
-
-
-def _silent_rules(verdict: Verdict) -> Iterator[str]:
-    """The rules that never fire: what they are for is not checked, or they are misspelt."""
-    silent = verdict.survey.silent if verdict.survey and verdict.answer is not Answer.COUNTEREXAMPLE else ()
-    if silent:
-        yield f"  {counted(len(silent), 'rule')} never fire{'s' if len(silent) == 1 else ''} within these bounds:"
-        yield from (f"    {_placed_rule(c.rule)}" for c in silent[:_MOST_ROWS])
-    if len(silent) > _MOST_ROWS:
-        yield f"    ... and {len(silent) - _MOST_ROWS} more; --coverage lists all"
-
-
-def coverage_text(verdict: Verdict) -> str:
-    """Every rule, with how often it fires in the failure-free run, and when else."""
-    if verdict.survey is None:
-        return "coverage: not looked up, because the time is over\n"
-    heads = {
-        Occurrence.UNDER_FAULTS: "under faults",
-        Occurrence.NEVER: "never",
-        Occurrence.UNKNOWN: "not known",
-    }
-    lines = ["coverage: how often each rule fires in the failure-free run, and if not there, when"]
-    for covered in verdict.survey.coverage:
-        lines.append(f"{heads.get(covered.fires) or covered.times:>14}  {_placed_rule(covered.rule)}")
-    return "\n".join(lines) + "\n"
-
-
-def _placed_rule(rule: Rule) -> str:
-    """The place of a rule and as much of its text as fits."""
-    place = f"{rule.position.file}:{rule.position.line}: " if rule.position else ""
-    return place + shorten(clause_text(rule), max(30, _WIDTH - len(place) - 16), placeholder=" ...")
 
 
 def _counterexample_lines(verdict: Verdict, files: Sequence[str], explanation: Sequence[str]) -> Iterator[str]:
@@ -160,7 +116,11 @@ def combinations_text(verdict: Verdict) -> str:
 
 def _scientific(number: int) -> str:
     """Like 1.85e25; also for integers that no float can hold."""
-    return str(number) if number < 10_000 else f"{Decimal(number):.2e}".replace("e+", "e")
+    if number < 10_000:
+        return str(number)
+    from decimal import Decimal  # a cold start should not pay for it
+
+    return f"{Decimal(number):.2e}".replace("e+", "e")
 
 
 def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str]) -> str:

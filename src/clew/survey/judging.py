@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from clew.engine.ground import GroundProgram
-from clew.engine.occurrence import Occurrence
 from clew.errors import BudgetExhaustedError
 from clew.faults import FailureSpec
 from clew.interrupt import Deadline
 from clew.program.ir import Program
 from clew.search.verdict import Answer, Findings
 from clew.strategies import Examined
-from clew.survey.survey import Survey, take_survey
+
+if TYPE_CHECKING:  # a counterexample needs no survey, and a cold start should not pay for it
+    from clew.survey.survey import Survey
 
 _HOLLOW = "nothing is promised: what must hold applies in no admissible execution (--allow-hollow permits that)"
 _UNKNOWN = "the time ended before it was known whether anything is promised"
 
 
-@dataclass(frozen=True)
-class Demands:
+class Demands(NamedTuple):
     """What a certificate has to be, and what else is asked for."""
 
     allow_hollow: bool = False
@@ -28,12 +28,38 @@ class Demands:
     coverage: bool = False
 
 
-def look_up(
+class Judgment(NamedTuple):
+    """The answer and what it rests on; ``survey`` is None where nothing was looked up."""
+
+    answer: Answer
+    reason: str | None
+    survey: Survey | None = None
+    cautions: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def judge(
+    program: Program, spec: FailureSpec, examined: Examined, demands: Demands, deadline: Deadline
+) -> Judgment:
+    """Look up what the findings rest on, and answer."""
+    findings = examined.findings
+    survey = _look_up(program, spec, examined, demands, deadline)
+    if findings.answer is Answer.COUNTEREXAMPLE:
+        return Judgment(findings.answer, findings.reason, survey)
+    from clew.survey.survey import cautions, remarks
+
+    cautioned = tuple(cautions(survey, spec, vacuous=examined.vacuous))
+    answer, reason = _answer(findings, survey, cautioned, demands)
+    return Judgment(answer, reason, survey, cautioned, tuple(remarks(survey)))
+
+
+def _look_up(
     program: Program, spec: FailureSpec, examined: Examined, demands: Demands, deadline: Deadline
 ) -> Survey | None:
-    """Look up what the answer rests on; a counterexample needs no such foundation."""
     if deadline.passed() or (examined.findings.answer is Answer.COUNTEREXAMPLE and not demands.coverage):
         return None
+    from clew.survey.survey import take_survey
+
     try:
         with deadline.listening():
             ground = examined.ground or GroundProgram(program, spec, deadline=deadline)
@@ -42,14 +68,14 @@ def look_up(
         return None
 
 
-def judge(
+def _answer(
     findings: Findings, survey: Survey | None, cautioned: Sequence[str], demands: Demands
 ) -> tuple[Answer, str | None]:
     """Return the answer, and why it is incomplete if it is."""
     if findings.answer is not Answer.CERTIFIED:
         return findings.answer, findings.reason
     if not demands.allow_hollow:
-        if survey is None or survey.whole is Occurrence.UNKNOWN:
+        if survey is None or not survey.known:
             return Answer.INCOMPLETE, _UNKNOWN
         if survey.hollow:
             return Answer.INCOMPLETE, _HOLLOW

@@ -37,6 +37,11 @@ class Survey:
         return next((when for when in known if when in parts), Occurrence.NEVER if parts else Occurrence.UNKNOWN)
 
     @property
+    def known(self) -> bool:
+        """Whether it is known if anything is promised."""
+        return self.whole is not Occurrence.UNKNOWN
+
+    @property
     def hollow(self) -> bool:
         """Whether nothing is promised in any admissible execution."""
         return self.whole is Occurrence.NEVER
