@@ -157,6 +157,14 @@ class GroundProgram:
             if literal:  # otherwise it is only asked for under negation, and underivable: it never holds
                 yield literal, symbol_values(atom.symbol, name)
 
+    def possible_rows(self, relation: str, time: int) -> Iterator[Row]:
+        """Yield the rows of a relation that some execution might have at a time."""
+        number, arity = self.encoding.relations.number(relation), self.encoding.relations.arity(relation)
+        then = f",{time})"  # most atoms are of other times, and to read one takes long
+        for atom in self._control.symbolic_atoms.by_signature(f"r{number}", arity + 1):
+            if atom.literal and str(atom.symbol).endswith(then):
+                yield symbol_values(atom.symbol, f"r{number}")[:-1]
+
     @cached_property
     def row_atoms(self) -> tuple[RowAtom, ...]:
         """Every row that some execution might have."""

@@ -48,6 +48,13 @@ def find_occurrences(ground: GroundProgram, conditions: Mapping[K, Sequence[str]
     return found
 
 
+def find_failure_free(ground: GroundProgram, conditions: Mapping[K, Sequence[str]]) -> frozenset[K]:
+    """Return the conditions that hold in the failure-free run."""
+    atoms = _add(ground, conditions)
+    true = ground.truth(FaultSet(), list(atoms.values()))
+    return frozenset(key for key, atom in atoms.items() if atom in true)
+
+
 def _add(ground: GroundProgram, conditions: Mapping[K, Sequence[str]]) -> dict[K, int]:
     """Ground the conditions; return the atoms of those that the grounder could not refute."""
     name = f"occurs{ground.next_part()}"

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 
 from clew.engine.conditions import RuleConditions
 from clew.engine.encode import Relations, encode_value
 from clew.engine.ground import GroundProgram
 from clew.engine.occurrence import Occurrence, find_occurrences
 from clew.errors import ProgramError
+from clew.faults import FailureSpec
 from clew.interrupt import Deadline
 from clew.program.ir import CRASH, Const, Program, Rule, Timing, Value, Var
 from clew.program.outcomes import POST, PRE, has_assertions
@@ -37,12 +39,14 @@ def following_rules(ground: GroundProgram, deadline: Deadline) -> dict[int, bool
     if not has_assertions(program) or not _judges_the_end_only(program):
         return {}
     kept = assertion_definitions(program)
-    read = dict.fromkeys(p.relation for rule in _rules(program, kept) for p in rule.premises)
-    domain = _domain(ground, kept, [relation for relation in read if relation not in (*kept, CRASH)])
-    if domain is None:
-        return {}
+    values = _column_values(ground, kept)
     try:
-        return _unbreakable_rules(ground, kept, domain, deadline)
+        # Two values of a column and crashes at the start are mostly enough to break what can be, and soon tried.
+        short = replace(ground.spec, eot=min(2, ground.spec.eot))
+        found = _unbreakable_rules(ground, short, kept, _domain(ground, kept, values, 2), deadline)
+        if any(found.values()):
+            found = _unbreakable_rules(ground, ground.spec, kept, _domain(ground, kept, values, None), deadline)
+        return found
     except ProgramError:  # free rows may lead to arithmetic that the protocol never does
         return {}
 
@@ -61,19 +65,21 @@ def _judges_the_end_only(program: Program) -> bool:
 
 
 def _unbreakable_rules(
-    ground: GroundProgram, kept: frozenset[str], domain: _Domain, deadline: Deadline
+    ground: GroundProgram, spec: FailureSpec, kept: frozenset[str], domain: _Domain | None, deadline: Deadline
 ) -> dict[int, bool]:
     """Ask for a choice of rows under which a rule of ``pre`` applies and ``post`` does not."""
+    if domain is None:
+        return {}
     original = ground.program
     numbers = [index for index, rule in enumerate(original.rules) if rule.relation in kept]
     assertions = Program(tuple(original.rules[index] for index in numbers), original.helpers)
     relations = Relations.of(assertions)
     choices = "\n".join(
-        f"{{ r{relations.number(relation)}({','.join(map(encode_value, row))},{ground.spec.eot}) }}."
+        f"{{ r{relations.number(relation)}({','.join(map(encode_value, row))},{spec.eot}) }}."
         for relation, rows in domain.items()
         for row in rows
     )
-    anything = replace(ground.spec, crashes=len(ground.spec.nodes), eff=0, delays=0)
+    anything = replace(spec, crashes=len(spec.nodes), eff=0, delays=0)
     free = GroundProgram(assertions, anything, expect_outcomes=False, choices=choices, deadline=deadline)
     found = find_occurrences(
         free,
@@ -86,16 +92,17 @@ def _unbreakable_rules(
     return {index: when is Occurrence.NEVER for index, when in found.items() if when is not Occurrence.UNKNOWN}
 
 
-def _domain(ground: GroundProgram, kept: frozenset[str], free: Sequence[str]) -> _Domain | None:
-    """Return the rows that the free relations may have, None if they are too many."""
-    values = _column_values(ground, kept)
+def _domain(
+    ground: GroundProgram, kept: frozenset[str], values: Mapping[_Column, set[Value]], most: int | None
+) -> _Domain | None:
+    """Return the rows that the free relations may have, with ``most`` values a column; None if too many."""
     relations = ground.encoding.relations
+    read = dict.fromkeys(p.relation for rule in _rules(ground.program, kept) for p in rule.premises)
     domain: dict[str, list[tuple[Value, ...]]] = {}
-    for relation in free:
-        columns = [sorted(values.get((relation, k), ()), key=repr) for k in range(relations.arity(relation))]
-        size = 1
-        for column in columns:
-            size *= len(column)
+    for relation in (r for r in read if r not in kept and r != CRASH):
+        places = [(relation, k) for k in range(relations.arity(relation))]
+        columns = [sorted(values.get(place, ()), key=repr)[:most] for place in places]
+        size = prod(map(len, columns))
         if size == 0 or size + sum(map(len, domain.values())) > _MOST_FREE_ROWS:
             return None
         domain[relation] = list(product(*columns))
@@ -105,13 +112,15 @@ def _domain(ground: GroundProgram, kept: frozenset[str], free: Sequence[str]) ->
 def _column_values(ground: GroundProgram, kept: frozenset[str]) -> dict[_Column, set[Value]]:
     """Return for every column the values that occur in it or in a column that it is compared with."""
     values: dict[_Column, set[Value]] = {}
-    for atom in ground.row_atoms:
-        for k, value in enumerate(atom.row):
-            values.setdefault((atom.relation, k), set()).add(value)
-    for rule in _rules(ground.program, kept):
+    rules = _rules(ground.program, kept)
+    for relation in dict.fromkeys(p.relation for rule in rules for p in rule.premises if p.relation != CRASH):
+        for row in ground.possible_rows(relation, ground.spec.eot):
+            for k, value in enumerate(row):
+                values.setdefault((relation, k), set()).add(value)
+    for rule in rules:
         for column, constant in _constants(rule):
             values.setdefault(column, set()).add(constant)
-    groups = [group for rule in _rules(ground.program, kept) for group in _compared(rule)]
+    groups = [group for rule in rules for group in _compared(rule)]
     changed = True
     while changed:
         changed = False

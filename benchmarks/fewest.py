@@ -1,0 +1,81 @@
+"""The search for the fewest faults where there are many ways to fail, and what it costs where there is none.
+
+Processor time, so that other load on the machine matters little.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from benchmarks.bars import Bar
+from benchmarks.cases import Case, broadcast_text, example, from_text
+from benchmarks.effort import Effort, say
+from clew.engine.fewest import ever_fewer_faults
+from clew.engine.ground import GroundProgram
+from clew.faults import FailureSpec, FaultSet
+
+CERTIFICATE_RATIO = 1.1
+_CERTIFIED = ("ack-deliv", "redun-deliv", "paxos-synod", "bully-le", "flux")
+
+
+def measure(effort: Effort) -> Iterator[Bar]:
+    """The bars of section "fewest faults"; the largest needs seconds and is left out of a quick run."""
+    cases = [
+        ("kafka, EOT 50, EFF 49", _kafka(50), 3, 0.3),
+        ("kafka, EOT 100, EFF 99", _kafka(100), 3, 0.5),
+        ("redun-deliv, 4 nodes, delays 8", _redundant(4, 8), 5, 0.5),
+        ("redun-deliv, 5 nodes, delays 5", _redundant(5, 5), 15, 15.0),
+    ]
+    for name, case, faults, limit in cases if effort.name == "full" else cases[:-1]:
+        say(f"fewest faults: {name}")
+        seconds, found = min(_search(case, _fewest) for _ in range(min(3, effort.repetitions)))
+        measured, asked = f"{found} in {seconds:.2f} s", f"{faults} in {limit:g} s"
+        yield Bar(f"exact: fewest faults, {name}", measured, asked, seconds <= limit and found == faults)
+    yield _certificates(effort)
+
+
+def _certificates(effort: Effort) -> Bar:
+    """Beside what only lowers the upper bound, which is the fastest that is known for certificates."""
+    say("certificates")
+    cases = [example(name) for name in _CERTIFIED]
+    rounds = [
+        (sum(_search(case, _fewest)[0] for case in cases), sum(_search(case, _bounded)[0] for case in cases))
+        for _ in range(4 * effort.repetitions)
+    ]
+    ratio = min(new for new, _ in rounds) / min(old for _, old in rounds)
+    return Bar(
+        "exact: certificates, beside branch and bound alone",
+        f"{ratio:.2f} times",
+        f"{CERTIFICATE_RATIO} times",
+        ratio <= CERTIFICATE_RATIO,
+    )
+
+
+def _search(case: Case, search: Callable[[GroundProgram], list[FaultSet]]) -> tuple[float, int]:
+    """Seconds and the number of faults in the end, on a freshly grounded program."""
+    ground = GroundProgram(case.program, case.spec)
+    started = time.process_time()
+    found = search(ground)
+    return time.process_time() - started, len(found[-1]) if found else 0
+
+
+def _fewest(ground: GroundProgram) -> list[FaultSet]:
+    return list(ever_fewer_faults(ground))
+
+
+def _bounded(ground: GroundProgram) -> list[FaultSet]:
+    assumed = [] if ground.violated is None else [ground.violated]
+    return [ground.faults_of(m) for m in ground.solutions(assumed, "opt", "auto")] if assumed else []
+
+
+def _kafka(eot: int) -> Case:
+    case = example("kafka")
+    return replace(case, spec=replace(case.spec, eot=eot, eff=eot - 1))
+
+
+def _redundant(nodes: int, delays: int) -> Case:
+    names = tuple("abcde"[:nodes])
+    spec = FailureSpec(names, eot=11, eff=10, crashes=1, delays=delays)
+    return from_text("redun-deliv", broadcast_text("redun-deliv", names), spec)
