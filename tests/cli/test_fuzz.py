@@ -142,7 +142,7 @@ BAD = [
     (
         "an invariant that raises",
         CALM.replace("Scenario(", "Scenario(invariants=[lambda nodes: nodes['z']], "),
-        "after 1 events, the invariant <lambda> raised KeyError: 'z'",
+        "after 0 events, the invariant <lambda> raised KeyError: 'z'",
     ),
     (
         "a handler that never returns",

@@ -275,7 +275,7 @@ BAD = [
     Bad(
         "other format", "rec.json: is no recording, but a 'clew-verdict'", old="clew-recording", new="clew-verdict"
     ),
-    Bad("other version", "version: this clew reads version 1, found 2", old='"version": 1', new='"version": 2'),
+    Bad("other version", "version: this clew reads version 2, found 3", old='"version": 2', new='"version": 3'),
     Bad("no such node", "expected the name of a node", old='"start": "a"', new='"start": "z"'),
     Bad("no such message", "the scenario knows no message type 'Join2'", old="$Join", new="$Join2"),
     Bad("another violation", "does not end in the recorded violation", old="alone at a", new="alone at b"),

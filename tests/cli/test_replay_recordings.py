@@ -290,7 +290,7 @@ def test_a_truncated_recording(tmp_path: Path) -> None:
     (tmp_path / "rec.json").write_text(text[: len(text) // 2], encoding="utf-8")
     done = clew("replay", "rec.json", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("rec.json:12:") and "error: not JSON: " in done.stderr
+    assert done.stderr.startswith("rec.json:13:") and "error: not JSON: " in done.stderr
 
 
 def test_flags_of_recordings_are_not_for_verdicts(tmp_path: Path) -> None:

@@ -187,7 +187,6 @@ def test_what_makers_make_must_have_a_name(event: Any) -> None:
         running=["a"],
         events=[(1, lambda random, world: event)],
         count=1,
-        invariants=[lambda nodes: "always"],
         steps=1,
     )
     with pytest.raises(UsageError, match="the scenario's events made 'b', which a recording could not name"):

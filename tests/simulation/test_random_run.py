@@ -160,7 +160,7 @@ def raising(*arguments: Any) -> Any:
         ),
         ({"before": [WaitCondition("c", raising)]}, "the condition 'c' raised ZeroDivisionError: oh"),
         ({"before": [CodeBlock("b", raising)]}, "the code block 'b' raised ZeroDivisionError: oh"),
-        ({"invariants": [raising]}, "after 1 events, the invariant raising raised ZeroDivisionError: oh"),
+        ({"invariants": [raising]}, "after 0 events, the invariant raising raised ZeroDivisionError: oh"),
         ({"fingerprint": raising}, "the scenario's fingerprint of a int raised ZeroDivisionError: oh"),
     ],
     ids=lambda value: "" if isinstance(value, str) else list(value)[-1],

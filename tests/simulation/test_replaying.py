@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from clew.errors import UsageError
+from clew.simulation.effects import Effect
 from clew.simulation.fuzzing import fuzz, record
 from clew.simulation.loading import load_scenario
 from clew.simulation.recording import Recording, write_recording
@@ -83,7 +84,7 @@ def on_other_code(folder: Path, old: str, new: str) -> Replayed:
         (
             "self.got = []",
             "self.got = [0]",
-            "event 2 (send int to a): it does not come to it: 'short' broke",
+            "the beginning: the state differs in a.got, b.got",
         ),
         ("append(message)", "append(-message)", "the state differs in got"),
         ('"answer"', '"reply"', "event 4 at a (deliver int from outside to a): something else is sent"),
@@ -131,7 +132,7 @@ def test_a_recording_whose_steps_were_edited(tmp_path: Path) -> None:
 def test_a_digest_that_was_edited(tmp_path: Path) -> None:
     recording = record(scenario_file(tmp_path, PAIR), 0)
     effect = recording.effects[0]
-    assert effect is not None
+    assert isinstance(effect, Effect)
     changed = (effect._replace(all="0" * 12), *recording.effects[1:])
     replayed = replay(replace(recording, effects=changed))
     assert str(replayed.difference).endswith("it rests on other events, or its digest was edited")

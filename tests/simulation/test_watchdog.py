@@ -63,7 +63,7 @@ CASES = [
     (scenario(Stuck), "at a, event 1: Stuck.on_start has not returned for 0.2 s"),
     (scenario(Sleeping), "at a, event 3: Sleeping.on_message has not returned for 0.2 s"),
     (scenario(Swallowing), "at a, event 3: Swallowing.on_timer has not returned for 0.2 s"),
-    (scenario(invariants=[forever]), "after 1 events, the invariant forever has not returned for 0.2 s"),
+    (scenario(invariants=[forever]), "after 0 events, the invariant forever has not returned for 0.2 s"),
     (scenario(before=[WaitCondition("c", forever)]), "the condition 'c' has not returned for 0.2 s"),
     (scenario(before=[CodeBlock("b", forever)]), "the code block 'b' has not returned for 0.2 s"),
     (scenario(events=[(1, forever)], count=1, steps=3), "the maker of events forever has not returned for 0.2 s"),

@@ -11,10 +11,13 @@ from clew.cli import exit_codes
 from clew.cli.files import harmless, refuse_no_file, say, write_file
 from clew.cli.progress import progress_display
 from clew.cli.recordings import violation_details, violation_text, what_next
+from clew.errors import UsageError
 from clew.report.plural import counted
 from clew.simulation.coverage import MOST_STATES, PERIOD, Coverage
 from clew.simulation.fuzzing import DEFAULT_RUNS, Fuzzed, fuzz
+from clew.simulation.loading import Loaded, load_scenario
 from clew.simulation.recording import write_recording
+from clew.simulation.saved_recording import refuse_unreadable
 
 
 @click.command("fuzz")
@@ -46,9 +49,10 @@ def fuzz_command(
     Exit code: 0 no violation in these runs, 1 violation, 2 bad scenario or usage, 3 incomplete.
     """
     refuse_no_file("-o", output, "rec.json")
+    loaded = load_scenario(scenario)
     with progress_display() as progress:
         fuzzed = fuzz(
-            scenario,
+            loaded,
             seed=seed,
             runs=runs,
             steps=steps,
@@ -59,10 +63,23 @@ def fuzz_command(
         )
     for notice in fuzzed.notices:
         click.echo(str(notice), err=True)
-    say(harmless("".join(f"{line}\n" for line in _lines(fuzzed, seed, at_least, output))))
+    problem = _problem(fuzzed, loaded) if output is not None else None
+    say(harmless("".join(f"{line}\n" for line in _lines(fuzzed, seed, at_least, None if problem else output))))
+    if problem is not None:
+        raise problem
     if fuzzed.recording is not None and output is not None:
         write_file(output, write_recording(fuzzed.recording))
     sys.exit(_exit_code(fuzzed))
+
+
+def _problem(fuzzed: Fuzzed, loaded: Loaded) -> UsageError | None:
+    """Why a recording is not written, if it could not be read: what was found is told in any case."""
+    try:
+        if fuzzed.recording is not None:
+            refuse_unreadable(fuzzed.recording, loaded)
+    except UsageError as error:
+        return error
+    return None
 
 
 def _exit_code(fuzzed: Fuzzed) -> int:
@@ -76,7 +93,7 @@ def _lines(fuzzed: Fuzzed, seed: int, at_least: int, output: str | None) -> Iter
     if recording is not None and recording.broken is not None and run is not None:
         what = violation_text(recording.broken, recording.deliveries)
         yield f"VIOLATION: {what}, in the run with seed {seed + run}."
-        yield from violation_details(recording.broken, fuzzed.trace)
+        yield from violation_details(recording.broken, fuzzed.trace, fuzzed.also)
         yield from what_next(output)
     elif fuzzed.incomplete is not None:
         yield f"INCOMPLETE: {fuzzed.incomplete}; no violation so far."
@@ -94,3 +111,10 @@ def _covered(coverage: Coverage) -> Iterator[str]:
     yield f"  types of messages delivered: {', '.join(coverage.types) or 'none'}"
     states = f"{coverage.states}{' or more' if coverage.states >= MOST_STATES else ''}"
     yield f"  different states of nodes, looked at every {PERIOD} events: {states}"
+    for how, runs in coverage.unfinished:
+        yield f"  in {counted(runs, 'run')} {how}"
+    if coverage.driven_by_timers:
+        driven = counted(coverage.driven_by_timers, "run")
+        yield f"  {driven} had nothing but timers to go on with, and went on for all steps"
+    if coverage.idle:
+        yield f"  in {counted(coverage.idle, 'run')} nothing was delivered: invariants saw only how it begins"

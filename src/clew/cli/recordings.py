@@ -34,7 +34,8 @@ def replay_recording(content: Item, given: Sequence[str], *, step: bool, changed
     found = opened(read_recording(content), *given)
     replayed = replay_opened(found, changed_code=changed_code)
     recording = replayed.recording
-    size = f"{len(recording.steps)} steps, {recording.deliveries} deliveries"
+    deliveries = counted(recording.deliveries, "delivery", "deliveries")
+    size = f"{counted(len(recording.steps), 'step')}, {deliveries}"
     _say([f"{_scenario(found)}, seed {recording.seed}: {size}"])
     if step:
         _show_steps(replayed)
@@ -67,18 +68,25 @@ def _conclusion(replayed: Replayed, document: str) -> Iterator[str]:
         yield _good(replayed)
         return
     yield f"STILL FAILS: {violation_text(execution.broken, execution.deliveries)}."
-    yield from violation_details(execution.broken, execution.trace)
+    yield from violation_details(execution.broken, execution.trace, execution.also)
     if execution.identity != replayed.recording.identity:
         yield f"  Before, it was another violation: {replayed.recording.identity}"
     if replayed.outcome is Outcome.SAME:
-        yield f"  All {len(execution.moments)} events did what was recorded."
+        yield f"  {_all_events(len(execution.moments))} what was recorded."
         yield f"  step by step: clew replay {shlex.quote(document)} --step"
 
 
 def _good(replayed: Replayed) -> str:
     if replayed.outcome is Outcome.FIXED:
         return "FIXED: no invariant breaks in this execution.  Others may still fail: fuzz it again."
-    return f"SAME: all {len(replayed.execution.moments)} events did what was recorded, and no invariant breaks."
+    did = _all_events(len(replayed.execution.moments))
+    return f"SAME: {did[0].lower()}{did[1:]} what was recorded, and no invariant breaks."
+
+
+def _all_events(number: int) -> str:
+    if not number:
+        return "There is no event, and the nodes start with"
+    return "The only event did" if number == 1 else f"All {number} events did"
 
 
 def violation_text(broken: Broken, deliveries: int) -> str:
@@ -86,10 +94,14 @@ def violation_text(broken: Broken, deliveries: int) -> str:
     return f"{broken.invariant}{where}, after {counted(deliveries, 'delivery', 'deliveries')}"
 
 
-def violation_details(broken: Broken, trace: str | None) -> Iterator[str]:
+def violation_details(broken: Broken, trace: str | None, also: Sequence[Broken] = ()) -> Iterator[str]:
+    """What is wrong; ``also``: what else is, at the same time."""
     yield f"  {broken.what}"
     for line in trace.rstrip().splitlines() if trace else ():
         yield f"    {line}"
+    for other in also:
+        where = f" at {', '.join(other.nodes)}" if other.nodes else ""
+        yield f"  also broken: {other.invariant}{where}: {other.what}"
 
 
 def what_next(output: str | None) -> Iterator[str]:

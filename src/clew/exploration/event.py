@@ -14,8 +14,8 @@ from typing import NamedTuple
 from clew.exploration.dependence import Footprint
 from clew.simulation.events import External
 from clew.simulation.pool import Link
+from clew.simulation.process import Failure
 from clew.simulation.steps import Step
-from clew.simulation.world import Failure
 
 #: What names a message or timer: who sent it, and as its how many-th.
 Name = tuple[str, int]

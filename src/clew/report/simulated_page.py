@@ -247,6 +247,8 @@ class _Teller:
                 return _SentRow(text, f"to {target}, lost at", sent.event)
             case "stop":
                 return _SentRow(text, f"to {target}, which stops at", sent.event)
+            case "code":
+                return _SentRow(text, f"to {target}, taken by the code block at", sent.event)
             case "down":
                 return _SentRow(text, f"to {target}, which is down", None)
             case _:

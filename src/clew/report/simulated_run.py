@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clew.report.simulated_values import message_text, short_name, value_text
+from clew.simulation.effects import State
 from clew.simulation.events import CodeBlock, Heal, Partition, Restart, Send, Start, Stop
-from clew.simulation.execution import Execution, Moment, State
+from clew.simulation.execution import Execution, Moment
 from clew.simulation.pool import OUTSIDE, Envelope
 
 #: Names an envelope: its source, and the how manieth thing of it.
@@ -34,7 +35,7 @@ class Sent(NamedTuple):
     """What an event put on its way, and what became of it: ``event`` is its delivery or its loss.
 
     ``fate`` is one of "timer", "deliver", "lose", "down" (its target is not up), "stop" (its target stops
-    meanwhile) and "" (nothing, so far).
+    meanwhile), "code" (a code block took it) and "" (nothing, so far).
     """
 
     text: str
@@ -267,4 +268,7 @@ def _ends(moments: Iterable[Moment]) -> dict[Name, _End | None]:
         for envelope in happened.lost:
             ends[_name(envelope)] = _End("down", number)
             del under_way[envelope.target][_name(envelope)]
+        for envelope in (e for e in happened.gone if not e.timer):
+            ends[_name(envelope)] = _End("code", number)
+            under_way.get(envelope.target, {}).pop(_name(envelope), None)
     return ends

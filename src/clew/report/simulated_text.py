@@ -47,6 +47,8 @@ def run_text(
         lines += teller.event(event, indent)
     if execution.broken is not None:
         lines += ["", *teller.folded(f"VIOLATED: {violation_text(execution.broken)}")]
+        for other in execution.also:
+            lines += teller.folded(f"VIOLATED, too: {violation_text(other)}")
     if execution.trace is not None:
         lines += ["", *(teller.clean(line) for line in execution.trace.rstrip().split("\n"))]
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -191,5 +193,7 @@ def _end(sent: Sent) -> str:
             return " (down)"
         case "stop":
             return f" (stops at {sent.event})"
+        case "code":
+            return f" (gone at {sent.event})"
         case _:
             return " still under way"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clew.simulation.execution import state_of
+from clew.simulation.effects import state_of
 from clew.simulation.node import Node
 from clew.simulation.random_run import RandomRun
 from clew.simulation.values import to_json
@@ -25,13 +26,25 @@ MOST_STATES = 200_000
 
 @dataclass(frozen=True)
 class Coverage:
-    """``states`` are the different ones among the states of nodes that were looked at."""
+    """``states`` are the different ones among the states of nodes that were looked at.
+
+    What makes "nothing found" worth less is told, too: ``unfinished``, in which ways how many runs came less far
+    than the scenario says; ``idle``, in how many nothing was delivered.  ``driven_by_timers``: how many had
+    nothing but timers to go on with, and went on for all their steps.
+    """
 
     runs: int
     steps: int
     deliveries: int
     types: tuple[str, ...]
     states: int
+    unfinished: tuple[tuple[str, int], ...] = ()
+    idle: int = 0
+    driven_by_timers: int = 0
+
+
+#: What of a tally is a mere number.
+_COUNTS = ("runs", "steps", "deliveries", "early", "idle", "driven_by_timers")
 
 
 class Tally:
@@ -43,6 +56,9 @@ class Tally:
         self.deliveries = 0
         #: Violations that came too early to count.
         self.early = 0
+        self.idle = 0
+        self.driven_by_timers = 0
+        self.unfinished: Counter[str] = Counter()
         self.states: set[int] = set()
         self._known = set() if known is None else known
         self._types: set[str] = set()
@@ -61,21 +77,36 @@ class Tally:
         self.steps += run.world.events
         self.deliveries += run.deliveries
         self._types.update(kind.__qualname__ for kind in run.kinds)
+        if run.broken is not None:
+            return  # where a violation ends a run, nothing is missing
+        self.driven_by_timers += run.driven_by_timers
+        self.idle += not run.deliveries
+        unfinished = run.unfinished()
+        if unfinished is not None:
+            self.unfinished[unfinished] += 1
 
     def coverage(self) -> Coverage:
-        return Coverage(self.runs, self.steps, self.deliveries, tuple(sorted(self._types)), len(self.states))
+        return Coverage(
+            self.runs,
+            self.steps,
+            self.deliveries,
+            tuple(sorted(self._types)),
+            len(self.states),
+            tuple(sorted(self.unfinished.items())),
+            self.idle,
+            self.driven_by_timers,
+        )
 
     # -- from another process ------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        counts = {"runs": self.runs, "steps": self.steps, "deliveries": self.deliveries, "early": self.early}
-        return {**counts, "types": sorted(self._types), "states": sorted(self.states)}
+        lists = {"types": sorted(self._types), "states": sorted(self.states)}
+        return {**{name: getattr(self, name) for name in _COUNTS}, "unfinished": dict(self.unfinished), **lists}
 
     def merge(self, counted: Mapping[str, Any]) -> None:
-        self.runs += counted["runs"]
-        self.steps += counted["steps"]
-        self.deliveries += counted["deliveries"]
-        self.early += counted["early"]
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + counted[name])
+        self.unfinished.update(counted["unfinished"])
         self._types.update(counted["types"])
         for state in counted["states"]:
             if len(self.states) < MOST_STATES:

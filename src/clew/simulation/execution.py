@@ -6,47 +6,56 @@ use the world directly.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import CodeBlock, Wait
-from clew.simulation.node import Node
+from clew.simulation.effects import Effect, Observer, State, effect_of
+from clew.simulation.events import CodeBlock, Wait, WaitCondition
 from clew.simulation.pool import Envelope
 from clew.simulation.scenario import Broken, Scenario
-from clew.simulation.steps import Act, Step, describe, perform
-from clew.simulation.values import NoValueError, to_json
+from clew.simulation.steps import Act, Step, act_of, describe, perform
+from clew.simulation.values import to_json
 from clew.simulation.world import Happened, World
-
-#: The attributes of a node, as JSON; None where there is no such process.
-State = Mapping[str, Any] | None
 
 
 class Moment(NamedTuple):
-    """One event, the state of the node where it happened (None while it is down), a digest of what it did.
+    """One event, the state of the node where it happened (None while it is down), and what it did.
 
-    ``sent`` is what ``happened.sent`` contained then, as JSON: the node that gets a message may change it.
+    ``step`` is what was done, which is more than what was asked for: it has the fingerprint that a message has
+    now.  Of a code block, the states are those of the whole cluster.  ``sent`` is what ``happened.sent``
+    contained then, as JSON: the node that gets a message may change it.
     """
 
     step: Step
     happened: Happened
     before: State
     after: State
-    digest: str
+    effect: Effect
     sent: tuple[Any, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        return self.effect.all
 
 
 @dataclass(frozen=True)
 class Execution:
-    """What came of a schedule.  ``identity`` is that of the violation; ``trace`` that of an exception."""
+    """What came of a schedule.  ``identity`` is that of the violation; ``trace`` that of an exception.
+
+    ``beginning``: what the nodes did that are up from the beginning.  ``waits``: of each condition that was waited
+    for, after how many events it held; None if it did not until the next event from outside, or the end.
+    ``also``: what else is broken where ``broken`` is.
+    """
 
     moments: tuple[Moment, ...]
     broken: Broken | None
     identity: str | None
     trace: str | None
+    beginning: Effect
+    waits: tuple[int | None, ...] = ()
+    also: tuple[Broken, ...] = ()
 
     @property
     def deliveries(self) -> int:
@@ -56,55 +65,107 @@ class Execution:
 class AbsentError(UsageError):
     """A step that cannot be taken, because what it is about is not on its way.
 
-    ``index`` is its place, ``moments`` are the events before it.
+    ``index`` is its place, ``execution`` what came of the steps before it.
     """
 
-    def __init__(self, index: int, step: Step) -> None:
+    def __init__(self, index: int, step: Step, execution: Execution) -> None:
         super().__init__(
             f"step {index + 1} cannot be taken: {describe(step)}, and nothing of that kind is on its way",
             remedy="the code behaves differently from when this was recorded",
         )
         self.index = index
         self.step = step
-        self.moments: tuple[Moment, ...] = ()
+        self.execution = execution
+
+    @property
+    def moments(self) -> tuple[Moment, ...]:
+        return self.execution.moments
 
 
 def execute(scenario: Scenario, seed: int, steps: Iterable[Step]) -> Execution:
-    """Take exactly these steps; it ends where an invariant breaks."""
-    world = scenario.world(seed, recording=True)
-    assert world.history is not None
-    states = _States(world)
-    moments: list[Moment] = []
-    # Like a random run, it looks at what the invariants say after events, not before the first.
-    broken = scenario.look(world) if world.failure is not None else None
+    """Take exactly these steps; it ends where an invariant breaks, which may be before the first."""
+    executor = _Executor(scenario, seed)
     for index, step in enumerate(steps):
-        if broken is not None:
+        if executor.broken is not None:
             break
         if isinstance(step, Wait):
-            continue  # the schedule says already what comes next
-        try:
-            _take(world, index, step)
-        except AbsentError as error:
-            error.moments = tuple(moments)
-            raise
-        moments.append(_moment(step, world.history[-1], states))
-        if isinstance(step, CodeBlock):  # it may have changed any node
-            states = _States(world)
-        broken = scenario.look(world)
-    if not moments and broken is None:
-        broken = scenario.look(world)
-    identity = None if broken is None else scenario.same(broken, world)
-    return Execution(tuple(moments), broken, identity, world.failure.trace if world.failure else None)
+            executor.wait(step)
+        elif not executor.take(step):
+            raise AbsentError(index, step, executor.result())
+    return executor.result()
 
 
-def _take(world: World, index: int, step: Step) -> None:
-    if not isinstance(step, Act):
-        world.inject(step)
-        return
-    envelope = find(world, step)
-    if envelope is None:
-        raise AbsentError(index, step)
-    perform(world, envelope, step.do)
+class _Executor:
+    """An execution that is being made."""
+
+    def __init__(self, scenario: Scenario, seed: int) -> None:
+        self._scenario = scenario
+        self._world = scenario.world(seed, recording=True)
+        self._observer = Observer(self._world, scenario.nodes)
+        self._moments: list[Moment] = []
+        self._waits: list[int | None] = []
+        self._asked: WaitCondition | None = None
+        self._since = 0
+        sent, remarks = self._world.beginning
+        self._beginning = effect_of(self._observer.look_at_all(), sent, _contents(sent), remarks)
+        self.broken: Broken | None = scenario.look(self._world)
+
+    def wait(self, wait: Wait) -> None:
+        """Note when a condition holds; it decides nothing here, for the schedule says what comes next."""
+        self._asked = None
+        if isinstance(wait, WaitCondition):
+            self._waits.append(None)
+            self._asked, self._since = wait, len(self._moments)
+            self._ask()
+
+    def take(self, step: Step) -> bool:
+        """Do what a step says; False if what it is about is not on its way."""
+        world = self._world
+        if isinstance(step, Act):
+            envelope = find(world, step)
+            if envelope is None:
+                return False
+            step = act_of(self._scenario, envelope, step.do)
+            perform(world, envelope, step.do)
+        else:
+            self._asked = None  # what comes from outside has waited until now
+            world.inject(step)
+        assert world.history is not None
+        self._moments.append(self._moment(step, world.history[-1]))
+        self.broken = self._scenario.look(world)
+        if self.broken is None:
+            self._ask()
+        return True
+
+    def result(self) -> Execution:
+        world, broken = self._world, self.broken
+        return Execution(
+            tuple(self._moments),
+            broken,
+            None if broken is None else self._scenario.same(broken, world),
+            "".join(one.trace for one in world.failure.all) if world.failure else None,
+            self._beginning,
+            tuple(self._waits),
+            () if broken is None else self._scenario.look_further(world),
+        )
+
+    def _ask(self) -> None:
+        if self._asked is not None:
+            what = f"the condition '{self._asked.name}'"
+            if self._world.consult(what, self._asked.condition, self._world):
+                self._waits[-1] = len(self._moments) - self._since
+                self._asked = None
+
+    def _moment(self, step: Step, happened: Happened) -> Moment:
+        observer = self._observer
+        sight = observer.look_at_all() if isinstance(step, CodeBlock) else observer.look_at(happened.node)
+        sent = _contents(happened.sent)
+        effect = effect_of(sight, happened.sent, sent, happened.remarks, happened.depends)
+        return Moment(step, happened, sight.before, sight.after, effect, sent)
+
+
+def _contents(sent: Sequence[Envelope]) -> tuple[Any, ...]:
+    return tuple(to_json(envelope.payload, strict=False) for envelope in sent)
 
 
 def find(world: World, act: Act) -> Envelope | None:
@@ -116,61 +177,3 @@ def find(world: World, act: Act) -> Envelope | None:
         if envelope.nth == act.nth and envelope.kind == act.kind:
             return envelope
     return None
-
-
-def state_of(node: Node) -> dict[str, Any]:
-    """The attributes of a node, as JSON that is the same for equal states."""
-    return {name: _shown(node, name, value) for name, value in sorted(vars(node).items())}
-
-
-def _shown(node: Node, name: str, value: Any) -> Any:
-    try:
-        return to_json(value, strict=False)
-    except NoValueError as error:
-        where = f"the attribute {name} of a {type(node).__qualname__} cannot be shown"
-        raise UsageError(f"{where}: {error.message}", remedy=error.remedy) from error
-
-
-class _States:
-    """The state of every node as it was last seen, and a digest of each attribute.
-
-    What did not change is kept as it is: an event changes little of a state, and a state can be large.
-    """
-
-    def __init__(self, world: World) -> None:
-        self._nodes = world.nodes
-        self._states: dict[str, dict[str, Any]] = {}
-        self._digests: dict[str, dict[str, str]] = {}
-        for name in world.nodes:
-            self.look(name)
-
-    def look(self, name: str) -> tuple[State, State, Mapping[str, str]]:
-        """The state of a node as it was and as it is, and the digests of its attributes now."""
-        before, known = self._states.pop(name, None), self._digests.pop(name, {})
-        if name not in self._nodes:
-            return before, None, {}
-        after = state_of(self._nodes[name])
-        digests: dict[str, str] = {}
-        for attribute, value in after.items():
-            if before is not None and attribute in before and before[attribute] == value:
-                after[attribute] = before[attribute]
-                digests[attribute] = known[attribute]
-            else:
-                digests[attribute] = digest_of(value, 12)
-        self._states[name], self._digests[name] = after, digests
-        return before, after, digests
-
-
-def _moment(step: Step, happened: Happened, states: _States) -> Moment:
-    before, after, attributes = states.look(happened.node)
-    sent = tuple(to_json(envelope.payload, strict=False) for envelope in happened.sent)
-    names = [[e.source, e.nth, e.target, e.timer] for e in happened.sent]
-    up = after is not None
-    digest = digest_of([names, sent, happened.depends, happened.remarks, up, attributes], 12)
-    return Moment(step, happened, before, after, digest, sent)
-
-
-def digest_of(document: Any, length: int) -> str:
-    """The beginning of a digest of JSON; equal JSON has equal digests whatever the order of its objects."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]

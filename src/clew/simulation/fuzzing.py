@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clew.errors import BudgetExhaustedError, Notice, Position, UsageError
 from clew.interrupt import Deadline
 from clew.simulation.coverage import PERIOD, Coverage, Tally
-from clew.simulation.events import CodeBlock, WaitCondition
-from clew.simulation.execution import AbsentError, execute
 from clew.simulation.loading import Loaded, as_loaded
-from clew.simulation.random_run import RandomRun, random_run
-from clew.simulation.recording import Recording, effect_of, recorded
-from clew.simulation.replaying import NondeterminismError, cause_of, what_differs
+from clew.simulation.random_run import RandomRun
+from clew.simulation.recording import Recording
+from clew.simulation.recording_run import End, record_run
 from clew.simulation.saved_recording import LARGEST_SEED
 from clew.simulation.scenario import Broken, Scenario
-from clew.simulation.steps import Step, describe
 from clew.simulation.watchdog import step_limit
 from clew.simulation.workers import Worker, can_fork, ready, workers
 
@@ -43,7 +40,8 @@ _POLL_SECONDS = 0.05
 class Fuzzed:
     """What a search came to.
 
-    ``recording`` is of the first violation, in run ``run`` (from 0), ``trace`` that of its exception.
+    ``recording`` is of the first violation, in run ``run`` (from 0), ``trace`` that of its exception, ``also``
+    what else is broken there.
     ``early``: violations that came after fewer deliveries than were asked for.
     ``incomplete``: why the search ended before its time, if it did.
     """
@@ -55,6 +53,7 @@ class Fuzzed:
     early: int
     incomplete: str | None
     notices: tuple[Notice, ...]
+    also: tuple[Broken, ...] = ()
 
 
 def fuzz(
@@ -84,11 +83,12 @@ def fuzz(
             search.alone() if workers == 1 else search.with_workers(min(workers, runs))
         except BudgetExhaustedError as limit:
             incomplete = str(limit)
-    found = search.found
+    found, coverage, early = search.found, search.tally.coverage(), search.tally.early
     if found is None:
-        return Fuzzed(None, None, None, search.tally.coverage(), search.tally.early, incomplete, tuple(notices))
-    recording, trace = _recorded(loaded, seed + found.run, found)
-    return Fuzzed(recording, found.run, trace, search.tally.coverage(), search.tally.early, None, tuple(notices))
+        return Fuzzed(None, None, None, coverage, early, incomplete, tuple(notices))
+    ending = End(found.invariant, found.deliveries)
+    recording, execution = record_run(loaded, seed + found.run, ending)
+    return Fuzzed(recording, found.run, execution.trace, coverage, early, None, tuple(notices), execution.also)
 
 
 def record(scenario: Scenario | str | Loaded, seed: int, *, steps: int | None = None) -> Recording:
@@ -96,7 +96,7 @@ def record(scenario: Scenario | str | Loaded, seed: int, *, steps: int | None = 
     loaded = as_loaded(scenario)
     if steps is not None:
         loaded = dataclasses.replace(loaded, scenario=dataclasses.replace(loaded.scenario, steps=steps))
-    return _recorded(loaded, seed, None)[0]
+    return record_run(loaded, seed)[0]
 
 
 def _check(*, seed: int, runs: int, workers: int, at_least: int, time_limit: float | None) -> None:
@@ -259,53 +259,3 @@ class _Blocks:
         """What has been answered although runs before it have not."""
         for _, (_, reply) in sorted(self._replies.items()):
             yield reply
-
-
-# -- the recording -----------------------------------------------------------------------------------------------
-
-
-def _recorded(loaded: Loaded, seed: int, found: _Found | None) -> tuple[Recording, str | None]:
-    """Execute a run again, recorded, and its schedule twice; what is recorded is what happened every time."""
-    scenario = dataclasses.replace(
-        loaded.scenario, check_every=1
-    )  # it ends at the very event that breaks something
-    with step_limit(scenario.step_seconds):
-        run = random_run(scenario, seed, recording=True)
-        _check_names(scenario, run.steps)
-        try:
-            execution = execute(scenario, seed, run.steps)
-            again = execute(scenario, seed, run.steps)
-        except AbsentError as error:
-            raise _nondeterminism(loaded, error.message) from None
-    for number, (one, other) in enumerate(zip(execution.moments, again.moments, strict=False), start=1):
-        if one.digest != other.digest:
-            what = what_differs(effect_of(one), effect_of(other))
-            raise _nondeterminism(loaded, f"event {number} at {one.happened.node} ({describe(one.step)}): {what}")
-    ends = [_end(run.broken, run.deliveries), _end(execution.broken, execution.deliveries)]
-    ends.append(_end(again.broken, again.deliveries))
-    if found is not None:
-        ends.insert(0, f"'{found.invariant}' breaks after {found.deliveries} deliveries")
-    if len(set(ends)) > 1:
-        raise _nondeterminism(loaded, f"{', then '.join(dict.fromkeys(ends))}")
-    return recorded(loaded, seed, run.steps, execution), execution.trace
-
-
-def _end(broken: Broken | None, deliveries: int) -> str:
-    what = f"'{broken.invariant}'" if broken else "nothing"
-    return f"{what} breaks after {deliveries} deliveries"
-
-
-def _nondeterminism(loaded: Loaded, difference: str) -> NondeterminismError:
-    text = f"the same execution twice is not the same: {difference}"
-    return NondeterminismError(text, cause_of(loaded, same_twice=False))
-
-
-def _check_names(scenario: Scenario, steps: Sequence[Step]) -> None:
-    """A recording can only name what the scenario names."""
-    known = (*scenario.before, *scenario.after, *scenario.code)
-    for step in steps:
-        if isinstance(step, CodeBlock | WaitCondition) and step not in known:
-            raise UsageError(
-                f"the scenario's events made '{step.name}', which a recording could not name",
-                remedy="list code blocks in the scenario's code=[...], and conditions in its before or after",
-            )

@@ -10,7 +10,7 @@ import hashlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from functools import partial
@@ -170,12 +170,22 @@ def _digest(modules: Mapping[Path, ModuleType]) -> str:
     return hashlib.sha256("\n".join(contents).encode()).hexdigest()
 
 
+def _with_inner_classes(value: object) -> Iterator[type]:
+    """A class, and those that are defined inside it."""
+    if isinstance(value, type):
+        yield value
+        for name, inner in list(vars(value).items()):
+            if getattr(inner, "__qualname__", None) == f"{value.__qualname__}.{name}":
+                yield from _with_inner_classes(inner)
+
+
 def _types(modules: Mapping[Path, ModuleType], scenario: Scenario) -> dict[str, type]:
     found: dict[str, type] = {}
     for module in modules.values():
         for value in vars(module).values():
-            if isinstance(value, type) and (is_dataclass(value) or issubclass(value, Enum)):
-                found.setdefault(value.__qualname__, value)
+            for kind in _with_inner_classes(value):
+                if is_dataclass(kind) or issubclass(kind, Enum):
+                    found.setdefault(kind.__qualname__, kind)
     for kind in scenario.messages:
         found[kind.__qualname__] = kind
     return found

@@ -73,6 +73,11 @@ class Pool:
     def is_held(self, source: str, target: str) -> bool:
         return (source, target) in self._held
 
+    @property
+    def held(self) -> list[Link]:
+        """The links on which nothing gets through, in the order of their names."""
+        return sorted(self._held)
+
     def __iter__(self) -> Iterator[Envelope]:
         """Everything that is on its way, whether it can be delivered or not."""
         yield from self.messages

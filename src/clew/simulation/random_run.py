@@ -2,6 +2,10 @@
 
 Events from outside are spread evenly over the execution.  A timer goes off with the scenario's probability, and
 whenever no message is left; otherwise one of the messages that can be delivered is.
+
+An execution is over when everything from outside has happened and what it waits for last has come; when nothing
+can happen any more; or after its steps.  In the last two cases it may have come less far than the scenario says,
+and tells so (``unfinished``): that is no violation, but nobody should believe that what is missing was tried.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from clew.simulation.events import External, Wait, WaitCondition, WaitQuiescence
 from clew.simulation.pool import Envelope
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.steps import Do, Step, act_of, perform
-from clew.simulation.user_code import ask, name_of
+from clew.simulation.user_code import name_of
 from clew.simulation.world import World
 
 
@@ -41,7 +45,7 @@ class RandomRun:
         self.world = scenario.world(seed, recording=recording)
         self.steps: list[Step] = []
         self.deliveries = 0
-        self.broken: Broken | None = None
+        self.broken: Broken | None
         #: The types of the messages that were delivered, and the node that the latest event inside happened at.
         self.kinds: set[type] = set()
         self.touched = ""
@@ -54,8 +58,11 @@ class RandomRun:
         self._left = scenario.count
         self._weights = [weight for weight, _ in scenario.events]
         self._makers = [maker for _, maker in scenario.events]
-        self._waiting: External | None = None
+        self._waiting: Wait | None = None
         self._steps_left = scenario.steps
+        #: Whether there was nothing to wait for but timers, so that it goes on for all its steps.
+        self.driven_by_timers = False
+        self.broken = scenario.look(self.world)
 
     def finish(self) -> Run:
         while self.go_on(self._scenario.steps):
@@ -67,6 +74,8 @@ class RandomRun:
 
     def go_on(self, events: int) -> bool:
         """At most so many more events; False when it is over, with what is ``broken`` then."""
+        if self.broken is not None:
+            return False
         every, look, world, advance = self._scenario.check_every, self._scenario.look, self.world, self.advance
         for _ in range(events):
             if not advance():
@@ -90,23 +99,58 @@ class RandomRun:
                     self.steps.append(event)
                 self.world.inject(event)
                 return True
+            if self._waiting is not None and not self._is_more() and self._is_over(self._waiting):
+                return False
         return self._internal()
+
+    def unfinished(self) -> str | None:
+        """How an execution that is over has come less far than the scenario says; None if it has not."""
+        if self.driven_by_timers:
+            return None
+        rest: list[External | None] = [self._waiting, *self._before]
+        rest += [None] * self._left  # drawn when their time comes
+        rest += self._after
+        for place, event in enumerate(rest):
+            if isinstance(event, Wait):
+                if not self._is_over(event):
+                    return self._not_over(event, rest[place + 1 :])
+            elif place:
+                return f"events from outside were still to come after {self._all_steps()}"
+        return None
+
+    def _not_over(self, wait: Wait, rest: Sequence[External | None]) -> str:
+        in_vain = any(not isinstance(event, Wait) for event in rest)
+        missing = ", so that what comes after that did not happen" if in_vain else ""
+        if isinstance(wait, WaitCondition):
+            return f"'{wait.name}' did not hold at the end{missing}"
+        return f"messages were still under way after {self._all_steps()}{missing}"
+
+    def _all_steps(self) -> str:
+        steps = self._scenario.steps
+        return f"{steps} step{'' if steps == 1 else 's'}"
 
     # -- from outside --------------------------------------------------------------------------------------------
 
+    def _is_more(self) -> bool:
+        """Whether something is still to come from outside."""
+        return bool(self._before or self._left or self._after)
+
     def _external(self) -> External | None:
-        more = self._before or self._left or self._after
-        if self._waiting is not None:
-            if not more or not self._is_over(self._waiting):
-                return None
-            self._waiting = None
-        event = self._next()
-        if isinstance(event, Wait):
-            self._waiting = event
-            if self._recording:
-                self.steps.append(event)
-            return None
-        return event
+        """The next event from outside, if it is due; what it has to wait for is asked at once."""
+        while self._waiting is None or (self._is_more() and self._is_over(self._waiting)):
+            event = self._next()
+            self._waiting = event if isinstance(event, Wait) else None
+            if not isinstance(event, Wait):
+                return event
+            self._begin_to_wait(event)
+        return None
+
+    def _begin_to_wait(self, wait: Wait) -> None:
+        if self._recording:
+            self.steps.append(wait)
+        pool = self.world.pool
+        if isinstance(wait, WaitQuiescence) and not self._is_more():
+            self.driven_by_timers = not self.deliveries and not pool.messages and bool(pool.timers)
 
     def _next(self) -> External | None:
         if self._before:
@@ -117,15 +161,13 @@ class RandomRun:
                 return None
             self._left -= 1
             (maker,) = self._random.choices(self._makers, self._weights)
-            what = f"the maker of events {name_of(maker)}"
-            return ask(what, maker, self._random, self.world, remedy="it must cope with every state of the world")
+            return self.world.consult(f"the maker of events {name_of(maker)}", maker, self._random, self.world)
         return self._after.popleft() if self._after else None
 
-    def _is_over(self, waiting: External) -> bool:
-        if isinstance(waiting, WaitCondition):
-            what = f"the condition '{waiting.name}'"
-            return ask(what, waiting.condition, self.world, remedy="it must cope with every state of the world")
-        return not self.world.pool.messages
+    def _is_over(self, wait: Wait) -> bool:
+        if isinstance(wait, WaitCondition):
+            return bool(self.world.consult(f"the condition '{wait.name}'", wait.condition, self.world))
+        return not self.world.pool.messages and not self.driven_by_timers
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -138,11 +180,10 @@ class RandomRun:
             envelope = timers[int(draw() * len(timers))]
             if messages and scenario.rare and draw() >= scenario.rare.get(envelope.payload, 1.0):
                 envelope = None
-        if not messages and self._ends_here():
-            return False
         if envelope is None:
             if not messages:
-                return bool(self._before or self._left or self._after)
+                # Nothing can happen: what is drawn comes in time, but what is waited for never does.
+                return self._waiting is None and self._is_more()
             envelope = messages[int(draw() * len(messages))]
             do = self._fate()
         if self._recording:
@@ -154,11 +195,6 @@ class RandomRun:
                 self.kinds.add(type(envelope.payload))
         perform(self.world, envelope, do)
         return True
-
-    def _ends_here(self) -> bool:
-        """Nothing is left to come but timers, and the last thing to wait for was that no message is left."""
-        over = not (self._before or self._left or self._after)
-        return over and isinstance(self._waiting, WaitQuiescence)
 
     def _fate(self) -> Do:
         scenario = self._scenario

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clew.json_file import json_line
+from clew.simulation.effects import Effect
 from clew.simulation.events import (
     CodeBlock,
     Heal,
@@ -22,34 +23,26 @@ from clew.simulation.events import (
     Send,
     Start,
     Stop,
-    Wait,
     WaitCondition,
     WaitQuiescence,
 )
-from clew.simulation.execution import Execution, Moment, digest_of, execute
+from clew.simulation.execution import Execution, execute
 from clew.simulation.loading import Loaded
 from clew.simulation.scenario import Broken, Network
 from clew.simulation.steps import Act, Do, Step
 from clew.simulation.values import to_json
 
 #: What the document calls itself, and the version of its shape; readers refuse what they do not know.
-FORMAT, VERSION = "clew-recording", 1
+FORMAT, VERSION = "clew-recording", 2
 
 #: What a recording says it waited for when that was no condition of the scenario.
 QUIESCENCE = "quiescence"
 
 
-class Effect(NamedTuple):
-    """What an event did, in digests: ``all`` of everything, the others to tell what of it differed.
+class Waited(NamedTuple):
+    """After how many events a condition held; None if it did not until the next event from outside, or the end."""
 
-    ``state``: for each attribute of the node that it changed, of the new value ("" where it went away).
-    ``sent`` and ``remarks`` are "" where there were none.
-    """
-
-    all: str
-    state: tuple[tuple[str, str], ...] = ()
-    sent: str = ""
-    remarks: str = ""
+    events: int | None
 
 
 @dataclass(frozen=True)
@@ -57,8 +50,8 @@ class Recording:
     """``file`` and ``name`` of the scenario are as they were given, "" for one made in Python.
 
     ``code`` is a digest of the scenario's code, ``seed`` is for what the nodes draw.  ``effects`` has an entry for
-    each step, None for those that only wait.  ``broken`` is the violation that it ends with, if it does, and
-    ``identity`` what makes it that one.
+    each step, None for those that wait for quiescence; ``beginning`` is what nodes did that are up before the
+    first.  ``broken`` is the violation that it ends with, if it does, and ``identity`` what makes it that one.
     """
 
     file: str
@@ -69,7 +62,8 @@ class Recording:
     broken: Broken | None
     identity: str | None
     steps: tuple[Step, ...]
-    effects: tuple[Effect | None, ...]
+    effects: tuple[Effect | Waited | None, ...]
+    beginning: Effect
 
     @property
     def scenario(self) -> str:
@@ -100,43 +94,26 @@ def recorded(loaded: Loaded, seed: int, steps: Sequence[Step], execution: Execut
         execution.identity,
         taken,
         effects,
+        execution.beginning,
     )
 
 
 def _with_effects(
     steps: Sequence[Step], execution: Execution
-) -> tuple[tuple[Step, ...], tuple[Effect | None, ...]]:
+) -> tuple[tuple[Step, ...], tuple[Effect | Waited | None, ...]]:
     taken: list[Step] = []
-    effects: list[Effect | None] = []
-    moments = iter(execution.moments)
+    effects: list[Effect | Waited | None] = []
+    done = iter(moment.effect for moment in execution.moments)
+    waits = iter(map(Waited, execution.waits))
     for step in steps:
-        if isinstance(step, Wait):
-            taken.append(step)
-            effects.append(None)
-            continue
-        moment = next(moments, None)
-        if moment is None:
-            break
+        effect: Effect | Waited | None = None
+        if not isinstance(step, WaitQuiescence):
+            effect = next(waits if isinstance(step, WaitCondition) else done, None)
+            if effect is None:
+                break
         taken.append(step)
-        effects.append(effect_of(moment))
+        effects.append(effect)
     return tuple(taken), tuple(effects)
-
-
-def effect_of(moment: Moment) -> Effect:
-    happened = moment.happened
-    before, after = moment.before or {}, moment.after or {}
-    changed = [
-        name
-        for name in sorted({*before, *after})
-        if name not in before or name not in after or before[name] != after[name]
-    ]
-    sent = [[e.nth, e.target, e.timer, content] for e, content in zip(happened.sent, moment.sent, strict=True)]
-    return Effect(
-        moment.digest,
-        tuple((name, digest_of(after[name], 6) if name in after else "") for name in changed),
-        digest_of(sent, 6) if sent else "",
-        digest_of(happened.remarks, 6) if happened.remarks else "",
-    )
 
 
 # -- writing -----------------------------------------------------------------------------------------------------
@@ -153,6 +130,7 @@ def write_recording(recording: Recording) -> str:
         "seed": recording.seed,
         "network": recording.network.value,
         "violation": _violation(recording),
+        "beginning": _effect(recording.beginning),
     }
     lines = [f"  {json_line(name)}: {json_line(value)}," for name, value in head.items()]
     steps = [
@@ -175,10 +153,13 @@ def _violation(recording: Recording) -> dict[str, Any] | None:
     }
 
 
-def _effect(effect: Effect | None) -> dict[str, Any]:
+def _effect(effect: Effect | Waited | None) -> dict[str, Any]:
     if effect is None:
         return {}
+    if isinstance(effect, Waited):
+        return {} if effect.events is None else {"held_after": effect.events}
     parts = {"state": dict(effect.state), "sent": effect.sent, "remarks": effect.remarks}
+    parts["beside"] = dict(effect.beside)
     return {"digest": effect.all, **{name: part for name, part in parts.items() if part}}
 
 

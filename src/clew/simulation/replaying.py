@@ -8,17 +8,20 @@ they agree, on something that is fixed for a process.
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from clew.errors import Position, UsageError
-from clew.simulation.execution import AbsentError, Execution, execute
+from clew.simulation.effects import Effect
+from clew.simulation.events import Wait
+from clew.simulation.execution import AbsentError, Execution, Moment, execute
 from clew.simulation.loading import Loaded
-from clew.simulation.recording import Effect, Recording, effect_of
+from clew.simulation.recording import Recording, Waited
 from clew.simulation.saved_recording import Opened, opened_as_given
-from clew.simulation.scenario import Scenario
-from clew.simulation.steps import Step, describe
+from clew.simulation.scenario import Broken, Scenario
+from clew.simulation.steps import Act, Step, describe
 from clew.simulation.suspects import suspects
 from clew.simulation.watchdog import step_limit
 
@@ -36,7 +39,10 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True)
 class Difference:
-    """The first event that did something else: its number from 1, its step, its node, and what differed."""
+    """The first event that did something else: its number from 1, its step, its node, and what differed.
+
+    Number 0 is what nodes did that were up before the first event.  For a wait, it is that of the event before it.
+    """
 
     number: int
     step: Step | None
@@ -46,7 +52,8 @@ class Difference:
     def __str__(self) -> str:
         where = f" at {self.node}" if self.node else ""
         step = f" ({describe(self.step)})" if self.step is not None else ""
-        return f"event {self.number}{where}{step}: {self.what}"
+        event = f"event {self.number}" if self.number else "the beginning"
+        return f"{'after ' if isinstance(self.step, Wait) else ''}{event}{where}{step}: {self.what}"
 
 
 @dataclass(frozen=True)
@@ -110,7 +117,7 @@ def replay_opened(found: Opened, *, changed_code: bool = False) -> Replayed:
 # -- executing ---------------------------------------------------------------------------------------------------
 
 
-class _Attempt(NamedTuple):
+class Attempt(NamedTuple):
     """An execution, as far as it went if a step could not be taken."""
 
     execution: Execution
@@ -118,15 +125,28 @@ class _Attempt(NamedTuple):
 
     @property
     def digests(self) -> tuple[object, ...]:
-        digests = (moment.digest for moment in self.execution.moments)
-        return (*digests, self.execution.identity, self.absent and self.absent.index)
+        done = self.execution
+        digests = (moment.digest for moment in done.moments)
+        return (
+            done.beginning,
+            *digests,
+            done.waits,
+            done.broken,
+            done.identity,
+            self.absent and self.absent.index,
+        )
 
 
-def _attempt(found: Opened) -> _Attempt:
+def attempt(scenario: Scenario, seed: int, steps: Sequence[Step]) -> Attempt:
+    """Execute a schedule as far as that is possible."""
     try:
-        return _Attempt(execute(found.loaded.scenario, found.recording.seed, found.recording.steps), None)
+        return Attempt(execute(scenario, seed, steps), None)
     except AbsentError as error:
-        return _Attempt(Execution(error.moments, None, None, None), error)
+        return Attempt(error.execution, error)
+
+
+def _attempt(found: Opened) -> Attempt:
+    return attempt(found.loaded.scenario, found.recording.seed, found.recording.steps)
 
 
 def _on_changed_code(found: Opened) -> Replayed:
@@ -139,7 +159,7 @@ def _on_changed_code(found: Opened) -> Replayed:
 
 def _exactly(found: Opened) -> Replayed:
     attempt = _attempt(found)
-    difference = _first_difference(found.recording, attempt)
+    difference = first_difference(found.recording, attempt)
     if difference is None:
         return Replayed(found.recording, Outcome.SAME, attempt.execution)
     absent = attempt.absent.index + 1 if attempt.absent else None
@@ -150,21 +170,81 @@ def _exactly(found: Opened) -> Replayed:
 # -- differences -------------------------------------------------------------------------------------------------
 
 
-def _first_difference(recording: Recording, attempt: _Attempt) -> Difference | None:
+def first_difference(recording: Recording, attempt: Attempt) -> Difference | None:
+    """Compare everything that is recorded, in the order in which it happened."""
     execution = attempt.execution
-    expected = [(step, e) for step, e in zip(recording.steps, recording.effects, strict=True) if e is not None]
-    for number, ((step, effect), moment) in enumerate(zip(expected, execution.moments, strict=False), start=1):
-        if effect != (now := effect_of(moment)):
-            return Difference(number, step, moment.happened.node, what_differs(effect, now))
-    done = len(execution.moments)
-    if attempt.absent is not None:
-        return Difference(done + 1, attempt.absent.step, "", "what it is about is not on its way")
-    if done < len(expected):
-        return Difference(done + 1, expected[done][0], "", f"it does not come to it: {_end(execution.identity)}")
-    if execution.identity != recording.identity:
-        what = f"when it was recorded, {_end(recording.identity)} after this event; now {_end(execution.identity)}"
-        return Difference(done, expected[-1][0] if expected else None, "", what)
+    if execution.beginning != recording.beginning:
+        return Difference(0, None, "", what_differs(recording.beginning, execution.beginning))
+    moments, waits = iter(execution.moments), iter(execution.waits)
+    done = 0
+    last: Step | None = None
+    wrong: Difference | None = None
+    due = 0  # after so many events the wait that went wrong did so: an event before that is the reason for it
+    for step, effect in zip(recording.steps, recording.effects, strict=True):
+        if isinstance(effect, Waited):
+            now = Waited(next(waits, None))
+            if wrong is None and effect != now:
+                wrong, due = _differing_wait(done, step, effect, now), done + _decided(effect, now)
+        elif effect is not None:
+            moment = next(moments, None)
+            if moment is None:
+                return _compare_length(done + 1, step, attempt)
+            done, last = done + 1, step
+            difference = _compare_event(done, step, effect, moment)
+            if difference is not None:
+                return difference
+        if wrong is not None and done >= due:
+            return wrong
+    return wrong or _compare_end(done, last, recording, execution)
+
+
+def _compare_event(number: int, step: Step, effect: Effect, moment: Moment) -> Difference | None:
+    node = moment.happened.node
+    if effect != moment.effect:
+        return Difference(number, step, node, what_differs(effect, moment.effect))
+    if isinstance(step, Act) and isinstance(moment.step, Act) and step != moment.step:
+        was, now = step.fingerprint, moment.step.fingerprint
+        return Difference(number, step, node, f"the fingerprint of the message was '{was}' and is '{now}'")
     return None
+
+
+def _differing_wait(number: int, step: Step, before: Waited, now: Waited) -> Difference:
+    return Difference(number, step, "", f"when it was recorded, it held {_held(before)}; now {_held(now)}")
+
+
+def _decided(one: Waited, other: Waited) -> int:
+    """After how many events two waits begin to differ."""
+    return min(wait.events for wait in (one, other) if wait.events is not None)
+
+
+def _held(wait: Waited) -> str:
+    if wait.events is None:
+        return "at no time before the next event from outside"
+    return f"after {wait.events} more" if wait.events else "at once"
+
+
+def _compare_length(number: int, step: Step, attempt: Attempt) -> Difference:
+    if attempt.absent is not None:
+        return Difference(number, attempt.absent.step, "", "what it is about is not on its way")
+    return Difference(number, step, "", f"it does not come to it: {_end(attempt.execution.identity)}")
+
+
+def _compare_end(number: int, step: Step | None, recording: Recording, execution: Execution) -> Difference | None:
+    if execution.identity != recording.identity:
+        was, now = _end(recording.identity), _end(execution.identity)
+    elif execution.broken != recording.broken:
+        was, now = _told(recording.broken), _told(execution.broken)
+    else:
+        return None
+    return Difference(number, step, "", f"when it was recorded, {was} after this event; now {now}")
+
+
+def _told(broken: Broken | None) -> str:
+    return (
+        "nothing was wrong"
+        if broken is None
+        else f"'{broken.what}' was wrong at {', '.join(broken.nodes) or 'all'}"
+    )
 
 
 def _end(identity: str | None) -> str:
@@ -182,6 +262,10 @@ def what_differs(before: Effect, now: Effect) -> str:
         parts.append(f"{_something(before.sent, now.sent)} sent")
     if before.remarks != now.remarks:
         parts.append(f"{_something(before.remarks, now.remarks)} logged")
+    stored, found = dict(before.beside), dict(now.beside)
+    others = [name for name in sorted({*stored, *found}) if stored.get(name) != found.get(name)]
+    if others:
+        parts.append(f"not the same: {', '.join(others)}")
     return ", ".join(parts) or "it rests on other events, or its digest was edited"
 
 

@@ -14,30 +14,21 @@ from typing import NamedTuple
 
 from clew.errors import UsageError
 from clew.json_file import Item, format_of, quoted, read_document
-from clew.simulation.events import (
-    CodeBlock,
-    Heal,
-    Partition,
-    Restart,
-    Send,
-    Start,
-    Stop,
-    WaitCondition,
-    WaitQuiescence,
-)
+from clew.simulation.effects import Effect
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.loading import Loaded, as_loaded, load_scenario
 from clew.simulation.pool import OUTSIDE
-from clew.simulation.recording import FORMAT, QUIESCENCE, VERSION, Effect, Recording
+from clew.simulation.recording import FORMAT, QUIESCENCE, VERSION, Recording, Waited
 from clew.simulation.scenario import Broken, Network, Scenario
 from clew.simulation.steps import Act, Do, Step
-from clew.simulation.values import from_json
+from clew.simulation.values import from_json, unknown_type
 
 #: Bounds of what is read; a document with as many steps is larger than any that is read.
 LARGEST_SEED = 2**63 - 1
 _MOST_SENT = 10**9
 
-_FIELDS = ("format", "version", "scenario", "name", "code", "seed", "network", "violation", "steps")
-_EFFECT = ("digest", "state", "sent", "remarks")
+_FIELDS = ("format", "version", "scenario", "name", "code", "seed", "network", "violation", "beginning", "steps")
+_EFFECT = ("digest", "state", "sent", "remarks", "beside")
 _HEXADECIMAL = re.compile("[0-9a-f]+")
 
 
@@ -53,6 +44,7 @@ class SavedRecording:
     broken: Broken | None
     identity: str | None
     steps: tuple[SavedStep, ...]
+    beginning: Effect
     document: str
 
     def recording(self, loaded: Loaded) -> Recording:
@@ -72,6 +64,7 @@ class SavedRecording:
             self.identity,
             steps,
             effects,
+            self.beginning,
         )
 
 
@@ -80,7 +73,7 @@ class SavedStep(NamedTuple):
 
     kind: str
     parts: Mapping[str, Item]
-    effect: Effect | None
+    effect: Effect | Waited | None
 
 
 class Opened(NamedTuple):
@@ -128,6 +121,18 @@ def _named(saved: SavedRecording) -> Loaded:
     return load_scenario(f"{saved.file}:{saved.name}")
 
 
+def refuse_unreadable(recording: Recording, loaded: Loaded) -> None:
+    """Raise if a recording could be written but not read: its messages are made anew from the names of types."""
+    for step in recording.steps:
+        kind = unknown_type(step.message, loaded.types) if isinstance(step, Send) else None
+        if kind is not None:
+            raise UsageError(
+                f"a message from outside has a {kind.__qualname__}, which a recording could only name: "
+                "the scenario does not know it by this name",
+                remedy=f"list it in the scenario: messages=[{kind.__name__}]",
+            )
+
+
 # -- the document ------------------------------------------------------------------------------------------------
 
 
@@ -154,6 +159,7 @@ def read_recording(document: Item) -> SavedRecording:
         broken,
         identity,
         tuple(_saved_step(step) for step in part["steps"].items()),
+        _saved_beginning(part["beginning"]),
         document.file,
     )
 
@@ -162,9 +168,10 @@ def _check_version(document: Item) -> None:
     if "version" in document.mapping():
         version = document.member("version")
         if version.number(1) != VERSION:
+            older = isinstance(version.value, int) and version.value < VERSION
             raise UsageError(
                 f"{document.file}: version: this clew reads version {VERSION}, found {version.value}",
-                remedy="upgrade clew, or record again with this one",
+                remedy=f"{'' if older else 'upgrade clew, or '}record again with this one",
             )
 
 
@@ -185,27 +192,46 @@ def _saved_step(item: Item) -> SavedStep:
         item.refuse(f"exactly one of {', '.join(_KINDS)}")
     kind = _KINDS[kinds[0]]
     effect = () if kind.waits else _EFFECT
-    needed = (kinds[0], *kind.needed, *effect[:1])
+    parts = _parts(item, (kinds[0], *kind.needed, *effect[:1]), (*kind.optional, *effect[1:]))
+    if kind.waits:
+        return SavedStep(kinds[0], parts, _saved_wait(parts) if kinds[0] == "wait_for" else None)
+    return SavedStep(kinds[0], parts, _saved_effect(parts))
+
+
+def _saved_beginning(item: Item) -> Effect:
+    return _saved_effect(_parts(item, _EFFECT[:1], _EFFECT[1:]))
+
+
+def _parts(item: Item, needed: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, Item]:
+    """The members of an object that must have some and may have others."""
+    members = item.mapping()
     for name in members:
-        if name not in (*needed, *kind.optional, *effect):
+        if name not in (*needed, *optional):
             raise item.problem(f"{quoted(name)} is no field here; the fields are {', '.join(needed)}")
     for name in needed:
         if name not in members:
             raise item.problem(f"the field {name!r} is missing")
-    parts = {name: item.member(name) for name in members}
-    return SavedStep(kinds[0], parts, _saved_effect(parts) if effect else None)
+    return {name: item.member(name) for name in members}
+
+
+def _saved_wait(parts: Mapping[str, Item]) -> Waited:
+    return Waited(parts["held_after"].number(0, _MOST_SENT) if "held_after" in parts else None)
 
 
 def _saved_effect(parts: Mapping[str, Item]) -> Effect:
-    state = []
-    if "state" in parts:
-        for name, value in parts["state"].mapping().items():
-            state.append((name, "" if value == "" else _digest(parts["state"].member(name), 6)))
     return Effect(
         _digest(parts["digest"], 12),
-        tuple(state),
+        _digests(parts["state"]) if "state" in parts else (),
         _digest(parts["sent"], 6) if "sent" in parts else "",
         _digest(parts["remarks"], 6) if "remarks" in parts else "",
+        _digests(parts["beside"]) if "beside" in parts else (),
+    )
+
+
+def _digests(item: Item) -> tuple[tuple[str, str], ...]:
+    """By name, digests of what is there, and nothing for what went away."""
+    return tuple(
+        (name, "" if value == "" else _digest(item.member(name), 6)) for name, value in item.mapping().items()
     )
 
 
@@ -223,13 +249,10 @@ class _Known:
     """What the steps of a recording can refer to."""
 
     def __init__(self, loaded: Loaded) -> None:
-        scenario = loaded.scenario
-        external = (*scenario.before, *scenario.after)
-        self.nodes = tuple(scenario.nodes)
+        self.nodes = tuple(loaded.scenario.nodes)
         self.types = loaded.types
-        self.conditions = {event.name: event for event in external if isinstance(event, WaitCondition)}
-        blocks = (*external, *scenario.code)
-        self.code = {event.name: event for event in blocks if isinstance(event, CodeBlock)}
+        self.conditions = loaded.scenario.named_conditions()
+        self.code = loaded.scenario.named_blocks()
 
     def node(self, item: Item) -> str:
         if item.value not in self.nodes:
@@ -305,7 +328,7 @@ _KINDS = {
     "partition": _Kind(_partition, (), ("one_way",)),
     "heal": _Kind(_heal),
     "wait": _Kind(_wait, waits=True),
-    "wait_for": _Kind(_wait_for, waits=True),
+    "wait_for": _Kind(_wait_for, (), ("held_after",), waits=True),
     "code": _Kind(_code),
     "timer": _Kind(_timer, ("name",)),
     **{do.value: _Kind(_message(do), ("to", "message"), ("fingerprint",)) for do in Do},

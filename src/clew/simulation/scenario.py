@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from clew.errors import UsageError
-from clew.simulation.events import CodeBlock, External, WaitQuiescence
+from clew.errors import ClewError, UsageError
+from clew.simulation.events import CodeBlock, External, WaitCondition, WaitQuiescence
 from clew.simulation.node import Node
+from clew.simulation.process import Failure
 from clew.simulation.user_code import ask, blame, name_of
 from clew.simulation.world import World
 
@@ -46,8 +47,11 @@ class Scenario:
 
     From outside come the events ``before``, then ``count`` events drawn from ``events`` (weight and maker), spread
     over the execution, then those ``after``.  An execution ends when all that is over, or after ``steps`` events.
+    Waiting at the end for quiescence is over when no message is left; but where nothing has been delivered until
+    then and timers are set, it is timers that drive the cluster, and the execution goes on for all its steps.
 
-    ``invariants`` are checked every ``check_every`` events; that no handler raises is always one.
+    ``invariants`` are checked when the first nodes are up, before the first event, then every ``check_every``
+    events, and at the end; that no handler raises is always one.
     ``loss``, ``duplication``: how likely a message is lost or arrives twice.
     ``timers``: how likely the next event is a timer while there are messages.
     ``rare``: by the name of a timer, how likely it goes off when it is drawn (default 1).
@@ -111,19 +115,35 @@ class Scenario:
 
     def look(self, world: World) -> Broken | None:
         """What is wrong now, if anything is."""
-        failure = world.failure
-        if failure is not None:
-            return Broken(NO_EXCEPTION, f"{failure.error} (in {failure.place})", (failure.node,))
+        if world.failure is not None:
+            return _raised(world.failure)
         for invariant in self.invariants:
             try:
                 found = invariant(world.nodes)
             except Exception as error:
                 what = f"after {world.events} events, the invariant {name_of(invariant)}"
-                remedy = "it must cope with every state of the nodes, also right after they started"
+                remedy = "it must cope with every state of the nodes, also right after they started and before"
                 raise blame(what, error, remedy) from error
             if found is not None:
                 return found if isinstance(found, Broken) else Broken(name_of(invariant), str(found))
         return None
+
+    def look_further(self, world: World) -> tuple[Broken, ...]:
+        """What else is wrong where the first of the invariants that do not hold is known.
+
+        An invariant that raises here is no mistake: it may rely on the one that is broken.
+        """
+        if world.failure is not None:
+            return ()
+        found: list[Broken] = []
+        for invariant in self.invariants:
+            try:
+                broken = replace(self, invariants=[invariant]).look(world)
+            except ClewError:
+                continue
+            if broken is not None:
+                found.append(broken)
+        return tuple(found[1:])
 
     def same(self, broken: Broken, world: World) -> str:
         """The identity of a violation: what minimization must keep."""
@@ -131,8 +151,19 @@ class Scenario:
             return str(ask("the scenario's identity", self.identity, broken, remedy="it must take every Broken"))
         where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
         if world.failure is not None:
-            return f"{broken.invariant}{where}: {world.failure.error.partition(':')[0]} in {world.failure.place}"
+            raised = [f"{one.error.partition(':')[0]} in {one.place}" for one in world.failure.all]
+            return f"{broken.invariant}{where}: {'; '.join(raised)}"
         return f"{broken.invariant}{where}"
+
+    def named_blocks(self) -> dict[str, CodeBlock]:
+        """The code blocks that a recording can name."""
+        blocks = (*self.before, *self.after, *self.code)
+        return {event.name: event for event in blocks if isinstance(event, CodeBlock)}
+
+    def named_conditions(self) -> dict[str, WaitCondition]:
+        """The conditions that a recording can name."""
+        events = (*self.before, *self.after)
+        return {event.name: event for event in events if isinstance(event, WaitCondition)}
 
     def fingerprint_of(self, message: Any) -> str:
         if self.fingerprint is None:
@@ -142,3 +173,11 @@ class Scenario:
         except Exception as error:
             what = f"the scenario's fingerprint of a {type(message).__qualname__}"
             raise blame(what, error, "it must take every message") from error
+
+
+def _raised(failure: Failure) -> Broken:
+    nodes = tuple(dict.fromkeys(one.node for one in failure.all))
+    told = [f"{one.error} (in {one.place})" for one in failure.all]
+    if len(told) > 1:
+        told = [f"at {one.node}: {text}" for one, text in zip(failure.all, told, strict=True)]
+    return Broken(NO_EXCEPTION, "; ".join(told), nodes)

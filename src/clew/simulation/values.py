@@ -212,6 +212,23 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
     yield from ((str(name), item) for name, item in getattr(value, "__dict__", {}).items())
 
 
+def unknown_type(value: Any, types: Mapping[str, type]) -> type | None:
+    """A dataclass or enum in a value that would not be made again from its name; None if all would."""
+    kind = type(value)
+    if kind in _ATOMS:
+        return None
+    inside: Iterable[Any] = ()
+    if isinstance(value, enum.Enum) or is_dataclass(value):
+        if types.get(kind.__qualname__) is not kind:
+            return kind
+        inside = [getattr(value, f.name) for f in fields(value)] if is_dataclass(value) else ()
+    elif isinstance(value, dict):
+        inside = [*value, *value.values()]
+    elif isinstance(value, tuple | list | set | frozenset):
+        inside = value
+    return next(filter(None, (unknown_type(item, types) for item in inside)), None)
+
+
 # -- and back ----------------------------------------------------------------------------------------------------
 
 

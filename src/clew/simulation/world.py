@@ -3,17 +3,16 @@
 The world knows nothing of how the next event is chosen.  It records, when asked to, what happened and on which
 earlier events each one depends: the event that sent what is delivered, and the one before it at the same node.
 
+A code block is one event, whatever it does: what it injects, delivers or loses are parts of it.  A schedule that
+names events by their number would otherwise mean others than those that happened.
+
 What is sent to a node that is down is lost, and so is what is on its way to a node that stops.
 """
 
 from __future__ import annotations
 
-import re
-import traceback
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
-from random import Random
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from clew.errors import ClewError, UsageError
 from clew.simulation.events import (
@@ -28,80 +27,11 @@ from clew.simulation.events import (
 )
 from clew.simulation.node import Node
 from clew.simulation.pool import OUTSIDE, Envelope, Pool
+from clew.simulation.process import Durable, Failure, Process, failure_of, place_of
 from clew.simulation.user_code import ask, line_of
 from clew.simulation.values import isolate
 
-#: Of an object in the text of an exception: another one in every execution.
-_ADDRESS = re.compile("at 0x[0-9a-f]+")
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A handler that raised: at which node, what, in which function, and the whole trace."""
-
-    node: str
-    error: str
-    place: str
-    trace: str
-
-
-class Durable(MutableMapping[Any, Any]):
-    """Storage that survives the process; nothing in it is shared with the process."""
-
-    def __init__(self) -> None:
-        self._stored: dict[Any, Any] = {}
-
-    def __getitem__(self, key: Any) -> Any:
-        return isolate(self._stored[key])
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self._stored[key] = isolate(value)
-
-    def __delitem__(self, key: Any) -> None:
-        del self._stored[key]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._stored)
-
-    def __len__(self) -> int:
-        return len(self._stored)
-
-
-class Process:
-    """A node while it runs, and its context: what its handlers do goes to the world."""
-
-    __slots__ = ("_random", "_seed", "_world", "durable", "me", "node", "now")
-
-    #: A node that keeps its context has not all of the world in its state.
-    is_machinery = True
-
-    def __init__(self, world: World, name: str, node: Node, durable: Durable, seed: str) -> None:
-        self._world = world
-        self._seed = seed
-        self._random: Random | None = None
-        self.me = name
-        self.node = node
-        self.durable = durable
-        self.now = 0
-
-    @property
-    def random(self) -> Random:
-        if self._random is None:
-            # A string seeds by its digest: the same whatever PYTHONHASHSEED is.
-            self._random = Random(self._seed)
-        return self._random
-
-    def send(self, target: str, message: Any) -> None:
-        self._world.send(self.me, target, isolate(message), self.now)
-
-    def set_timer(self, name: str = "timer") -> None:
-        self._world.arm(self.me, name, self.now)
-
-    def cancel_timer(self, name: str = "timer") -> None:
-        self._world.pool.cancel(self.me, name)
-
-    def log(self, text: str) -> None:
-        self._world.remark(text)
+T = TypeVar("T")
 
 
 class Happened(NamedTuple):
@@ -110,7 +40,7 @@ class Happened(NamedTuple):
     ``what`` is the event from outside, or what was delivered, lost or duplicated, as ``fate`` says.  ``node``:
     where it happened, "" for what concerns none or several.  ``depends`` are the numbers of the earlier events
     that it rests on directly.  ``sent`` is what it put on its way, ``lost`` what of it went to a node that is
-    down.
+    down.  ``gone``: what a code block took from its way, by delivering it or otherwise.
     """
 
     number: int
@@ -120,6 +50,14 @@ class Happened(NamedTuple):
     depends: tuple[int, ...]
     sent: tuple[Envelope, ...]
     lost: tuple[Envelope, ...]
+    remarks: tuple[str, ...]
+    gone: tuple[Envelope, ...] = ()
+
+
+class Beginning(NamedTuple):
+    """What the nodes that are up from the beginning did when they started, before the first event."""
+
+    sent: tuple[Envelope, ...]
     remarks: tuple[str, ...]
 
 
@@ -149,15 +87,20 @@ class World:
         self._seed = seed
         self._durable: dict[str, Durable] = {}
         self._lives: dict[str, int] = {}
+        self._ended: dict[str, int] = {}  # the logical time at which the latest life of a node ended
         self._sent: dict[str, int] = {}
         self._last_at: dict[str, int] = {}
+        self._blocks = 0  # how many code blocks are being executed, one inside the other
+        self._depends: set[int] = set()
         self._on_its_way: list[Envelope] = []
         self._lost: list[Envelope] = []
+        self._gone: list[Envelope] = []
         self._remarks: list[str] = []
         # All are there before the first of them says anything.
         for process in [self._made(self._known(name)) for name in running if name not in self.processes]:
             self._run(process, process.node.on_start)
         self.events = 0
+        self.beginning = Beginning(tuple(self._on_its_way), tuple(self._remarks))
         self._forget()
 
     # -- deliveries ----------------------------------------------------------------------------------------------
@@ -192,18 +135,18 @@ class World:
             handler(process, *arguments)
         except ClewError as error:
             raise UsageError(
-                f"at {process.me}, in {_place(error, handler)}: {error.message}",
+                f"at {process.me}, in {place_of(error, handler)}: {error.message}",
                 position=line_of(error),
                 remedy=error.remedy,
             ) from error
         except (Exception, SystemExit) as error:  # whatever user code raises is a finding, not a failure of ours
-            text = _ADDRESS.sub("at 0x...", traceback.format_exception_only(error)[-1].strip())
-            self.failure = Failure(process.me, text, _place(error, handler), traceback.format_exc())
+            found = failure_of(error, process.me, handler)
+            self.failure = found if self.failure is None else self.failure.followed_by(found)
 
     # -- what processes do ---------------------------------------------------------------------------------------
 
     def send(self, source: str, target: str, payload: Any, time: int) -> None:
-        envelope = self._envelope(source, target, payload, False, time)
+        envelope = self._envelope(source, target, isolate(payload), False, time)
         if target in self.processes:
             self.pool.add(envelope)
         elif target not in self._makers:
@@ -215,6 +158,8 @@ class World:
             self._lost.append(envelope)
 
     def arm(self, node: str, name: str, time: int) -> None:
+        if not isinstance(name, str):  # a recording names the timer
+            raise UsageError(f"the name of a timer is {name!r}", remedy="name timers by strings")
         if self.pool.timer(node, name) is None:
             self.pool.arm(self._envelope(node, node, name, True, time))
 
@@ -243,7 +188,7 @@ class World:
                 self._stop(self._known(node))
                 self._start(node)
             case Send(node, message):
-                self.send(OUTSIDE, node, isolate(message), 0)
+                self.send(OUTSIDE, node, message, 0)
             case Partition(source, target, one_way):
                 self.pool.hold((self._known(source), self._known(target)))
                 if not one_way:
@@ -253,9 +198,29 @@ class World:
             case Heal(source, target):
                 self.pool.release((self._known(source), self._known(target)))
                 self.pool.release((target, source))
-            case CodeBlock(name, action):
-                ask(f"the code block '{name}'", action, self, remedy="it must cope with every state of the world")
+            case CodeBlock():
+                self._execute(event)
+            case _:
+                raise UsageError(
+                    f"{event!r} is nothing that can be done to a cluster",
+                    remedy="inject events; list what waits in the scenario's before or after",
+                )
         self._note(event, "do", event.node if isinstance(event, Start | Stop | Restart) else "", -1)
+
+    def _execute(self, block: CodeBlock) -> None:
+        before = list(self.pool) if self.history is not None and not self._blocks else []
+        self._blocks += 1
+        try:
+            what = f"the code block '{block.name}'"
+            ask(what, block.action, self, remedy="it must cope with every state of the world")
+        except UsageError:
+            if self.failure is None:  # what a handler raised comes first: the block was not prepared for that
+                raise
+        finally:
+            self._blocks -= 1
+        if self.history is not None and not self._blocks:
+            left = {*self.pool, *self._lost}
+            self._gone += [envelope for envelope in (*before, *self._on_its_way) if envelope not in left]
 
     def _known(self, name: str) -> str:
         if name not in self._makers:
@@ -273,50 +238,69 @@ class World:
         life = self._lives[name] = self._lives.get(name, 0) + 1
         durable = self._durable.setdefault(name, Durable())
         node = ask(f"making the node '{name}'", self._makers[name], remedy="give nodes a maker without arguments")
-        process = Process(self, name, node, durable, f"{self._seed}/{name}/{life}")
+        # Later than all of its earlier lives, from which its storage is.
+        now = self._ended[name] + 1 if name in self._ended else 0
+        process = Process(self, name, node, durable, f"{self._seed}/{name}/{life}", now)
         self.processes[name] = process
         self.nodes[name] = process.node
         return process
 
     def _stop(self, name: str) -> None:
-        if self.processes.pop(name, None) is not None:
+        process = self.processes.pop(name, None)
+        if process is not None:
+            self._ended[name] = process.now
             del self.nodes[name]
             self.pool.drop_for(name)
+
+    def consult(self, what: str, function: Callable[..., T], *arguments: Any) -> T:
+        """Ask a function of the scenario that looks at the world; ``what`` says which one it is."""
+        events = self.events
+        answer = ask(what, function, *arguments, remedy="it must cope with every state of the world")
+        if self.events != events:
+            # Nobody would do it again in a replay: only events are recorded.
+            raise UsageError(
+                f"{what} has changed the world", remedy="let it look only; what changes the world is a code block"
+            )
+        return answer
+
+    def storage_of(self, name: str) -> Durable | None:
+        """What a node has stored, also if it is down; None if it never was up."""
+        return self._durable.get(name)
 
     # -- the record ----------------------------------------------------------------------------------------------
 
     def _note(self, what: External | Envelope, fate: str, node: str, cause: int) -> None:
         number = self.events
+        if self.history is not None:
+            if cause >= 0:
+                self._depends.add(cause)
+            if node:
+                if node in self._last_at:
+                    self._depends.add(self._last_at[node])
+                self._last_at[node] = number
+        if self._blocks:
+            return  # a part of the code block
         self.events = number + 1
         if self.history is None:
             return
-        depends = {cause} if cause >= 0 else set()
-        if node:
-            if node in self._last_at:
-                depends.add(self._last_at[node])
-            self._last_at[node] = number
         self.history.append(
             Happened(
                 number,
                 what,
                 fate,
                 node,
-                tuple(sorted(depends)),
+                tuple(sorted(self._depends - {number})),
                 tuple(self._on_its_way),
                 tuple(self._lost),
                 tuple(self._remarks),
+                tuple(self._gone),
             )
         )
         self._forget()
 
     def _forget(self) -> None:
+        self._depends.clear()
         self._on_its_way.clear()
         self._lost.clear()
+        self._gone.clear()
         self._remarks.clear()
-
-
-def _place(error: BaseException, handler: Any) -> str:
-    """The innermost function of the user's module that was running."""
-    module = getattr(handler, "__func__", handler).__code__.co_filename
-    frames = [f for f, _ in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == module]
-    return frames[-1].f_code.co_qualname if frames else handler.__qualname__

@@ -1,0 +1,130 @@
+"""A node while it runs: its context, its storage, and what it looks like when a handler raises.
+
+A process is one life of a node.  Storage, the numbers of what it sends and the logical clock belong to the node
+and go on from one life to the next; everything else begins anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import traceback
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass, replace
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from clew.simulation.node import Node
+from clew.simulation.values import isolate
+
+if TYPE_CHECKING:
+    from clew.simulation.world import World
+
+#: Of an object in the text of an exception: another one in every execution.
+_ADDRESS = re.compile("at 0x[0-9a-f]+")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A handler that raised: at which node, what, in which function, and the whole trace.
+
+    ``also``: what raised after it in the same event, for several nodes start at once, and a code block may do
+    anything.
+    """
+
+    node: str
+    error: str
+    place: str
+    trace: str
+    also: tuple[Failure, ...] = ()
+
+    @property
+    def all(self) -> tuple[Failure, ...]:
+        return (self, *self.also)
+
+    def followed_by(self, other: Failure) -> Failure:
+        return replace(self, also=(*self.also, other))
+
+
+def failure_of(error: BaseException, node: str, handler: Any) -> Failure:
+    """Describe what a handler raised, the same in every execution."""
+    text = traceback.format_exception_only(error)[-1].strip()
+    trace = "".join(traceback.format_exception(error))
+    return Failure(node, _ADDRESS.sub("at 0x...", text), place_of(error, handler), _ADDRESS.sub("at 0x...", trace))
+
+
+def place_of(error: BaseException, handler: Any) -> str:
+    """Return the innermost function of the user's module that was running."""
+    module = getattr(handler, "__func__", handler).__code__.co_filename
+    frames = [f for f, _ in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == module]
+    return frames[-1].f_code.co_qualname if frames else handler.__qualname__
+
+
+class Durable(MutableMapping[Any, Any]):
+    """Storage that survives the process; nothing in it is shared with the process."""
+
+    def __init__(self) -> None:
+        #: How often something was stored or deleted: what has not been written to is as it was.
+        self.writes = 0
+        self._stored: dict[Any, Any] = {}
+
+    def __getitem__(self, key: Any) -> Any:
+        return isolate(self._stored[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._stored[key] = isolate(value)
+        self.writes += 1
+
+    def __delitem__(self, key: Any) -> None:
+        del self._stored[key]
+        self.writes += 1
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._stored)
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+
+class Process:
+    """A node while it runs, and its context: what its handlers do goes to the world."""
+
+    __slots__ = ("_random", "_seed", "_world", "durable", "me", "node", "now")
+
+    #: A node that keeps its context has not all of the world in its state.
+    is_machinery = True
+
+    def __init__(self, world: World, name: str, node: Node, durable: Durable, seed: str, now: int) -> None:
+        self._world = world
+        self._seed = seed
+        self._random: Random | None = None
+        self.me = name
+        self.node = node
+        self.durable = durable
+        self.now = now
+
+    @property
+    def random(self) -> Random:
+        if self._random is None:
+            # A string seeds by its digest: the same whatever PYTHONHASHSEED is.
+            self._random = Random(self._seed)
+        return self._random
+
+    @property
+    def drawn(self) -> str:
+        """A digest of how far its random numbers have been drawn; "" if it never asked for one."""
+        if self._random is None:
+            return ""
+        return hashlib.sha256(repr(self._random.getstate()).encode()).hexdigest()
+
+    def send(self, target: str, message: Any) -> None:
+        self._world.send(self.me, target, message, self.now)
+
+    def set_timer(self, name: str = "timer") -> None:
+        self._world.arm(self.me, name, self.now)
+
+    def cancel_timer(self, name: str = "timer") -> None:
+        self._world.pool.cancel(self.me, name)
+
+    def log(self, text: str) -> None:
+        self._world.remark(text)
