@@ -63,6 +63,119 @@ def test_no_violation(tmp_path: Path) -> None:
     assert not (tmp_path / "rec.json").exists()
 
 
+#: A node that ticks for ever and never does anything else; what a run waits for is put where it says so.
+TICKING = """\
+from clew.simulation import *
+
+
+class Ticker(Node):
+    def on_start(self, ctx):
+        self.ticks = 0
+        ctx.set_timer()
+
+    def on_timer(self, ctx, name):
+        self.ticks += 1
+        ctx.set_timer()
+
+
+elected = WaitCondition("elected", lambda world: world.nodes["a"].ticks >= 20)
+scenario = Scenario(nodes={"a": Ticker}, running=["a"], WAITS)
+"""
+
+COVERED = """\
+NO VIOLATION in these runs.
+  covered: 3 runs, {steps} steps, {steps} deliveries
+  types of messages delivered: none
+  different states of nodes, looked at every 64 events: 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("waits", "steps", "says"),
+    [
+        ("after=[elected]", 60, ""),
+        ("after=[elected], steps=19", 57, "  in 3 runs 'elected' did not hold at the end\n"),
+        (
+            "before=[elected, Start('a')], steps=19",
+            57,
+            "  in 3 runs 'elected' did not hold at the end, so that what comes after that did not happen\n",
+        ),
+        ("steps=40", 120, "  3 runs had nothing but timers to go on with, and went on for all steps\n"),
+    ],
+)
+def test_how_far_runs_came(tmp_path: Path, waits: str, steps: int, says: str) -> None:
+    done = clew("fuzz", scenario_file(tmp_path, TICKING.replace("WAITS", waits)), "--runs", "3")
+    assert (done.returncode, done.stdout, done.stderr) == (0, COVERED.format(steps=steps) + says, "")
+
+
+def test_runs_in_which_nothing_is_delivered(tmp_path: Path) -> None:
+    text = TICKING.replace("WAITS", "").replace("ctx.set_timer()", "pass")
+    done = clew("fuzz", scenario_file(tmp_path, text), "--runs", "3")
+    assert done.stdout == (
+        COVERED.format(steps=0) + "  in 3 runs nothing was delivered, neither a message nor a timer\n"
+    )
+
+
+def test_a_violation_at_the_beginning_and_another_one(tmp_path: Path) -> None:
+    invariants = "invariants=[lambda nodes: Broken('one', 'first'), lambda nodes: Broken('two', 'second', ('a',))]"
+    scenario_file(tmp_path, TICKING.replace("WAITS", invariants))
+    done = clew("fuzz", "s.py", "-o", "rec.json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith(
+        "VIOLATION: one, after 0 deliveries, in the run with seed 0.\n"
+        "  first\n"
+        "  also broken: two at a: second\n"
+        "  recorded in rec.json\n"
+    )
+    replayed = clew("replay", "rec.json", cwd=tmp_path)
+    assert (replayed.returncode, replayed.stdout) == (
+        1,
+        "s.py:scenario, seed 0: 0 steps, 0 deliveries\n"
+        "STILL FAILS: one, after 0 deliveries.\n"
+        "  first\n"
+        "  also broken: two at a: second\n"
+        "  There is no event, and the nodes start with what was recorded.\n"
+        "  step by step: clew replay rec.json --step\n",
+    )
+    small = clew("minimize", "rec.json", cwd=tmp_path)
+    assert small.returncode == 0
+    assert small.stdout.startswith(
+        "s.py:scenario: 0 deliveries in 0 events.\n\n"
+        "VIOLATED: one: first\n"
+        "VIOLATED, too: two at a: second\n\n"
+        "stage"
+    )
+
+
+def test_a_recording_that_could_not_be_read_is_not_written(tmp_path: Path) -> None:
+    local = """
+
+def made():
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True)
+    class Local:
+        number: int
+
+    return Local
+
+
+scenario = Scenario(nodes={"a": Fragile}, running=["a"], before=[Send("a", made()(1))])
+"""
+    scenario_file(tmp_path, CRASH + local)
+    done = clew("fuzz", "s.py", "-o", "rec.json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout.startswith(
+        "VIOLATION: no uncaught exception at a, after 1 delivery, in the run with seed 0.\n"
+    )
+    assert done.stderr == (
+        "error: a message from outside has a made.<locals>.Local, which a recording could only name: "
+        "the scenario does not know it by this name\n"
+        "  remedy: list it in the scenario: messages=[Local]\n"
+    )
+    assert not (tmp_path / "rec.json").exists()
+
+
 def test_violations_that_come_too_early(tmp_path: Path) -> None:
     done = clew("fuzz", scenario_file(tmp_path, CRASH), "--runs", "4", "--at-least", "2")
     assert done.returncode == 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -11,10 +13,23 @@ from hypothesis import given, settings
 from clew.errors import UsageError
 from clew.minimization import pipeline, shortening
 from clew.minimization.minimizing import Minimized, minimize
+from clew.simulation import (
+    Broken,
+    CodeBlock,
+    Context,
+    External,
+    Node,
+    Send,
+    Start,
+    WaitQuiescence,
+    World,
+)
 from clew.simulation.execution import execute
+from clew.simulation.fuzzing import fuzz, record
 from clew.simulation.recording import Recording
 from clew.simulation.replaying import Outcome, replay
 from clew.simulation.scenario import Scenario
+from clew.simulation.steps import describe
 from minimization.scenarios import Failing, aimed, failing, failures, one_minimal
 
 
@@ -60,6 +75,89 @@ def test_the_result_is_the_same_however_many_workers(failure: Failing) -> None:
     found = [quickly(recording, scenario, workers=workers) for workers in (1, 2, 3)]
     said = [(one.recording, one.pace, [(s.name, s.size, s.schedules) for s in one.stages]) for one in found]
     assert said[0] == said[1] == said[2]
+
+
+# -- recordings that were refused, or worse ----------------------------------------------------------------------
+
+
+class Counter(Node):
+    def __init__(self) -> None:
+        self.count = 0
+
+    def on_message(self, ctx: Context, sender: str, message: Any) -> None:
+        self.count += 1
+
+
+def few(nodes: Mapping[str, Any]) -> Broken | None:
+    return next((Broken("few", "two", (name,)) for name, node in nodes.items() if node.count == 2), None)
+
+
+def somebody(nodes: Mapping[str, Any]) -> str | None:
+    return None if nodes else "nobody is up"
+
+
+def minimized(scenario: Scenario) -> tuple[Recording, Minimized]:
+    recording = fuzz(scenario).recording
+    assert recording is not None
+    found = quickly(recording, scenario)
+    assert (found.stopped, found.problem) == (None, None)
+    assert replay(found.recording, scenario).outcome is Outcome.SAME
+    assert found.recording.identity == recording.identity
+    return recording, found
+
+
+def test_an_invariant_that_does_not_hold_at_the_beginning() -> None:
+    """Once fuzz did not look there, and what it recorded was refused."""
+    scenario = Scenario(
+        nodes={"a": Counter}, before=[Start("a"), Send("a", 1), Send("a", 2)], invariants=[few, somebody]
+    )
+    recording, found = minimized(scenario)
+    assert (recording.identity, recording.steps, found.recording.steps) == ("somebody", (), ())
+
+
+def inject_two(world: World) -> None:
+    world.inject(Send("a", 1))
+    world.inject(Send("a", 2))
+
+
+def test_a_code_block_that_injects() -> None:
+    """Once the numbers of events were those of other events, or of none: an IndexError."""
+    block = CodeBlock("two", inject_two)
+    scenario = Scenario(nodes={"a": Counter}, running=["a"], before=[block, block, block], invariants=[few])
+    recording, found = minimized(scenario)
+    assert (recording.identity, len(recording.steps)) == ("few at a", 6)
+    assert [describe(step) for step in found.recording.steps] == [
+        "code block two",
+        "deliver int from outside to a",
+        "deliver int from outside to a",
+    ]
+
+
+def test_a_code_block_that_delivers_what_others_need() -> None:
+    def deliver(world: World) -> None:
+        if world.pool.messages:
+            world.deliver(world.pool.messages[0])
+
+    block = CodeBlock("deliver", deliver)
+    before: list[External] = [Send("b", 0), WaitQuiescence(), Send("a", 1), block, Send("a", 2), block]
+    scenario = Scenario(nodes={"a": Counter, "b": Counter}, running=["a", "b"], before=before, invariants=[few])
+    for seed in range(5):
+        recording = record(scenario, seed)
+        found = quickly(recording, scenario)
+        assert replay(found.recording, scenario).outcome is Outcome.SAME
+        # Two messages, delivered by a block or otherwise.
+        assert (found.recording.identity, len(found.recording.steps)) == ("few at a", 4)
+
+
+def test_several_nodes_that_cannot_start() -> None:
+    class Raising(Node):
+        def on_start(self, ctx: Context) -> None:
+            raise ValueError(ctx.me)
+
+    scenario = Scenario(nodes=dict.fromkeys("ab", Raising), running=["a", "b"], before=[Send("a", 1)])
+    recording, found = minimized(scenario)
+    assert recording.broken is not None and recording.broken.nodes == ("a", "b")
+    assert (recording.steps, found.recording.steps) == ((), ())
 
 
 def test_what_is_asked_for_is_looked_at() -> None:

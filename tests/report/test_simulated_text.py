@@ -13,7 +13,7 @@ import pytest
 from clew.report.columns import columns
 from clew.report.simulated_page import run_page
 from clew.report.simulated_text import event_texts, run_text
-from clew.simulation import Context, Heal, Node, Send, Start, Stop
+from clew.simulation import CodeBlock, Context, Heal, Node, Send, Start, Stop, World
 from clew.simulation.execution import Execution, execute
 from clew.simulation.loading import load_scenario
 from clew.simulation.random_run import random_run
@@ -169,6 +169,38 @@ vain: 0 deliveries in 4 events.
 4. start a, which is up already
 """
     )
+
+
+def test_what_a_code_block_did() -> None:
+    def shake(world: World) -> None:
+        vars(world.nodes["a"])["lives"] = 9
+        world.deliver(next(iter(world.pool.ready("", "a"))))
+        world.lose(next(iter(world.pool.ready("", "b"))))
+        world.inject(Stop("b"))
+
+    steps: list[Step] = [Send("a", Ping(1)), Send("b", Ping(1)), CodeBlock("shake", shake), Send("a", Ping(2))]
+    execution = execute(scenario(nodes=dict.fromkeys("ab", Echo), running=("a", "b")), 0, steps)
+    # What the block delivered or lost is not under way any more; what its delivery sent is.
+    text = run_text("shaken", execution)
+    assert text.startswith("shaken: 0 deliveries in 4 events; 2 messages are still under way.\n")
+    assert text.split("\n\n", 2)[2] == (
+        "1. outside sends a: Ping(hops=1)\n"
+        "     goes no further (taken by the code block at 3)\n"
+        "2. outside sends b: Ping(hops=1)\n"
+        "     goes no further (taken by the code block at 3)\n"
+        "3. code block shake\n"
+        "     a.lives: 1 -> 9\n"
+        "     a.pings: [] -> [1]\n"
+        "     b.lives is gone\n"
+        "     b.pings is gone\n"
+        "     b.pongs is gone\n"
+        "     says: pinged by a\n"
+        "     sends Pong(text='x'), not delivered to a\n"
+        "4. outside sends a: Ping(hops=2)\n"
+        "     does not arrive: still under way\n"
+    )
+    page = run_page("shaken", execution)
+    assert '<th scope="col">all nodes</th>' in page and "taken by the code block at" in page
 
 
 def test_the_nodes_stand_in_the_order_that_is_asked_for() -> None:

@@ -1,8 +1,9 @@
 """Random scenarios that do everything to a cluster that a scenario can, made from a seed.
 
 Nodes go by a table of reactions: they send, set and cancel timers, store, draw, log and raise, also when they
-start.  From outside come events, code blocks that do several things at once and to whatever is there, and conditions that
-may hold at once, later or never.  Everything is determined by the seed, and nothing here looks at how it is run.
+start.  From outside come events, code blocks that do several things at once and to whatever is there, and
+conditions that may hold at once, later or never.  Everything is determined by the seed, and nothing here looks at
+how it is run.
 """
 
 from __future__ import annotations

@@ -9,7 +9,19 @@ from typing import Any
 import pytest
 
 from clew.errors import UsageError
-from clew.simulation import CodeBlock, Context, Node, Scenario, Send, Start, Stop, WaitQuiescence, World
+from clew.simulation import (
+    Broken,
+    CodeBlock,
+    Context,
+    Node,
+    Scenario,
+    Send,
+    Start,
+    Stop,
+    WaitCondition,
+    WaitQuiescence,
+    World,
+)
 from clew.simulation.execution import AbsentError, execute
 from clew.simulation.loading import load_scenario
 from clew.simulation.random_run import random_run
@@ -100,6 +112,60 @@ def test_it_ends_where_an_invariant_breaks() -> None:
 
     execution = execute(scenario(invariants=[two]), 0, STEPS * 2)
     assert (len(execution.moments), execution.identity, execution.trace) == (4, "two", None)
+
+
+def always(nodes: Mapping[str, Any]) -> str | None:
+    return "always"
+
+
+def test_invariants_are_looked_at_before_the_first_step() -> None:
+    execution = execute(scenario(invariants=[always]), 0, STEPS)
+    assert (execution.moments, execution.broken) == ((), Broken("always", "always"))
+
+
+def test_what_else_is_broken_is_told() -> None:
+    def relies_on_the_first(nodes: Mapping[str, Any]) -> str | None:
+        raise KeyError("a")
+
+    def down(nodes: Mapping[str, Any]) -> Broken | None:
+        return Broken("down", "a is down", ("a",)) if "a" not in nodes else None
+
+    def fine(nodes: Mapping[str, Any]) -> str | None:
+        return None
+
+    made = scenario(invariants=[fine, always, relies_on_the_first, down])
+    execution = execute(made, 0, STEPS)
+    assert execution.broken == Broken("always", "always")
+    assert execution.also == (Broken("down", "a is down", ("a",)),)
+    assert execute(scenario(), 0, STEPS).also == ()
+
+
+class Raising(Node):
+    def on_start(self, ctx: Context) -> None:
+        raise ValueError(ctx.me)
+
+
+def test_all_that_raise_are_one_violation() -> None:
+    made = Scenario(nodes=dict.fromkeys("abc", Raising), running=["c", "a"], invariants=[always])
+    execution = execute(made, 0, STEPS)
+    assert execution.broken == Broken(
+        "no uncaught exception",
+        "at c: ValueError: c (in Raising.on_start); at a: ValueError: a (in Raising.on_start)",
+        ("c", "a"),
+    )
+    assert execution.identity == (
+        "no uncaught exception at c, a: ValueError in Raising.on_start; ValueError in Raising.on_start"
+    )
+    assert execution.trace is not None and execution.trace.count("Traceback") == 2
+    assert execution.also == ()
+
+
+def test_when_conditions_hold_is_noted() -> None:
+    def after(events: int) -> WaitCondition:
+        return WaitCondition(f"{events} events", lambda world: world.events >= events)
+
+    steps = [after(0), STEPS[0], after(3), STEPS[1], after(3), *STEPS[2:], after(9)]
+    assert execute(scenario(), 0, steps).waits == (0, None, 1, None)
 
 
 @pytest.mark.parametrize(

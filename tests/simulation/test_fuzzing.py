@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from clew.errors import UsageError
-from clew.simulation import Broken, CodeBlock, Context, Node, Scenario, Send, WaitCondition
+from clew.simulation import Broken, CodeBlock, Context, Node, Scenario, Send, Start, WaitCondition, WaitQuiescence
 from clew.simulation import fuzzing as module
 from clew.simulation.coverage import Coverage
 from clew.simulation.fuzzing import Fuzzed, fuzz, record
@@ -78,6 +78,49 @@ def test_looking_rarely_finds_the_same_event(tokens: str) -> None:
     loaded = load_scenario(tokens)
     rarely = replace(loaded, scenario=replace(loaded.scenario, check_every=7))
     assert fuzz(rarely).recording == fuzz(loaded).recording
+
+
+# -- the beginning, and how far runs come ------------------------------------------------------------------------
+
+
+class Quiet(Node):
+    """Does nothing but set a timer when it starts, if it has one."""
+
+    def __init__(self, timer: str = "") -> None:
+        self._timer = timer
+
+    def on_start(self, ctx: Context) -> None:
+        if self._timer:
+            ctx.set_timer(self._timer)
+
+    def on_timer(self, ctx: Context, name: str) -> None:
+        ctx.set_timer(name)
+
+
+def nobody(nodes: Mapping[str, Any]) -> str | None:
+    return None if nodes else "nobody is up"
+
+
+def test_a_violation_before_the_first_event_is_found_at_once() -> None:
+    scenario = Scenario(nodes={"a": Quiet}, before=[Start("a"), Send("a", 1)], invariants=[nobody])
+    fuzzed = fuzz(scenario)
+    assert fuzzed.recording is not None
+    assert (fuzzed.recording.steps, fuzzed.recording.broken) == ((), Broken("nobody", "nobody is up"))
+    assert fuzzed.coverage == Coverage(1, 0, 0, (), 0)
+    too_early = fuzz(scenario, runs=3, at_least=1)
+    assert (too_early.recording, too_early.early, too_early.coverage) == (None, 3, Coverage(3, 0, 0, (), 0))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_how_far_runs_came_is_counted(workers: int) -> None:
+    never = WaitCondition("never", lambda world: False)
+    waiting = Scenario(nodes={"a": lambda: Quiet("tick")}, running=["a"], after=[never], steps=10)
+    unfinished = (("'never' did not hold at the end", 6),)
+    assert fuzz(waiting, runs=6, workers=workers).coverage == Coverage(6, 60, 60, (), 0, unfinished)
+    driven = fuzz(replace(waiting, after=[WaitQuiescence()]), runs=6, workers=workers).coverage
+    assert driven == Coverage(6, 60, 60, (), 0, driven_by_timers=6)
+    idle = fuzz(Scenario(nodes={"a": Quiet}, running=["a"]), runs=6, workers=workers).coverage
+    assert idle == Coverage(6, 0, 0, (), 0, idle=6)
 
 
 # -- workers -----------------------------------------------------------------------------------------------------

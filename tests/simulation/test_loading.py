@@ -73,6 +73,24 @@ def test_what_is_known_of_a_scenario(tmp_path: Path) -> None:
     assert load_scenario(file).code != loaded.code
 
 
+def test_classes_inside_classes_are_known(tmp_path: Path) -> None:
+    inner = """\
+
+
+@dataclass(frozen=True)
+class Outer:
+    class Inner:
+        @dataclass(frozen=True)
+        class Message:
+            number: int
+
+    alias = Inner
+    node = Node
+"""
+    types = load_scenario(scenario_file(tmp_path, "from dataclasses import dataclass\n" + CALM + inner)).types
+    assert sorted(name for name in types if name.startswith("Outer")) == ["Outer", "Outer.Inner.Message"]
+
+
 def test_a_scenario_that_was_made_in_python() -> None:
     loaded = as_loaded(Scenario(nodes={"a": Node}))
     assert (loaded.file, loaded.name, len(loaded.code)) == ("", "", 64)

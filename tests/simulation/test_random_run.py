@@ -26,7 +26,7 @@ from clew.simulation import (
     World,
 )
 from clew.simulation.loading import load_scenario
-from clew.simulation.random_run import Run, random_run
+from clew.simulation.random_run import RandomRun, Run, random_run
 from clew.simulation.steps import Act, Do
 from scenario_files import TOKENS, scenario_file
 
@@ -145,6 +145,125 @@ def test_invariants_are_looked_at_every_so_many_events_and_at_the_end() -> None:
         run = random_run(ticking(before=[Send("a", 5)], timers=0.0, invariants=[few], check_every=every), 0)
         assert run.broken == Broken("few", "many", ("a",))
         assert run.world.events == events
+
+
+# -- the beginning and the end -----------------------------------------------------------------------------------
+
+
+def got_something(nodes: Mapping[str, Any]) -> str | None:
+    return None if nodes["a"].got else "nothing yet"
+
+
+@pytest.mark.parametrize("every", [1, 5, 100])
+def test_invariants_are_looked_at_before_the_first_event(every: int) -> None:
+    run = RandomRun(ticking(before=[Send("a", 5)], invariants=[got_something], check_every=every), 0)
+    assert run.broken == Broken("got_something", "nothing yet")
+    assert (run.go_on(10), run.world.events, run.steps) == (False, 0, [])
+
+
+def finished(scenario: Scenario, seed: int = 0) -> RandomRun:
+    run = RandomRun(scenario, seed, recording=True)
+    run.finish()
+    return run
+
+
+def ticked(times: int) -> WaitCondition:
+    return WaitCondition(f"{times} ticks", lambda world: vars(world.nodes["a"])["ticks"] >= times)
+
+
+@pytest.mark.parametrize("times", [0, 1, 7])
+def test_a_condition_at_the_end_ends_the_execution_when_it_holds(times: int) -> None:
+    run = finished(ticking(after=[ticked(times)], steps=50))
+    assert (run.world.events, run.unfinished()) == (times, None)
+
+
+def test_a_condition_at_the_end_that_comes_to_hold_in_the_last_step() -> None:
+    assert finished(ticking(after=[ticked(7)], steps=7)).unfinished() is None
+
+
+def test_a_condition_at_the_end_that_never_holds() -> None:
+    run = finished(ticking(after=[ticked(7)], steps=6))
+    assert (run.world.events, run.unfinished()) == (6, "'7 ticks' did not hold at the end")
+
+
+def test_an_execution_in_which_nothing_can_happen_any_more_ends() -> None:
+    asked = []
+
+    def never(world: World) -> bool:
+        asked.append(world.events)
+        return False
+
+    silent = Scenario(nodes={"a": Node}, running=["a"], before=[WaitCondition("never", never), Send("a", 1)])
+    run = finished(silent)
+    assert (run.world.events, asked) == (0, [0])
+    assert run.unfinished() == "'never' did not hold at the end, so that what comes after that did not happen"
+
+
+def test_what_comes_after_a_wait_that_is_over_already_comes_at_once() -> None:
+    before = [ticked(0), WaitQuiescence(), Send("a", "x"), ticked(0), Send("a", "y")]
+    run = finished(ticking(before=before, timers=1.0, steps=2, after=[]))
+    assert kinds(run.result()) == ["WaitCondition", "WaitQuiescence", "Send", "WaitCondition", "Send"]
+
+
+def test_events_that_the_steps_did_not_suffice_for() -> None:
+    run = finished(ticking(before=[Send("a", "x")] * 3, steps=2))
+    assert run.unfinished() == "events from outside were still to come after 2 steps"
+    drawn = finished(ticking(before=[Send("a", "x")], events=[(1, lambda random, world: None)], count=3, steps=1))
+    assert drawn.unfinished() == "events from outside were still to come after 1 step"
+
+
+def test_messages_that_the_steps_did_not_suffice_for() -> None:
+    run = finished(ticking(before=[Send("a", 10)], timers=0.0, steps=5))
+    assert run.unfinished() == "messages were still under way after 5 steps"
+    waiting = finished(ticking(before=[Send("a", 10), WaitQuiescence(), Send("a", 1)], timers=0.0, steps=5))
+    assert waiting.unfinished() == (
+        "messages were still under way after 5 steps, so that what comes after that did not happen"
+    )
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"after": []}, {"after": [Send("a", 1)]}, {"after": [ticked(1), WaitQuiescence()]}], ids=str
+)
+def test_an_execution_that_came_to_its_end(more: dict[str, Any]) -> None:
+    assert finished(ticking(before=[Send("a", 3)], timers=0.3, steps=50, **more)).unfinished() is None
+
+
+@pytest.mark.parametrize("after", [None, [WaitQuiescence()], [Start("a"), WaitQuiescence()]])
+def test_with_nothing_but_timers_it_goes_on_for_all_steps(after: list[External] | None) -> None:
+    run = finished(ticking(steps=50, **({} if after is None else {"after": after})))
+    assert (run.world.events, run.driven_by_timers, run.unfinished()) == (50, True, None)
+
+
+def test_with_nothing_but_timers_it_ends_when_none_is_set_any_more() -> None:
+    class Once(Ticker):
+        def on_timer(self, ctx: Context, name: str) -> None:
+            self.ticks += 1
+
+    run = finished(Scenario(nodes={"a": Once}, running=["a"]))
+    assert (run.world.events, run.driven_by_timers, run.unfinished()) == (1, True, None)
+
+
+@pytest.mark.parametrize("messages", [1, 3])
+def test_once_something_was_delivered_quiescence_is_the_end(messages: int) -> None:
+    run = finished(ticking(before=[Send("a", "x")] * messages, timers=0.0, steps=50))
+    assert (run.deliveries, run.driven_by_timers) == (messages, False)
+
+
+@pytest.mark.parametrize("kind", ["maker", "condition"])
+def test_what_only_looks_must_not_change_the_world(kind: str) -> None:
+    def change(*arguments: Any) -> Any:
+        arguments[-1].inject(Start("a"))
+
+    if kind == "maker":
+        scenario, what = ticking(events=[(1, change)], count=1, steps=1), "the maker of events change"
+    else:
+        scenario, what = ticking(before=[WaitCondition("changed", change)]), "the condition 'changed'"
+    with pytest.raises(UsageError) as caught:
+        finished(scenario)
+    assert (caught.value.message, caught.value.remedy) == (
+        f"{what} has changed the world",
+        "let it look only; what changes the world is a code block",
+    )
 
 
 def raising(*arguments: Any) -> Any:

@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 from clew.errors import UsageError
-from clew.simulation import CodeBlock, Context, Heal, Node, Partition, Restart, Send, Start, Stop, World
+from clew.simulation import (
+    CodeBlock,
+    Context,
+    Heal,
+    Node,
+    Partition,
+    Restart,
+    Send,
+    Start,
+    Stop,
+    World,
+)
 from clew.simulation.world import Happened
 
 
@@ -265,3 +276,56 @@ def test_a_node_that_cannot_be_made() -> None:
 
     with pytest.raises(UsageError, match="making the node 'a' raised TypeError"):
         world({"a": Needy}, running=("a",))  # type: ignore[dict-item]
+
+
+# -- time --------------------------------------------------------------------------------------------------------
+
+
+class Clock(Node):
+    """Keeps all times of all its lives."""
+
+    def on_start(self, ctx: Context) -> None:
+        self._note(ctx)
+        ctx.set_timer()
+
+    def on_message(self, ctx: Context, sender: str, message: Any) -> None:
+        self._note(ctx)
+
+    def on_timer(self, ctx: Context, name: str) -> None:
+        self._note(ctx)
+
+    def _note(self, ctx: Context) -> None:
+        ctx.durable["times"] = [*ctx.durable.get("times", []), ctx.now]
+
+
+def test_time_goes_on_from_one_life_to_the_next() -> None:
+    made = world({"a": Clock}, running=("a",))
+    made.inject(Send("a", 1))
+    made.deliver(made.pool.timers[0])
+    made.deliver(made.pool.messages[0])
+    made.inject(Restart("a"))
+    made.deliver(made.pool.timers[0])
+    made.inject(Stop("a"))
+    made.inject(Start("a"))
+    made.inject(CodeBlock("again", lambda world: world.inject(Restart("a"))))
+    made.deliver(made.pool.timers[0])
+    assert made.processes["a"].durable["times"] == [0, 1, 2, 3, 4, 5, 6, 7]
+
+
+def test_the_numbers_of_what_a_node_sends_go_on_from_one_life_to_the_next() -> None:
+    made = world({"a": Clock}, running=("a",))
+    numbers = []
+    for _ in range(3):
+        numbers.append(made.pool.timers[0].nth)
+        made.inject(Restart("a"))
+    assert numbers == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", [1, None, ("a",)])
+def test_timers_are_named_by_strings(name: Any) -> None:
+    with pytest.raises(UsageError) as caught:
+        world().processes["a"].set_timer(name)
+    assert (caught.value.message, caught.value.remedy) == (
+        f"the name of a timer is {name!r}",
+        "name timers by strings",
+    )

@@ -117,4 +117,4 @@ def _covered(coverage: Coverage) -> Iterator[str]:
         driven = counted(coverage.driven_by_timers, "run")
         yield f"  {driven} had nothing but timers to go on with, and went on for all steps"
     if coverage.idle:
-        yield f"  in {counted(coverage.idle, 'run')} nothing was delivered: invariants saw only how it begins"
+        yield f"  in {counted(coverage.idle, 'run')} nothing was delivered, neither a message nor a timer"

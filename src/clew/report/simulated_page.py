@@ -214,7 +214,7 @@ class _Teller:
             self._titles[event.number],
             self._text(event.message),
             event.number == self._story.broken,
-            self._text(event.node),
+            self._text(event.node or "all nodes"),
             () if event.ends else [self._state_row(change) for change in event.changes()],
             () if terse else [(self._text(name), self._text(value)) for name, value in kept],
             f"Left out: {counted(len(kept), 'attribute')} that did not change." if terse and kept else "",

@@ -164,7 +164,8 @@ def _sent_lines(event: Event) -> list[str]:
     happened = event.moment.happened
     if isinstance(happened.what, Send) or happened.fate == "duplicate":
         what = "the copy " if happened.fate == "duplicate" else ""
-        return [f"{what}{'arrives' if s.fate == 'deliver' else 'does not arrive:'}{_end(s)}" for s in event.sent]
+        arrival = {"deliver": "arrives", "code": "goes no further"}
+        return [f"{what}{arrival.get(s.fate, 'does not arrive:')}{_end(s)}" for s in event.sent]
     lines: dict[str, list[Sent]] = {}
     for sent in event.sent:
         if sent.fate == "timer":
@@ -194,6 +195,6 @@ def _end(sent: Sent) -> str:
         case "stop":
             return f" (stops at {sent.event})"
         case "code":
-            return f" (gone at {sent.event})"
+            return f" (taken by the code block at {sent.event})"
         case _:
             return " still under way"

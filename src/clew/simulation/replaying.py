@@ -232,19 +232,18 @@ def _compare_length(number: int, step: Step, attempt: Attempt) -> Difference:
 def _compare_end(number: int, step: Step | None, recording: Recording, execution: Execution) -> Difference | None:
     if execution.identity != recording.identity:
         was, now = _end(recording.identity), _end(execution.identity)
-    elif execution.broken != recording.broken:
+        return Difference(number, step, "", f"when it was recorded, {was} after this event; now {now}")
+    if execution.broken != recording.broken:
         was, now = _told(recording.broken), _told(execution.broken)
-    else:
-        return None
-    return Difference(number, step, "", f"when it was recorded, {was} after this event; now {now}")
+        return Difference(number, step, "", f"what is wrong after it was {was}, and is {now}")
+    return None
 
 
 def _told(broken: Broken | None) -> str:
-    return (
-        "nothing was wrong"
-        if broken is None
-        else f"'{broken.what}' was wrong at {', '.join(broken.nodes) or 'all'}"
-    )
+    """The violation in the words of its invariant."""
+    assert broken is not None, "an identity has a violation"
+    where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
+    return f"'{broken.what}'{where}"
 
 
 def _end(identity: str | None) -> str:
