@@ -35,7 +35,8 @@ zookeeper:
 
 # the property tests on many thousands of generated programs: an hour or so
 thorough: $(VENV)/ready
-	$(BIN)/pytest -n 2 --thorough tests/search tests/engine tests/explain
+	$(BIN)/pytest -n 2 --thorough tests/search tests/engine tests/explain tests/survey tests/exploration tests/simulation \
+		tests/minimization tests/cli/test_node_names.py
 
 # the figures and tables of the papers with our numbers beside the published ones
 bench: $(VENV)/ready

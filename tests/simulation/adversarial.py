@@ -175,7 +175,7 @@ def act_on_links(world: World, what: str, name: str, target: str) -> None:
 
 
 def _operation(random: Random, names: list[str], depth: int) -> Callable[[World], None]:
-    """One of the things that a code block may do; it copes with every state of the world."""
+    """Return one of the things that a code block may do; it copes with every state of the world."""
     name, target = random.sample(names, 2)
     kind = random.randrange(8)
     if kind < 3:
@@ -233,7 +233,7 @@ def _condition(random: Random, names: list[str], name: str) -> WaitCondition:
 
 
 def _outside(random: Random, names: list[str], kind: str) -> list[External]:
-    """A few events in a row; what has a name has one of its own."""
+    """Return a few events in a row; what has a name has one of its own."""
     found: list[External] = []
     for k in range(random.randint(1, 6)):
         dice = random.random()
@@ -316,7 +316,7 @@ def _makers(random: Random, names: list[str], blocks: list[CodeBlock]) -> list[t
 
 
 def random_scenario(seed: int) -> Scenario:
-    """The scenario that belongs to a seed."""
+    """Return the scenario that belongs to a seed."""
     random = Random(seed)
     names = ["a", "b", "c"][: random.randint(2, 3)]
     raising = random.choice((0.0, 0.0, 0.0, 0.02, 0.1, 0.3))
@@ -356,5 +356,5 @@ def _identity(broken: Broken) -> str:
 
 
 def loaded_scenario(seed: int) -> Loaded:
-    """The same as if it were from a file; to look for its modules takes longer than to run it."""
+    """Return the scenario as loading it would; looking for its modules would take longer than running it."""
     return Loaded(random_scenario(seed), "", "", "0" * 64, {"Note": Note, "Other": Other}, ())

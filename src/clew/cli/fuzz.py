@@ -73,7 +73,7 @@ def fuzz_command(
 
 
 def _problem(fuzzed: Fuzzed, loaded: Loaded) -> UsageError | None:
-    """Why a recording is not written, if it could not be read: what was found is told in any case."""
+    """Return why a recording must not be written, if it could not be read; the violation is reported anyway."""
     try:
         if fuzzed.recording is not None:
             refuse_unreadable(fuzzed.recording, loaded)

@@ -132,7 +132,7 @@ class Observer:
         return Sight(before, after, attributes, beside, tuple(sorted(changed)))
 
     def _see_beside(self, name: str) -> dict[str, str]:
-        """Digests of what a node has beside its attributes, as far as there is any."""
+        """Return digests of what a node has beside its attributes, as far as there is any."""
         process = self._world.processes.get(name)
         timers = sorted([str(e.payload), e.nth] for e in self._world.pool.timers if e.target == name)
         seen = {
@@ -153,7 +153,7 @@ class Observer:
         return digest
 
     def _see_network(self) -> dict[str, str]:
-        """Digests of who is up and what is under way: after what may have changed any of it."""
+        """Return digests of who is up and what is under way, for events that may have changed any of it."""
         world = self._world
         under_way = sorted(
             [e.source, e.nth, e.target, digest_of(to_json(e.payload, strict=False), _WHOLE)]
@@ -169,7 +169,7 @@ class Observer:
 
 
 def state_of(node: Node) -> dict[str, Any]:
-    """The attributes of a node, as JSON that is the same for equal states."""
+    """Return the attributes of a node, as JSON that is the same for equal states."""
     return {name: _shown(node, name, value) for name, value in sorted(vars(node).items())}
 
 
@@ -182,6 +182,6 @@ def _shown(node: Node, name: str, value: Any) -> Any:
 
 
 def digest_of(document: Any, length: int) -> str:
-    """The beginning of a digest of JSON; equal JSON has equal digests whatever the order of its objects."""
+    """Return the beginning of a digest of JSON; equal JSON has equal digests whatever the order of its objects."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]

@@ -63,7 +63,10 @@ class WaitQuiescence:
 
 @dataclass(frozen=True)
 class WaitCondition:
-    """Go on when the condition holds; ``name`` stands for it in recordings."""
+    """Go on when the condition holds, at the end of a scenario: be done; ``name`` stands for it in recordings.
+
+    It only looks at the world.
+    """
 
     name: str
     condition: Callable[[World], bool] = field(compare=False, repr=False)
@@ -71,7 +74,10 @@ class WaitCondition:
 
 @dataclass(frozen=True)
 class CodeBlock:
-    """Do something to the cluster that has no name of its own; ``name`` stands for it in recordings."""
+    """Do something to the cluster that has no name of its own; ``name`` stands for it in recordings.
+
+    It may do anything that the world can, also ``world.inject`` other events, and is one event all the same.
+    """
 
     name: str
     action: Callable[[World], None] = field(compare=False, repr=False)

@@ -171,7 +171,7 @@ def _digest(modules: Mapping[Path, ModuleType]) -> str:
 
 
 def _with_inner_classes(value: object) -> Iterator[type]:
-    """A class, and those that are defined inside it."""
+    """Yield a class and those that are defined inside it."""
     if isinstance(value, type):
         yield value
         for name, inner in list(vars(value).items()):

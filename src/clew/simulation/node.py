@@ -29,7 +29,9 @@ class Context(Protocol):
 
     @property
     def now(self) -> int:
-        """Logical time: greater at every event than at all events that could have influenced it."""
+        """Logical time: greater at every event than at all events of this node before it, also in earlier lives,
+        and than at those that sent what is delivered; what comes from outside comes at time 0.
+        """
 
     @property
     def random(self) -> Random:

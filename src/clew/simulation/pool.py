@@ -75,7 +75,7 @@ class Pool:
 
     @property
     def held(self) -> list[Link]:
-        """The links on which nothing gets through, in the order of their names."""
+        """Return the links on which nothing gets through, in the order of their names."""
         return sorted(self._held)
 
     def __iter__(self) -> Iterator[Envelope]:

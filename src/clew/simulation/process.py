@@ -112,7 +112,7 @@ class Process:
 
     @property
     def drawn(self) -> str:
-        """A digest of how far its random numbers have been drawn; "" if it never asked for one."""
+        """Return a digest of how far its random numbers have been drawn; "" if it never asked for one."""
         if self._random is None:
             return ""
         return hashlib.sha256(repr(self._random.getstate()).encode()).hexdigest()

@@ -104,7 +104,7 @@ class RandomRun:
         return self._internal()
 
     def unfinished(self) -> str | None:
-        """How an execution that is over has come less far than the scenario says; None if it has not."""
+        """Return what an execution that is over did not get to; None if it did all that the scenario says."""
         if self.driven_by_timers:
             return None
         rest: list[External | None] = [self._waiting, *self._before]
@@ -132,11 +132,11 @@ class RandomRun:
     # -- from outside --------------------------------------------------------------------------------------------
 
     def _is_more(self) -> bool:
-        """Whether something is still to come from outside."""
+        """Tell whether something is still to come from outside."""
         return bool(self._before or self._left or self._after)
 
     def _external(self) -> External | None:
-        """The next event from outside, if it is due; what it has to wait for is asked at once."""
+        """Return the next event from outside, if it is due; what it has to wait for is asked at once."""
         while self._waiting is None or (self._is_more() and self._is_over(self._waiting)):
             event = self._next()
             self._waiting = event if isinstance(event, Wait) else None

@@ -72,7 +72,7 @@ def _refuse_absence(loaded: Loaded, first: Attempt) -> None:
 
 
 def _name_steps(scenario: Scenario, steps: Sequence[Step]) -> list[Step]:
-    """The steps as a reader of the recording gets them: it can only name what the scenario names."""
+    """Return the steps as a reader of the recording gets them: it can only name what the scenario names."""
     blocks, conditions = scenario.named_blocks(), scenario.named_conditions()
     named: list[Step] = []
     for step in steps:

@@ -213,7 +213,7 @@ def _differing_wait(number: int, step: Step, before: Waited, now: Waited) -> Dif
 
 
 def _decided(one: Waited, other: Waited) -> int:
-    """After how many events two waits begin to differ."""
+    """Return after how many events two waits begin to differ."""
     return min(wait.events for wait in (one, other) if wait.events is not None)
 
 
@@ -240,7 +240,7 @@ def _compare_end(number: int, step: Step | None, recording: Recording, execution
 
 
 def _told(broken: Broken | None) -> str:
-    """The violation in the words of its invariant."""
+    """Return the violation in the words of its invariant."""
     assert broken is not None, "an identity has a violation"
     where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
     return f"'{broken.what}'{where}"

@@ -203,7 +203,7 @@ def _saved_beginning(item: Item) -> Effect:
 
 
 def _parts(item: Item, needed: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, Item]:
-    """The members of an object that must have some and may have others."""
+    """Return the members of an object that must have some and may have others."""
     members = item.mapping()
     for name in members:
         if name not in (*needed, *optional):
@@ -229,7 +229,7 @@ def _saved_effect(parts: Mapping[str, Item]) -> Effect:
 
 
 def _digests(item: Item) -> tuple[tuple[str, str], ...]:
-    """By name, digests of what is there, and nothing for what went away."""
+    """Return digests by name, "" for what went away."""
     return tuple(
         (name, "" if value == "" else _digest(item.member(name), 6)) for name, value in item.mapping().items()
     )

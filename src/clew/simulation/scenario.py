@@ -129,7 +129,7 @@ class Scenario:
         return None
 
     def look_further(self, world: World) -> tuple[Broken, ...]:
-        """What else is wrong where the first of the invariants that do not hold is known.
+        """Return what else is wrong where the first of the invariants that do not hold is known.
 
         An invariant that raises here is no mistake: it may rely on the one that is broken.
         """
@@ -156,12 +156,12 @@ class Scenario:
         return f"{broken.invariant}{where}"
 
     def named_blocks(self) -> dict[str, CodeBlock]:
-        """The code blocks that a recording can name."""
+        """Return the code blocks that a recording can name."""
         blocks = (*self.before, *self.after, *self.code)
         return {event.name: event for event in blocks if isinstance(event, CodeBlock)}
 
     def named_conditions(self) -> dict[str, WaitCondition]:
-        """The conditions that a recording can name."""
+        """Return the conditions that a recording can name."""
         events = (*self.before, *self.after)
         return {event.name: event for event in events if isinstance(event, WaitCondition)}
 

@@ -213,7 +213,7 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def unknown_type(value: Any, types: Mapping[str, type]) -> type | None:
-    """A dataclass or enum in a value that would not be made again from its name; None if all would."""
+    """Return a dataclass or enum in a value that could not be made again from its name; None if all could."""
     kind = type(value)
     if kind in _ATOMS:
         return None

@@ -264,7 +264,7 @@ class World:
         return answer
 
     def storage_of(self, name: str) -> Durable | None:
-        """What a node has stored, also if it is down; None if it never was up."""
+        """Return what a node has stored, even if it is down; None if it never was up."""
         return self._durable.get(name)
 
     # -- the record ----------------------------------------------------------------------------------------------
