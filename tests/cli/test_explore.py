@@ -62,7 +62,53 @@ def made(*invariants, **options):
     )
 
 
+class Dice(Client):
+    def on_message(self, ctx, sender, message):
+        super().on_message(ctx, sender, Write(ctx.random.randrange(6)))
+
+
+def counts(nodes):
+    got = nodes["register"].got if "register" in nodes else 0
+    return Broken(f"count {got}", "", ("register",)) if got in (1, 3) else None
+
+
+class Counter(Register):
+    got = 0
+
+    def on_message(self, ctx, sender, message):
+        super().on_message(ctx, sender, message)
+        self.got += 1
+
+
 wrong = made(newest, small)
+counting = Scenario(
+    nodes={"register": Counter},
+    running=["register"],
+    before=[Send("register", Write(1)), Send("register", Write(2)), Send("register", Write(3))],
+    invariants=[counts],
+)
+never = WaitCondition("a leader", lambda world: False)
+waiting = Scenario(
+    nodes={"register": Register},
+    running=["register"],
+    before=[Send("register", Write(1)), never, Restart("register"), Send("register", Write(2))],
+    invariants=[newest],
+)
+sometimes = Scenario(
+    nodes={"register": Register},
+    running=["register"],
+    before=[
+        Send("register", Write(1)),
+        Send("register", Write(2)),
+        WaitCondition("the first alone", lambda world: world.nodes["register"].best == 1),
+        Send("register", Write(3)),
+    ],
+    invariants=[lambda nodes: None],
+)
+drawing = Scenario(
+    nodes={"register": Register, "a": Dice}, running=["register", "a"], before=[Send("a", Write(1))]
+)
+nobody = Scenario(nodes={"register": Register}, before=[Send("register", Write(1))], invariants=[newest])
 right = made(lambda nodes: None)
 lossy = made(loss=0.5)
 """
@@ -94,6 +140,7 @@ def test_losses(register: str) -> None:
     done = clew("explore", f"{register}:lossy", "--timers", "0", "--losses", "1")
     assert done.returncode == 0
     assert "explored: 9 schedules" in done.stdout
+    assert "  checked: only that no handler raises; the scenario has no invariants\n" in done.stdout
 
 
 def test_a_violation_with_its_schedule_and_recording(register: str, tmp_path: Path) -> None:
@@ -130,6 +177,70 @@ def test_all_violations_the_shortest_first(register: str) -> None:
     ]
     assert "        (wait until no message is left)\n      4. send Write to b\n" in done.stdout
     assert "not recorded: to keep it, run the same command with -o rec.json" in done.stdout
+
+
+def test_each_violation_is_counted_up_to_itself(register: str) -> None:
+    done = clew("explore", f"{register}:counting", "--all")
+    assert done.returncode == 1
+    headlines = [line for line in done.stdout.splitlines() if line.startswith("VIOLATION")]
+    assert headlines == [
+        "VIOLATION: count 1 at register, after 1 delivery.",
+        "VIOLATION: count 3 at register, after 3 deliveries.",
+    ]
+
+
+def test_a_wait_that_is_never_over_is_incomplete(register: str) -> None:
+    done = clew("explore", f"{register}:waiting")
+    assert (done.returncode, done.stderr) == (3, "")
+    assert done.stdout == (
+        "INCOMPLETE: 'wait for a leader' never ends, so what follows never happens: restart register, send Write "
+        "to register; no violation so far.\n"
+        "  explored: 1 schedule, 2 global states, 5 events executed\n"
+        "  bounds: at most 2 timers a node, no losses, no duplicates\n"
+    )
+
+
+def test_a_wait_that_is_not_over_in_every_schedule_is_said(register: str) -> None:
+    done = clew("explore", f"{register}:sometimes")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "  in 2 of 4 schedules a wait never ends, and what follows it does not happen\n" in done.stdout
+
+
+def test_random_numbers_are_incomplete(register: str) -> None:
+    done = clew("explore", f"{register}:drawing", "--seed", "3", "--timers", "0")
+    assert (done.returncode, done.stderr) == (3, "")
+    assert done.stdout == (
+        "INCOMPLETE: a draws random numbers, and only those of seed 3 are tried; no violation so far.\n"
+        "  explored: 1 schedule, 3 events executed\n"
+        "  checked: only that no handler raises; the scenario has no invariants\n"
+        "  bounds: no timers, no losses, no duplicates\n"
+    )
+
+
+def test_nothing_happening_is_incomplete(register: str) -> None:
+    done = clew("explore", f"{register}:nobody")
+    assert done.returncode == 3
+    assert done.stdout.startswith(
+        "INCOMPLETE: no handler runs: no message arrives, no timer goes off, no node starts; "
+        "no violation so far.\n"
+    )
+
+
+def test_the_clock_is_bad_input_with_the_place(register: str, tmp_path: Path) -> None:
+    timed = REGISTER.replace("self.value = message.value", "import time; self.value = time.monotonic_ns()")
+    file = scenario_file(tmp_path, timed, "timed.py")
+    done = clew("explore", f"{file}:right", "--timers", "0")
+    assert (done.returncode, done.stdout) == (2, "")
+    first, second, remedy = done.stderr.splitlines()
+    assert (
+        first
+        == "error: executed again, 'deliver Write from a to register' leaves another state (value of register)"
+    )
+    assert second.startswith("  perhaps because of ")
+    assert second.endswith("time.monotonic_ns(): the clock")
+    assert remedy == (
+        "  remedy: nodes must not share anything, nor depend on anything but their state and their context"
+    )
 
 
 def test_the_output_does_not_depend_on_the_hash_seed(register: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -50,28 +50,35 @@ Table = Mapping[tuple[int, int | str], Reaction]
 
 
 class TableNode(Node):
+    """``log`` is everything that ever happened to it, so that equal states have equal histories."""
+
+    __slots__ = ("table",)  # what never changes is not compared again and again
+
     def __init__(self, table: Table, hops: int) -> None:
         self.state = 0
+        self.log: tuple[Any, ...] = ()
         self.table = table
         self.hops = hops
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TableNode:
         twin = TableNode(self.table, self.hops)
-        twin.state = self.state
+        twin.state, twin.log = self.state, self.log
         return twin
 
     def on_start(self, ctx: Context) -> None:
         self.state = ctx.durable.get("lives", 0) % STATES
         ctx.durable["lives"] = ctx.durable.get("lives", 0) + 1
+        self.log = ctx.durable.get("log", ())
         self._react(ctx, "start", self.hops)
 
     def on_message(self, ctx: Context, sender: str, message: Note) -> None:
-        self._react(ctx, message.letter, message.hops)
+        self._react(ctx, message.letter, message.hops, sender)
 
     def on_timer(self, ctx: Context, name: str) -> None:
         self._react(ctx, "timer", self.hops)
 
-    def _react(self, ctx: Context, what: int | str, hops: int) -> None:
+    def _react(self, ctx: Context, what: int | str, hops: int, sender: str | None = None) -> None:
+        self.log = ctx.durable["log"] = (*self.log, (what, hops, sender, ctx.now))
         reaction = self.table[self.state, what]
         self.state = reaction.state
         if hops:
@@ -85,7 +92,13 @@ class TableNode(Node):
             raise ValueError(f"in state {self.state}")
 
 
+def view(nodes: Mapping[str, Any]) -> Hashable:
+    """Return what an invariant sees of the nodes."""
+    return tuple((name, node.state, node.log) for name, node in nodes.items())
+
+
 def random_scenario(random: Random) -> Scenario:
+    """Draw a program with externals of all kinds in any order."""
     names = ["a", "b", "c"][: random.randint(2, 3)]
     hops = random.randint(1, 2)
     chatty, timed, raising = random.choice((0.3, 0.6)), random.choice((0.0, 0.2, 0.5)), random.choice((0.0, 0.05))
@@ -93,10 +106,10 @@ def random_scenario(random: Random) -> Scenario:
     running = [name for name in names if random.random() < 0.7]
     fifo = random.random() < 0.5
     return Scenario(
-        nodes={name: _maker(tables[name], hops) for name in names},
+        nodes={name: maker(tables[name], hops) for name in names},
         running=running,
         before=[_external(random, names, hops) for _ in range(random.randint(1, 4))],
-        invariants=_invariants(random, names),
+        invariants=random_invariants(random, names),
         network=Network.FIFO if fifo else Network.REORDERING,
         loss=random.choice((0, 0.5)),
         duplication=random.choice((0, 0, 0.5)),
@@ -104,7 +117,7 @@ def random_scenario(random: Random) -> Scenario:
     )
 
 
-def _maker(table: Table, hops: int) -> Callable[[], Node]:
+def maker(table: Table, hops: int) -> Callable[[], Node]:
     return lambda: TableNode(table, hops)
 
 
@@ -137,27 +150,27 @@ def _external(random: Random, names: list[str], hops: int) -> External:
         ]
         return choices[kind - 6]
     if kind == 12:
-        return CodeBlock("poke", _poke(node))
+        return CodeBlock("poke", poke(node))
     if kind == 13:
-        return WaitCondition("moved", _moved(node, random.randrange(STATES)))
+        return WaitCondition("moved", moved(node, random.randrange(STATES)))
     return WaitQuiescence()
 
 
-def _poke(node: str) -> Callable[[World], None]:
-    def poke(world: World) -> None:
+def poke(node: str) -> Callable[[World], None]:
+    def change(world: World) -> None:
         if node in world.nodes:
             process = world.nodes[node]
             assert isinstance(process, TableNode)
             process.state = (process.state + 1) % STATES
 
-    return poke
+    return change
 
 
-def _moved(node: str, state: int) -> Callable[[World], bool]:
+def moved(node: str, state: int) -> Callable[[World], bool]:
     return lambda world: getattr(world.nodes.get(node), "state", state) == state
 
 
-def _invariants(random: Random, names: list[str]) -> list[Callable[[Mapping[str, Any]], Broken | None]]:
+def random_invariants(random: Random, names: list[str]) -> list[Callable[[Mapping[str, Any]], Broken | None]]:
     def never(first: str, one: int, second: str, two: int) -> Callable[[Mapping[str, Any]], Broken | None]:
         def invariant(nodes: Mapping[str, Any]) -> Broken | None:
             if first in nodes and second in nodes and (nodes[first].state, nodes[second].state) == (one, two):

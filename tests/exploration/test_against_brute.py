@@ -1,65 +1,131 @@
-"""Generated programs: what is explored are exactly the classes of all schedules, and no violation is missed."""
+"""Generated programs: what is explored are exactly the classes of all schedules and all global states.
+
+One reference executes every schedule and compares classes; the other, which knows nothing of classes, searches the
+reachable states.  Both are compared state by state, and with every violation.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.exploration import Answer, explore
+from clew.exploration import Answer, Exploration, Visit, explore
 from clew.simulation.execution import execute
+from clew.simulation.loading import Loaded
 from clew.simulation.scenario import Scenario
 from clew.simulation.steps import Step
-from exploration.brute import Limits, TooManyError, brute, class_of
-from exploration.programs import random_scenario
+from exploration.attempt import Limits, outside_of
+from exploration.brute import Counted, TooManyError, brute, class_of
+from exploration.programs import random_scenario, view
+from exploration.reachable import reachable
+from exploration.sequences import random_sequence_scenario
 
-#: Programs with more schedules are left out: the reference would take too long.
+#: Programs with more schedules, or more situations, are left out: the references would take too long.
 _MOST = 400
+_MOST_OF_A_SEQUENCE = 100
+_MOST_SITUATIONS = 100
+
+_EXAMPLES = settings().max_examples
 
 
-def _agree(scenario: Scenario, limits: Limits) -> bool:
-    """Compare with the reference; False if it would take too long."""
-    try:
-        expected = brute(scenario, limits, _MOST)
-    except TooManyError:
-        return False
-    visited: list[tuple[Step, ...]] = []
-    explored = explore(
-        scenario,
+def _explore(scenario: Scenario, limits: Limits, visit: Visit | None = None) -> Exploration:
+    # A scenario that is given as it is would be looked up in all modules: most of the time of a test.
+    return explore(
+        Loaded(scenario, "", "", "", {}, ()),
         timers=limits.timers,
         losses=limits.losses if scenario.loss else 0,
         duplicates=limits.duplicates if scenario.duplication else 0,
         stop_at_first=False,
-        visit=visited.append,
+        visit=visit,
     )
+
+
+def _explored_states(scenario: Scenario, limits: Limits) -> tuple[Exploration, set[Hashable]]:
+    """Explore, and collect the global states that an invariant gets to see."""
+    seen: set[Hashable] = set()
+
+    def collect(nodes: Mapping[str, Any]) -> None:
+        seen.add(view(nodes))
+
+    watched = replace(scenario, invariants=[collect, *scenario.invariants])
+    return _explore(watched, limits), seen
+
+
+def _agree_on_classes(scenario: Scenario, limits: Limits, most: int = _MOST) -> bool:
+    """Compare with every schedule; False if it would take too long."""
+    try:
+        expected = brute(scenario, limits, most, view)
+    except TooManyError:
+        return False
+    visited: list[tuple[Step, ...]] = []
+    explored = _explore(scenario, limits, visited.append)
     classes = [class_of(scenario, limits, steps) for steps in visited]
     assert len(classes) == len({*classes}) == explored.schedules
     assert {*classes} == expected.classes
     assert explored.blocked == 0
-    assert {found.identity for found in explored.found} == expected.violations
-    assert explored.answer is (Answer.VIOLATION if expected.violations else Answer.ALL_EXPLORED)
+    _agree_on_answer(scenario, explored, expected)
+    assert _explored_states(scenario, limits)[1] == expected.states
     if explored.found:
         shortest = explored.found[0]
         assert execute(scenario, 0, shortest.steps).identity == shortest.identity
     return True
 
 
-def _drawn(random: Random) -> tuple[Scenario, Limits]:
-    scenario = random_scenario(random)
+def _agree_on_states(scenario: Scenario, limits: Limits, most: int = _MOST_SITUATIONS) -> bool:
+    """Compare with all states that can be reached; False if it would take too long."""
+    try:
+        expected = reachable(scenario, limits, most, view)
+    except TooManyError:
+        return False
+    explored, states = _explored_states(scenario, limits)
+    assert states == expected.states
+    _agree_on_answer(scenario, explored, expected)
+    return True
+
+
+def _agree_on_answer(scenario: Scenario, explored: Exploration, expected: Counted) -> None:
+    assert {found.identity for found in explored.found} == expected.violations
+    undone = tuple(event for _, event in outside_of(scenario)[expected.done :] if event is not None)
+    assert explored.undone == undone
+    is_all = not undone and expected.handled
+    assert (explored.reason is None) is is_all
+    answer = Answer.ALL_EXPLORED if is_all else Answer.INCOMPLETE
+    assert explored.answer is (Answer.VIOLATION if expected.violations else answer)
+
+
+def _drawn(random: Random, draw: Callable[[Random], Scenario] = random_scenario) -> tuple[Scenario, Limits]:
+    scenario = draw(random)
     return scenario, Limits(random.randint(0, 2), random.randint(0, 1), random.randint(0, 1))
 
 
-@settings(max_examples=settings.default.max_examples // 4 if settings.default else 50)
+def _drawn_sequence(random: Random) -> tuple[Scenario, Limits]:
+    scenario = random_sequence_scenario(random)
+    return scenario, Limits(random.randint(0, 2), random.choice((0, 0, 1, 2)), random.choice((0, 0, 1, 2)))
+
+
+@settings(max_examples=_EXAMPLES // 4)
 @given(st.randoms(use_true_random=False))
 def test_every_class_is_explored_once_and_no_violation_is_missed(random: Random) -> None:
     scenario, limits = _drawn(random)
     if scenario.world().failure is None:  # otherwise there is nothing to explore
-        _agree(scenario, limits)
+        _agree_on_classes(scenario, limits)
+
+
+@settings(max_examples=2 * _EXAMPLES)
+@given(st.integers(0, 10**9))
+def test_what_is_blocked_and_freed_again_is_explored_state_by_state(seed: int) -> None:
+    scenario, limits = _drawn_sequence(Random(seed))
+    if not _agree_on_classes(scenario, limits, _MOST_OF_A_SEQUENCE):
+        _agree_on_states(scenario, limits)
 
 
 #: Once wrong: a loss that hides a delivery, the head of a line behind a loss, the numbers that duplicates take.
 @pytest.mark.parametrize("seed", [3, 154, 180, 10087])
 def test_what_was_wrong_once(seed: int) -> None:
-    assert _agree(*_drawn(Random(seed)))
+    assert _agree_on_classes(*_drawn(Random(seed)))

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from clew.errors import UsageError
+from clew.errors import BudgetExhaustedError, UsageError
 from clew.exploration import Answer, Bounds, explore
-from clew.simulation import Broken, Context, External, Node, Restart, Scenario, Send, Start, Stop, WaitQuiescence
+from clew.simulation import (
+    Broken,
+    Context,
+    External,
+    Heal,
+    Node,
+    Partition,
+    Restart,
+    Scenario,
+    Send,
+    Start,
+    Stop,
+    WaitQuiescence,
+)
 from clew.simulation.execution import execute
 from clew.simulation.steps import Step, describe
 
@@ -156,6 +171,88 @@ def test_a_node_may_keep_its_context() -> None:
     assert explore(scenario).answer is Answer.ALL_EXPLORED
 
 
+def test_what_a_heal_freed_is_also_tried_before_the_partition() -> None:
+    """The message gets to c only if it is at b before either partition."""
+
+    class Passing(Quiet):
+        def on_message(self, ctx: Context, sender: str, message: Any) -> None:
+            super().on_message(ctx, sender, message)
+            if ctx.me == "c":
+                raise ValueError("here")
+            ctx.send({"a": "b", "b": "c"}[ctx.me], message)
+
+    before: list[External] = [Send("a", 1), Partition("a", "b"), Partition("b", "c"), Heal("a", "b")]
+    nodes = {"a": Passing, "b": Passing, "c": Passing}
+    (found,) = explore(Scenario(nodes=nodes, running=[*nodes], before=before)).found
+    assert found.identity == "no uncaught exception at c: ValueError in " + Passing.on_message.__qualname__
+    assert words(found.steps) == [
+        "send int to a",
+        "deliver int from outside to a",
+        "deliver int from a to b",
+        "deliver int from b to c",
+    ]
+
+
+def test_two_nodes_in_a_state_that_is_only_there_before_the_partition() -> None:
+    class Passing(Quiet):
+        def on_message(self, ctx: Context, sender: str, message: Any) -> None:
+            super().on_message(ctx, sender, message)
+            if ctx.me == "a":
+                ctx.send("b", message)
+
+    def apart(nodes: Mapping[str, Any]) -> str | None:
+        return "b has it while c is up" if nodes["b"].got and "c" in nodes else None
+
+    before: list[External] = [Send("a", 1), Partition("a", "b"), Stop("c"), Heal("a", "b")]
+    nodes = {"a": Passing, "b": Passing, "c": Passing}
+    (found,) = explore(Scenario(nodes=nodes, running=[*nodes], before=before, invariants=[apart])).found
+    assert words(found.steps) == ["send int to a", "deliver int from outside to a", "deliver int from a to b"]
+
+
+def test_an_invariant_sees_the_context_that_a_node_keeps_as_it_was_then() -> None:
+    class Keeper(Quiet):
+        def on_start(self, ctx: Context) -> None:
+            super().on_start(ctx)
+            self.ctx = ctx
+
+        def on_message(self, ctx: Context, sender: str, message: Any) -> None:
+            super().on_message(ctx, sender, message)
+            ctx.durable["got"] = len(self.got)
+
+    seen = set()
+
+    def look(nodes: Mapping[str, Any]) -> None:
+        keeper = nodes["a"]
+        assert keeper.ctx.node is keeper
+        seen.add((len(keeper.got), keeper.ctx.durable.get("got", 0), keeper.ctx.now))
+
+    before = [Send("a", 1), Send("a", 2)]
+    explore(Scenario(nodes={"a": Keeper}, running=["a"], before=before, invariants=[look]))
+    assert seen == {(0, 0, 0), (1, 1, 1), (2, 2, 2)}
+
+
+def test_a_violation_comes_with_its_own_deliveries_and_trace_whatever_breaks_before_it() -> None:
+    class Dying(Quiet):
+        def on_message(self, ctx: Context, sender: str, message: Any) -> None:
+            super().on_message(ctx, sender, message)
+            if len(self.got) == 4:
+                raise ValueError("four")
+
+    def odd(nodes: Mapping[str, Any]) -> Broken | None:
+        number = len(nodes["a"].got)
+        return Broken(f"odd {number}", "", ("a",)) if number % 2 else None
+
+    before = [Send("a", number) for number in range(4)]
+    scenario = Scenario(nodes={"a": Dying}, running=["a"], before=before, invariants=[odd])
+    found = explore(scenario, stop_at_first=False).found
+    assert [(f.broken.invariant, f.deliveries, f.trace is not None) for f in found] == [
+        ("odd 1", 1, False),
+        ("odd 3", 3, False),
+        ("no uncaught exception", 4, True),
+    ]
+    assert [len([w for w in words(f.steps) if w.startswith("deliver")]) for f in found] == [1, 3, 4]
+
+
 # -- bounds and budgets ------------------------------------------------------------------------------------------
 
 
@@ -180,11 +277,48 @@ def test_the_time_limit_makes_the_answer_incomplete() -> None:
     assert (explored.answer, explored.reason) == (Answer.INCOMPLETE, "the time limit of 0.01 s ran out")
 
 
+def test_ctrl_c_makes_the_answer_incomplete() -> None:
+    before = [Send("a", number) for number in range(12)]
+    scenario = Scenario(nodes={"a": Quiet}, running=["a"], before=before)
+    handler = signal.getsignal(signal.SIGINT)
+    explored = explore(scenario, visit=lambda steps: os.kill(os.getpid(), signal.SIGINT))
+    assert (explored.answer, explored.reasons, explored.schedules) == (Answer.INCOMPLETE, ("interrupted",), 1)
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_after_an_interruption_nothing_else_breaks_on_the_way_to_the_first_violation() -> None:
+    """States are looked at from the last to the first, so an interruption can come before the early ones."""
+
+    def both(nodes: Mapping[str, Any]) -> str | None:
+        return "both" if nodes["a"].got and nodes["b"].got else None
+
+    def either(nodes: Mapping[str, Any]) -> str | None:
+        return "either" if nodes["a"].got or nodes["b"].got else None
+
+    def interrupt(schedules: int, stage: str) -> None:
+        if stage.endswith(" 1 violations"):
+            raise BudgetExhaustedError("interrupted")
+
+    scenario = Scenario(
+        nodes={"a": Quiet, "b": Quiet},
+        running=["a", "b"],
+        before=[Send("a", 1), Send("b", 1)],
+        invariants=[both, either],
+    )
+    explored = explore(scenario, progress=interrupt)
+    (found,) = explored.found
+    assert (found.identity, words(found.steps)[-1]) == ("either", "deliver int from outside to a")
+    assert execute(scenario, 0, found.steps).identity == found.identity
+    explored = explore(scenario, progress=interrupt, stop_at_first=False)
+    assert [found.identity for found in explored.found] == ["either", "both"]
+    assert explored.reason == "interrupted"
+
+
 def test_progress_counts_schedules() -> None:
     said = []
     explore(UNRELATED, stop_at_first=False, progress=lambda schedules, stage: said.append((schedules, stage)))
     assert said[0] == (0, "0 states, 0 violations")
-    assert said[-1] == (0, "7 states, 3 violations")
+    assert said[-1] == (1, "8 states, 3 violations")
 
 
 def test_bounds_in_words() -> None:
@@ -240,21 +374,4 @@ def test_a_state_that_cannot_be_copied_is_refused() -> None:
     assert _refusal(scenario) == (
         "error: the state of the node 'a' cannot be copied: TypeError: cannot pickle 'generator' object\n"
         "  remedy: keep in nodes only what copy.deepcopy can copy"
-    )
-
-
-def test_nodes_that_share_something_are_refused() -> None:
-    shared: list[int] = []
-
-    class Sharing(Quiet):
-        def on_message(self, ctx: Context, sender: str, message: Any) -> None:
-            super().on_message(ctx, sender, message)
-            shared.append(message)
-            if len(shared) == 1:
-                ctx.send(ctx.me, "more")
-
-    scenario = Scenario(nodes={"a": Sharing}, running=["a"], before=[Send("a", 1), Send("a", 2)])
-    assert _refusal(scenario) == (
-        "error: what a sent as number 1 is not sent again\n"
-        "  remedy: nodes must not share anything, nor depend on anything but their state and their context"
     )

@@ -14,8 +14,7 @@ from clew.cli.recordings import violation_details, violation_text, what_next
 from clew.exploration import DEFAULT_TIMERS, Answer, Exploration, Found, explore
 from clew.report.plural import counted
 from clew.simulation.events import Wait
-from clew.simulation.execution import execute
-from clew.simulation.loading import Loaded, load_scenario
+from clew.simulation.loading import load_scenario
 from clew.simulation.recording import recorded, write_recording
 from clew.simulation.steps import describe
 
@@ -42,7 +41,7 @@ _EXIT_CODES = {
     default=0,
     show_default=True,
     metavar="N",
-    help="How many messages each link loses, at most (where the scenario has loss).",
+    help="How often each link loses a message, at most (where the scenario has loss).",
 )
 @click.option(
     "--duplicates",
@@ -50,7 +49,7 @@ _EXIT_CODES = {
     default=0,
     show_default=True,
     metavar="N",
-    help="How many messages each link duplicates, at most (where the scenario has duplication).",
+    help="How often each link duplicates a message, at most (where the scenario has duplication).",
 )
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="For what the nodes draw.")
 @click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
@@ -86,28 +85,27 @@ def explore_command(
             time_limit=time_limit,
             progress=progress,
         )
-    say(harmless("".join(f"{line}\n" for line in _lines(explored, loaded, seed, output))))
+    say(harmless("".join(f"{line}\n" for line in _lines(explored, output))))
     if explored.found and output is not None:
         write_file(output, write_recording(recorded(loaded, seed, explored.found[0].steps)))
     sys.exit(_EXIT_CODES[explored.answer])
 
 
-def _lines(explored: Exploration, loaded: Loaded, seed: int, output: str | None) -> Iterator[str]:
+def _lines(explored: Exploration, output: str | None) -> Iterator[str]:
     if explored.answer is Answer.ALL_EXPLORED:
         yield "NO VIOLATION: all schedules within the bounds are explored."
     elif explored.answer is Answer.INCOMPLETE:
         yield f"INCOMPLETE: {explored.reason}; no violation so far."
     for found in explored.found:
-        yield from _violation(found, loaded, seed)
+        yield from _violation(found)
     if explored.found:
         yield from what_next(output)
     yield from _explored(explored)
 
 
-def _violation(found: Found, loaded: Loaded, seed: int) -> Iterator[str]:
-    execution = execute(loaded.scenario, seed, found.steps)
-    yield f"VIOLATION: {violation_text(found.broken, execution.deliveries)}."
-    yield from violation_details(found.broken, execution.trace)
+def _violation(found: Found) -> Iterator[str]:
+    yield f"VIOLATION: {violation_text(found.broken, found.deliveries)}."
+    yield from violation_details(found.broken, found.trace)
     yield "  schedule:" if found.steps else "  schedule: none, it is so from the beginning"
     number = 0
     for step in found.steps:
@@ -125,4 +123,9 @@ def _explored(explored: Exploration) -> Iterator[str]:
     yield f"  explored: {', '.join(counts)}"
     if explored.answer is Answer.VIOLATION and explored.reason is not None:
         yield f"  not everything is explored: {explored.reason}"
+    if explored.waiting and not explored.undone:
+        schedules = f"{explored.waiting} of {counted(explored.schedules, 'schedule')}"
+        yield f"  in {schedules} a wait never ends, and what follows it does not happen"
+    if not explored.invariants and explored.answer is not Answer.VIOLATION:
+        yield "  checked: only that no handler raises; the scenario has no invariants"
     yield f"  bounds: {explored.bounds}"

@@ -12,22 +12,17 @@ from typing import NamedTuple
 
 from clew.exploration.dependence import EVERYTHING, Footprint, Thing, footprint
 from clew.exploration.event import Event, Key, Name, Rank
-from clew.exploration.system import NotRepeatableError, System
+from clew.exploration.ledger import Ledger, Offer
+from clew.exploration.repetition import NotRepeatableError, effect_of
+from clew.exploration.system import System
 from clew.simulation.events import CodeBlock, External, Heal, Partition, Restart, Send, Start, Stop
 from clew.simulation.execution import find
 from clew.simulation.pool import OUTSIDE, Envelope, Link
-from clew.simulation.steps import Act, Do, Step, act_of, perform
+from clew.simulation.steps import Act, Do, Step, act_of, describe, perform
 from clew.simulation.world import Happened
 
 _DO = {Rank.DELIVER: Do.DELIVER, Rank.TIMER: Do.DELIVER, Rank.LOSE: Do.LOSE, Rank.DUPLICATE: Do.DUPLICATE}
 _GLOBAL = Footprint(frozenset({EVERYTHING}), frozenset())
-
-
-class Offer(NamedTuple):
-    """Something that can happen next, unless the event at the place ``blocker`` (-1: none) prevents it for now."""
-
-    envelope: Envelope | None
-    blocker: int = -1
 
 
 class Race(NamedTuple):
@@ -62,18 +57,17 @@ class Driver:
         self._local = {name: system.at_start(name) for name in (*system.names, OUTSIDE)}
         self._era = 0
         self._creators: dict[Name, int] = {}
-        self._fired: dict[str, int] = {}
-        self._spent: dict[tuple[Rank, Link], list[int]] = {}
-        self._duplicated: set[Name] = set()
-        self._held: dict[Link, int] = {}
-        #: Where the last message of a link was delivered or lost.
-        self._taken: dict[Link, int] = {}
-        self.item = 0
+        self._ledger = Ledger(system)
         self.world = system.world()
         for event in events:
             self._redo(event)
         self.world.history = []
-        self._offers = self._look()
+        self._offers = self._ledger.offers(self.world.pool)
+
+    @property
+    def item(self) -> int:
+        """How many events from outside there were."""
+        return self._ledger.item
 
     @property
     def local(self) -> tuple[int, ...]:
@@ -84,41 +78,7 @@ class Driver:
 
     def possible(self) -> list[Key]:
         """What can happen next, in the order in which it is to be tried."""
-        return sorted(key for key, offer in self._offers.items() if offer.blocker < 0)
-
-    def _look(self) -> dict[Key, Offer]:
-        system, pool = self._system, self.world.pool
-        offers: dict[Key, Offer] = {}
-        if self.item < len(system.plan) and not system.plan[self.item].is_global:
-            offers[Key(Rank.OUTSIDE, OUTSIDE, self.item)] = Offer(None)
-        for envelope in pool.timers:
-            if self._fired.get(envelope.target, 0) < system.bounds.timers:
-                offers[Key(Rank.TIMER, envelope.source, envelope.nth)] = Offer(envelope)
-        for envelope in pool.messages:
-            self._offer(offers, envelope, -1)
-        if self._held:
-            self._offer_held(offers)
-        return offers
-
-    def _offer_held(self, offers: dict[Key, Offer]) -> None:
-        first: set[Link] = set()
-        for envelope in self.world.pool:
-            link = (envelope.source, envelope.target)
-            if link in self._held and not (self._system.fifo and link in first):
-                first.add(link)
-                self._offer(offers, envelope, self._held[link])
-
-    def _offer(self, offers: dict[Key, Offer], envelope: Envelope, blocker: int) -> None:
-        if envelope.timer:
-            return
-        source, nth, bounds = envelope.source, envelope.nth, self._system.bounds
-        offers[Key(Rank.DELIVER, source, nth)] = Offer(envelope, blocker)
-        for rank, most in ((Rank.LOSE, bounds.losses), (Rank.DUPLICATE, bounds.duplicates)):
-            if most and not (rank is Rank.DUPLICATE and (source, nth) in self._duplicated):
-                # With nothing left to spend, it is the event that spent the last that prevents this one.
-                spent = self._spent.get((rank, (source, envelope.target)), [])[most - 1 :]
-                reasons = [place for place in (blocker, *spent) if place >= 0]
-                offers[Key(rank, source, nth)] = Offer(envelope, min(reasons, default=-1))
+        return sorted(key for key, offer in self._offers.items() if offer.is_possible)
 
     # -- doing it ------------------------------------------------------------------------------------------------
 
@@ -131,17 +91,12 @@ class Driver:
         envelope = self._offers[key].envelope
         item = self._system.plan[key.nth] if envelope is None else None
         before = self._counted() if item else {}
-        self.world.failure = None
-        self._system.performed += 1
         if envelope is not None:
             step: Step | None = act_of(self._system.scenario, envelope, _DO[key.rank])
-            perform(self.world, envelope, _DO[key.rank])
         else:
             assert item is not None
             step = item.event
-            if step is not None:
-                self.world.inject(step)
-        happened = self.world.history.pop() if self.world.history else None
+        happened = self._perform(step, envelope)
         held = self._held_now(step)
         mark = self._footprint(key, happened, held)
         preds = self._predecessors(mark)
@@ -150,6 +105,8 @@ class Driver:
         self._note_races(place, event, preds)
         self._account(event)
         self._note_prevented(place, key)
+        if happened is not None:
+            self._compare(event, happened)
         return event
 
     def do_global(self) -> Event:
@@ -159,16 +116,37 @@ class Driver:
         return self.do(key)
 
     def _redo(self, event: Event) -> None:
-        self._system.performed += 1
-        step = event.step
-        if isinstance(step, Act):
-            envelope = find(self.world, step)
+        envelope = None
+        if isinstance(event.step, Act):
+            envelope = find(self.world, event.step)
             if envelope is None:
-                raise NotRepeatableError(f"a schedule cannot be executed again: {step}, and nothing is on its way")
+                what = f"a schedule cannot be executed again: {event.step}, and nothing is on its way"
+                raise NotRepeatableError(what)
+        # Recording costs time, and hardly any event is executed for the second time only.
+        self.world.history = [] if self._system.repetition.happened_once(_history(event)) else None
+        happened = self._perform(event.step, envelope)
+        self._account(event)
+        if happened is not None:
+            self._compare(event, happened)
+
+    def _perform(self, step: Step | None, envelope: Envelope | None) -> Happened | None:
+        self.world.failure = None
+        self._system.performed += 1
+        if envelope is not None:
+            assert isinstance(step, Act)
             perform(self.world, envelope, step.do)
         elif step is not None:
+            assert not isinstance(step, Act)
             self.world.inject(step)
-        self._account(event)
+        return self.world.history.pop() if self.world.history else None
+
+    def _compare(self, event: Event, happened: Happened) -> None:
+        """Hold what an event did against what it did in other executions."""
+        effect = effect_of(happened, self.world)
+        if effect is not None:
+            assert event.step is not None
+            what = f"'{describe(event.step)}'"
+            self._system.repetition.compare(_history(event), effect, what, self.events, len(self.events) - 1)
 
     # -- what it was ---------------------------------------------------------------------------------------------
 
@@ -201,6 +179,7 @@ class Driver:
         local = system.local(key, was, self._creator(key), self._era)
         system.keep_footprint(local, mark, step)
         self._keep_states(step, node, local, whole)
+        system.note_draws(world, world.processes if mark.is_global else [node] if node else [])
         return Event(
             key, step, gate, node, chain, nth, tuple(clock), mark, local, was, whole,
             tuple((e.source, e.nth) for e in happened.sent) if happened else (),
@@ -210,12 +189,12 @@ class Driver:
     def _footprint(self, key: Key, happened: Happened | None, held: tuple[Link, ...]) -> Footprint:
         if happened is None or (key.rank is Rank.OUTSIDE and self._system.plan[key.nth].is_global):
             return _GLOBAL
-        changed = {*held} ^ {*self._held} if isinstance(happened.what, Partition | Heal) else ()
+        changed = {*held} ^ {*self._ledger.held} if isinstance(happened.what, Partition | Heal) else ()
         return footprint(happened, changed)
 
     def _held_now(self, step: Step | None) -> tuple[Link, ...]:
         if not isinstance(step, Partition | Heal | CodeBlock):
-            return tuple(self._held)
+            return self._ledger.held
         return tuple(link for link in self._system.links if self.world.pool.is_held(*link))
 
     def _counted(self, also: dict[Link, int] | None = None) -> dict[Link, int]:
@@ -264,7 +243,7 @@ class Driver:
         key, other = event.key, early.key
         if key.rank is Rank.OUTSIDE:
             return other.rank is not Rank.OUTSIDE
-        if key.name in early.created:
+        if key.name in early.created or other == key.previous:
             return False
         if key.rank is Rank.TIMER:
             return True
@@ -277,29 +256,28 @@ class Driver:
         return not (in_line and other.rank in (Rank.DELIVER, Rank.LOSE))
 
     def _note_prevented(self, place: int, done: Key) -> None:
-        """What this event made impossible, and what it would have made possible but for an earlier one."""
-        old, new = self._offers, self._look()
+        """Note what this event made impossible, and what it made possible that could have come earlier still."""
+        old, new = self._offers, self._ledger.offers(self.world.pool)
         for key in sorted(old):
-            if key != done and old[key].blocker < 0 and (key not in new or new[key].blocker >= 0):
-                self._prevented(place, key, old[key], ())
+            if key != done and old[key].is_possible and not (key in new and new[key].is_possible):
+                self._prevented(place, key, old[key])
         for key in sorted(new):
-            if key not in old and new[key].blocker >= 0:
-                self._prevented(new[key].blocker, key, new[key], self._enabling(key, new[key]))
+            if key not in old:
+                for by in self._ledger.preventing(new[key]):
+                    if not self._needs(key, new[key], self.events[by]):
+                        self._prevented(by, key, new[key])
         self._offers = new
 
-    def _enabling(self, key: Key, offer: Offer) -> tuple[int, ...]:
-        """The places of the events without which a message that is blocked would not be the next of its link."""
-        assert offer.envelope is not None
-        creator = self._creators.get(key.name, -1)
-        link = (offer.envelope.source, offer.envelope.target)
-        return (creator, self._taken.get(link, -1)) if self._system.fifo else (creator,)
+    def _needs(self, key: Key, offer: Offer, earlier: Event) -> bool:
+        """Whether a message would not be there, or not be the next of its link, without an earlier event."""
+        assert offer.link is not None
+        places = [self._creators.get(key.name, -1), *self._ledger.enabling(key, offer.link)]
+        return any(place >= 0 and self.events[place].is_after(earlier) for place in places)
 
-    def _prevented(self, by: int, key: Key, offer: Offer, enabling: tuple[int, ...]) -> None:
-        """``enabling``: the places of the events without which it would not be possible (-1: none)."""
-        if by < self._base or any(p >= 0 and self.events[p].is_after(self.events[by]) for p in enabling):
-            return
-        assert offer.envelope is not None
-        self.races.append(Race(by, -1, key, _node(key, offer.envelope), len(self.events) - 1))
+    def _prevented(self, by: int, key: Key, offer: Offer) -> None:
+        if by >= self._base:
+            assert offer.envelope is not None
+            self.races.append(Race(by, -1, key, _node(key, offer.envelope), len(self.events) - 1))
 
     def reversal(self, race: Race) -> list[Event]:
         """What else happened, from the first event of a race on, that depends on neither of the two."""
@@ -344,30 +322,15 @@ class Driver:
             self._readers.setdefault(thing, []).append(place)
         if event.node is not None:
             self._local[event.node] = event.local
-        if event.key.rank is Rank.OUTSIDE:
-            self._account_outside(event, place)
-        else:
-            self._account_bounds(event, place)
-
-    def _account_outside(self, event: Event, place: int) -> None:
-        self.item += 1
-        self._held = {link: self._held.get(link, place) for link in event.held}
+        self._ledger.account(event, place)
         if isinstance(event.step, CodeBlock):
             self._era = event.whole
             self._local = {name: self._system.after_code(event.whole, name) for name in self._local}
 
-    def _account_bounds(self, event: Event, place: int) -> None:
-        assert isinstance(event.step, Act)
-        if event.key.rank is Rank.TIMER:
-            self._fired[event.step.target] = self._fired.get(event.step.target, 0) + 1
-            return
-        link = (event.step.source, event.step.target)
-        if event.key.rank is not Rank.DUPLICATE and link[0] != OUTSIDE:
-            self._taken[link] = place
-        if event.key.rank is not Rank.DELIVER:
-            self._spent.setdefault((event.key.rank, link), []).append(place)
-            if event.key.rank is Rank.DUPLICATE:
-                self._duplicated.add(event.key.name)
+
+def _history(event: Event) -> int:
+    """Return the number of the history on which the effect of an event depends: arbitrary code sees everything."""
+    return event.whole if isinstance(event.step, CodeBlock) else event.local
 
 
 def _node(key: Key, what: Envelope | External | None) -> str | None:

@@ -32,15 +32,24 @@ class Rank(enum.IntEnum):
 
 
 class Key(NamedTuple):
-    """What can happen next, the same in all executions in which it can; from outside, ``nth`` counts from 0."""
+    """What can happen next, the same in all executions in which it can; from outside, ``nth`` counts from 0.
+
+    ``again``: how often the message was duplicated before, for a duplicate.
+    """
 
     rank: Rank
     source: str
     nth: int
+    again: int = 0
 
     @property
     def name(self) -> Name:
         return (self.source, self.nth)
+
+    @property
+    def previous(self) -> Key | None:
+        """The duplicate of the same message before this one."""
+        return self._replace(again=self.again - 1) if self.again else None
 
 
 class Event(NamedTuple):

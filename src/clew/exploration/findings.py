@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from clew.exploration.driver import Driver
 from clew.exploration.event import Event, steps_of
+from clew.exploration.repetition import NotRepeatableError
 from clew.exploration.result import Found
-from clew.exploration.system import NotRepeatableError, System
+from clew.exploration.system import System
 
 
 class Findings:
@@ -62,13 +63,27 @@ class Findings:
         """Whether a schedule of this many events is shorter than what is known."""
         return identity not in self._shortest or size < len(self._shortest[identity])
 
-    def found(self) -> tuple[Found, ...]:
-        """The violations, each shown by an execution, the shortest first.
+    def found(self, *, interrupted: bool) -> tuple[Found, ...]:
+        """Return the violations, each shown by an execution, the shortest first.
 
         Nothing else breaks on the way to the first: the schedule to that would be shorter.
         """
-        ordered = sorted(self._shortest.items(), key=lambda item: (len(item[1]), item[0]))
-        return tuple(self._shown(identity, events) for identity, events in ordered)
+        if interrupted:
+            self._look_on_the_way()
+        return tuple(self._shown(identity, events) for identity, events in self._ordered())
+
+    def _ordered(self) -> list[tuple[str, tuple[Event, ...]]]:
+        return sorted(self._shortest.items(), key=lambda item: (len(item[1]), item[0]))
+
+    def _look_on_the_way(self) -> None:
+        """Look at the states before the first violation, if they were not yet: cuts come the largest first."""
+        for _, events in self._ordered()[:1]:
+            for size in range(len(events)):
+                world = Driver(self._system, list(events[:size]), size).world
+                broken = self._system.scenario.look(world)
+                if broken is not None:
+                    self._keep(self._system.scenario.same(broken, world), events[:size])
+                    return
 
     def _shown(self, identity: str, events: tuple[Event, ...]) -> Found:
         scenario = self._system.scenario
@@ -76,4 +91,4 @@ class Findings:
         broken = scenario.look(world)
         if broken is None or scenario.same(broken, world) != identity:
             raise NotRepeatableError(f"a violation ({identity}) is gone when the same schedule is executed again")
-        return Found(broken, identity, steps_of(events))
+        return Found(broken, identity, steps_of(events), world.failure.trace if world.failure else None)

@@ -6,8 +6,9 @@ import enum
 from dataclasses import dataclass
 
 from clew.exploration.plan import Bounds
+from clew.simulation.events import External
 from clew.simulation.scenario import Broken
-from clew.simulation.steps import Step
+from clew.simulation.steps import Act, Do, Step
 
 
 class Answer(enum.Enum):
@@ -20,11 +21,20 @@ class Answer(enum.Enum):
 
 @dataclass(frozen=True)
 class Found:
-    """A violation: what broke, its identity, and the shortest schedule seen that leads to it."""
+    """A violation: what broke, its identity, and the shortest schedule seen that leads to it.
+
+    ``trace``: that of an exception.
+    """
 
     broken: Broken
     identity: str
     steps: tuple[Step, ...]
+    trace: str | None = None
+
+    @property
+    def deliveries(self) -> int:
+        """How many messages are delivered and timers go off on the way."""
+        return sum(isinstance(step, Act) and step.do is Do.DELIVER for step in self.steps)
 
 
 @dataclass(frozen=True)
@@ -32,7 +42,12 @@ class Exploration:
     """``schedules``: complete executions, no two of one class.  ``states``: global states that were looked at.
 
     ``events``: executed, also again.  ``blocked``: executions that were begun and led to nothing new.
-    ``reason``: why not everything is explored, None if it is.  ``found``: one for each identity.
+    ``reasons``: why this is no certificate; none if it is, or if exploring ended at the first violation.
+    ``found``: one for each identity.
+    ``invariants``: the names of those that were looked at; that no handler raises always is.
+    ``drew``: nodes that draw random numbers, of which those of one seed are explored.
+    ``undone``: events from outside that come in no schedule, mostly because what they wait for never comes.
+    ``waiting``: how many of the schedules end while the next event from outside still waits.
     """
 
     answer: Answer
@@ -41,5 +56,14 @@ class Exploration:
     events: int
     blocked: int
     bounds: Bounds
-    reason: str | None
+    reasons: tuple[str, ...]
     found: tuple[Found, ...]
+    invariants: tuple[str, ...]
+    drew: tuple[str, ...]
+    undone: tuple[External, ...]
+    waiting: int
+
+    @property
+    def reason(self) -> str | None:
+        """All reasons in one sentence."""
+        return "; ".join(self.reasons) or None

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clew.errors import BudgetExhaustedError, UsageError
+from clew.exploration.coverage import Coverage
 from clew.exploration.cuts import Cuts
 from clew.exploration.dpor import Dpor, End, Made
 from clew.exploration.driver import Driver
 from clew.exploration.event import Event, Rank, steps_of
 from clew.exploration.findings import Findings
 from clew.exploration.plan import DEFAULT_TIMERS, Bounds
-from clew.exploration.result import Answer, Exploration
+from clew.exploration.repetition import NotRepeatableError
+from clew.exploration.result import Answer, Exploration, Found
 from clew.exploration.system import System
 from clew.interrupt import Deadline
 from clew.simulation.events import WaitCondition, WaitQuiescence
@@ -24,7 +26,8 @@ from clew.simulation.loading import Loaded, as_loaded
 from clew.simulation.pool import Link
 from clew.simulation.scenario import Scenario
 from clew.simulation.steps import Step
-from clew.simulation.user_code import ask
+from clew.simulation.suspects import suspects
+from clew.simulation.user_code import ask, name_of
 from clew.simulation.watchdog import step_limit
 
 #: Called now and then with the number of schedules and a word on the current stage.
@@ -47,9 +50,9 @@ def explore(
 ) -> Exploration:
     """Execute every schedule of a scenario, one of each class of schedules that differ in unrelated events only.
 
-    - ``timers``: how often timers may go off at each node; ``losses``, ``duplicates``: how many messages each link
-      may lose or duplicate, where the scenario has loss or duplication.
-    - ``seed``: for what the nodes draw.
+    - ``timers``: how often timers may go off at each node; ``losses``, ``duplicates``: how often each link may
+      lose or duplicate a message (also the same one again), where the scenario has loss or duplication.
+    - ``seed``: for what the nodes draw; if they do, the answer says ``incomplete``.
     - ``stop_at_first``: end at the first violation; otherwise go on, and give one for each identity.
     - ``time_limit`` in seconds.  Ctrl-C ends the exploration, too; the answer then says ``incomplete``.
     - ``progress``: called with the number of schedules and the stage, now and then.
@@ -58,13 +61,16 @@ def explore(
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"--time-limit is {time_limit:g}", remedy="give a number larger than 0")
     loaded = as_loaded(scenario)
-    system = System(loaded.scenario, Bounds(timers, losses, duplicates), seed)
+    bounds = Bounds(timers, losses, duplicates)
     deadline = Deadline(time_limit)
-    search = Search(system, deadline, stop_at_first, visit)
-    if progress is not None:
-        deadline.heartbeat = lambda: progress(search.schedules, search.stage)
-    with deadline.listening(), step_limit(loaded.scenario.step_seconds):
-        return search.run()
+    try:
+        with deadline.listening(), step_limit(loaded.scenario.step_seconds):
+            search = Search(System(loaded.scenario, bounds, seed), deadline, stop_at_first, visit)
+            if progress is not None:
+                deadline.heartbeat = lambda: progress(search.schedules, search.stage)
+            return search.run()
+    except NotRepeatableError as error:
+        raise NotRepeatableError(error.what, suspects(loaded.modules)) from error
 
 
 class Search:
@@ -77,7 +83,7 @@ class Search:
         self._stop_at_first = stop_at_first
         self._visit = visit
         self._blocked = 0
-        self._cut_short = False
+        self._coverage = Coverage(system)
         self._findings = Findings(system)
 
     @property
@@ -85,29 +91,43 @@ class Search:
         return f"{self._findings.states} states, {len(self._findings)} violations"
 
     def run(self) -> Exploration:
-        reason = None
+        ended = None
         self._findings.at_first()
         try:
-            if not self._findings:
-                self._explore()
+            if self._findings:
+                ended = (
+                    None
+                    if self._stop_at_first
+                    else "a node raises before the first event, so no schedule is explored"
+                )
+            elif self._explore():
+                self._execute_twice()
+                self._coverage.is_all = True
         except BudgetExhaustedError as limit:
-            reason = str(limit)
-        if reason is None and self._cut_short:
-            reason = f"executions were cut short at {self._system.scenario.steps} steps"
-        found = self._findings.found()[: 1 if self._stop_at_first else None]
-        answer = Answer.VIOLATION if found else Answer.INCOMPLETE if reason else Answer.ALL_EXPLORED
+            ended = str(limit)
+        found = self._findings.found(interrupted=ended is not None)
+        return self._conclude(found[:1] if self._stop_at_first else found, ended)
+
+    def _conclude(self, found: tuple[Found, ...], ended: str | None) -> Exploration:
+        system, coverage = self._system, self._coverage
+        reasons = () if found and self._stop_at_first else (*([ended] if ended else ()), *coverage.gaps())
         return Exploration(
-            answer,
-            self.schedules,
-            self._findings.states,
-            self._system.performed,
-            self._blocked,
-            self._system.bounds,
-            reason,
-            found,
+            answer=Answer.VIOLATION if found else Answer.INCOMPLETE if reasons else Answer.ALL_EXPLORED,
+            schedules=self.schedules,
+            states=self._findings.states,
+            events=system.performed,
+            blocked=self._blocked,
+            bounds=system.bounds,
+            reasons=reasons,
+            found=found,
+            invariants=tuple(map(name_of, system.scenario.invariants)),
+            drew=coverage.drew,
+            undone=coverage.undone,
+            waiting=coverage.waiting,
         )
 
-    def _explore(self) -> None:
+    def _explore(self) -> bool:
+        """Look at everything; False if it ended at a violation."""
         pending: list[tuple[Event, ...]] = [()]
         while pending:
             prefix = pending.pop()
@@ -115,7 +135,16 @@ class Search:
             for made in Dpor(self._system, prefix, self._deadline).executions():
                 pending += self._examined(made, cuts)
                 if self._findings and self._stop_at_first:
-                    return
+                    return False
+        return True
+
+    def _execute_twice(self) -> None:
+        """Execute what was executed only once again: nodes that never do the same twice would not be noticed."""
+        searched = self._system.performed
+        for execution in self._system.repetition.executed_once():
+            self._deadline.check()
+            Driver(self._system, list(execution), len(execution))
+        self._system.performed = searched
 
     def _examined(self, made: Made, cuts: Cuts) -> list[tuple[Event, ...]]:
         """Look at what an execution passed through; the beginnings of the phases that follow."""
@@ -123,15 +152,17 @@ class Search:
             self._blocked += 1
             return []
         driver = made.driver
-        self._cut_short = self._cut_short or made.end is End.CUT_SHORT
+        self._coverage.note(driver.events, cut_short=made.end is End.CUT_SHORT)
         for event in driver.events[made.new :]:
             self._findings.event(event, driver.events)
         needed = self._system.keeps_states or driver.item < len(self._system.plan)
         following = self._look_at_cuts(driver, cuts) if needed else []
-        # An execution after which something else can happen is not complete.
+        # An execution after which something else can happen, or could but for the bound, is not complete.
         goes_on = any(len(beginning) == len(driver.events) + 1 for beginning in following)
-        if made.end is End.COMPLETE and not goes_on:
+        at_bound = driver.item < len(self._system.plan) and len(driver.events) >= self._system.scenario.steps
+        if made.end is End.COMPLETE and not goes_on and not at_bound:
             self.schedules += 1
+            self._coverage.waiting += driver.item < len(self._system.plan)
             if self._visit is not None:
                 self._visit(steps_of(driver.events))
         return following
@@ -148,10 +179,11 @@ class Search:
                 broken = findings.state(up, cut.local)
                 if broken is not None and findings.is_shorter(broken, cut.size):
                     findings.keep(broken, cut.events(driver.events))
-            if cut.outside == driver.item < len(plan):
+            # An execution that was cut short may not have come to what looks at everything.
+            if cut.outside == driver.item < len(plan) and plan[driver.item].is_global:
                 events = cut.events(driver.events)
                 if self._goes_on(events, driver.item, last.held if last else ()):
-                    following.append(self._gone_on(events))
+                    following += self._gone_on(events)
         return following
 
     # -- from phase to phase -------------------------------------------------------------------------------------
@@ -171,7 +203,11 @@ class Search:
                 return bool(ask(f"the condition '{name}'", condition, world, remedy=remedy))
         return True
 
-    def _gone_on(self, events: tuple[Event, ...]) -> tuple[Event, ...]:
+    def _gone_on(self, events: tuple[Event, ...]) -> list[tuple[Event, ...]]:
+        if len(events) >= self._system.scenario.steps:
+            self._coverage.note(events, cut_short=True)
+            return []
         driver = Driver(self._system, list(events), len(events))
         self._findings.event(driver.do_global(), driver.events)
-        return tuple(driver.events)
+        self._coverage.note(driver.events)
+        return [tuple(driver.events)]

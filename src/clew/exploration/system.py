@@ -8,29 +8,25 @@ the node after it.
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from clew.errors import UsageError
 from clew.exploration.dependence import Footprint
 from clew.exploration.event import Key
 from clew.exploration.plan import Bounds, planned
+from clew.exploration.repetition import NotRepeatableError, Repetition, effect_of_beginning
 from clew.simulation.events import WaitQuiescence
 from clew.simulation.pool import OUTSIDE, Link
 from clew.simulation.scenario import Network, Scenario
 from clew.simulation.world import World
 
 
-class NotRepeatableError(UsageError):
-    """The same schedule led to something else."""
-
-    def __init__(self, what: str) -> None:
-        remedy = "nodes must not share anything, nor depend on anything but their state and their context"
-        super().__init__(what, remedy=remedy)
-
-
 class System:
-    """``performed`` counts the events that were executed, those that were executed again included."""
+    """``performed`` counts the events that were executed, those that were executed again included.
+
+    ``drew``: the nodes that took random numbers from their context.
+    """
 
     def __init__(self, scenario: Scenario, bounds: Bounds, seed: int) -> None:
         self.scenario = scenario
@@ -47,6 +43,8 @@ class System:
         self.footprints: dict[int, Footprint] = {}
         self.states: dict[int, Any] = {}
         self.performed = 0
+        self.drew: set[str] = set()
+        self.repetition = Repetition()
         self._numbers: dict[Hashable, int] = {}
         self._begin()
         places: list[str | Link] = [*self.names, OUTSIDE]
@@ -66,6 +64,9 @@ class System:
                 self.counted[link] = self.counted.get(link, 0) + 1
         for name in self.running:
             self.keep_state(self.at_start(name), name, world)
+        self.note_draws(world, self.running)
+        for each in (world, self.world()):
+            self.repetition.compare(self.number("beginning"), effect_of_beginning(each), "the beginning")
 
     @property
     def chains(self) -> int:
@@ -103,15 +104,18 @@ class System:
         """Remember the node as it is after this history."""
         if not self.keeps_states or local in self.states or node not in world.nodes:
             return
-        # A node may keep its context, which is no part of its state.
-        apart = {id(shared): shared for shared in (world, *world.processes.values())}
         try:
-            self.states[local] = copy.deepcopy(world.nodes[node], apart)
+            # A node may keep its context, and that the world, which is no part of its state.
+            self.states[local] = copy.deepcopy(world.nodes[node], {id(world): world})
         except Exception as error:
             raise UsageError(
                 f"the state of the node '{node}' cannot be copied: {type(error).__name__}: {error}",
                 remedy="keep in nodes only what copy.deepcopy can copy",
             ) from error
+
+    def note_draws(self, world: World, names: Iterable[str]) -> None:
+        """Remember which of these nodes have drawn random numbers."""
+        self.drew.update(name for name in names if name in world.processes and world.processes[name].drew)
 
     def nodes(self, up: tuple[str, ...], local: tuple[int, ...]) -> dict[str, Any]:
         """The nodes that are up, as they were after these histories (one for each node of the scenario)."""

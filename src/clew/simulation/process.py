@@ -6,6 +6,7 @@ and go on from one life to the next; everything else begins anew.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import re
 import traceback
@@ -116,6 +117,20 @@ class Process:
         if self._random is None:
             return ""
         return hashlib.sha256(repr(self._random.getstate()).encode()).hexdigest()
+
+    @property
+    def drew(self) -> bool:
+        """Whether its handlers asked for random numbers."""
+        return self._random is not None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Process:
+        """Keep a context as it is now for whoever keeps the state of a node: storage and clock go on."""
+        stored = copy.deepcopy(self.durable, memo)
+        twin = Process(self._world, self.me, self.node, stored, self._seed, self.now)
+        memo[id(self)] = twin
+        twin.node = copy.deepcopy(self.node, memo)
+        twin._random = copy.deepcopy(self._random, memo)
+        return twin
 
     def send(self, target: str, message: Any) -> None:
         self._world.send(self.me, target, message, self.now)
