@@ -34,6 +34,7 @@ def random_sequence_scenario(random: Random) -> Scenario:
     """Draw a program with externals that come in brackets."""
     names = ["a", "b", "c"][: random.choice((2, 3, 3, 3))]
     hops = random.choice((1, 1, 2, 2, 3))
+    loss, duplication = random.choice(((0, 0), (0, 0), (0.5, 0), (0.5, 0), (0, 0.5), (0.5, 0.5)))
     timed, raising = random.choice((0.0, 0.0, 0.2)), random.choice((0.0, 0.0, 0.1))
     tables = {name: _table(random, names, timed, raising) for name in names}
     return Scenario(
@@ -43,8 +44,8 @@ def random_sequence_scenario(random: Random) -> Scenario:
         after=random.choice(((), (WaitQuiescence(),), (WaitQuiescence(), Send(random.choice(names), Note(0, 0))))),
         invariants=random_invariants(random, names),
         network=random.choice((Network.FIFO, Network.FIFO, Network.REORDERING)),
-        loss=random.choice((0, 0, 0.5)),
-        duplication=random.choice((0, 0, 0.5)),
+        loss=loss,
+        duplication=duplication,
         steps=200,
     )
 

@@ -106,7 +106,7 @@ def _drawn(random: Random, draw: Callable[[Random], Scenario] = random_scenario)
 
 def _drawn_sequence(random: Random) -> tuple[Scenario, Limits]:
     scenario = random_sequence_scenario(random)
-    return scenario, Limits(random.randint(0, 2), random.choice((0, 0, 1, 2)), random.choice((0, 0, 1, 2)))
+    return scenario, Limits(random.choice((0, 1, 1, 2)), random.choice((1, 1, 2)), random.choice((1, 1, 2)))
 
 
 @settings(max_examples=_EXAMPLES // 4)

@@ -61,6 +61,14 @@ class Relay(Quiet):
         ctx.send("b", message)
 
 
+class RelayAndSender(Relay):
+    """Has sent something to b before."""
+
+    def on_start(self, ctx: Context) -> None:
+        super().on_start(ctx)
+        ctx.send("b", 0)
+
+
 class Chain(Quiet):
     """Passes on what it gets, from a to b and from b to c."""
 
@@ -128,6 +136,7 @@ TWO: Nodes = {"b": Quiet, "a": sender("b", "b")}
 UNRELATED: Nodes = {"b": Quiet, "d": Quiet, "a": sender("b"), "c": sender("d")}
 CHAIN: Nodes = {"a": Chain, "b": Chain, "c": Chain}
 RELAY: Nodes = {"b": Quiet, "a": Relay}
+AGAIN: Nodes = {"b": Quiet, "a": RelayAndSender}
 GAME: Nodes = {"a": PingPong, "b": PingPong}
 LINES: Nodes = {"r": Quiet, "a": sender("r", "r"), "b": sender("r", "r")}
 MEETING: Nodes = {"r": Quiet, "a": sender("r"), "b": sender("r")}
@@ -207,6 +216,22 @@ CASES = [
     Case("losses in line", cluster(TWO), 4, Limits(losses=2)),
     # Both delivered in two orders; one of the two lost, before or after the other is delivered.
     Case("a loss, any order", cluster(TWO, reordering=True), 6, Limits(losses=1)),
+    # Neither message is lost, or one of the two; none of them, the first or both are out of the way before the
+    # partition.  If that from outside is lost, there is one message: 3 * 3 + 2 * 2.
+    Case(
+        "a loss before or after a partition",
+        cluster(AGAIN, Send("a", 1), Partition("a", "b"), Heal()),
+        13,
+        Limits(losses=1),
+    ),
+    # With the first lost, the second is delivered before or after the partition; otherwise it may be lost, too.  If
+    # that from outside is lost, there is no second: 2 + 4 + 2.
+    Case(
+        "a loss long before a partition",
+        cluster(AGAIN, WaitQuiescence(), Send("a", 1), Partition("a", "b"), Heal()),
+        8,
+        Limits(losses=1),
+    ),
     Case("a duplicate", cluster(ONE), 2, Limits(duplicates=1)),
     # No copy; the copy after the original, or before it.
     Case("a duplicate, any order", cluster(ONE, reordering=True), 3, Limits(duplicates=1)),

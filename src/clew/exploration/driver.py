@@ -84,7 +84,7 @@ class Driver:
 
     def do(self, key: Key) -> Event:
         """Let it happen, and note with what it races."""
-        if key not in self._offers:
+        if key not in self._offers or not self._offers[key].is_possible:
             raise NotRepeatableError(
                 f"what {key.source or 'the scenario'} sent as number {key.nth} is not sent again"
             )
