@@ -224,8 +224,8 @@ CASES = [
         13,
         Limits(losses=1),
     ),
-    # With the first lost, the second is delivered before or after the partition; otherwise it may be lost, too.  If
-    # that from outside is lost, there is no second: 2 + 4 + 2.
+    # With the first lost, the second is delivered before or after the partition; otherwise it may be lost, too.
+    # If that from outside is lost, there is no second: 2 + 4 + 2.
     Case(
         "a loss long before a partition",
         cluster(AGAIN, WaitQuiescence(), Send("a", 1), Partition("a", "b"), Heal()),

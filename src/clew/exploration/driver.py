@@ -2,8 +2,17 @@
 
 Two events race when they are dependent, nothing comes between them, and the later one could have come first.  An
 event that is prevented (its timer is cancelled, its node stops, its link is blocked) races with the one that
-prevents it, whether it was possible already or would have become so later.  Whatever can prevent the same event is
-dependent on each other, so when the first of them is taken away, with all that follows from it, none is left.
+prevents it.  So that no class of executions is missed, this must be noted for whatever is possible after all
+events that do not follow from the preventing one, and no longer after that:
+
+- what was possible just before it;
+- what becomes possible later in this execution, or would if it were not prevented, if it does not follow from the
+  preventing event: sending has nothing to do with whether the link is blocked, or with what is lost on it.  A heal
+  makes no difference: what is delivered after it can only come first if it precedes the partition, too.
+
+Everything else that allows an event is in order with what prevents it, so the first case is all there is.
+Whatever can prevent the same event is dependent on each other, so when the first of them is taken away, with all
+that follows from it, none is left.
 """
 
 from __future__ import annotations

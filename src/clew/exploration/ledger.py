@@ -91,9 +91,8 @@ class Ledger:
     def preventing(self, offer: Offer) -> list[int]:
         """Return the places of the events that prevent this, or would have if it had been there already.
 
-        Those that blocked its link count even if the link was freed since: what happens on it now comes after the
-        heal, and that after the partition, but when the partition is taken away with all that follows from it, the
-        heal is gone, too.  Where a bound was spent before a link was blocked, it is the bound that prevents it.
+        Those that blocked its link count even if the link was freed since: when such an event is taken away with
+        all that follows from it, the heal is gone, too.  After a bound was spent, nothing else prevents anything.
         """
         if offer.link is None:
             return []
