@@ -11,6 +11,7 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import NamedTuple
 
+from clew.dedalus.habits import OF_CHARACTER
 from clew.errors import Position, ProgramError
 
 NAME, STRING, SYMBOL, END = "name", "string", "symbol", "end"
@@ -91,20 +92,10 @@ class Text:
 
     def _no_token(self, offset: int) -> ProgramError:
         character = self.content[offset]
-        message, remedy = f"unexpected '{character}'", _HABITS.get(character, _ANY_OTHER)
+        message, remedy = f"unexpected '{character}'", OF_CHARACTER.get(character, _ANY_OTHER)
         if character == '"':
             message = "a string is not closed on its line"
         return ProgramError(message, position=self.position(offset), remedy=remedy)
 
 
 _ANY_OTHER = 'names consist of letters, digits and . _ ?; put other text in "quotes"'
-
-#: What people write who come from other languages.
-_HABITS = {
-    '"': 'close it with "',
-    "'": 'strings are in double quotes: "a"',
-    "=": "compare with ==",
-    "!": "negation is written notin, unequal is !=",
-    "#": "comments are // and /* */",
-    ":": "a rule is written head :- body;",
-}

@@ -20,8 +20,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar, cast
 
+from clew.dedalus.habits import OF_WORD, habit_between
 from clew.dedalus.lexer import END, NAME, STRING, Text, Token
 from clew.errors import Position, ProgramError
+from clew.program.constructs import CONSTRUCTS
 from clew.program.ir import (
     LARGEST_NUMBER,
     Aggregate,
@@ -114,9 +116,14 @@ class _Parser:
 
     def _unexpected(self, expected: str) -> ProgramError:
         token, before = self._token, self._tokens[max(0, self._next - 1)]
+        begins = self._next == 1 or (self._next > 1 and self._tokens[self._next - 2].text == ";")
+        habit = OF_WORD.get(before.text) if begins else None
+        habit = habit or habit_between(before.text, token.text, self._following.text)
         shown = token.text if len(token.text) <= 40 else token.text[:37] + "..."
         remedy = f"expected {expected}"
-        if before.text == "not" or token.text == "not":
+        if habit is not None:
+            remedy = habit
+        elif before.text == "not" or token.text == "not":
             remedy = "negation is written notin"
         elif before.text.endswith("."):
             remedy += "; clauses end with ';', not with '.'"
@@ -269,6 +276,10 @@ class _Parser:
         return Comparison(cast(ComparisonOp, op.text), left, self._scalar(), self._at(op))
 
     def _premise(self, name: Token, negated: bool) -> Premise:
+        if name.text in ("choose", "choice") and self._sees("(") and self._following.text == "(":
+            # Not choose(X, Y) in too many parentheses: no relation is read like this.
+            message = f"'{name.text}((X), (Y))' is {CONSTRUCTS[name.text].meaning}"
+            raise ProgramError(message, position=self._at(name), remedy=CONSTRUCTS[name.text].remedy)
         args = self._arguments(name, self._term)
         return Premise(name.text, args, negated, self._premise_time(self._time()), self._at(name))
 

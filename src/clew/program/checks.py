@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from clew.errors import Notice, Position, ProgramError
+from clew.program.constructs import refuse_constructs
 from clew.program.ir import (
     CRASH,
     CRASH_ARITY,
@@ -24,6 +25,7 @@ from clew.program.ir import (
     Wildcard,
     expr_vars,
 )
+from clew.program.nearest import nearest_name
 from clew.program.outcomes import POST, PRE
 from clew.program.strata import check_growth, check_strata
 
@@ -41,6 +43,7 @@ def checked(program: Program) -> Checked:
     _check_not_empty(program)
     _check_arities(program)
     _check_crash_is_built_in(program)
+    refuse_constructs(program)
     lonely = list(_lonely_negated_variables(program))
     program = _name_locations(_lonely_to_wildcards(program))
     for rule in program.rules:
@@ -215,10 +218,13 @@ def _undefined_relations(program: Program) -> Iterator[Notice]:
         for premise in rule.premises:
             if premise.relation not in defined and premise.relation not in told:
                 told.add(premise.relation)
+                holds = f", and 'notin {premise.relation}' always holds" if premise.negated else ""
+                nearest = nearest_name(premise.relation, defined - program.helpers)
+                spelling = f"did you mean '{nearest}'? Otherwise" if nearest else "check the spelling, or"
                 yield Notice(
-                    f"no fact or rule defines '{premise.relation}': it is always empty",
+                    f"no fact or rule defines '{premise.relation}': it is always empty{holds}",
                     premise.position,
-                    "check the spelling, or give the file that defines it",
+                    f"{spelling} give the file that defines it",
                 )
 
 

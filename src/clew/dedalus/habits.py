@@ -1,0 +1,48 @@
+"""What people write who come from other languages, and from the papers, and how it is written here."""
+
+from __future__ import annotations
+
+_NEGATION = "negation is written notin, unequal is !="
+_RULE = "a rule is written head :- body;"
+_COMPUTE = "compare with ==; compute in the head, as in p(X, N + 1) :- q(X, N);"
+_PLACE = "the first column is the place of a row; it has no mark"
+_PERSIST = "what persists is a rule: p(X, Y)@next :- p(X, Y);"
+
+#: Characters that no token starts with.
+OF_CHARACTER = {
+    '"': 'close it with "',
+    "'": 'strings are in double quotes: "a"',
+    "=": _COMPUTE,
+    "!": _NEGATION,
+    "¬": _NEGATION,
+    "~": _NEGATION,
+    "#": f"comments are // and /* */, and {_PLACE}",
+    ":": f"{_RULE} {_COMPUTE}",
+    "←": _RULE,
+    "[": f"{_PERSIST} there is no persist[p]",
+    "{": "there are no declarations: a relation is what facts and rules say",
+    "|": "strings cannot be joined, and alternatives are several rules",
+}
+
+#: Words that begin a clause elsewhere.
+OF_WORD = {
+    "persist": _PERSIST,
+    "delete": "a row is gone at the next time unless a rule p(X, Y)@next :- p(X, Y), ...; keeps it",
+    "durable": f"a node that crashes is gone for good, with all its rows; {_PERSIST}",
+    "input": "what is given are facts, as in p(a, b)@1;",
+    "table": "there are no declarations: a relation is what facts and rules say",
+    "program": "there are no declarations: a relation is what facts and rules say",
+    "import": 'another file is included: include "path";',
+}
+
+
+def habit_between(before: str, token: str, following: str) -> str | None:
+    """Return how it is written here, where the parser stops at a token between these two; None if nobody knows."""
+    after_name = before[-1:].isalnum() and before not in ("notin", "next", "async")
+    if token == "@" and (after_name or before in ("(", ",")):
+        return _PLACE
+    if token == "<" and following == "-":
+        return _RULE
+    if token == "(" and after_name:
+        return "there are no functions but + - * /; an aggregate in a head is written count<X>"
+    return None
