@@ -169,7 +169,19 @@ def temp_of_unknown_columns(self: Any) -> None:
 
 
 def other_exception(self: Any) -> None:
+    self.t <= [][0]  # wrong
+
+
+def undeclared(self: Any) -> None:
     self.t <= self.nothing  # wrong
+
+
+def misspelt(self: Any) -> None:
+    self.t <= self.chann  # wrong
+
+
+def pre_undeclared(self: Any) -> None:
+    self.pre <= self.t  # wrong
 
 
 def payloads_of_a_table(self: Any) -> None:
@@ -245,7 +257,10 @@ CASES: list[tuple[Callable[[Any], None], str, str]] = [
     (rows_that_can_change, "dict is no value for a column", "[(1, 2)]"),
     (temp_before_its_rule, "the temp 'x' is read before a rule defines it", "x <= ... above"),
     (temp_of_unknown_columns, "the columns of the temp 'x' cannot be inferred", "rename(...)"),
-    (other_exception, "AttributeError: 'Program' object has no attribute 'nothing'", "read once"),
+    (other_exception, "IndexError: list index out of range", "read once"),
+    (undeclared, "there is no collection 'nothing'", "declare it in the class, as in nothing = table('column')"),
+    (misspelt, "there is no collection 'chann'", "did you mean 'chan'? Otherwise declare it"),
+    (pre_undeclared, "there is no collection 'pre'", "pre = scratch('node', 'value')"),
     (payloads_of_a_table, "'t' has no location: it is no channel", "project"),
     (assigned, "the collection 't' is assigned to", "<=, <+, <- or <~"),
     (compared, "'==' is no operator of rules", "<= (now)"),

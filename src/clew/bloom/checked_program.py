@@ -35,6 +35,7 @@ from clew.errors import Notice, ProgramError
 from clew.faults import Node
 from clew.program import ir
 from clew.program.ir import CRASH, Fact, Premise, Program, Timing, Var
+from clew.program.outcomes import POST, PRE
 
 _TIMINGS = {Op.NOW: Timing.SAME, Op.NEXT: Timing.NEXT, Op.DELETE: Timing.SAME, Op.SEND: Timing.ASYNC}
 
@@ -201,6 +202,7 @@ class _Compiler:
     # -- notices -------------------------------------------------------------------------------------------------
 
     def _notices(self) -> Iterable[Notice]:
+        yield from self._forgotten_outcomes()
         keyed = [
             c for c in self._program.collections if c.kind not in (Kind.PERIODIC, Kind.LATTICE) and c.schema.values
         ]
@@ -210,6 +212,17 @@ class _Compiler:
                 f"two rows with the same key and other values are not noticed in {names}",
                 keyed[0].position,
                 "a node would refuse the second; if that can happen, say in an outcome that it must not",
+            )
+
+    def _forgotten_outcomes(self) -> Iterator[Notice]:
+        """``pre`` and ``post`` that are declared and never derived: then something else is checked."""
+        derived = {rule.target for rule in (*self._program.rules, *self._program.outcomes)}
+        forgotten = [c for c in self._program.collections if c.name in (PRE, POST)]
+        if forgotten and not derived & {PRE, POST}:
+            yield Notice(
+                f"no rule derives '{forgotten[0].name}': it is checked that what persists does not get lost",
+                forgotten[0].position,
+                "mark the block that derives it with @outcome, or leave the declaration out",
             )
 
 

@@ -12,6 +12,8 @@ from clew.bloom.lattice_handles import LatticeHandle
 from clew.bloom.lattices import LATTICES
 from clew.bloom.schema import Kind, Schema, schema_of
 from clew.errors import Position, ProgramError
+from clew.program.nearest import nearest_name
+from clew.program.outcomes import POST, PRE
 
 if TYPE_CHECKING:
     from clew.bloom.module import Module
@@ -52,6 +54,17 @@ class Declaration:
             position=user_position(),
             remedy="rules derive rows with <=, <+, <- or <~; from outside, use insert(...)",
         )
+
+
+def how_to_declare(owner: type, name: str, *others: str) -> str:
+    """Return the remedy for the name of a collection that a class does not have; ``others`` it has besides."""
+    if name in (PRE, POST):
+        # Outcomes need no node, so that it is easy to forget that these are collections like any other.
+        return f"declare it in the class, with a name for each column: {name} = scratch('node', 'value')"
+    declared = [known for known in dir(owner) if isinstance(getattr(owner, known, None), Declaration)]
+    nearest = nearest_name(name, (*declared, *others))
+    meant = f"did you mean '{nearest}'? Otherwise " if nearest else ""
+    return f"{meant}declare it in the class, as in {name} = table('column')"
 
 
 def table(*keys: str, val: Sequence[str] | None = None, durable: bool = False) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clew.bloom.capture import current, mistake
-from clew.bloom.declarations import Declaration, Imported
+from clew.bloom.declarations import Declaration, Imported, how_to_declare
 from clew.bloom.expressions import Ref
 from clew.bloom.handles import Relation
 
@@ -40,4 +40,4 @@ class Everywhere:
             return Relation(Ref(full, columns, (columns,), everywhere=True))
         if name == CRASH:
             return Relation(Ref(CRASH, ("node", "time"), (("node", "time"),), everywhere=True))
-        raise mistake(f"there is no collection '{name}'", "declare it in the class, or use 'crash'")
+        raise mistake(f"there is no collection '{name}'", how_to_declare(type(self._owner), name, CRASH))

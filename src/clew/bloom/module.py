@@ -14,7 +14,7 @@ from typing import Any
 
 from clew.bloom.capture import Capture, acting_node, capturing, current, mistake, position_of_error, user_position
 from clew.bloom.collection_handles import Temps
-from clew.bloom.declarations import Block, Declaration, Imported, OutcomeBlock
+from clew.bloom.declarations import Block, Declaration, Imported, OutcomeBlock, how_to_declare
 from clew.bloom.everywhere import Everywhere
 from clew.bloom.expressions import AnyExpr, Columns, Expr, Parts
 from clew.bloom.function_code import HasCollections, names_behind
@@ -270,6 +270,8 @@ def _read_block(block: Block, part: Module) -> None:
         message, remedy = f"{type(error).__name__}: {error}", "rules are read once, before there are any rows"
         if isinstance(error, TypeError) and "unary" in str(error):
             message, remedy = "a plain list follows the operator", "wrap it: a <+ rows([(1, 2)])"
+        if isinstance(error, AttributeError) and isinstance(error.obj, Module) and error.name:
+            message, remedy = f"there is no collection '{error.name}'", how_to_declare(type(error.obj), error.name)
         raise ProgramError(f"{where}: {message}", position=position_of_error(error), remedy=remedy) from error
 
 
