@@ -297,3 +297,31 @@ def test_what_cannot_be_given(given: dict[Any, Any], message: str) -> None:
     assert refused.value.message == message
     assert refused.value.position is not None
     assert refused.value.remedy is not None
+
+
+def test_text_that_the_solver_would_cut_off_is_refused() -> None:
+    with pytest.raises(clew.ProgramError) as refused:
+        checked(nodes=["a"], given={"a": {"seen": [("x\0y",)]}})
+    assert refused.value.message == "checked(...): the text 'x\\x00y' is given to 'seen', and cannot be checked"
+
+
+@pytest.mark.parametrize("node", [True, 1.0, None, ("a",)])
+def test_what_is_no_name_for_a_node(node: Any) -> None:
+    with pytest.raises(clew.ProgramError) as refused:
+        checked(nodes=["a", node])
+    assert refused.value.message == f"checked(...): 'nodes' contains {node!r}, which is no name for a node"
+    assert refused.value.position is not None
+
+
+def test_rows_are_given_to_the_node_as_it_is_named() -> None:
+    """True is equal to 1, and a key of the same value."""
+    setting = checked(nodes=[1, "1"], eot=2, given={True: {"seen": [("x",)]}, "1": {"seen": [("y",)]}})
+    assert [(type(given.node), given.node) for given in setting.given] == [(int, 1), (str, "1")]
+    assert clew.run(program(seen=scratch("x"), setting=setting)).rows("seen", 1) == ((1, "x"), ("1", "y"))
+
+
+def test_pre_that_no_rule_derives_is_noticed() -> None:
+    setting = checked(nodes=["a"], eot=2, given={"a": {"kept": [("x",)]}})
+    undecided = program(pre=scratch("x"), kept=table("x"), setting=setting)
+    told = [n.message for n in clew.check(undecided).notices]
+    assert told == ["no rule derives 'pre': it is checked that what persists does not get lost"]

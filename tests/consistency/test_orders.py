@@ -92,6 +92,15 @@ class Race(Bloom):
         self.heard <= self.word(lambda w: (w.word,))
 
 
+def test_nodes_that_are_numbers_have_no_address() -> None:
+    """What is sent to 1 would not come to the address "1": nothing would be under way, in whatever order."""
+    numbered = type("Numbered", (Race,), {"setting": checked(nodes=[1, "b"])})
+    with pytest.raises(UsageError) as refused:
+        workload_of(numbered)
+    assert refused.value.message == "the node 1 is a number, and nodes that run have addresses, which are strings"
+    assert "'1' in the setting" in (refused.value.remedy or "")
+
+
 def test_a_pair_is_as_small_as_possible() -> None:
     """One of two words is two rounds late; with one round, both would come in one step."""
     pair = try_orders(workload_of(Race), ["last"]).pair

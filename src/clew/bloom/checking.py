@@ -65,12 +65,17 @@ def checked(
     position = user_position()
     if isinstance(nodes, str) or not nodes:
         raise _mistake("'nodes' is no list of nodes", "name them: nodes=['a', 'b', 'c']", position)
+    for node in nodes:
+        if isinstance(node, bool) or not isinstance(node, str | int):
+            message = f"'nodes' contains {node!r}, which is no name for a node"
+            raise _mistake(message, "use strings, or whole numbers", position)
     rows: list[Given] = []
     for node, contents in (given or {}).items():
         if node is not EVERY and node not in nodes:
             message = f"rows are given to {node!r}, which is no node"
             raise _mistake(message, f"use EVERY or one of {', '.join(map(repr, nodes))}", position)
-        for one in nodes if node is EVERY else [node]:
+        # As it stands in the list: a key may be equal to a node, as True is to 1, and another name.
+        for one in nodes if node is EVERY else [n for n in nodes if n == node][:1]:
             rows += _given(one, contents, position)
     return Setting(tuple(nodes), eot, eff, crashes, delays, tuple(rows), position)
 

@@ -66,9 +66,18 @@ def workload_of(module: type[Module]) -> Workload:
             f"{module.__name__} does not say what it runs with",
             remedy="give it nodes and rows: setting = checked(nodes=['a', 'b'], given={...})",
         )
-    addresses = {node: str(node) for node in setting.nodes}
-    inputs = [Input(addresses[g.node], g.collection, tuple(row), g.time) for g in setting.given for row in g.rows]
-    return Workload(dict.fromkeys(addresses.values(), _made_by(module)), tuple(inputs))
+    inputs = [Input(_address(g.node), g.collection, tuple(row), g.time) for g in setting.given for row in g.rows]
+    return Workload(dict.fromkeys(map(_address, setting.nodes), _made_by(module)), tuple(inputs))
+
+
+def _address(node: str | int) -> str:
+    """Return the address of a node.  One that is a number would never get what is sent to it."""
+    if isinstance(node, str):
+        return node
+    raise UsageError(
+        f"the node {node} is a number, and nodes that run have addresses, which are strings",
+        remedy=f"name it {str(node)!r} in the setting, and in the rows that are given",
+    )
 
 
 def _made_by(module: type[Node]) -> Callable[[str], Node]:

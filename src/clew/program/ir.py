@@ -7,6 +7,7 @@ when they mean the same text.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -22,6 +23,8 @@ AggregateName = Literal["count", "sum", "min", "max", "avg"]
 
 #: Numbers have 32 bits, as in the engine; what leaves this range is refused, never wrapped around.
 SMALLEST_NUMBER, LARGEST_NUMBER = -(2**31), 2**31 - 1
+
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 #: The built-in relation crash(Observer, Node, Time); programs read it and may not define it.
 CRASH = "crash"
@@ -245,7 +248,12 @@ def as_value(value: object) -> Value:
     Truth values are numbers (True == 1), and so is a float without a fraction.  Raises ``ValueError``.
     """
     match value:
-        case None | str():
+        case None:
+            return value
+        case str():
+            # The solver ends a string at a NUL, where "a\0b" would become "a", and takes no half characters.
+            if "\0" in value or _HALF_CHARACTER.search(value):
+                raise ValueError(f"the text {value!r:.60}")
             return value
         case bool() | int():
             number = int(value)
