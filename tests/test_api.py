@@ -51,10 +51,27 @@ def test_nodes_can_be_numbers() -> None:
     program = parse_program(
         "link(1, 2); link(X, Y)@next :- link(X, Y); got(Y)@async :- link(X, Y); got(X)@next :- got(X);"
     )
-    verdict = clew.check(program, eot=3, eff=3, nodes=["1", "2"])
+    verdict = clew.check(program, eot=3, eff=3, nodes=[1, 2])
     assert verdict.spec.nodes == (1, 2)
     assert verdict.counterexamples[0].faults == clew.FaultSet.of([clew.Loss(1, 2, 1), clew.Loss(1, 2, 2)])
-    assert clew.run(program, [clew.Loss("1", "2", 1)], eot=2).faults == clew.FaultSet.of([clew.Loss(1, 2, 1)])
+    assert clew.run(program, [clew.Loss(1, 2, 1)], eot=2).faults == clew.FaultSet.of([clew.Loss(1, 2, 1)])
+
+
+def test_python_values_are_nodes_as_they_are() -> None:
+    """A text has to be interpreted; a caller from Python says what is meant, and a string is no number."""
+    program = parse_program("link(1, 2); got(Y)@async :- link(X, Y); got(X)@next :- got(X);")
+    with pytest.raises(clew.UsageError) as refused:
+        clew.check(program, eot=3, eff=3, nodes=["1", "2"])
+    assert refused.value.message == 'the string "1" can be no node of the program, but the number 1 can'
+    with pytest.raises(clew.UsageError) as unknown:
+        clew.run(program, [clew.Loss("1", "2", 1)], eot=2)
+    assert (unknown.value.message, unknown.value.remedy) == ("'\"1\"' is no node", "the nodes are 1, 2")
+
+
+@pytest.mark.parametrize("node", [True, 1.0, None, ("a",), 2**31, b"a"])
+def test_what_is_neither_a_string_nor_a_number_is_no_node(node: object) -> None:
+    with pytest.raises(clew.UsageError, match="is no name for a node"):
+        clew.check(KAFKA, nodes=["a", node])  # type: ignore[list-item]
 
 
 def test_progress_is_told_after_every_run() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from clew.bounds import Asked, Bounds, as_node, known_node, resolve
+from clew.bounds import Asked, Bounds, resolve
 from clew.dedalus.loader import Defaults, parse_program
 from clew.errors import UsageError
-from clew.faults import FailureSpec, Node
+from clew.faults import FailureSpec
 
 #: a sends to b, and b, which no fact mentions as a place, sends on to c.
 RELAY = parse_program('n("a", "b"); m(Y)@async :- n(X, Y); k("c")@async :- m(X);')
@@ -76,39 +76,12 @@ def test_named_nodes_keep_their_order_and_come_once() -> None:
     assert bounds(asked=Asked(["b", "a", "b"], eot=2)).nodes == ("b", "a")
 
 
-def test_a_named_node_is_a_number_if_the_program_knows_it_as_one() -> None:
-    program = parse_program('n(1); n(-2); n("3");')
-    assert resolve(program, Defaults(), Asked(["1", "-2", "3", "4"], eot=2)).nodes == (1, -2, "3", "4")
-
-
-@pytest.mark.parametrize(
-    ("name", "known", "node"),
-    [
-        ("a", {"a"}, "a"),
-        ("1", {1}, 1),
-        ("1", {"1", 1}, "1"),
-        ("1", {"a"}, "1"),
-        ("-1", {-1}, -1),
-        (1, {1}, 1),
-        ("-", {1}, "-"),
-        ("--1", {1, -1}, "--1"),
-        ("²", {2}, "²"),
-        ("", {1}, ""),
-    ],
-)
-def test_a_node_as_written(name: Node, known: set[Node], node: Node) -> None:
-    assert as_node(name, known) == node
-
-
-def test_a_known_node() -> None:
-    assert known_node("1", (1, "a")) == 1
-    assert known_node("a", (1, "a")) == "a"
-
-
-def test_an_unknown_node_is_refused_with_those_there_are() -> None:
-    with pytest.raises(UsageError) as caught:
-        known_node("z", (1, "a"))
-    assert (caught.value.message, caught.value.remedy) == ("'z' is no node", "the nodes are 1, a")
+@pytest.mark.parametrize("name", ["a\tb", "a\u00a0b", "\x9b31m"])
+def test_a_name_that_cannot_be_printed_is_refused_whoever_names_it(name: str) -> None:
+    program = parse_program(f'n("{name}");')
+    for asked in (Asked(eot=2), Asked([name], eot=2)):
+        with pytest.raises(UsageError, match="is no name for a node"):
+            resolve(program, Defaults(), asked)
 
 
 # Contradictions.

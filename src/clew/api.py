@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
-from clew.bounds import Asked, Bounds, known_node, resolve
+from clew.bounds import Asked, Bounds, resolve
 from clew.dedalus.loader import Defaults, Loaded, load
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import BudgetExhaustedError, Notice, UsageError
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
+from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.interrupt import Deadline
 from clew.lineage.negation import Negation
+from clew.named_nodes import WrittenFault, idle_nodes, known_fault
+from clew.node_lists import WrittenNode
 from clew.program.checks import Checked, checked
 from clew.program.ir import Program
 from clew.program.outcomes import outcomes_of, stated_outcomes
@@ -78,7 +81,7 @@ class Verdict:
 def check(
     source: Source,
     *,
-    nodes: Sequence[Node] | None = None,
+    nodes: Sequence[WrittenNode] | None = None,
     eot: int | None = None,
     eff: int | None = None,
     crashes: int | None = None,
@@ -100,8 +103,9 @@ def check(
 
     - ``source``: a file, several files that form one program, a ``Program`` (see ``parse_program``); or a Bloom
       program: a class with a ``setting``, or ``"FILE.py:Class"``.
-    - ``nodes``, ``eot``, ``eff``, ``crashes``, ``delays``: the bounds, see ``FailureSpec``.  What is not given
-      comes from the program's ``//!`` line (or ``setting``); without an EOT there, EOT and EFF are swept.
+    - ``nodes``, ``eot``, ``eff``, ``crashes``, ``delays``: the bounds, see ``FailureSpec``; the nodes 1 and "1"
+      are two.  What is not given comes from the program's ``//!`` line (or ``setting``); without an EOT there, EOT
+      and EFF are swept.
     - ``strategy``: "exact" (default), "lineage", "random" or "exhaustive"; see ``docs/strategies.md``.
     - ``negation`` (lineage): "exact" (default), "conservative" or "ignore".
     - ``symmetry`` (lineage, exhaustive): try one of several fault sets that differ by a renaming of nodes.
@@ -132,8 +136,10 @@ def check(
         bounds = resolve(prepared.program, loaded.defaults, asked, deadline)
     except BudgetExhaustedError as limit:
         nowhere = Examined(Ledger(deadline).conclude(str(limit)), False, ())
-        spec = FailureSpec(tuple(nodes or ()), eot or 1, eff or 0, crashes or 0, delays or 0)
+        # Only nodes that nobody names have to be searched for.
+        spec = FailureSpec((), eot or 1, eff or 0, crashes or 0, delays or 0)
         return _verdict(prepared, spec, strategy, nowhere, demands, deadline, started)
+    prepared = _with_idle_nodes(prepared, bounds)
     if bounds.eot is None or sweep_seconds is not None:
         if "sweep" not in chosen.accepts:
             raise UsageError(
@@ -150,9 +156,9 @@ def check(
 
 def run(
     source: Source,
-    faults: Iterable[Fault] = (),
+    faults: Iterable[Fault | WrittenFault] = (),
     *,
-    nodes: Sequence[Node] | None = None,
+    nodes: Sequence[WrittenNode] | None = None,
     eot: int | None = None,
 ) -> Execution:
     """One execution with these faults: its rows by time, its messages, and what it violates."""
@@ -163,17 +169,19 @@ def run(
         with deadline.listening():
             asked = Asked(nodes, eot, eff=0, crashes=0, delays=0)
             bounds = resolve(prepared.program, loaded.defaults, asked, deadline)
-            execution = _executed(prepared, bounds, faults, deadline)
+            execution = _executed(_with_idle_nodes(prepared, bounds), bounds, faults, deadline)
         deadline.check_interrupt()
     except BudgetExhaustedError:  # that deadline never comes but by Ctrl-C
         raise KeyboardInterrupt from None
     return execution
 
 
-def _executed(prepared: Checked, bounds: Bounds, faults: Iterable[Fault], deadline: Deadline) -> Execution:
+def _executed(
+    prepared: Checked, bounds: Bounds, faults: Iterable[Fault | WrittenFault], deadline: Deadline
+) -> Execution:
     if bounds.eot is None:
         raise UsageError("it is not said how long to run", remedy="give --eot, or state it: //! eot=6")
-    chosen = FaultSet.of(_known(f, bounds.nodes) for f in faults)
+    chosen = FaultSet.of(known_fault(f, bounds.nodes) for f in faults)
     ground = GroundProgram(
         prepared.program,
         _just_admitting(chosen, bounds.spec()),
@@ -202,12 +210,18 @@ def load_source(source: Source) -> Loaded:
 
 
 def _is_python(file: str | Path) -> bool:
-    return str(file).endswith(".py") or ".py:" in str(file)
+    # FILE.py:Class, unless that is what a file is called; os.path, unlike Path, never raises.
+    name = str(file)
+    return name.endswith(".py") or (".py:" in name and not os.path.isfile(name))  # noqa: PTH113
 
 
 def _checked(loaded: Loaded) -> Checked:
     prepared = checked(loaded.program)
     return replace(prepared, notices=(*loaded.notices, *prepared.notices, *unread_relations(prepared.program)))
+
+
+def _with_idle_nodes(prepared: Checked, bounds: Bounds) -> Checked:
+    return replace(prepared, notices=(*prepared.notices, *idle_nodes(prepared.program, bounds.nodes)))
 
 
 def _check_budgets(sweep_seconds: float | None, max_runs: int | None, time_limit: float | None) -> None:
@@ -281,17 +295,6 @@ def _verdict(
         remarks=judged.remarks,
         program=prepared.program,
     )
-
-
-def _known(fault: Fault, nodes: Sequence[Node]) -> Fault:
-    """The fault with its nodes looked up, or an error that says what is wrong with it."""
-    match fault:
-        case Crash(node, time):
-            return Crash(known_node(node, nodes), time)
-        case Loss(source, target, time):
-            return Loss(known_node(source, nodes), known_node(target, nodes), time)
-        case Delay(source, target, time, lag):
-            return Delay(known_node(source, nodes), known_node(target, nodes), time, lag)
 
 
 def _possible(fault: Fault, spec: FailureSpec) -> str:

@@ -5,8 +5,7 @@ Flags win over the program's ``//!`` line.  When neither says how long execution
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from clew.dedalus.loader import Defaults
@@ -14,7 +13,10 @@ from clew.engine.ground import GroundProgram
 from clew.errors import UsageError
 from clew.faults import FailureSpec, Node, node_key
 from clew.interrupt import Deadline
-from clew.program.ir import Program, Value, as_place, rule_constants
+from clew.named_nodes import named_nodes
+from clew.names import show
+from clew.node_lists import WrittenNode
+from clew.program.ir import Program, as_place
 
 #: Protocols show what they do in tens of steps; beyond this the ground program would only fill the memory.
 LONGEST_EXECUTION = 1000
@@ -40,7 +42,7 @@ class Bounds(NamedTuple):
 class Asked(NamedTuple):
     """What the user gave; None where nothing was said."""
 
-    nodes: Sequence[Node] | None = None
+    nodes: Sequence[WrittenNode] | None = None
     eot: int | None = None
     eff: int | None = None
     crashes: int | None = None
@@ -89,19 +91,19 @@ def _check_times(eot: int | None, eff: int | None) -> None:
 
 
 def _resolve_nodes(
-    program: Program, named: Sequence[Node] | None, eot: int, delays: int, deadline: Deadline | None
+    program: Program, named: Sequence[WrittenNode] | None, eot: int, delays: int, deadline: Deadline | None
 ) -> tuple[Node, ...]:
     if isinstance(named, str):
         raise UsageError(f"nodes is the string '{named}'", remedy="give a list of names")
-    if named is not None:
-        mentioned = {*(value for f in program.facts for value in f.args), *rule_constants(program)}
-        nodes = tuple(dict.fromkeys(as_node(n, mentioned) for n in named))
-        for node in nodes:
-            if isinstance(node, str) and not node.isprintable():
-                raise UsageError(f"{node!r} is no name for a node", remedy="use letters, digits and . _ ?")
-        if not nodes:
-            raise UsageError("no nodes are given", remedy="name them, as in --nodes a,b,c")
-        return nodes
+    nodes = _find_nodes(program, eot, delays, deadline) if named is None else named_nodes(program, named)
+    for node in nodes:
+        if isinstance(node, str) and not node.isprintable():
+            raise UsageError(f"{node!r} is no name for a node", remedy="use letters, digits and . _ ?")
+    return nodes
+
+
+def _find_nodes(program: Program, eot: int, delays: int, deadline: Deadline | None) -> tuple[Node, ...]:
+    """Return the places of facts, and those that messages can reach from there."""
     located = {as_place(f.args[0]) for f in program.facts}
     if not located:
         raise UsageError(
@@ -118,24 +120,9 @@ def _resolve_nodes(
         located |= reached
 
 
-def as_node(name: Node, known: Collection[Value]) -> Node:
-    """A node as written on a command line: a number if the program knows it as a number."""
-    if isinstance(name, str) and name not in known and re.fullmatch("-?[0-9]{1,10}", name) and int(name) in known:
-        return int(name)
-    return name
-
-
-def known_node(name: Node, nodes: Sequence[Node]) -> Node:
-    """A node of the spec, or an error that lists what there is."""
-    node = as_node(name, nodes)
-    if node not in nodes:
-        raise UsageError(f"'{name}' is no node", remedy=f"the nodes are {_listed(nodes)}")
-    return node
-
-
 def _counted(nodes: Sequence[Node]) -> str:
     return f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
 
 
 def _listed(nodes: Sequence[Node]) -> str:
-    return ", ".join(map(str, nodes))
+    return ", ".join(map(show, nodes))

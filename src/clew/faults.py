@@ -2,7 +2,7 @@
 
 The failure model of MOLLY (sections 2.1.1 and 4.1.1 of the paper): messages may be lost before the
 end of finite failures (EFF), nodes may crash for good, and, beyond the paper, a delivered message may
-take longer than one step.  This module imports nothing of Clew.
+take longer than one step.  Of Clew, this module imports only how names are shown.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import comb
+
+from clew.names import show
 
 Node = str | int
 
@@ -35,7 +37,7 @@ class Loss:
         return self.source, self.target, self.time
 
     def __str__(self) -> str:
-        return f"O({self.source},{self.target},{self.time})"
+        return f"O({show(self.source)},{show(self.target)},{self.time})"
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Crash:
     time: int
 
     def __str__(self) -> str:
-        return f"C({self.node},{self.time})"
+        return f"C({show(self.node)},{self.time})"
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Delay:
         return self.source, self.target, self.time
 
     def __str__(self) -> str:
-        return f"D({self.source},{self.target},{self.time},{self.lag})"
+        return f"D({show(self.source)},{show(self.target)},{self.time},{self.lag})"
 
 
 Fault = Loss | Crash | Delay

@@ -1,8 +1,10 @@
-"""What can go wrong, as an outcome: a row (or any named fact) that had to hold and does not.  Imports nothing."""
+"""What can go wrong, as an outcome: a row (or any named fact) that had to hold and does not."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from clew.names import show
 
 #: What a row holds; the same as ``clew.program.ir.Value``.
 Cell = str | int | None | tuple["Cell", ...]
@@ -19,4 +21,4 @@ class Violation:
     row: tuple[Cell, ...]
 
     def __str__(self) -> str:
-        return f"{self.relation}({', '.join(map(str, self.row))})"
+        return f"{self.relation}({', '.join(map(show, self.row))})"

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from selenium.webdriver.common.keys import Keys
 
 from browser.driving import Page
 from clew import Program
 from clew.api import check
+from clew.dedalus.loader import parse_program
 from clew.explain.explainer import Explainer
 from clew.interrupt import Deadline
 from clew.program.ir import Const, Fact, Premise, Rule, Timing, Var
@@ -226,6 +228,20 @@ def test_tables_are_filtered(browser: Page, reports: Reports) -> None:
     assert {row.text for row in browser.all("#rows td:nth-child(2)")} == {"Z"}
     browser.one("#by-time").send_keys("1")
     assert {row.text for row in browser.all("#rows td:first-child")} == {"prefers", "subscriber"}
+
+
+def test_tables_are_filtered_by_one_of_two_nodes_that_look_the_same(browser: Page, tmp_path: Path) -> None:
+    program = parse_program('n(1, "1"); n("1", 1); n(X, Y)@next :- n(X, Y); m(Y, X)@async :- n(X, Y);')
+    verdict = check(program, eot=3, eff=2)
+    page = verdict_page(verdict, ["p.ded"], Explainer(program, verdict.spec, Deadline(60)), lambda stage: None)
+    (tmp_path / "p.html").write_text(page, encoding="utf-8")
+    browser.open(tmp_path / "p.html")
+    assert [option.text for option in browser.all("#by-node option")] == ["all", "1", '"1"']
+    browser.one("#by-node").send_keys('"')
+    assert [row.text for row in browser.all("#rows td:nth-child(3)")] == ['"1", 1', '"1", 1']
+    assert {row.text for row in browser.all("#rows td:nth-child(2)")} == {'"1"'}
+    browser.one("#by-node").send_keys(Keys.ARROW_UP)
+    assert [row.text for row in browser.all("#rows td:nth-child(3)")] == ['1, "1"', '1, "1"']
 
 
 def test_executions_of_a_lineage_search_open(browser: Page, reports: Reports) -> None:

@@ -31,6 +31,15 @@ p("a", 2)@1;
 p(L, X + Y)@next :- p(L, X), p(L, Y);
 """
 
+#: The number 1 and the string "1" are both nodes.
+LOOKALIKES = """\
+n(1, 2)@1;
+n("1", 2)@1;
+n(X, Y)@next :- n(X, Y);
+m(Y, X)@async :- n(X, Y);
+m(X, Y)@next :- m(X, Y);
+"""
+
 #: Something to check.
 KEPT = "kept(X, Y)@next :- kept(X, Y);\n"
 
@@ -244,6 +253,27 @@ BOUNDS = [
     in_flags("check p.ded --eot 3 --strategy random --max-runs -1", "--max-runs is -1", "larger than 0"),
     in_flags("check p.ded --eot 3 --nodes ,", "no nodes are given", "--nodes a,b,c"),
     in_flags("check p.ded --eot 3 --nodes a,\udcff", "node"),
+    in_flags('check p.ded --eot 3 --nodes a,"b', "a name is not closed", 'close it with "'),
+    in_flags('check p.ded --eot 3 --nodes a,b"c"', "in the middle of a name", "twice"),
+    in_flags("run p.ded --eot 3 --nodes 'a','b'", "'a' is in single quotes", 'double quotes: "a"'),
+    Bad(
+        "two nodes look the same",
+        "'1' can mean two nodes",
+        LOOKALIKES,
+        "check p.ded --eot 3 --nodes 1,2",
+        None,
+        "+1",
+    ),
+    Bad("two nodes look the same, stated", "'1' can mean two", "//! nodes=1,2\n" + LOOKALIKES, remedy="quotes"),
+    Bad("fault at one of two", "'1' can mean two nodes", LOOKALIKES, "run p.ded --eot 3 --lose 1,2,1", None, "+1"),
+    Bad(
+        "quoted, but a number",
+        'the string "2" can be no node of the program, but the number 2 can',
+        LOOKALIKES,
+        'check p.ded --eot 3 --nodes +1,"2"',
+        None,
+        "in quotes",
+    ),
     in_flags("check p.ded --strategy random", "the random strategy cannot sweep", "--eot"),
     in_flags("check p.ded --eot 3 --json missing/out.json", "missing/out.json cannot be written", "give a path"),
     in_flags("check p.ded --eot 3 --json folder", "folder cannot be written", "give a path"),
@@ -276,6 +306,9 @@ RUNS = [
     in_flags("run p.ded --eot 3 --lose a,b,²", "--lose a,b,² is not understood", "--lose NODE,NODE,NUMBER"),
     in_flags("run p.ded --eot 3 --lose ,b,1", "--lose ,b,1 is not understood", "--lose NODE,NODE,NUMBER"),
     in_flags("run p.ded --eot 3 --crash a", "--crash a is not understood", "--crash NODE,NUMBER"),
+    in_flags('run p.ded --eot 3 --crash "a,1', '--crash "a,1 is not understood', 'close it with "'),
+    in_flags('run p.ded --eot 3 --crash a,"1"', '--crash a,"1" is not understood', "--crash NODE,NUMBER"),
+    in_flags("run p.ded --eot 3 --lose a,,b,1", "--lose a,,b,1 is not understood", "--lose NODE,NODE,NUMBER"),
     in_flags(
         "run p.ded --eot 3 --delay a,b,1", "--delay a,b,1 is not understood", "--delay NODE,NODE,NUMBER,NUMBER"
     ),

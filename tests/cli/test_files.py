@@ -96,9 +96,9 @@ def test_a_terminal_without_box_characters_tells_names_apart(tmp_path: Path) -> 
     assert "X log \\xe4->\\xf6@1" in explained
 
 
-def test_a_name_that_is_no_utf8_is_shown_escaped(tmp_path: Path) -> None:
+def test_a_name_that_is_no_utf8_is_printed_for_the_shell(tmp_path: Path) -> None:
     program = os.fsencode(tmp_path) + b"/\xff.ded"
     Path(os.fsdecode(program)).write_bytes((ROOT / "examples" / "kafka.ded").read_bytes())
     done = clew("check", os.fsdecode(program))
     assert done.returncode == 1, done.stderr
-    assert "\\udcff.ded" in done.stdout
+    assert "\\0377.ded')\" --nodes" in done.stdout

@@ -8,6 +8,7 @@ import pytest
 
 from clew.dedalus.loader import LARGEST_FILE, Defaults, load
 from clew.errors import Position, ProgramError
+from clew.node_lists import BareNumber
 
 
 def write(folder: Path, **files: str) -> Path:
@@ -223,7 +224,9 @@ ALL = Defaults(("a", "b"), 6, 3, 1, 2)
         ("//! nodes=a,b eot=6 eff=3 crashes=1 delays=2\r\np(a);", ALL),
         ("//! eot=0 eff=0\np(a);", Defaults(eot=0, eff=0)),
         ("//! eot=999999999\np(a);", Defaults(eot=999999999)),
-        ("//! nodes=1,b.c\np(a);", Defaults(nodes=("1", "b.c"))),
+        ("//! nodes=1,b.c\np(a);", Defaults(nodes=(BareNumber("1"), "b.c"))),
+        ('//! nodes="1",+1,"a, b",c eot=3\np(a);', Defaults(nodes=("1", 1, "a, b", "c"), eot=3)),
+        ('//! nodes="a""b","//","" eot=3\r\np(a);', Defaults(nodes=('a"b', "//", ""), eot=3)),
         ("//! nodes=\np(a);", Defaults(nodes=())),
         ("//!\np(a);", Defaults()),
         ("// A protocol.\n//\n\n   // in two lines\n//! eot=6\np(a);", Defaults(eot=6)),
@@ -245,6 +248,10 @@ def test_what_a_program_states(tmp_path: Path, text: str, stated: Defaults) -> N
         ("//! frob=1\n", 1, 5, "'frob' is not a default", "nodes=..., eot=..., eff=..., crashes=..., delays=..."),
         ("//! eot=6 Eff=1\n", 1, 11, "'Eff' is not a default", "eff=..."),
         ("//! nodes=a, b\n", 1, 14, "'b' is not a default", "nodes=..."),
+        ('//! eot=6 nodes=a,"b\n', 1, 19, "a name is not closed", 'close it with "'),
+        ('//! nodes=a,b"c"\n', 1, 13, "in the middle of a name", "twice"),
+        ("//! nodes='a'\n", 1, 11, "'a' is in single quotes", 'double quotes: "a"'),
+        ("//! nodes=a,+99999999999\n", 1, 13, "the number +99999999999 is too large", "2147483647"),
         ("// x\n\n//!eot=6 frob\n", 3, 10, "'frob' is not a default", "eot=..."),
         ("//! eot=six\n", 1, 5, "'eot=six' does not give a number", "write eot=3"),
         ("//! eot=-1\n", 1, 5, "'eot=-1' does not give a number", "write eot=3"),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
+from clew.bounds import Asked, resolve
 from clew.dedalus.loader import load, parse_program
 from clew.dedalus.printer import print_program
 from clew.engine.execution import Execution
@@ -416,9 +417,9 @@ def test_no_faults_within_the_budget_of_an_example_are_heavier(name: str, spec: 
 @cache
 def heaviest_of(name: str) -> tuple[FailureSpec, list[FaultSet]]:
     loaded = load([EXAMPLES / f"{name}.ded"])
-    stated = loaded.defaults
-    spec = FailureSpec(stated.nodes or (), stated.eot or 0, stated.eff or 0, stated.crashes or 0)
-    return spec, list(Heaviest(checked(loaded.program).program, spec, NO_DEADLINE).heaviest(3))
+    program = checked(loaded.program).program
+    spec = resolve(program, loaded.defaults, Asked()).spec()
+    return spec, list(Heaviest(program, spec, NO_DEADLINE).heaviest(3))
 
 
 @pytest.mark.parametrize("name", ["ack-deliv", "bully-le", "paxos-synod", "redun-deliv", "kafka", "3pc"])

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
+from clew.bounds import Asked, resolve
 from clew.dedalus.loader import load, parse_program
 from clew.dedalus.printer import print_program
 from clew.engine.atoms import GroundRule, RowAtom, SentAtom
@@ -29,10 +30,8 @@ _HALF = settings().max_examples // 2
 @cache
 def example(name: str) -> tuple[Program, FailureSpec]:
     loaded = load([EXAMPLES / f"{name}.ded"])
-    stated = loaded.defaults
-    assert stated.nodes is not None and stated.eot is not None
-    bounds = FailureSpec(stated.nodes, stated.eot, stated.eff or 0, stated.crashes or 0, stated.delays or 0)
-    return checked(loaded.program).program, bounds
+    program = checked(loaded.program).program
+    return program, resolve(program, loaded.defaults, Asked()).spec()
 
 
 @cache

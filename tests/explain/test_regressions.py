@@ -102,7 +102,7 @@ def test_a_message_that_must_not_be_late_is_named() -> None:
     explained: Why = about.why(Violation("pre", ("a", "x")), faults)
     (support,) = explained.supports
     assert (support.messages, support.punctual) == ((), (("a", "b", 1),))
-    assert support_words(support, faults, 3) == {"what a sends b at 1 is not late": True}
+    assert support_words(support, faults, 3) == [("what a sends b at 1 is not late", True)]
     (firing,) = [f for f in about.lineage(explained.violation).focused.firings if f.transfer]
     assert (firing.fired, firing.punctual) == (False, True)
 

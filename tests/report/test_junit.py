@@ -173,7 +173,7 @@ def test_a_violation_of_something_that_is_no_relation_of_the_program_has_a_case(
 HOSTILE = [
     ("]]>", "]]>"),
     ("<script>alert(1)</script>", "<script>alert(1)</script>"),
-    ("\"'&amp;&#0;<!--", "\"'&amp;&#0;<!--"),
+    ("'\"&amp;&#0;<!--", "'\"&amp;&#0;<!--"),
     ("tab\tand\nline", "tab\tand\nline"),
     ("é€😀\x85\u2028", "é€😀\x85\u2028"),
     ("\0", r"\x00"),

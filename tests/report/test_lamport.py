@@ -136,7 +136,7 @@ def test_any_system_can_be_drawn() -> None:
             Arrow('"1"', "1", 3, None, ("put",), ("put(x=3)",), Fate.NEVER),
         ),
         (),
-        ("O(1,1,2)",),
+        ('O("1",1,2)',),
     )
 
 

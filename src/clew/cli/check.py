@@ -11,7 +11,9 @@ from clew.cli import exit_codes
 from clew.cli.explaining import explanation, write_page
 from clew.cli.files import refuse_no_file, refuse_unwritable, say, write_file
 from clew.cli.progress import progress_display
+from clew.errors import UsageError
 from clew.lineage.negation import Negation
+from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.report.document import to_json
 from clew.report.text import verdict_text
 from clew.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
@@ -19,9 +21,15 @@ from clew.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
 _STRATEGY_HELP = "; ".join(f"{s.name}: {s.summary}" for s in STRATEGIES.values())
 
 
+NODES_HELP = (
+    "The nodes.  Default: where facts and messages are.  A name in double quotes is a string, +1 is a number; "
+    "1 is whichever the program has."
+)
+
+
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--nodes", metavar="A,B,C", help="The nodes.  Default: where facts and messages are.")
+@click.option("--nodes", metavar="A,B,C", help=NODES_HELP)
 @click.option("--eot", type=int, metavar="N", help="End of time: the number of steps of an execution.")
 @click.option("--eff", type=int, metavar="N", help="End of finite failures: messages sent before it can be lost.")
 @click.option("--crashes", type=int, metavar="N", help="How many nodes may crash.")
@@ -136,8 +144,11 @@ def check_command(
     sys.exit(exit_codes.OF_ANSWER[verdict.answer])
 
 
-def split_nodes(nodes: str | None) -> list[str] | None:
-    return None if nodes is None else [n.strip() for n in nodes.split(",") if n.strip()]
+def split_nodes(nodes: str | None) -> list[WrittenNode] | None:
+    try:
+        return None if nodes is None else read_nodes(nodes)
+    except NodeListError as error:
+        raise UsageError(f"--nodes {nodes}: {error.message}", remedy=error.remedy) from None
 
 
 def _show(verdict: Verdict, files: tuple[str, ...], json_file: str | None) -> None:

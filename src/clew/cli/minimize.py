@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from clew.cli.progress import progress_display
 from clew.minimization.minimizing import Minimized, minimize
 from clew.minimization.pipeline import Progress, Stage
 from clew.minimization.trial import Size
+from clew.report.commands import file_words
 from clew.simulation.recording import write_recording
 
 _DEFAULT_BUDGET = "120s"
@@ -122,7 +122,7 @@ def _lines(found: Minimized, output: str | None, brief: bool) -> Iterator[str]:
         yield "  not recorded: to keep it, run the same command with -o min.json"
     else:
         yield f"  recorded in {output}"
-        yield f"  replay:   clew replay {shlex.quote(output)} --step"
+        yield f"  replay:   clew replay {file_words([output])} --step"
 
 
 def stage_table(stages: Sequence[Stage]) -> Iterator[str]:
@@ -139,7 +139,7 @@ def _write_report(found: Minimized, output: str | None, file: str) -> None:
     page = run_page(
         found.recording.scenario or "a scenario made in Python",
         found.execution,
-        replay=f"clew replay {shlex.quote(output)}" if output else "",
+        replay=f"clew replay {file_words([output])}" if output else "",
         stages=found.stages,
         facts=[("seed", str(found.recording.seed))],
         cautions=[f"The search was stopped: {found.stopped}."] if found.stopped else [],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,6 +11,7 @@ from clew.cli import exit_codes
 from clew.cli.files import harmless
 from clew.errors import UsageError
 from clew.json_file import Item
+from clew.report.commands import file_words
 from clew.report.plural import counted
 from clew.report.simulated_values import abbreviated, difference, nearby, value_text
 from clew.simulation.execution import Moment
@@ -73,7 +73,7 @@ def _conclusion(replayed: Replayed, document: str) -> Iterator[str]:
         yield f"  Before, it was another violation: {replayed.recording.identity}"
     if replayed.outcome is Outcome.SAME:
         yield f"  {_all_events(len(execution.moments))} what was recorded."
-        yield f"  step by step: clew replay {shlex.quote(document)} --step"
+        yield f"  step by step: clew replay {file_words([document])} --step"
 
 
 def _good(replayed: Replayed) -> str:
@@ -110,8 +110,8 @@ def what_next(output: str | None) -> Iterator[str]:
         yield "  not recorded: to keep it, run the same command with -o rec.json"
         return
     yield f"  recorded in {output}"
-    yield f"  replay:   clew replay {shlex.quote(output)}"
-    yield f"  minimize: clew minimize {shlex.quote(output)} -o min.json"
+    yield f"  replay:   clew replay {file_words([output])}"
+    yield f"  minimize: clew minimize {file_words([output])} -o min.json"
 
 
 # -- event after event -------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ Such a file says in its field ``format`` what it is; ``_REPLAYS`` is the one pla
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,16 +14,17 @@ from typing import TYPE_CHECKING
 import click
 
 from clew.api import load_source, run
-from clew.bounds import as_node
 from clew.cli import exit_codes
 from clew.cli.files import harmless
-from clew.engine.execution import Execution
+from clew.engine.execution import Execution, row_text
 from clew.errors import Notice, UsageError
 from clew.faults import Crash, FaultSet, Node
 from clew.program.checks import checked
 from clew.program.ir import Program, rule_constants
 from clew.program.outcomes import PRE, outcomes_of
 from clew.report import text
+from clew.report.commands import check_command, file_words
+from clew.report.commands import replay_command as run_line
 from clew.report.document import FORMAT
 from clew.simulation.loading import split_name
 from clew.simulation.recording import FORMAT as RECORDING_FORMAT
@@ -70,6 +70,7 @@ class _Again:
     saved: SavedVerdict
     files: tuple[str, ...]
     program: Program
+    prepared: Program
     outcomes: tuple[str, ...]
 
     def run(self, faults: FaultSet) -> Execution:
@@ -92,7 +93,7 @@ def _replay_verdict(content: Item, given: Sequence[str], step: bool, changed_cod
         )
     again = _again(content.file, verdict_of(content), given)
     counterexamples = again.saved.counterexamples
-    _say([f"{' '.join(again.files)}, EOT {again.saved.eot}, nodes {', '.join(map(str, again.saved.nodes))}"])
+    _say([f"{' '.join(again.files)}, EOT {again.saved.eot}, nodes {row_text(again.saved.nodes)}"])
     told: set[Notice] = set()
     failing = 0
     for number, counterexample in enumerate(counterexamples, start=1):
@@ -125,16 +126,17 @@ def _again(document: str, saved: SavedVerdict, given: Sequence[str]) -> _Again:
     if not files:
         raise UsageError(
             f"{document}: names no file, for the program was checked from Python",
-            remedy=f"name the files: clew replay {shlex.quote(document)} FILE...",
+            remedy=f"name the files: clew replay {file_words([document])} FILE...",
         )
     for file in () if given else files:
         if not os.path.exists(split_name(file)[0]):  # noqa: PTH110  # unlike Path.exists, it never raises
             raise UsageError(
                 f"{document}: the program was checked from {file}, and there is no such file here",
-                remedy=f"run it where that was, or name the files: clew replay {shlex.quote(document)} FILE...",
+                remedy=f"run it where that was, or name the files: clew replay {file_words([document])} FILE...",
             )
     program = load_source(files).program
-    return _Again(saved, files, program, outcomes_of(checked(program).program))
+    prepared = checked(program).program
+    return _Again(saved, files, program, prepared, outcomes_of(prepared))
 
 
 # -- what is said ------------------------------------------------------------------------------------------------
@@ -149,7 +151,7 @@ def _outcome(again: _Again, execution: Execution, before: Sequence[Violation]) -
     if execution.violations:
         changed = "" if set(execution.violations) == set(before) else f" (before: {_listed(before)})"
         yield f"  still fails: {_listed(execution.violations)}{changed}"
-        yield f"  see: {text.replay_command(execution.faults, again.saved.spec, again.files)}"
+        yield f"  see: {run_line(execution.faults, again.saved.spec, again.files, again.prepared)}"
         return
     for violation in before:
         yield f"  fixed: {_fixed(again, execution, violation)}"
@@ -173,7 +175,7 @@ def _refuse_strangers(again: _Again, faults: FaultSet) -> None:
     mentioned = {*(value for f in again.program.facts for value in f.args), *rule_constants(again.program)}
     for node in _nodes_of(faults):
         # A program may compute numbers that it does not mention.
-        if isinstance(node, str) and as_node(node, mentioned) not in mentioned:
+        if isinstance(node, str) and node not in mentioned:
             raise UsageError(
                 f"a counterexample has faults at '{node}', which the program does not mention: they do nothing",
                 remedy="give the files of the program that was checked, or run clew check again",
@@ -192,16 +194,7 @@ def _conclusion(again: _Again, failing: int) -> Iterator[str]:
         return
     yield f"FIXED: {f'all {total} counterexamples' if total > 1 else 'the counterexample'}"
     yield "  Other faults may still break it.  To find out:"
-    yield f"  {_check_command(again)}"
-
-
-def _check_command(again: _Again) -> str:
-    """The exact command that searches within the bounds of the document."""
-    spec = again.saved.spec
-    words = ["clew", "check", *again.files, "--nodes", ",".join(map(str, spec.nodes)), "--eot", str(spec.eot)]
-    # A sweep may allow delays that are longer than the execution it ends at; they mean no more than its length.
-    words += ["--eff", str(spec.eff), "--crashes", str(spec.crashes), "--delays", str(min(spec.delays, spec.eot))]
-    return shlex.join(words)
+    yield f"  {check_command(again.saved.spec, again.files, again.prepared)}"
 
 
 def _listed(violations: Iterable[Violation]) -> str:

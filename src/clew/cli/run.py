@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import click
 
 from clew.api import run
 from clew.cli import exit_codes
-from clew.cli.check import split_nodes
+from clew.cli.check import NODES_HELP, split_nodes
 from clew.cli.explaining import show_diagram, write_diagram, write_lineage, write_page
 from clew.cli.files import refuse_no_file, say
 from clew.errors import UsageError
 from clew.faults import Crash, Delay, Fault, Loss
+from clew.named_nodes import WrittenFault
+from clew.node_lists import BareNumber, NodeListError, read_parts
 from clew.report.text import execution_text
 
 
 @click.command("run")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--nodes", metavar="A,B,C", help="The nodes.  Default: where facts and messages are.")
+@click.option("--nodes", metavar="A,B,C", help=NODES_HELP)
 @click.option("--eot", type=int, metavar="N", help="End of time: the number of steps.")
 @click.option("--lose", multiple=True, metavar="FROM,TO,T", help="Lose what FROM sends to TO at time T.")
 @click.option("--crash", multiple=True, metavar="NODE,T", help="Crash NODE at time T.")
@@ -53,16 +56,9 @@ def run_command(
 
     Exit code: 0 if it holds, 1 if it is violated, 2 bad program or usage, 3 interrupted.
     """
-    faults: list[Fault] = []
-    for text in lose:
-        source, target, time = _parts("--lose", text, 2, 1)
-        faults.append(Loss(source, target, int(time)))
-    for text in crash:
-        node, time = _parts("--crash", text, 1, 1)
-        faults.append(Crash(node, int(time)))
-    for text in delay:
-        source, target, time, lag = _parts("--delay", text, 2, 2)
-        faults.append(Delay(source, target, int(time), int(lag)))
+    faults = [_read_fault("--lose", text, Loss, 2, 1) for text in lose]
+    faults += [_read_fault("--crash", text, Crash, 1, 1) for text in crash]
+    faults += [_read_fault("--delay", text, Delay, 2, 2) for text in delay]
     wanted = (("--svg", svg_file, "run.svg"), ("--lineage", lineage_file, "lineage.svg"))
     for flag, file, example in (*wanted, ("--report", report_file, "run.html")):
         refuse_no_file(flag, file, example)
@@ -88,14 +84,17 @@ def run_command(
     sys.exit(exit_codes.HOLDS if execution.good else exit_codes.VIOLATED)
 
 
-def _parts(flag: str, text: str, names: int, numbers: int) -> list[str]:
-    """``names`` node names followed by ``numbers`` numbers."""
-    parts = [p.strip() for p in text.split(",")]
-    if (
-        len(parts) != names + numbers
-        or not all(p.isdecimal() and p.isascii() and len(p) < 10 for p in parts[names:])
-        or "" in parts
-    ):
-        shape = ",".join(["NODE"] * names + ["NUMBER"] * numbers)
-        raise UsageError(f"{flag} {text} is not understood", remedy=f"write {flag} {shape}, without spaces")
-    return parts
+def _read_fault(flag: str, text: str, make: Callable[..., Fault], names: int, numbers: int) -> WrittenFault:
+    """Read ``names`` nodes followed by ``numbers`` numbers."""
+    shape = ",".join(["NODE"] * names + ["NUMBER"] * numbers)
+    remedy = f"write {flag} {shape}, without spaces"
+    try:
+        parts = read_parts(text)
+    except NodeListError as error:
+        message = f"{flag} {text} is not understood: {error.message}"
+        raise UsageError(message, remedy=f"{remedy}; {error.remedy}") from None
+    times = [part.number for part in parts[names:] if isinstance(part, BareNumber) and part.number >= 0]
+    nodes = [part for part in parts[:names] if part is not None]
+    if len(parts) != names + numbers or len(nodes) != names or len(times) != numbers:
+        raise UsageError(f"{flag} {text} is not understood", remedy=remedy)
+    return WrittenFault(make, tuple(nodes), tuple(times))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from clew.dedalus.lexer import Text
 from clew.dedalus.parser import Include, parse_clauses
 from clew.errors import Notice, Position, ProgramError
-from clew.faults import Node
+from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.program.ir import Fact, Program, Rule
 
 #: A protocol model is a few kilobytes; a file beyond this is a mistake and is not read into memory.
@@ -24,11 +24,14 @@ LARGEST_FILE = 1_000_000
 #: Programs include a file of assertions or two; a chain beyond this is a mistake.
 DEEPEST_INCLUDE = 50
 
+#: One default of a ``//!`` line.  There may be spaces in the name of a node, in quotes.
+_DEFAULT = re.compile(r"""(?:"[^"]*(?:"|$)|[^\s"])+""")
+
 
 class Defaults(NamedTuple):
     """What ``//! nodes=a,b eot=6 eff=3 crashes=1 delays=0`` states; None where it says nothing."""
 
-    nodes: tuple[Node, ...] | None = None
+    nodes: tuple[WrittenNode, ...] | None = None
     eot: int | None = None
     eff: int | None = None
     crashes: int | None = None
@@ -140,7 +143,7 @@ def _shortened(path: str) -> str:
 
 def _defaults_of(text: Text) -> Defaults:
     """What the leading ``//!`` lines state; one further down would be overlooked, so it is refused."""
-    stated: dict[str, int | tuple[str, ...]] = {}
+    stated: dict[str, int | tuple[WrittenNode, ...]] = {}
     for comment, leading in text.marked_comments():
         if not leading:
             raise ProgramError(
@@ -148,18 +151,21 @@ def _defaults_of(text: Text) -> Defaults:
                 position=text.position(comment.offset),
                 remedy="move it to the top, or write an ordinary comment: //",
             )
-        for found in re.finditer(r"\S+", comment.text[3:]):
-            position = text.position(comment.offset + 3 + found.start())
-            key, value = _parse_default(found.group(), position)
+        for found in _DEFAULT.finditer(comment.text[3:]):
+            offset = comment.offset + 3 + found.start()
+            key, value = _parse_default(found.group(), text, offset)
             if key in stated:
+                position = text.position(offset)
                 raise ProgramError(f"'{key}' is stated twice", position=position, remedy="state it once")
             stated[key] = value
     return Defaults(**stated)  # type: ignore[arg-type]  # keys and types are those of _parse_default
 
 
-def _parse_default(text: str, position: Position) -> tuple[str, int | tuple[str, ...]]:
+def _parse_default(text: str, whole: Text, offset: int) -> tuple[str, int | tuple[WrittenNode, ...]]:
+    """Return one default; it stands at this offset of the whole text."""
     known = list(Defaults._fields)
     key, _, value = text.partition("=")
+    position = whole.position(offset)
     if key not in known:
         raise ProgramError(
             f"'{key}' is not a default a program can state",
@@ -167,7 +173,11 @@ def _parse_default(text: str, position: Position) -> tuple[str, int | tuple[str,
             remedy="use " + ", ".join(f"{k}=..." for k in known),
         )
     if key == "nodes":
-        return key, tuple(n for n in value.split(",") if n)
+        try:
+            return key, tuple(read_nodes(value))
+        except NodeListError as error:
+            where = whole.position(offset + len("nodes=") + error.offset)
+            raise ProgramError(error.message, position=where, remedy=error.remedy) from None
     if value.isdecimal() and value.isascii() and len(value) < 10:
         return key, int(value)
     raise ProgramError(

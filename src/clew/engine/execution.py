@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from clew.errors import Notice
 from clew.faults import FailureSpec, FaultSet, Node
+from clew.names import show
 from clew.program.ir import Program, Value
 from clew.violation import Violation
 
@@ -50,7 +51,7 @@ class Execution:
 
 
 def row_text(row: Row) -> str:
-    return ", ".join(map(str, row))
+    return ", ".join(map(show, row))
 
 
 def row_key(row: Row) -> tuple[tuple[int, object], ...]:

@@ -22,6 +22,7 @@ from clew.engine.solving import models
 from clew.errors import Notice, ProgramError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, SentMessage, node_key
 from clew.interrupt import Deadline, call
+from clew.names import show
 from clew.program.checks import assertion_relations
 from clew.program.ir import LARGEST_NUMBER, Const, Program, Rule, Value, as_place
 from clew.program.outcomes import has_assertions, outcomes_of
@@ -211,7 +212,9 @@ class GroundProgram:
         return (
             *self._arithmetic.notices,
             *(
-                Notice(f"messages from or to '{place}' get lost: it is no known node", None, "add it to --nodes")
+                Notice(
+                    f"messages from or to '{show(place)}' get lost: it is no known node", None, "add it to --nodes"
+                )
                 for place in stray
             ),
             *self._facts_elsewhere(known),
@@ -224,7 +227,7 @@ class GroundProgram:
             match rule.location:
                 case Const(place) if place not in known and rule.relation not in assertions:
                     yield Notice(
-                        f"the rule for '{rule.relation}' runs at '{place}', which is no known node",
+                        f"the rule for '{rule.relation}' runs at '{show(place)}', which is no known node",
                         rule.position,
                         "add it to --nodes",
                     )
@@ -236,7 +239,7 @@ class GroundProgram:
             if place not in known and place not in told:
                 told.add(place)
                 yield Notice(
-                    f"'{fact.relation}' is given at '{place}', which is no known node",
+                    f"'{fact.relation}' is given at '{show(place)}', which is no known node",
                     fact.position,
                     "add it to --nodes",
                 )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clew.engine.execution import Row
+from clew.engine.execution import Row, row_text
 from clew.faults import Fault, Node, SentMessage
+from clew.names import show
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Goal:
     @property
     def label(self) -> str:
         if self.crashes:
-            return f"{self.row[0]} stays up"
-        name = f"{self.relation}({', '.join(map(str, self.row))})"
+            return f"{show(self.row[0])} stays up"
+        name = f"{self.relation}({row_text(self.row)})"
         return name if self.present else f"no {name}"
 
 

@@ -15,8 +15,9 @@ import enum
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clew.engine.execution import Execution
+from clew.engine.execution import Execution, row_text
 from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node, SentMessage, by_message
+from clew.names import show
 
 
 class Fate(enum.Enum):
@@ -158,7 +159,7 @@ def lamport_of(execution: Execution, counterexample_faults: Iterable[Fault] | No
         raise ValueError(f"only a failure-free run foresees faults, this one has {execution.faults}")
     faults = FaultSet.of(execution.faults if counterexample_faults is None else counterexample_faults)
     sendings = (
-        Sending(m.relation, f"{m.relation}({', '.join(map(str, m.row))})", m.source, m.target, m.sent, m.arrived)
+        Sending(m.relation, f"{m.relation}({row_text(m.row)})", m.source, m.target, m.sent, m.arrived)
         for m in execution.messages
     )
     return diagram_of(execution.spec.nodes, execution.spec.eot, sendings, faults, foreseen=foreseen)
@@ -168,7 +169,7 @@ def diagram_of(
     nodes: Sequence[Node], last: int, sendings: Iterable[Sending], faults: FaultSet, *, foreseen: bool = False
 ) -> Diagram:
     """The diagram of these messages; ``foreseen``: the faults do not happen here, they are only marked."""
-    names = _names(nodes)
+    names = {node: show(node) for node in nodes}
     hits = _Hits(faults)
     links: dict[tuple[int, int, int, int], list[Sending]] = {}
     order = {node: k for k, node in enumerate(nodes)}
@@ -223,9 +224,3 @@ def _fate(sending: Sending, fault: Fault | None, last: int) -> Fate:
         return Fate.DELIVERED if sending.arrived <= sending.sent + 1 else Fate.LATE
     under_way = isinstance(fault, Delay) or (fault is None and sending.sent >= last)
     return Fate.NEVER if under_way else Fate.LOST
-
-
-def _names(nodes: Sequence[Node]) -> dict[Node, str]:
-    """Node 1 and node "1" are different: where names clash, strings are quoted."""
-    numbers = {str(n) for n in nodes if not isinstance(n, str)}
-    return {n: f'"{n}"' if isinstance(n, str) and n in numbers else str(n) for n in nodes}

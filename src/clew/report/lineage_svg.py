@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from clew.engine.execution import row_text
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
+from clew.names import show
 from clew.program.ir import Rule
 from clew.report.colours import COLOURS
 from clew.report.layered import Layered, Place, layered
@@ -234,7 +236,7 @@ def _times(goal: Goal) -> str:
 def _firing_label(firing: Firing, rules: Sequence[Rule], several_files: bool) -> str:
     if firing.transfer:
         t = firing.transfer
-        label = f"{t.source} → {t.target} @{t.sent}"
+        label = f"{show(t.source)} → {show(t.target)} @{t.sent}"
         kind = "" if firing.fired else "not late: " if firing.punctual else "not sent: "
         return _shortened(kind + label)
     name = rule_place(rules[firing.rule], several_files)
@@ -252,7 +254,7 @@ def _firing_title(firing: Firing, rules: Sequence[Rule]) -> str:
     text = rule_text(rules[firing.rule])
     if firing.transfer:
         t = firing.transfer
-        row = f"{t.relation}({', '.join(map(str, t.row))})"
+        row = f"{t.relation}({row_text(t.row)})"
         verb = "sent" if firing.fired or firing.punctual else "not sent"
-        return f"{row} {verb} by {t.source} to {t.target} at time {t.sent}\n{text}"
+        return f"{row} {verb} by {show(t.source)} to {show(t.target)} at time {t.sent}\n{text}"
     return f"{'applied' if firing.fired else 'kept from applying'} at time {firing.time}\n{text}"

@@ -14,13 +14,15 @@ from clew.engine.execution import Execution, Row, row_key, row_text
 from clew.explain.explainer import Explainer, Lineage
 from clew.explain.lineage_graph import Goal, LineageGraph
 from clew.explain.why import Support, Why
-from clew.faults import Crash, FailureSpec, Fault, FaultSet
+from clew.faults import Crash, FailureSpec, Fault, FaultSet, node_key
 from clew.interrupt import Deadline
+from clew.names import show
+from clew.report.commands import replay_command
 from clew.report.lamport import lamport_of
 from clew.report.lamport_svg import diagram_svg
 from clew.report.lineage_svg import Marks, lineage_svg
 from clew.report.plural import counted
-from clew.report.text import fault_text, replay_command
+from clew.report.text import fault_text
 from clew.report.wording import Hits, meaning, support_words, why_lead
 
 #: A table with more distinct rows than this is cut off: the file has to stay small enough to open.
@@ -47,6 +49,7 @@ def page_data(
         "first": first,
         "last": base.spec.eot,
         "nodes": list(base.spec.nodes),
+        "names": [show(node) for node in base.spec.nodes],
         "rows": tables.rows(),
         "cutOff": tables.cut_off,
         "graphs": [_graph(lineage, explainer) for lineage in lineages],
@@ -71,7 +74,7 @@ def _run(
         "faults": [{"words": fault_text(f), "code": str(f)} for f in run.faults],
         "violated": [str(v) for v in run.violations],
         "meaning": meaning(run),
-        "replay": replay_command(run.faults, run.spec, files),
+        "replay": replay_command(run.faults, run.spec, files, run.program),
         "left": left,
         "right": diagram_svg(within, title=shown.name, beside=without),
         "whys": [_why(why, run) for why in shown.whys],
@@ -93,7 +96,7 @@ def _why(why: Why, run: Execution) -> dict[str, Any]:
 
 def _support(support: Support, faults: FaultSet, eot: int) -> dict[str, Any]:
     return {
-        "needs": [[words, cut] for words, cut in support_words(support, faults, eot).items()],
+        "needs": [[words, cut] for words, cut in support_words(support, faults, eot)],
         "falsifier": [[text, kind] for text, kind in _falsifier(support)],
     }
 
@@ -105,7 +108,7 @@ def _falsifier(support: Support) -> Iterator[tuple[str, str]]:
     ]
     kinds += [(f, "beyond") for f in support.out_of_reach]
     kinds.sort(
-        key=lambda item: (isinstance(item[0], Crash), str(item[0].node) if isinstance(item[0], Crash) else "")
+        key=lambda item: (isinstance(item[0], Crash), node_key(item[0].node) if isinstance(item[0], Crash) else ())
     )
     rows: list[list[tuple[Fault, str]]] = []
     for fault, kind in kinds:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from clew.dedalus.printer import print_clause
+from clew.names import show
 from clew.program.ir import Fact, Rule
 
 
@@ -25,7 +26,7 @@ def clause_text(clause: Fact | Rule) -> str:
         return print_clause(clause)
     except ValueError:  # a program made in Python can have values that Dedalus cannot write
         if isinstance(clause, Fact):
-            return f"{clause.relation}({', '.join(map(str, clause.args))})@{clause.time};"
+            return f"{clause.relation}({', '.join(map(show, clause.args))})@{clause.time};"
         return f"a rule for {clause.relation}"
 
 

@@ -5,13 +5,14 @@ No wall-clock time appears here: the same input and seed give the same bytes.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 from clew.api import Verdict
 from clew.engine.execution import Execution, Message, row_text
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
+from clew.names import show
 from clew.program.outcomes import PRE
+from clew.report.commands import replay_command
 from clew.report.plural import counted
 from clew.search.verdict import Answer, Counterexample
 
@@ -61,12 +62,12 @@ def _counterexample_lines(verdict: Verdict, files: Sequence[str], explanation: S
     for number, counterexample in enumerate(found, start=1):
         if len(found) > 1:
             yield f" {number}."
-        yield from _one_counterexample(counterexample, verdict.spec, files)
+        yield from _one_counterexample(counterexample, verdict, files)
         if number == 1:
             yield from explanation
 
 
-def _one_counterexample(found: Counterexample, spec: FailureSpec, files: Sequence[str]) -> Iterator[str]:
+def _one_counterexample(found: Counterexample, verdict: Verdict, files: Sequence[str]) -> Iterator[str]:
     for fault in found.faults:
         yield f"  {fault_text(fault)}"
     if not found.faults:
@@ -78,7 +79,7 @@ def _one_counterexample(found: Counterexample, spec: FailureSpec, files: Sequenc
             yield f"  loses {violation}, which the failure-free run has at the end"
     if len(found.violations) > _MOST_ROWS:
         yield f"  ... and {len(found.violations) - _MOST_ROWS} more rows"
-    yield f"  replay: {replay_command(found.faults, spec, files)}"
+    yield f"  replay: {replay_command(found.faults, verdict.spec, files, verdict.program)}"
 
 
 def _faultcounted(found: Counterexample) -> str:
@@ -88,19 +89,19 @@ def _faultcounted(found: Counterexample) -> str:
 def fault_text(fault: Fault) -> str:
     match fault:
         case Loss(source, target, time):
-            return f"the message from {source} to {target} at time {time} is lost"
+            return f"the message from {show(source)} to {show(target)} at time {time} is lost"
         case Crash(node, time):
-            return f"{node} crashes at time {time}"
+            return f"{show(node)} crashes at time {time}"
         case Delay(source, target, time, lag):
             steps = "step" if lag == 1 else "steps"
-            return f"the message from {source} to {target} at time {time} arrives {lag} {steps} late"
+            return f"the message from {show(source)} to {show(target)} at time {time} arrives {lag} {steps} late"
 
 
 def spec_text(spec: FailureSpec) -> str:
     parts = [f"EOT {spec.eot}", f"EFF {spec.eff}", f"{spec.crashes} crash{'' if spec.crashes == 1 else 'es'}"]
     if spec.delays:
         parts.append(f"delays up to {spec.delays}")
-    return f"{', '.join(parts)}, nodes {', '.join(map(str, spec.nodes))}"
+    return f"{', '.join(parts)}, nodes {row_text(spec.nodes)}"
 
 
 def _effort(verdict: Verdict) -> str:
@@ -123,18 +124,6 @@ def _scientific(number: int) -> str:
     return f"{Decimal(number):.2e}".replace("e+", "e")
 
 
-def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str]) -> str:
-    """The exact command that shows this execution."""
-    words = ["clew", "run", *files, "--nodes", ",".join(map(str, spec.nodes)), "--eot", str(spec.eot)]
-    for loss in faults.losses:
-        words += ["--lose", f"{loss.source},{loss.target},{loss.time}"]
-    for crash in faults.crashes:
-        words += ["--crash", f"{crash.node},{crash.time}"]
-    for delay in faults.delays:
-        words += ["--delay", f"{delay.source},{delay.target},{delay.time},{delay.lag}"]
-    return shlex.join(words)
-
-
 def execution_text(run: Execution, relations: Sequence[str] = (), at: int | None = None) -> str:
     """The rows by time, the messages that went astray, and whether what must hold does."""
     return "\n".join(_execution_lines(run, relations, at)) + "\n"
@@ -154,7 +143,7 @@ def _execution_lines(run: Execution, relations: Sequence[str], at: int | None) -
 
 def run_heading(run: Execution) -> Iterator[str]:
     """The bounds and the faults of a run."""
-    nodes = ", ".join(map(str, run.spec.nodes))
+    nodes = row_text(run.spec.nodes)
     yield f"EOT {run.spec.eot}, nodes {nodes}; {'these faults:' if run.faults else 'no fault'}"
     yield from (f"  {fault_text(fault)}" for fault in run.faults)
 
@@ -166,7 +155,8 @@ def _strays(message: Message, faults: FaultSet) -> bool:
 
 
 def _astray(message: Message) -> str:
-    what = f"{message.relation}({row_text(message.row)}) from {message.source} to {message.target}"
+    link = f"from {show(message.source)} to {show(message.target)}"
+    what = f"{message.relation}({row_text(message.row)}) {link}"
     return f"  [lost: {what}]" if message.arrived is None else f"  [arrives at {message.arrived}: {what}]"
 
 

@@ -10,12 +10,13 @@ from clew.engine.execution import Execution, row_text
 from clew.errors import BudgetExhaustedError, ProgramError
 from clew.explain.explainer import Explainer, Lineage
 from clew.faults import FailureSpec, FaultSet
+from clew.report.commands import replay_command
 from clew.report.distance_text import distance_lead, distance_note, distance_rows
 from clew.report.html import Choice, ExecutionRow, MarginRow, Page, render
 from clew.report.page_data import ShownRun, page_data
 from clew.report.plural import counted
 from clew.report.rule_text import rule_text
-from clew.report.text import combinations_text, execution_text, replay_command, verdict_text
+from clew.report.text import combinations_text, execution_text, verdict_text
 from clew.report.wording import broken_promise
 from clew.search.verdict import Answer, Counterexample
 from clew.violation import Violation
@@ -249,7 +250,7 @@ class _VerdictPage:
                 drawn += len(run.messages)
                 shown.append(ShownRun(f"Execution {number}", run))
             violated = ", ".join(map(str, execution.violations))
-            command = replay_command(faults, verdict.spec, self.files)
+            command = replay_command(faults, verdict.spec, self.files, verdict.program)
             rows.append(ExecutionRow(number, str(faults), violated, known.get(faults), command))
         return rows
 

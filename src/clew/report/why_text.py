@@ -59,7 +59,7 @@ class _Lines(NamedTuple):
         head = f"  {shortened(', '.join(map(str, support.cut_by)), self.width // 4)} {verb} "
         words = [
             (f"{self.cross} {_part(word, self.width)}" if cut else _part(word, self.width), cut)
-            for word, cut in support_words(support, self.faults, self.eot).items()
+            for word, cut in support_words(support, self.faults, self.eot)
         ]
         kept = [word for word, _ in words]
         dispensable = [word for word, cut in words if not cut] + [word for word, cut in words if cut]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from clew.engine.execution import Execution, Message
 from clew.explain.why import Support, Why
-from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node, SentMessage, by_message
+from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node, SentMessage, by_message, node_key
+from clew.names import show
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
 
@@ -29,19 +30,22 @@ def broken_promise(violation: Violation) -> str:
 
 
 def message_text(message: Message) -> str:
-    return f"{message.relation} {message.source}→{message.target}@{message.sent}"
+    return f"{message.relation} {show(message.source)}→{show(message.target)}@{message.sent}"
 
 
-def support_words(support: Support, faults: FaultSet, eot: int) -> dict[str, bool]:
+def support_words(support: Support, faults: FaultSet, eot: int) -> list[tuple[str, bool]]:
     """What the support consists of: messages in order, nodes that had to stay up; True where a fault cuts it."""
     hit = Hits(faults)
-    words = {message_text(m): hit.link((m.source, m.target, m.sent)) for m in support.messages}
+    # Messages of one relation over one link share their fate, and are said once.
+    links = {(m.relation, m.source, m.target, m.sent): m for m in support.messages}
+    words = [(message_text(m), hit.link((m.source, m.target, m.sent))) for m in links.values()]
     for source, target, sent in support.punctual:
-        words[f"what {source} sends {target} at {sent} is not late"] = hit.link((source, target, sent))
+        late = f"what {show(source)} sends {show(target)} at {sent} is not late"
+        words.append((late, hit.link((source, target, sent))))
     for node, time in support.up:
-        stays = f"{node} never crashes" if time >= eot - 1 else f"{node} up until {time}"
-        words[stays] = not hit.up(node, time)
-    return words or {"nothing that a fault could touch": False}
+        stays = f"{show(node)} never crashes" if time >= eot - 1 else f"{show(node)} up until {time}"
+        words.append((stays, not hit.up(node, time)))
+    return words or [("nothing that a fault could touch", False)]
 
 
 class Hits:
@@ -74,15 +78,15 @@ def brief(faults: FaultSet) -> str:
     return " ".join(parts) or "no fault"
 
 
-def same_but_for_time(fault: Fault) -> tuple[str, ...]:
+def same_but_for_time(fault: Fault) -> tuple[object, ...]:
     """Equal for faults that differ in their time only."""
     match fault:
         case Crash(node, _):
-            return ("crash", str(node))
+            return ("crash", node_key(node))
         case Loss(source, target, _):
-            return ("loss", str(source), str(target))
+            return ("loss", node_key(source), node_key(target))
         case Delay(source, target, _, lag):
-            return ("delay", str(source), str(target), str(lag))
+            return ("delay", node_key(source), node_key(target), lag)
 
 
 def why_lead(why: Why) -> str:

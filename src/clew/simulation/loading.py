@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
@@ -60,7 +61,9 @@ def load_scenario(where: str) -> Loaded:
 
 
 def split_name(where: str) -> tuple[str, str]:
-    """``path.py:name`` in its parts; the name may be missing."""
+    """``path.py:name`` in its parts; the name may be missing, and a file may be called like that."""
+    if os.path.isfile(where):  # noqa: PTH113  # unlike Path.is_file, it never raises
+        return where, ""
     file, _, name = where.rpartition(":") if where.rpartition(":")[0].endswith(".py") else (where, "", "")
     return file, name
 

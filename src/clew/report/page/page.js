@@ -274,13 +274,13 @@
 
   function showTables() {
     const words = at("filter").value.toLowerCase().trim();
-    const relation = at("by-relation").value, node = at("by-node").value, time = Number(at("by-time").value);
+    const relation = at("by-relation").value, node = Number(at("by-node").value), time = Number(at("by-time").value);
     const onlyDifferent = at("only-different").checked;
     const found = [];
     rows.forEach((row, k) => {
       if (words && !row.haystack.includes(words)) return;
       if (relation && row.relation !== relation) return;
-      if (node && String(row.node) !== node) return;
+      if (node && row.node !== data.nodes[node - 1]) return;
       if (onlyDifferent && !row.different) return;
       if (time ? !(row.base[time - 1] || present[k][time - 1]) : !(row.base.includes(true) || present[k].includes(true))) return;
       found.push(k);
@@ -309,15 +309,15 @@
     }
     times.append(strip, timesText(now) || "never");
     const difference = row.different ? `failure-free: ${timesText(row.base) || "never"}` : "";
-    line.append(element("td", row.relation), element("td", row.node === null ? "" : row.node), element("td", row.text), times, element("td", difference));
+    line.append(element("td", row.relation), element("td", row.node === null ? "" : data.names[data.nodes.indexOf(row.node)]), element("td", row.text), times, element("td", difference));
     return line;
   }
 
-  function options(select, all, values) {
+  function options(select, all, values, labels = values) {
     const first = element("option", all);
     first.value = "";
-    select.replaceChildren(first, ...values.map((value) => {
-      const option = element("option", value);
+    select.replaceChildren(first, ...values.map((value, k) => {
+      const option = element("option", labels[k]);
       option.value = value;
       return option;
     }));
@@ -364,7 +364,7 @@
   at("happens").hidden = false;
   at("tables").hidden = false;
   options(at("by-relation"), "all", [...new Set(data.rows.map((r) => r[0]))]);
-  options(at("by-node"), "all", data.nodes.map(String));
+  options(at("by-node"), "all", data.nodes.map((_, k) => k + 1), data.names);  // by number: 1 and "1" are two nodes
   options(at("by-time"), "all", Array.from({ length: data.last }, (_, t) => t + 1));
   document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
   for (const id of ["filter", "by-relation", "by-node", "by-time", "only-different"]) {

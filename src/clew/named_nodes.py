@@ -1,0 +1,121 @@
+"""The nodes that somebody names: on a command line, in a ``//!`` line, or from Python.
+
+Python values are what they are.  A bare number in a text is the number or the string of this text, whichever can
+be a node of the program; if both can, it is refused.  To pick one would make the other an unknown node, whose
+messages all get lost, and what is certified then says nothing about the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from dataclasses import dataclass
+
+from clew.errors import Notice, UsageError
+from clew.faults import Crash, Delay, Fault, Loss, Node
+from clew.names import show
+from clew.node_lists import BareNumber, WrittenNode, is_number
+from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Program, Value
+from clew.program.locations import possible_locations
+from clew.program.nearest import nearest_name
+
+
+def named_nodes(program: Program, named: Sequence[WrittenNode]) -> tuple[Node, ...]:
+    """Return the nodes that are meant, each once; raises ``UsageError`` for what cannot be meant."""
+    if not named:
+        raise UsageError("no nodes are given", remedy="name them, as in --nodes a,b,c")
+    for node in named:
+        _check_type(node)
+    if not any(map(_has_lookalike, named)):
+        return tuple(dict.fromkeys(_meant(node, ()) for node in named))
+    possible = possible_locations(program)
+    nodes = tuple(dict.fromkeys(_meant(node, possible) for node in named))
+    for node in nodes:
+        _refuse_lookalike(node, nodes, possible)
+    return nodes
+
+
+def idle_nodes(program: Program, nodes: Sequence[Node]) -> Iterator[Notice]:
+    """Yield a notice for each node that the program does not have: what is misspelt would survive anything."""
+    possible = possible_locations(program)
+    names = [value for value in possible.values if isinstance(value, str)]
+    for node in nodes:
+        if node not in possible:
+            nearest = nearest_name(node, names) if isinstance(node, str) else None
+            spelling = "check its name, or" if nearest is None else f"did you mean '{show(nearest)}'? Otherwise"
+            yield Notice(
+                f"the program has no node '{show(node)}': no row and no message can be there",
+                remedy=f"{spelling} leave it out",
+            )
+
+
+def ambiguous_nodes(program: Program | None, nodes: Collection[Node]) -> set[Node]:
+    """Return the numbers that need a plus to be read back as numbers: a string of the same text can be a node."""
+    numbers = [node for node in nodes if isinstance(node, int)]
+    possible = possible_locations(program) if numbers and program else ()
+    return {number for number in numbers if str(number) in nodes or str(number) in possible}
+
+
+@dataclass(frozen=True)
+class WrittenFault:
+    """A fault as it is written on a command line; its nodes are still to be looked up."""
+
+    make: Callable[..., Fault]
+    nodes: tuple[WrittenNode, ...]
+    times: tuple[int, ...]
+
+
+def known_fault(fault: Fault | WrittenFault, nodes: Sequence[Node]) -> Fault:
+    """Return the fault with its nodes looked up; raises ``UsageError`` that says which nodes there are."""
+    match fault:
+        case WrittenFault(make, written, times):
+            return make(*(known_node(node, nodes) for node in written), *times)
+        case Crash(node, time):
+            return Crash(known_node(node, nodes), time)
+        case Loss(source, target, time):
+            return Loss(known_node(source, nodes), known_node(target, nodes), time)
+        case Delay(source, target, time, lag):
+            return Delay(known_node(source, nodes), known_node(target, nodes), time, lag)
+
+
+def known_node(written: WrittenNode, nodes: Sequence[Node]) -> Node:
+    """Return the node that is meant; raises ``UsageError`` that says which nodes there are."""
+    node = _meant(written, nodes)
+    if node not in nodes:
+        name = written.text if isinstance(written, BareNumber) else show(written)
+        raise UsageError(f"'{name}' is no node", remedy=f"the nodes are {', '.join(map(show, nodes))}")
+    return nodes[nodes.index(node)]
+
+
+def _meant(node: WrittenNode, known: Container[Value]) -> Node:
+    """Return the reading that is known; where none is, nothing can happen, and it is the one of the language."""
+    if not isinstance(node, BareNumber):
+        return node
+    if node.text in known and node.number in known:
+        raise UsageError(
+            f"'{node.text}' can mean two nodes: the number {node.number}, and the string {show(node.text)}",
+            remedy=f"write +{node.number} for the number, {show(node.text)} with its quotes for the string",
+        )
+    return node.text if node.text in known else node.number
+
+
+def _check_type(node: object) -> None:
+    number = isinstance(node, int) and not isinstance(node, bool) and SMALLEST_NUMBER <= node <= LARGEST_NUMBER
+    if not number and not isinstance(node, str | BareNumber):
+        raise UsageError(f"{node!r} is no name for a node", remedy="use strings, or integers of 32 bits")
+
+
+def _has_lookalike(node: WrittenNode) -> bool:
+    return not isinstance(node, str) or is_number(node)
+
+
+def _refuse_lookalike(node: Node, nodes: Collection[Node], possible: Container[Value]) -> None:
+    """Refuse "1" where the program has 1, and the other way round: nothing could ever happen there."""
+    if node in possible or not _has_lookalike(node):
+        return
+    other = str(node) if isinstance(node, int) else BareNumber(node).number
+    if other in possible and other not in nodes:
+        kind, other_kind = ("number", "string") if isinstance(node, int) else ("string", "number")
+        raise UsageError(
+            f"the {kind} {show(node)} can be no node of the program, but the {other_kind} {show(other)} can",
+            remedy="strings are written in quotes, and numbers without: in a shell, --nodes '\"1\",2'",
+        )

@@ -1,0 +1,154 @@
+"""Nodes that somebody names: 1 and "1" are two, and what can be a node of the program decides which is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from clew.dedalus.loader import parse_program
+from clew.errors import UsageError
+from clew.faults import Crash, Delay, Fault, Loss, Node
+from clew.named_nodes import WrittenFault, ambiguous_nodes, idle_nodes, known_fault, known_node, named_nodes
+from clew.node_lists import BareNumber, WrittenNode
+from clew.program.checks import checked
+from clew.program.ir import Program
+
+ONE, TWO = BareNumber("1"), BareNumber("2")
+
+
+def program(text: str) -> Program:
+    return checked(parse_program(text)).program
+
+
+#: The node is 1; "1" is what it stores.
+NUMBER = program('p(1, "1"); p(X, Y)@next :- p(X, Y);')
+#: The other way round.
+STRING = program('p("1", 1); p(X, Y)@next :- p(X, Y);')
+#: Two nodes that look the same.
+BOTH = program('p("1", 1); p(X, Y)@next :- p(X, Y); m(Y)@async :- p(X, Y);')
+
+
+@pytest.mark.parametrize(
+    ("of", "written", "nodes"),
+    [
+        (NUMBER, [ONE], (1,)),
+        (NUMBER, [1], (1,)),
+        (STRING, [ONE], ("1",)),
+        (STRING, ["1"], ("1",)),
+        (BOTH, [1, "1"], (1, "1")),
+        (BOTH, ["1"], ("1",)),
+        (BOTH, [1], (1,)),
+        # Nothing can happen at any of these, whatever they are: they are what the language reads.
+        (NUMBER, [ONE, TWO, "a"], (1, 2, "a")),
+        (NUMBER, [1, "2"], (1, "2")),
+        # With the other one beside it, nobody mistook it.
+        (NUMBER, [1, "1"], (1, "1")),
+        (STRING, [1, "1"], (1, "1")),
+        # Each once.
+        (NUMBER, [ONE, 1, ONE], (1,)),
+        (NUMBER, ["b", "a", "b"], ("b", "a")),
+    ],
+)
+def test_what_is_meant(of: Program, written: list[WrittenNode], nodes: tuple[Node, ...]) -> None:
+    assert named_nodes(of, written) == nodes
+
+
+def test_a_bare_number_that_can_mean_two_nodes_is_refused() -> None:
+    with pytest.raises(UsageError) as caught:
+        named_nodes(BOTH, ["1", ONE])
+    assert caught.value.message == "'1' can mean two nodes: the number 1, and the string \"1\""
+    assert caught.value.remedy == 'write +1 for the number, "1" with its quotes for the string'
+
+
+@pytest.mark.parametrize(
+    ("of", "node", "message"),
+    [
+        (NUMBER, "1", 'the string "1" can be no node of the program, but the number 1 can'),
+        (STRING, 1, 'the number 1 can be no node of the program, but the string "1" can'),
+        (NUMBER, "01", 'the string "01" can be no node of the program, but the number 1 can'),
+    ],
+)
+def test_a_node_that_is_surely_mistaken_for_another_is_refused(of: Program, node: Node, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        named_nodes(of, [node])
+    assert caught.value.message == message
+    assert "in quotes" in (caught.value.remedy or "")
+
+
+def test_no_nodes_are_refused() -> None:
+    with pytest.raises(UsageError, match="no nodes are given"):
+        named_nodes(NUMBER, [])
+
+
+def test_a_number_of_many_digits_can_only_be_a_string() -> None:
+    digits = "1" * 5000
+    assert named_nodes(NUMBER, [ONE, digits]) == (1, digits)
+
+
+def test_a_node_that_the_program_does_not_have_is_told() -> None:
+    relay = program("link(ann, bob); m(Y)@async :- link(X, Y);")
+    assert [(n.message, n.remedy) for n in idle_nodes(relay, ("ann", "bob", "Bob", "zed", 7))] == [
+        (
+            "the program has no node 'Bob': no row and no message can be there",
+            "did you mean 'bob'? Otherwise leave it out",
+        ),
+        ("the program has no node 'zed': no row and no message can be there", "check its name, or leave it out"),
+        ("the program has no node '7': no row and no message can be there", "check its name, or leave it out"),
+    ]
+
+
+# Faults.
+
+
+@pytest.mark.parametrize(
+    ("fault", "known"),
+    [
+        (WrittenFault(Loss, (ONE, "a"), (3,)), Loss(1, "a", 3)),
+        (WrittenFault(Crash, (TWO,), (3,)), Crash("2", 3)),
+        (WrittenFault(Delay, ("2", 1), (3, 4)), Delay("2", 1, 3, 4)),
+        (Loss(1, "2", 3), Loss(1, "2", 3)),
+        (Crash("a", 3), Crash("a", 3)),
+        (Delay("a", 1, 3, 4), Delay("a", 1, 3, 4)),
+    ],
+)
+def test_faults_are_looked_up_among_the_nodes(fault: Fault | WrittenFault, known: Fault) -> None:
+    assert known_fault(fault, (1, "2", "a")) == known
+
+
+@pytest.mark.parametrize(
+    ("written", "nodes", "message"),
+    [
+        ("z", (1, "a"), "'z' is no node"),
+        ("1", (1, "a"), "'\"1\"' is no node"),
+        (2, (1, "a"), "'2' is no node"),
+        (TWO, (1, "a"), "'2' is no node"),
+    ],
+)
+def test_an_unknown_node_is_refused_with_those_there_are(
+    written: WrittenNode, nodes: tuple[Node, ...], message: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        known_node(written, nodes)
+    assert (caught.value.message, caught.value.remedy) == (message, "the nodes are 1, a")
+
+
+def test_a_fault_at_one_of_two_nodes_that_look_the_same_says_which() -> None:
+    with pytest.raises(UsageError, match="can mean two nodes"):
+        known_fault(WrittenFault(Crash, (ONE,), (3,)), (1, "1"))
+
+
+# Writing.
+
+
+@pytest.mark.parametrize(
+    ("of", "nodes", "ambiguous"),
+    [
+        (NUMBER, (1, 2), set()),
+        (BOTH, (1,), {1}),
+        (BOTH, (1, "1"), {1}),
+        (NUMBER, (1, "1"), {1}),
+        (None, (1, "1", 2), {1}),
+        (None, ("a", "1"), set()),
+    ],
+)
+def test_numbers_that_need_a_plus(of: Program | None, nodes: tuple[Node, ...], ambiguous: set[Node]) -> None:
+    assert ambiguous_nodes(of, nodes) == ambiguous
