@@ -17,6 +17,7 @@ from clew.dedalus.printer import print_program
 from clew.engine.ground import GroundProgram
 from clew.engine.occurrence import Occurrence
 from clew.faults import FailureSpec
+from clew.names import show
 from clew.program.checks import checked
 from clew.program.ir import Aggregate, Const, Premise, Program, Rule, Timing, Var, Wildcard
 from clew.program.outcomes import PRE, has_assertions
@@ -85,7 +86,7 @@ def promising(rule: Rule, spec: FailureSpec) -> Watch:
 
 def tagging(column: int, tag: str, spec: FailureSpec) -> Watch:
     def happens(run: Execution, _: str) -> bool:
-        return any(str(row[column]) == tag for found in rows(run, PRE, [spec.eot]) for row in found)
+        return any(show(row[column]) == tag for found in rows(run, PRE, [spec.eot]) for row in found)
 
     return Watch(happens)
 
@@ -116,7 +117,7 @@ def test_promises_apply_as_brute_force_says(data: st.DataObject) -> None:
     program, spec = draw_case(data, asserting=True)
     rules = [rule for rule in program.rules if rule.relation == PRE]
     tags = dict.fromkeys(
-        (k, str(arg.value)) for rule in rules for k, arg in enumerate(rule.args) if isinstance(arg, Const)
+        (k, show(arg.value)) for rule in rules for k, arg in enumerate(rule.args) if isinstance(arg, Const)
     )
     whole, *parts = find_promises(GroundProgram(program, spec))
     expected = occurrences(

@@ -16,6 +16,7 @@ from clew.engine.encode import Relations, encode_value
 from clew.engine.ground import GroundProgram
 from clew.engine.occurrence import Occurrence, find_occurrences
 from clew.errors import Position
+from clew.names import show
 from clew.program.ir import Const, Premise, Program, Rule, Timing, Value, Var
 from clew.program.outcomes import PRE, has_assertions, stated_outcomes
 from clew.survey.definitions import assertion_definitions
@@ -67,7 +68,7 @@ def find_promises(ground: GroundProgram) -> tuple[Promise, ...]:
     return (
         Promise(Part.WHOLE, PRE, None, found[PRE]),
         *(Promise(Part.RULE, _name(rule), rule.position, found[index]) for index, rule in rules.items()),
-        *(Promise(Part.TAG, str(tag.value), position, found[tag]) for tag, position in tags.items()),
+        *(Promise(Part.TAG, show(tag.value), position, found[tag]) for tag, position in tags.items()),
     )
 
 
@@ -131,5 +132,5 @@ def _sources(rule: Rule, variable: Var) -> Iterator[tuple[str, int]]:
 
 
 def _name(rule: Rule) -> str:
-    constants = [str(a.value) for a in rule.args if isinstance(a, Const)]
+    constants = [show(a.value) for a in rule.args if isinstance(a, Const)]
     return ", ".join(constants) or PRE
