@@ -58,7 +58,10 @@ class Heal:
 
 @dataclass(frozen=True)
 class WaitQuiescence:
-    """Go on when no message is left that could be delivered; timers do not count."""
+    """Go on when no message is left that could be delivered.
+
+    Timers do not count, but at the end of a scenario in which nothing has been delivered: see ``Scenario``.
+    """
 
 
 @dataclass(frozen=True)
