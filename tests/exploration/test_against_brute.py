@@ -1,11 +1,13 @@
 """Generated programs: what is explored are exactly the classes of all schedules and all global states.
 
-One reference executes every schedule and compares classes; the other, which knows nothing of classes, searches the
-reachable states.  Both are compared state by state, and with every violation.
+One reference executes every schedule and compares classes; another, which knows nothing of classes, searches the
+reachable states.  Both are compared state by state, and with every violation.  Where even that is too much, random
+schedules must lead to nothing that was not explored.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from random import Random
@@ -15,26 +17,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.exploration import Answer, Exploration, Visit, explore
+from clew.exploration import Answer, Exploration, Progress, Visit, explore
 from clew.simulation.execution import execute
 from clew.simulation.loading import Loaded
 from clew.simulation.scenario import Scenario
 from clew.simulation.steps import Step
-from exploration.attempt import Limits, outside_of
+from exploration.attempt import Attempt, Limits, outside_of
 from exploration.brute import Counted, TooManyError, brute, class_of
 from exploration.programs import random_scenario, view
 from exploration.reachable import reachable
 from exploration.sequences import random_sequence_scenario
 
-#: Programs with more schedules, or more situations, are left out: the references would take too long.
+#: Programs with more schedules, situations, or events and cuts, are left out: they would take too long.
 _MOST = 400
 _MOST_OF_A_SEQUENCE = 100
 _MOST_SITUATIONS = 100
+_MOST_TICKS = 4_000
 
 _EXAMPLES = settings().max_examples
 
 
-def _explore(scenario: Scenario, limits: Limits, visit: Visit | None = None) -> Exploration:
+def _explore(
+    scenario: Scenario, limits: Limits, *, visit: Visit | None = None, progress: Progress | None = None
+) -> Exploration:
     # A scenario that is given as it is would be looked up in all modules: most of the time of a test.
     return explore(
         Loaded(scenario, "", "", "", {}, ()),
@@ -43,10 +48,13 @@ def _explore(scenario: Scenario, limits: Limits, visit: Visit | None = None) -> 
         duplicates=limits.duplicates if scenario.duplication else 0,
         stop_at_first=False,
         visit=visit,
+        progress=progress,
     )
 
 
-def _explored_states(scenario: Scenario, limits: Limits) -> tuple[Exploration, set[Hashable]]:
+def _explored_states(
+    scenario: Scenario, limits: Limits, progress: Progress | None = None
+) -> tuple[Exploration, set[Hashable]]:
     """Explore, and collect the global states that an invariant gets to see."""
     seen: set[Hashable] = set()
 
@@ -54,7 +62,7 @@ def _explored_states(scenario: Scenario, limits: Limits) -> tuple[Exploration, s
         seen.add(view(nodes))
 
     watched = replace(scenario, invariants=[collect, *scenario.invariants])
-    return _explore(watched, limits), seen
+    return _explore(watched, limits, progress=progress), seen
 
 
 def _agree_on_classes(scenario: Scenario, limits: Limits, most: int = _MOST) -> bool:
@@ -64,7 +72,7 @@ def _agree_on_classes(scenario: Scenario, limits: Limits, most: int = _MOST) -> 
     except TooManyError:
         return False
     visited: list[tuple[Step, ...]] = []
-    explored = _explore(scenario, limits, visited.append)
+    explored = _explore(scenario, limits, visit=visited.append)
     classes = [class_of(scenario, limits, steps) for steps in visited]
     assert len(classes) == len({*classes}) == explored.schedules
     assert {*classes} == expected.classes
@@ -86,6 +94,30 @@ def _agree_on_states(scenario: Scenario, limits: Limits, most: int = _MOST_SITUA
     explored, states = _explored_states(scenario, limits)
     assert states == expected.states
     _agree_on_answer(scenario, explored, expected)
+    return True
+
+
+def _agree_with_walks(scenario: Scenario, limits: Limits, random: Random, walks: int, most: int) -> bool:
+    """Compare with random schedules; False if it takes too long even to explore."""
+    ticks = itertools.count()
+
+    def tick(schedules: int, stage: str) -> None:
+        if next(ticks) > most:
+            raise TooManyError
+
+    try:
+        explored, states = _explored_states(scenario, limits, tick)
+    except TooManyError:
+        return False
+    walked = Counted()
+    for _ in range(walks):
+        attempt = Attempt(scenario, limits)
+        walked.look(attempt, view)
+        while possible := list(attempt.possible()):
+            attempt.take(random.choice(possible))
+            walked.look(attempt, view)
+    assert walked.states <= states
+    assert walked.violations <= {found.identity for found in explored.found}
     return True
 
 
@@ -123,6 +155,13 @@ def test_what_is_blocked_and_freed_again_is_explored_state_by_state(seed: int) -
     scenario, limits = _drawn_sequence(Random(seed))
     if not _agree_on_classes(scenario, limits, _MOST_OF_A_SEQUENCE):
         _agree_on_states(scenario, limits)
+
+
+@settings(max_examples=_EXAMPLES // 10)
+@given(st.integers(0, 10**9))
+def test_random_schedules_of_larger_programs_lead_to_states_that_are_explored(seed: int) -> None:
+    random = Random(seed)
+    _agree_with_walks(*_drawn_sequence(random), random, walks=20, most=_MOST_TICKS)
 
 
 #: Once wrong: a loss that hides a delivery, the head of a line behind a loss, the numbers that duplicates take.
