@@ -6,11 +6,12 @@ from clew import parse_program
 from clew.engine.extremes import Cheapest
 from clew.explain.explainer import Explainer
 from clew.explain.lineage_graph import LineageGraph
+from clew.explain.overview import overview
 from clew.explain.why import Why
 from clew.faults import Delay, FailureSpec, FaultSet, Loss
 from clew.interrupt import Deadline
 from clew.program.checks import checked
-from clew.report.page_data import lineage_marks
+from clew.report.lineage_marks import lineage_marks
 from clew.report.wording import support_words
 from clew.violation import Violation
 
@@ -92,7 +93,7 @@ def test_a_loss_where_nothing_was_sent_cuts_nothing() -> None:
     graph = about.lineage(SAFE).whole
     run = about.run(FaultSet.of([Loss("c", "a", 1), Loss("a", "b", 2)]))
     assert run.good  # the alarm is lost: that saves the outcome
-    cut = [graph.firings[n].transfer for n in lineage_marks(graph, run).cut]
+    cut = [graph.firings[n].transfer for n in lineage_marks(graph, overview(graph, about.program.rules), run).cut]
     assert [t.link for t in cut if t] == [("c", "a", 1)]
 
 
@@ -119,7 +120,7 @@ def test_a_row_that_comes_late_but_is_there_in_the_end_is_not_gone() -> None:
     graph = about.lineage(Violation("log", ("b", "x"))).whole
     run = about.run(FaultSet.of([Loss("a", "b", 1)]))
     assert run.good
-    assert 0 not in lineage_marks(graph, run).gone
+    assert 0 not in lineage_marks(graph, overview(graph, about.program.rules), run).gone
     assert graph.goals[0].label == "log(b, x)"
 
 

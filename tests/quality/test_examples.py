@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from clew import Answer, FaultSet, Verdict, check, run
+from clew.faults import Delay
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -40,6 +42,16 @@ class Broken:
     fewest: frozenset[str]
     minimal: int
     violates: str
+
+
+def late_confirmations(provider: str) -> Iterator[tuple[Delay, Delay]]:
+    """The requests of times 1 and 2 to a provider of ``reservation``, neither confirmed before time 5."""
+    first = [(Delay("T", provider, 1, 2),), (Delay(provider, "T", 2, 2),)]
+    second = [Delay("T", provider, 2, 1), Delay("T", provider, 2, 2)]
+    second += [Delay(provider, "T", 3, 1), Delay(provider, "T", 3, 2)]
+    yield from ((late, again) for (late,) in first for again in second)
+    # Both arrive at 3, and one message confirms them.
+    yield from ((Delay("T", provider, 1, 1), Delay(provider, "T", 3, lag)) for lag in (1, 2))
 
 
 BROKEN = [
@@ -81,6 +93,15 @@ BROKEN = [
         "pre(apple)",
     ),
     Broken("flux-eager-ack", frozenset({"O(s,q,1)", "O(s,q,2)"}), 2, "sync)"),
+    Broken("chain", frozenset({"O(t,m,2) O(m,t,3) O(t,m,3) O(m,t,4) O(t,m,4)"}), 4, "pre(C, w1)"),
+    Broken(
+        "reservation",
+        frozenset(
+            str(FaultSet.of([*late, Delay("T", p, 3, 2)])) for p in ("F", "H") for late in late_confirmations(p)
+        ),
+        100,
+        "x)",
+    ),
 ]
 CERTIFIED = ["redun-deliv", "ack-deliv", "paxos-synod", "bully-le", "flux"]
 #: Refuted variants with thousands of minimal counterexamples: the fewest faults, and what they violate.
@@ -181,3 +202,20 @@ def test_three_phase_commit_breaks_without_any_fault_but_delays() -> None:
 def test_paxos_is_safe_under_asynchrony() -> None:
     assert check(path("paxos-synod"), delays=2).answer is Answer.CERTIFIED
     assert check(path("paxos-synod"), eot=10, eff=9).answer is Answer.CERTIFIED
+
+
+@pytest.mark.parametrize(("crashes", "delays"), [(2, 0), (0, 2), (1, 2)])
+def test_chain_replication_survives_crashes_and_delays_alone(crashes: int, delays: int) -> None:
+    assert check(path("chain"), eff=0, crashes=crashes, delays=delays).answer is Answer.CERTIFIED
+
+
+def test_every_counterexample_of_chain_replication_cuts_the_tail_off() -> None:
+    """Its signs of life are lost three times in a row, and each write to it in the last two of these."""
+    for found in verdict("chain", find_all=True).counterexamples:
+        beats = [loss.time for loss in found.faults.losses if (loss.source, loss.target) == ("t", "m")]
+        assert beats == [beats[0], beats[0] + 1, beats[0] + 2]
+        assert {("m", "t", time) for time in beats[1:]} <= {loss.message for loss in found.faults.losses}
+
+
+def test_a_reservation_is_safe_as_long_as_no_request_is_overtaken() -> None:
+    assert check(path("reservation"), delays=1).answer is Answer.CERTIFIED

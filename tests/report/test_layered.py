@@ -12,6 +12,8 @@ from clew.report.layered import Layered, Place, layered
 
 #: Between two neighbours of a layer, as they are drawn; and how wide an edge is where it passes a layer.
 GAP, BEND = 14.0, 6.0
+#: Between two edges that pass a layer side by side, where room is short.
+NARROW = 5.0
 CLOSE = 1e-6
 
 Graph = tuple[list[float], list[tuple[int, int]]]
@@ -128,3 +130,57 @@ def test_an_edge_that_skips_a_layer_passes_beside_what_is_there() -> None:
     bend = drawing.routes[2][1]
     assert bend.layer == 1
     assert abs(bend.x - drawing.places[1].x) >= 100 + GAP + BEND / 2 - CLOSE
+
+
+# -- within a width ---------------------------------------------------------------------------------------------
+
+LIMITS = st.floats(1, 1200)
+
+
+@given(graphs(), LIMITS)
+def test_nothing_overlaps_where_room_is_short(graph: Graph, limit: float) -> None:
+    """Edges that pass side by side may come closer; nothing else does."""
+    widths, edges = graph
+    for boxes in in_layers(layered(widths, edges, limit), widths).values():
+        for (x, width), (next_x, next_width) in pairwise(sorted(boxes)):
+            gap = NARROW if width == next_width == BEND else GAP
+            assert next_x - next_width / 2 - (x + width / 2) >= gap - CLOSE
+
+
+@given(graphs(), LIMITS)
+def test_a_drawing_stays_within_its_width_if_it_can(graph: Graph, limit: float) -> None:
+    """It cannot in a layer with one node only, beside the edges that have to pass it."""
+    widths, edges = graph
+    drawing = layered(widths, edges, limit)
+    needed = [limit]
+    for boxes in in_layers(drawing, widths).values():
+        nodes = [width for _, width in boxes if width != BEND]
+        if len(nodes) <= 1:
+            needed.append(sum(width for _, width in boxes) + GAP * (len(boxes) - 1))
+    assert drawing.width <= max(needed) + CLOSE
+
+
+@given(graphs(), LIMITS)
+def test_edges_go_down_through_every_layer_and_no_layer_is_empty(graph: Graph, limit: float) -> None:
+    widths, edges = graph
+    drawing = layered(widths, edges, limit)
+    for (upper, lower), route in zip(edges, drawing.routes, strict=True):
+        assert (route[0], route[-1]) == (drawing.places[upper], drawing.places[lower])
+        assert [place.layer for place in route] == list(range(route[0].layer, route[-1].layer + 1))
+        assert len(route) >= 2
+    assert {place.layer for place in drawing.places} == set(range(drawing.layers))
+    assert layered(widths, edges, limit) == drawing
+
+
+@given(graphs())
+def test_with_enough_room_the_layers_are_those_without_a_limit(graph: Graph) -> None:
+    free, wide = layered(*graph), layered(*graph, within=1e6)
+    assert [place.layer for place in wide.places] == [place.layer for place in free.places]
+
+
+def test_a_layer_without_room_leaves_nodes_to_the_next_one() -> None:
+    """Four below one: two fit beside each other; those with something below them come first."""
+    edges = [(0, 1), (0, 2), (0, 3), (0, 4), (3, 5), (4, 6)]
+    drawing = layered([40.0] * 7, edges, within=40 * 2 + BEND * 2 + GAP * 3)
+    assert [place.layer for place in drawing.places] == [0, 2, 2, 1, 1, 3, 3]
+    assert drawing.width <= 40 * 2 + BEND * 2 + GAP * 3

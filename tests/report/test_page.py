@@ -182,10 +182,15 @@ def test_references_in_the_data_are_consistent(name: str) -> None:
             root = ElementTree.fromstring(svg)
             goals = [int(e.attrib["data-goal"]) for e in root.iter("g") if "data-goal" in e.attrib]
             firings = {int(e.attrib["data-firing"]): e for e in root.iter("g") if "data-firing" in e.attrib}
+            boxes = {int(e.attrib["data-box"]): e for e in root.iter("g") if "data-box" in e.attrib}
+            joints = {int(e.attrib["data-joint"]): e for e in root.iter("g") if "data-joint" in e.attrib}
             for shown in runs:
-                cut, gone = shown["marks"][number][kind]
-                assert set(gone) <= set(goals)
-                assert all("message" in firings[n].attrib["class"].split() for n in cut)
+                marks = shown["marks"][number][kind]
+                assert set(marks["gone"]) <= set(goals)
+                assert all("message" in firings[n].attrib["class"].split() for n in marks["cut"])
+                assert all("bundle" in boxes[n].attrib["class"].split() for n in marks["boxes"])
+                kinds = [set(joints[n].attrib["class"].split()) for n in marks["joints"]]
+                assert all(kind & {"message", "through"} for kind in kinds)
     for shown in runs:
         assert len(shown["marks"]) == len(data["graphs"])
         assert {int(number) for number in shown["rows"]} <= set(range(len(data["rows"])))
@@ -440,17 +445,18 @@ def test_a_run_that_fails_without_faults() -> None:
 def test_what_is_cut_is_marked_in_the_lineage() -> None:
     data = read("counterexample").data
     root = ElementTree.fromstring(data["graphs"][0]["focused"])
-    cut, gone = data["runs"][1]["marks"][0]["focused"]
+    marks = data["runs"][1]["marks"][0]["focused"]
     messages = {
         int(e.attrib["data-firing"]): "".join(e.find("text").itertext())  # type: ignore[union-attr]
         for e in root.iter("g")
         if "data-firing" in e.attrib
     }
-    struck = {messages[n] for n in cut}
+    struck = {messages[n] for n in marks["cut"]}
     assert {"b → Z @1", "c → Z @1"} <= struck
     assert all(text in ("b → Z @1", "c → Z @1") or text.startswith("a → ") for text in struck)
-    assert 0 in gone, "the outcome itself"
-    assert data["runs"][0]["marks"][0] == {"focused": [[], []], "whole": [[], []]}, "nothing is cut without faults"
+    assert 0 in marks["gone"], "the outcome itself"
+    nothing: dict[str, list[int]] = {"cut": [], "gone": [], "boxes": [], "joints": []}
+    assert data["runs"][0]["marks"][0] == {"focused": nothing, "whole": nothing}, "nothing is cut without faults"
 
 
 class _Hurried(Explainer):

@@ -81,6 +81,7 @@ class _Walk:
         self._derivations = failure_free.derivations
         self._rows: dict[int, RowAtom] = {atom.literal: atom for atom in ground.row_atoms}
         self._sent: dict[int, SentAtom] = {atom.literal: atom for atom in ground.sent_atoms}
+        self._program = failure_free.program
         self._given = failure_free.given(violation)
         self._only = only
         self._last = failure_free.spec.eot
@@ -151,7 +152,8 @@ class _Walk:
 
     def _use(self, step: _Step, rule: GroundRule, goal: Goal, message: SentAtom | None) -> Iterator[_Key]:
         assert rule.source is not None
-        time = message.time if message else goal.last
+        earlier = self._program.rules[rule.source].timing is Timing.NEXT
+        time = message.time if message else goal.last - earlier
         transfer = None
         if message and message.source != message.row[0]:
             target = as_place(message.row[0])

@@ -18,7 +18,7 @@ from typing import Any
 from markupsafe import Markup
 
 from clew.program.ir import Program, Rule
-from clew.report import lamport_svg, lineage_svg
+from clew.report import lamport_svg, lineage_style
 from clew.report.colours import COLOURS
 from clew.report.page_template import page_template
 from clew.report.rule_text import clause_text
@@ -81,9 +81,9 @@ class Page:
 def render(page: Page) -> str:
     """The file."""
     parts = package_files("clew.report") / "page"
-    script = (parts / "page.js").read_text(encoding="utf-8")
+    script = "".join((parts / name).read_text(encoding="utf-8") for name in ("lineage.js", "page.js"))
     style = "\n".join(
-        [COLOURS, (parts / "page.css").read_text(encoding="utf-8"), lamport_svg.STYLE, lineage_svg.STYLE]
+        [COLOURS, (parts / "page.css").read_text(encoding="utf-8"), lamport_svg.STYLE, lineage_style.STYLE]
     )
     template = page_template("page.html")
     lines = _program_lines(page.program)

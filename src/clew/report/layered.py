@@ -3,6 +3,9 @@
 Layer by the longest way from the top, order within layers by the average place of the neighbours, then pull
 everything towards its neighbours without overlaps.  Edges that skip layers get a place in each of them, so they do
 not run through other nodes.
+
+A drawing can be kept ``within`` a width.  A layer that has no room for a node then leaves it to the next one (list
+scheduling, as Coffman and Graham do it): the drawing becomes higher instead of wider.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ from itertools import pairwise
 _SWEEPS = 12
 _GAP = 14.0
 _BEND_WIDTH = 6.0
+#: Between edges that pass a layer side by side, where room is short.
+_NARROW_GAP = 5.0
 
 
 @dataclass(frozen=True)
@@ -34,9 +39,12 @@ class Layered:
     layers: int
 
 
-def layered(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> Layered:
-    """Lay out nodes of these widths; an edge goes from the upper to the lower node."""
-    drawing = _Drawing(widths, edges)
+def layered(widths: Sequence[float], edges: Sequence[tuple[int, int]], within: float | None = None) -> Layered:
+    """Lay out nodes of these widths; an edge goes from the upper to the lower node.
+
+    ``within``: the drawing is not wider than this, unless one node is, or the edges that pass a layer need more.
+    """
+    drawing = _Drawing(widths, edges, within)
     drawing.order()
     drawing.place()
     places = [Place(drawing.layer[n], drawing.x[n]) for n in range(len(drawing.layer))]
@@ -62,9 +70,13 @@ class _Block:
 
 
 class _Drawing:
-    def __init__(self, widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, widths: Sequence[float], edges: Sequence[tuple[int, int]], within: float | None) -> None:
         self.widths = list(widths)
         self.layer = _longest_ways(len(widths), edges)
+        self._limit = within
+        self._nodes = len(widths)  # what comes after these are bends
+        if within is not None:
+            self.layer = _narrow_layers(widths, edges, within)
         self.ways: list[list[int]] = []
         self._above: list[list[int]] = [[] for _ in widths]
         self._below: list[list[int]] = [[] for _ in widths]
@@ -101,8 +113,11 @@ class _Drawing:
                 position.update({node: float(k) for k, node in enumerate(row)})
 
     def place(self) -> None:
+        if self._limit is not None:
+            self._limit = max([self._limit, *map(self._extent, self.rows)])
+        middle = (self._limit or 0.0) / 2
         for row in self.rows:
-            self._spread(row, [0.0] * len(row))
+            self._spread(row, [middle] * len(row))
         for sweep in range(2 * _SWEEPS):
             downwards = sweep % 2 == 0
             neighbours = self._above if downwards else self._below
@@ -132,9 +147,25 @@ class _Drawing:
             self.x[block.nodes[0]] = block.start
             for before, node in pairwise(block.nodes):
                 self.x[node] = self.x[before] + self._distance(before, node)
+        if self._limit is not None:
+            self._keep_within(row, self._limit)
+
+    def _keep_within(self, row: Sequence[int], limit: float) -> None:
+        """Push what stands outside to the nearest place inside; who stood apart still does, or touches now."""
+        spare = limit - self._extent(row)
+        leftmost = self.widths[row[0]] / 2
+        for place, node in enumerate(row):
+            leftmost += self._distance(row[place - 1], node) if place else 0.0
+            self.x[node] = min(max(self.x[node], leftmost), leftmost + spare)
+
+    def _extent(self, row: Sequence[int]) -> float:
+        """Return how wide a layer is at least."""
+        ends = (self.widths[row[0]] + self.widths[row[-1]]) / 2
+        return ends + sum(self._distance(left, right) for left, right in pairwise(row))
 
     def _distance(self, left: int, right: int) -> float:
-        return (self.widths[left] + self.widths[right]) / 2 + _GAP
+        bends = self._limit is not None and min(left, right) >= self._nodes
+        return (self.widths[left] + self.widths[right]) / 2 + (_NARROW_GAP if bends else _GAP)
 
 
 def _by_average(neighbours: Sequence[Sequence[int]], position: dict[int, float]) -> Callable[[int], float]:
@@ -163,3 +194,40 @@ def _longest_ways(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
     if len(ready) < count:
         raise ValueError("only a graph without cycles has layers")
     return layer
+
+
+def _narrow_layers(widths: Sequence[float], edges: Sequence[tuple[int, int]], within: float) -> list[int]:
+    """Give each node a layer below all that is above it, so that no layer needs more room than there is.
+
+    Where there is not enough, those come first that have waited longest, so that they stay near to what is above
+    them, and then those that have most below them: they decide how high the drawing gets.
+    """
+    above: list[list[int]] = [[] for _ in widths]
+    below: list[list[int]] = [[] for _ in widths]
+    for upper, lower in edges:
+        above[lower].append(upper)
+        below[upper].append(lower)
+    depth = _longest_ways(len(widths), [(lower, upper) for upper, lower in edges])
+    layer: dict[int, int] = {}
+    passing = 0  # edges from the layers so far to those to come
+    number = 0
+    while len(layer) < len(widths):
+        waiting = [n for n in range(len(widths)) if n not in layer and all(u in layer for u in above[n])]
+        chosen: list[int] = []
+        bends = passing
+        for node in sorted(waiting, key=lambda n: (max((layer[u] for u in above[n]), default=0), -depth[n], n)):
+            fewer = bends - len(above[node])
+            if not chosen or _room([*(widths[n] for n in chosen), widths[node]], fewer) <= within:
+                chosen.append(node)
+                bends = fewer
+        layer.update(dict.fromkeys(chosen, number))
+        passing += sum(len(below[n]) - len(above[n]) for n in chosen)
+        number += 1
+    return [layer[n] for n in range(len(widths))]
+
+
+def _room(widths: Sequence[float], bends: int) -> float:
+    """Return how much these nodes and bends need side by side, in whatever order they come."""
+    beside_each_other = max(0, bends - len(widths) - 1)
+    gaps = len(widths) + bends - 1 - beside_each_other
+    return sum(widths) + bends * _BEND_WIDTH + gaps * _GAP + beside_each_other * _NARROW_GAP

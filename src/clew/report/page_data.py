@@ -12,7 +12,8 @@ from typing import Any
 
 from clew.engine.execution import Execution, Row, row_key, row_text
 from clew.explain.explainer import Explainer, Lineage
-from clew.explain.lineage_graph import Goal, LineageGraph
+from clew.explain.lineage_graph import LineageGraph
+from clew.explain.overview import Overview, overview
 from clew.explain.why import Support, Why
 from clew.faults import Crash, FailureSpec, Fault, FaultSet, node_key
 from clew.interrupt import Deadline
@@ -20,10 +21,11 @@ from clew.names import show
 from clew.report.commands import replay_command
 from clew.report.lamport import lamport_of
 from clew.report.lamport_svg import diagram_svg
-from clew.report.lineage_svg import Marks, lineage_svg
+from clew.report.lineage_marks import lineage_marks
+from clew.report.lineage_svg import lineage_svg
 from clew.report.plural import counted
 from clew.report.text import fault_text
-from clew.report.wording import Hits, meaning, support_words, why_lead
+from clew.report.wording import meaning, support_words, why_lead
 
 #: A table with more distinct rows than this is cut off: the file has to stay small enough to open.
 MOST_ROWS = 20_000
@@ -45,6 +47,7 @@ def page_data(
     """``shown[0]`` is the failure-free run, ``first`` the one that is selected at the beginning."""
     base = shown[0].run
     tables = _Tables([s.run for s in shown])
+    drawn = [_Drawn(lineage, explainer) for lineage in lineages]
     return {
         "first": first,
         "last": base.spec.eot,
@@ -52,15 +55,15 @@ def page_data(
         "names": [show(node) for node in base.spec.nodes],
         "rows": tables.rows(),
         "cutOff": tables.cut_off,
-        "graphs": [_graph(lineage, explainer) for lineage in lineages],
+        "graphs": [graph.data() for graph in drawn],
         "runs": [
-            _run(s, base, lineages, files, explainer.deadline) | {"rows": tables.differences(s.run)} for s in shown
+            _run(s, base, drawn, files, explainer.deadline) | {"rows": tables.differences(s.run)} for s in shown
         ],
     }
 
 
 def _run(
-    shown: ShownRun, base: Execution, lineages: Sequence[Lineage], files: Sequence[str], deadline: Deadline
+    shown: ShownRun, base: Execution, drawn: Sequence[_Drawn], files: Sequence[str], deadline: Deadline
 ) -> dict[str, Any]:
     deadline.check_interrupt()
     run = shown.run
@@ -78,7 +81,7 @@ def _run(
         "left": left,
         "right": diagram_svg(within, title=shown.name, beside=without),
         "whys": [_why(why, run) for why in shown.whys],
-        "marks": [_both_marks(lineage, run) for lineage in lineages],
+        "marks": [graph.marks(run) for graph in drawn],
     }
 
 
@@ -137,18 +140,39 @@ def _goes_on(before: tuple[Fault, str], fault: Fault, kind: str) -> bool:
 # -- lineage -----------------------------------------------------------------------------------------------------
 
 
-def _graph(lineage: Lineage, explainer: Explainer) -> dict[str, Any]:
-    rules = explainer.program.rules
-    outcome = lineage.whole.goals[0].label
-    title = f"Lineage of {outcome}"
-    whole = lineage_svg(lineage.whole, rules, title=title)
-    focused = None if lineage.all_needed else lineage_svg(lineage.focused, rules, title=title)
-    notes = []
-    if lineage.untouchable:
-        notes.append(_untouchable(explainer.spec))
-    if lineage.whole.truncated:
-        notes.append(f"The lineage is larger than this: only {len(lineage.whole.goals)} goals are drawn.")
-    return {"row": outcome, "focused": focused, "whole": whole, "note": " ".join(notes)}
+class _Drawn:
+    """A lineage as the page shows it, with the boxes into which its goals are put."""
+
+    def __init__(self, lineage: Lineage, explainer: Explainer) -> None:
+        self._lineage = lineage
+        self._rules = explainer.program.rules
+        self._spec = explainer.spec
+        self._whole = overview(lineage.whole, self._rules)
+        self._focused = self._whole if lineage.all_needed else overview(lineage.focused, self._rules)
+
+    def data(self) -> dict[str, Any]:
+        whole = self._lineage.whole
+        outcome = whole.goals[0].label
+        notes = []
+        if self._lineage.untouchable:
+            notes.append(_untouchable(self._spec))
+        if whole.truncated:
+            notes.append(f"The lineage is larger than this: only {len(whole.goals)} goals are drawn.")
+        title = f"Lineage of {outcome}"
+        return {
+            "row": outcome,
+            "focused": None
+            if self._lineage.all_needed
+            else lineage_svg(self._lineage.focused, self._focused, self._rules, title=title),
+            "whole": lineage_svg(whole, self._whole, self._rules, title=title),
+            "note": " ".join(notes),
+        }
+
+    def marks(self, run: Execution) -> dict[str, dict[str, list[int]]]:
+        """What the faults of a run cut, and what no longer is as it was."""
+        whole = _marks(self._lineage.whole, self._whole, run)
+        focused = whole if self._lineage.all_needed else _marks(self._lineage.focused, self._focused, run)
+        return {"focused": focused, "whole": whole}
 
 
 def _untouchable(spec: FailureSpec) -> str:
@@ -160,34 +184,9 @@ def _untouchable(spec: FailureSpec) -> str:
     return f"{' and '.join(faults).capitalize()} can touch this outcome within EOT {spec.eot}.{others}"
 
 
-def _both_marks(lineage: Lineage, run: Execution) -> dict[str, list[list[int]]]:
-    whole = _marks(lineage.whole, run)
-    return {"focused": whole if lineage.all_needed else _marks(lineage.focused, run), "whole": whole}
-
-
-def _marks(graph: LineageGraph, run: Execution) -> list[list[int]]:
-    """What the faults of a run cut, and what no longer is as it was."""
-    marks = lineage_marks(graph, run)
-    return [sorted(marks.cut), sorted(marks.gone)]
-
-
-def lineage_marks(graph: LineageGraph, run: Execution) -> Marks:
-    hit = Hits(run.faults)
-    cut = [
-        number
-        for number, firing in enumerate(graph.firings)
-        if (firing.fired or firing.punctual) and firing.transfer and hit.link(firing.transfer.link)
-    ]
-    gone = [number for number, goal in enumerate(graph.goals) if not _still_so(goal, run)]
-    return Marks(cut, gone)
-
-
-def _still_so(goal: Goal, run: Execution) -> bool:
-    if goal.crashes:
-        happened: list[Fault] = [f for f in run.faults if f in goal.crashes]
-        return not happened
-    # A chain that begins later, and is there in the end, still serves.
-    return (goal.row in run.rows(goal.relation, goal.last)) == goal.present
+def _marks(graph: LineageGraph, seen: Overview, run: Execution) -> dict[str, list[int]]:
+    marks = lineage_marks(graph, seen, run)
+    return {kind: sorted(getattr(marks, kind)) for kind in ("cut", "gone", "boxes", "joints")}
 
 
 # -- tables ------------------------------------------------------------------------------------------------------

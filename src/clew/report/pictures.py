@@ -5,10 +5,11 @@ from __future__ import annotations
 from clew.engine.execution import Execution
 from clew.errors import UsageError
 from clew.explain.explainer import Explainer
+from clew.explain.overview import overview
 from clew.report.lamport import lamport_of
 from clew.report.lamport_svg import diagram_svg
+from clew.report.lineage_marks import lineage_marks
 from clew.report.lineage_svg import lineage_svg
-from clew.report.page_data import lineage_marks
 
 
 def diagram_picture(run: Execution) -> str:
@@ -25,6 +26,7 @@ def lineage_picture(run: Execution, explainer: Explainer) -> str:
             "the failure-free run achieves nothing, so there is no lineage", remedy="give a larger --eot"
         )
     graph = explainer.lineage(of).focused
-    marks = lineage_marks(graph, run)
-    title = f"Lineage of {of}"
-    return lineage_svg(graph, explainer.program.rules, title=title, marks=marks, standalone=True) + "\n"
+    rules = explainer.program.rules
+    seen = overview(graph, rules)
+    marks = lineage_marks(graph, seen, run)
+    return lineage_svg(graph, seen, rules, title=f"Lineage of {of}", marks=marks, standalone=True) + "\n"

@@ -95,8 +95,6 @@
 
   // ---- lineage ------------------------------------------------------------------------------------------------
 
-  const GOAL = 24, RULE = 18, GAP = 22, STEP = 15;  // as in the drawing
-
   function showGraph() {
     const section = at("lineage");
     if (!section) return;
@@ -105,134 +103,14 @@
     const whole = at("whole").checked || !graph.focused;
     at("whole").parentElement.hidden = !graph.focused;
     at("graph").innerHTML = whole ? graph.whole : graph.focused;
-    const marks = currentRun().marks[state.graph];
-    const [cut, gone] = whole ? marks.whole : marks.focused;
-    const survives = cut.length && !gone.includes(0)
+    const both = currentRun().marks[state.graph];
+    const marks = whole ? both.whole : both.focused;
+    const survives = marks.cut.length && !marks.gone.includes(0)
       ? "The outcome still holds in the selected run; struck through is what the failure-free run rested on." : "";
     at("graph-note").textContent = [graph.note, survives].filter(Boolean).join(" ");
     const svg = at("graph").querySelector("svg");
-    mark(svg, cut, gone);
-    layOut(svg);
-  }
-
-  function mark(svg, cut, gone) {
-    for (const number of cut) {
-      svg.querySelector(`.firing[data-firing="${number}"]`).classList.add("cut");
-      svg.querySelector(`.edge[data-goal][data-below="${number}"]`).classList.add("cut");
-      svg.querySelector(`.strike[data-firing="${number}"]`).classList.add("cut");
-    }
-    for (const number of gone) svg.querySelector(`.goal[data-goal="${number}"]`).classList.add("gone");
-  }
-
-  // Open chains are taller: every layer below them moves down, and the edges follow.
-  function layOut(svg) {
-    const layers = Number(svg.dataset.layers);
-    const extra = new Array(layers).fill(0);
-    const own = new Map();
-    for (const goal of svg.querySelectorAll(".goal.open")) {
-      const taller = goal.querySelectorAll(".steps text").length * STEP + 4;
-      own.set(goal.dataset.goal, taller);
-      extra[goal.dataset.y] = Math.max(extra[goal.dataset.y], taller);
-    }
-    const tops = [];
-    let y = 0;
-    for (let layer = 0; layer < layers; layer++) {
-      tops.push(y);
-      y += (layer % 2 ? RULE : GOAL) + extra[layer] + GAP;
-    }
-    for (const box of svg.querySelectorAll("[data-y]")) {
-      const x = box.getAttribute("transform").match(/translate\(([-\d.]+)/)[1];
-      box.setAttribute("transform", `translate(${x},${tops[box.dataset.y]})`);
-      if (box.classList.contains("goal")) {
-        box.querySelector("rect").setAttribute("height", GOAL + (own.get(box.dataset.goal) || 0));
-      }
-    }
-    const size = (layer) => (layer % 2 ? RULE : GOAL);
-    for (const edge of svg.querySelectorAll(".edge")) {
-      const points = edge.dataset.route.split(" ").map((p) => p.split(",").map(Number));
-      let [x, layer] = points[0];
-      let from = tops[layer] + size(layer) + (edge.dataset.goal ? own.get(edge.dataset.goal) || 0 : 0);
-      let path = `M${x},${from}`;
-      points.slice(1).forEach(([nextX, next], k) => {
-        const top = tops[next], middle = (from + top) / 2;
-        path += `C${x},${middle} ${nextX},${middle} ${nextX},${top}`;
-        x = nextX;
-        from = top;
-        if (k < points.length - 2) {
-          from += size(next) + extra[next];
-          path += `V${from}`;
-        }
-      });
-      edge.setAttribute("d", path);
-      if (edge.classList.contains("message")) {
-        const [upper, lower] = [points[0], points[1]];
-        const start = tops[upper[1]] + size(upper[1]) + (own.get(edge.dataset.goal) || 0);
-        svg.querySelector(`.strike[data-firing="${edge.dataset.below}"]`)
-          .setAttribute("transform", `translate(${(upper[0] + lower[0]) / 2},${(start + tops[lower[1]]) / 2})`);
-      }
-    }
-    const margin = 12, height = y - GAP + 2 * margin;
-    svg.setAttribute("height", height);
-    svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${height}`);
-  }
-
-  function toggle(goal) {
-    const svg = goal.closest("svg");
-    if (goal.classList.contains("chain")) {
-      const open = goal.classList.toggle("open");
-      goal.setAttribute("aria-expanded", open);
-      layOut(svg);
-    } else if (goal.hasAttribute("aria-expanded")) {
-      const folded = goal.classList.toggle("folded");
-      goal.setAttribute("aria-expanded", !folded);
-      fold(svg);
-    }
-  }
-
-  // What can only be reached through folded goals is away.
-  function fold(svg) {
-    const below = { goal: new Map(), firing: new Map() };
-    for (const edge of svg.querySelectorAll(".edge")) {
-      const kind = edge.dataset.goal !== undefined ? "goal" : "firing";
-      const key = edge.dataset[kind];
-      if (!below[kind].has(key)) below[kind].set(key, []);
-      below[kind].get(key).push(edge);
-    }
-    const folded = new Set([...svg.querySelectorAll(".goal.folded")].map((g) => g.dataset.goal));
-    const seen = { goal: new Set(["0"]), firing: new Set() };
-    const edges = new Set();
-    const work = [["goal", "0"]];
-    while (work.length) {
-      const [kind, key] = work.pop();
-      if (kind === "goal" && folded.has(key)) continue;
-      const other = kind === "goal" ? "firing" : "goal";
-      for (const edge of below[kind].get(key) || []) {
-        edges.add(edge);
-        if (!seen[other].has(edge.dataset.below)) {
-          seen[other].add(edge.dataset.below);
-          work.push([other, edge.dataset.below]);
-        }
-      }
-    }
-    for (const edge of svg.querySelectorAll(".edge")) edge.classList.toggle("away", !edges.has(edge));
-    for (const box of svg.querySelectorAll(".goal")) box.classList.toggle("away", !seen.goal.has(box.dataset.goal));
-    for (const box of svg.querySelectorAll(".firing, .strike[data-firing]")) {
-      box.classList.toggle("away", !seen.firing.has(box.dataset.firing));
-    }
-  }
-
-  function openChains(open) {
-    const svg = at("graph").querySelector("svg");
-    for (const goal of svg.querySelectorAll(".goal.chain")) {
-      goal.classList.toggle("open", open);
-      goal.setAttribute("aria-expanded", open);
-    }
-    for (const goal of svg.querySelectorAll(".goal.folded")) {
-      goal.classList.remove("folded");
-      goal.setAttribute("aria-expanded", true);
-    }
-    fold(svg);
-    layOut(svg);
+    lineage.mark(svg, marks);
+    lineage.begin(svg);
   }
 
   // ---- tables -------------------------------------------------------------------------------------------------
@@ -346,19 +224,20 @@
   });
   if (at("lineage")) {
     at("graph").addEventListener("click", (event) => {
-      const goal = event.target.closest(".goal");
-      if (goal) toggle(goal);
+      const box = event.target.closest("[role=button]");
+      // A click on what an open box shows is not meant for the box.
+      if (box && !event.target.closest(".inside")) lineage.toggle(box);
     });
     at("graph").addEventListener("keydown", (event) => {
-      const goal = event.target.closest(".goal");
-      if (goal && (event.key === "Enter" || event.key === " ")) {
+      const box = event.target.closest("[role=button]");
+      if (box && (event.key === "Enter" || event.key === " ")) {
         event.preventDefault();
-        toggle(goal);
+        lineage.toggle(box);
       }
     });
     at("whole").addEventListener("change", showGraph);
-    at("open-all").addEventListener("click", () => openChains(true));
-    at("close-all").addEventListener("click", () => openChains(false));
+    at("open-all").addEventListener("click", () => lineage.openAll(at("graph").querySelector("svg"), true));
+    at("close-all").addEventListener("click", () => lineage.openAll(at("graph").querySelector("svg"), false));
     at("lineage").hidden = false;
   }
   at("happens").hidden = false;
