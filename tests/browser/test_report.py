@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.keys import Keys
 
+from browser.conftest import Reports
 from browser.driving import Page
+from browser.graph import check_edges_meet_boxes
 from clew import Program
 from clew.api import check
 from clew.dedalus.loader import parse_program
@@ -16,25 +17,7 @@ from clew.explain.explainer import Explainer
 from clew.interrupt import Deadline
 from clew.program.ir import Const, Fact, Premise, Rule, Timing, Var
 from clew.report.verdict_page import verdict_page
-from command import ROOT, clew
-
-Reports = Callable[..., Path]
-
-
-@pytest.fixture(scope="session")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
-    """The report that a command writes; made once."""
-    made: dict[tuple[str, ...], Path] = {}
-
-    def report(*words: str) -> Path:
-        if words not in made:
-            made[words] = tmp_path_factory.mktemp("report") / "report.html"
-            done = clew(*words, "--report", str(made[words]))
-            assert done.returncode in (0, 1, 3), done.stderr
-        return made[words]
-
-    return report
-
+from command import ROOT
 
 KAFKA = ("check", "examples/kafka.ded")
 CLASSIC = ("check", "examples/classic-deliv.ded", "--all")
@@ -147,36 +130,11 @@ def test_a_chain_opens_and_closes(browser: Page, reports: Reports) -> None:
     assert chain.get_attribute("aria-expanded") == "true"
     assert "@3 as before" in chain.text
     assert browser.evaluate(height) > closed
-    _check_edges_meet_boxes(browser)
+    check_edges_meet_boxes(browser)
     chain.click()
     assert chain.get_attribute("aria-expanded") == "false"
     assert browser.evaluate(height) == closed
-    _check_edges_meet_boxes(browser)
-
-
-def _check_edges_meet_boxes(browser: Page) -> None:
-    """Every edge starts at the bottom of its upper box and ends at the top of its lower one."""
-    apart = browser.evaluate(
-        """(() => {
-          const svg = document.querySelector('#graph svg');
-          const top = (box) => Number(box.getAttribute('transform').match(/,([-\\d.]+)\\)/)[1]);
-          const off = [];
-          for (const edge of svg.querySelectorAll('.edge')) {
-            const fromGoal = edge.dataset.goal !== undefined;
-            const upper = svg.querySelector(fromGoal ? `.goal[data-goal="${edge.dataset.goal}"]`
-                                                     : `.firing[data-firing="${edge.dataset.firing}"]`);
-            const lower = svg.querySelector(fromGoal ? `.firing[data-firing="${edge.dataset.below}"]`
-                                                     : `.goal[data-goal="${edge.dataset.below}"]`);
-            const bottom = top(upper) + Number(upper.querySelector('rect').getAttribute('height'));
-            const length = edge.getTotalLength();
-            const [a, b] = [edge.getPointAtLength(0), edge.getPointAtLength(length)];
-            const ends = [a.y, bottom, b.y, top(lower)];
-            if (Math.abs(ends[0] - ends[1]) > 1 || Math.abs(ends[2] - ends[3]) > 1) off.push(ends);
-          }
-          return off;
-        })()"""
-    )
-    assert apart == []
+    check_edges_meet_boxes(browser)
 
 
 def test_lineage_is_reached_by_keyboard_and_folds(browser: Page, reports: Reports) -> None:
@@ -200,7 +158,7 @@ def test_the_cut_is_struck_through_and_the_rest_is_not(browser: Page, reports: R
     )
     assert sorted(set(cut)) == ["a → b @4", "a → c @4", "b → Z @1", "c → Z @1"]
     visible = browser.evaluate(
-        "[...document.querySelectorAll('#graph .strike[data-firing]')]"
+        "[...document.querySelectorAll('#graph .strike[data-joint]')]"
         ".filter(s => getComputedStyle(s).display !== 'none').length"
     )
     assert visible == len(cut)
