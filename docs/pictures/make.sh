@@ -30,3 +30,7 @@ draw examples/classic-deliv.ded --lose a,b,1 --lose c,a,2 --lose c,b,2 \
 draw examples/kafka.ded --svg "$to/kafka-failure-free.svg"
 draw examples/kafka.ded --lose b,Z,1 --lose c,Z,1 --crash a,4 \
     --svg "$to/kafka.svg" --lineage "$to/kafka-lineage.svg"
+
+# and what stays away
+draw examples/reservation.ded --delay H,T,2,2 --delay T,H,2,1 --delay T,H,3,2 \
+    --lineage "$to/reservation-lineage.svg"

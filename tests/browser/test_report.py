@@ -52,6 +52,15 @@ def test_the_verdict_comes_first_in_words_for_newcomers(browser: Page, reports: 
     assert browser.text("#replay").endswith("--lose b,Z,1 --lose c,Z,1 --crash a,4")
 
 
+def test_losses_that_amount_to_something_simple_are_summed_up(browser: Page, reports: Reports) -> None:
+    browser.open(reports("check", "examples/chain.ded", "--all"))
+    assert browser.text("#together") == "together: t is cut off at times 2 to 4"
+    browser.all(".choice")[1].click()
+    assert browser.text("#together") == "5 of these together: t is cut off at times 3 to 5"
+    browser.open(reports(*KAFKA))
+    assert not browser.one("#together").is_displayed()
+
+
 def test_both_runs_stand_side_by_side_with_a_legend(browser: Page, reports: Reports) -> None:
     browser.open(reports(*KAFKA))
     left, right = (browser.one(f"#{side}").rect for side in ("left", "right"))

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clew import check
-from clew.cli.explaining import explanation
+from clew.cli.explaining import Explanation, explanation
 from clew.cli.main import main
 from clew.errors import BudgetExhaustedError
 from clew.explain.explainer import Explainer, Margin
@@ -127,6 +127,41 @@ def test_long_names_are_shortened_in_the_explanation(tmp_path: Path) -> None:
     why = [line for line in lines if " cuts " in line]
     assert why and all("✗ log_nnn" in line and "…" in line for line in why), "the relation can be told"
     assert [line[-2:] for line in why] == ["@1", "@2", "@3"], "and the time"
+
+
+CUT_OFF = ["--lose", "t,m,2", "--lose", "m,t,3", "--lose", "t,m,3", "--lose", "m,t,4", "--lose", "t,m,4"]
+
+
+def test_losses_that_amount_to_something_simple_are_summed_up() -> None:
+    """Below the faults; the command that replays them has each."""
+    head = within("check", "examples/chain.ded").output.split("\n\n")[0].splitlines()
+    assert head == [
+        "COUNTEREXAMPLE: 5 faults, within EOT 8, EFF 6, 1 crash, nodes C, h, m, t.",
+        "  the message from t to m at time 2 is lost",
+        "  the message from m to t at time 3 is lost",
+        "  the message from t to m at time 3 is lost",
+        "  the message from m to t at time 4 is lost",
+        "  the message from t to m at time 4 is lost",
+        "  together: t is cut off at times 2 to 4",
+        "  violates pre(C, w1): it is in 'pre' and not in 'post'",
+        f"  replay: clew run examples/chain.ded --nodes C,h,m,t --eot 8 {' '.join(CUT_OFF)}",
+    ]
+    lines = within("run", "examples/chain.ded", *CUT_OFF, "--at", "8").output.splitlines()
+    assert lines[5:8] == [
+        "  the message from t to m at time 4 is lost",
+        "  together: t is cut off at times 2 to 4",
+        "time 8",
+    ]
+
+
+def test_each_of_several_counterexamples_is_summed_up() -> None:
+    lines = within("check", "examples/chain.ded", "--all").output.splitlines()
+    assert [line.strip() for line in lines if "together" in line] == [
+        "together: t is cut off at times 2 to 4",
+        "5 of these together: t is cut off at times 3 to 5",
+        "5 of these together: t is cut off at times 3 to 5",
+        "together: t is cut off at times 3 to 5",
+    ]
 
 
 def test_a_certificate_needs_no_explanation() -> None:
@@ -305,4 +340,4 @@ def test_a_mistake_of_ours_does_not_cost_the_answer(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("clew.explain.failure_free.FailureFree.__init__", fail)
     verdict = check(ROOT / "examples" / "kafka.ded")
-    assert explanation(verdict) == ["  (no explanation, by a mistake in Clew: RuntimeError('oops'))"]
+    assert explanation(verdict) == Explanation(("  (no explanation, by a mistake in Clew: RuntimeError('oops'))",))

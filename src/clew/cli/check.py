@@ -155,7 +155,8 @@ def _show(verdict: Verdict, files: tuple[str, ...], json_file: str | None) -> No
     if json_file == "-":
         say(to_json(verdict, files))
         return
-    say(verdict_text(verdict, files, explanation(verdict)))
+    explained = explanation(verdict)
+    say(verdict_text(verdict, files, explained.lines, explained.summaries))
     if json_file:
         write_file(json_file, to_json(verdict, files))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import click
 
@@ -12,23 +13,35 @@ from clew.cli.files import say, write_file, wrote
 from clew.cli.progress import progress_display
 from clew.engine.execution import Execution
 from clew.errors import BudgetExhaustedError, ProgramError
+from clew.faults import FaultSet
 from clew.interrupt import Deadline
 
 # What explains is imported where it is used: a check that has nothing to explain starts without it.
 
 #: So many violated rows are explained on the terminal; the report explains all.
 _MOST_ROWS = 12
+#: Of so many counterexamples it is said what their losses amount to; there can be thousands.
+_MOST_SUMMARIES = 40
 #: Seconds for one explanation.
 _SECONDS = 10.0
 
 
-def explanation(verdict: Verdict) -> list[str]:
-    """The first counterexample as a diagram, and why it fails; a line that says so if that takes too long."""
+@dataclass(frozen=True)
+class Explanation:
+    """``lines`` about the first counterexample: a diagram, and why it fails; what the losses of each amount to."""
+
+    lines: tuple[str, ...] = ()
+    summaries: Mapping[FaultSet, Sequence[str]] = field(default_factory=dict)
+
+
+def explanation(verdict: Verdict) -> Explanation:
+    """Explain the counterexamples; a line that says so if that takes too long."""
     if not verdict.counterexamples or verdict.program is None:
-        return []
+        return Explanation()
     from clew.explain.failure_free import FailureFree
     from clew.explain.why import why
     from clew.report.explanation_text import explanation_lines
+    from clew.report.losses_together import together_lines
 
     first = verdict.counterexamples[0]
     deadline = Deadline(_SECONDS)
@@ -36,11 +49,14 @@ def explanation(verdict: Verdict) -> list[str]:
         with deadline.listening():
             failure_free = FailureFree(verdict.program, verdict.spec, deadline)
             whys = [why(failure_free, violation, first.faults) for violation in first.violations[:_MOST_ROWS]]
-            return explanation_lines(failure_free.run(first.faults), whys, ascii_only=ascii_only())
+            lines = explanation_lines(failure_free.run(first.faults), whys, ascii_only=ascii_only())
+            several = [c.faults for c in verdict.counterexamples[:_MOST_SUMMARIES] if len(c.faults.losses) > 1]
+            summaries = {f: together_lines(f, failure_free.run(f).messages) for f in several}
+            return Explanation(tuple(lines), summaries)
     except (BudgetExhaustedError, ProgramError) as limit:
-        return [f"  (no explanation: {limit})"]
+        return Explanation((f"  (no explanation: {limit})",))
     except Exception as mistake:  # ours; the counterexample has been confirmed and must not be lost to it
-        return [f"  (no explanation, by a mistake in Clew: {mistake!r})"]
+        return Explanation((f"  (no explanation, by a mistake in Clew: {mistake!r})",))
 
 
 def ascii_only() -> bool:

@@ -23,6 +23,7 @@ from clew.report.lamport import lamport_of
 from clew.report.lamport_svg import diagram_svg
 from clew.report.lineage_marks import lineage_marks
 from clew.report.lineage_svg import lineage_svg
+from clew.report.losses_together import together_lines
 from clew.report.plural import counted
 from clew.report.text import fault_text
 from clew.report.wording import meaning, support_words, why_lead
@@ -75,6 +76,7 @@ def _run(
     return {
         "name": shown.name,
         "faults": [{"words": fault_text(f), "code": str(f)} for f in run.faults],
+        "together": together_lines(run.faults, run.messages),
         "violated": [str(v) for v in run.violations],
         "meaning": meaning(run),
         "replay": replay_command(run.faults, run.spec, files, run.program),

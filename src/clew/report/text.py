@@ -5,7 +5,7 @@ No wall-clock time appears here: the same input and seed give the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from clew.api import Verdict
 from clew.engine.execution import Execution, Message, row_text
@@ -13,6 +13,7 @@ from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.names import show
 from clew.program.outcomes import PRE
 from clew.report.commands import replay_command
+from clew.report.losses_together import together_lines
 from clew.report.plural import counted
 from clew.search.verdict import Answer, Counterexample
 
@@ -20,15 +21,26 @@ from clew.search.verdict import Answer, Counterexample
 _MOST_ROWS = 12
 
 
-def verdict_text(verdict: Verdict, files: Sequence[str], explanation: Sequence[str] = ()) -> str:
-    """The answer, on what it rests, and what to do next; ``explanation`` comes after the first counterexample."""
-    return "\n".join(_verdict_lines(verdict, files, explanation)) + "\n"
+#: What losses of a counterexample amount to, a line for each statement.
+Summaries = Mapping[FaultSet, Sequence[str]]
 
 
-def _verdict_lines(verdict: Verdict, files: Sequence[str], explanation: Sequence[str]) -> Iterator[str]:
+def verdict_text(
+    verdict: Verdict, files: Sequence[str], explanation: Sequence[str] = (), summaries: Summaries | None = None
+) -> str:
+    """The answer, on what it rests, and what to do next.
+
+    ``explanation`` comes after the first counterexample, ``summaries`` below the faults that they sum up.
+    """
+    return "\n".join(_verdict_lines(verdict, files, explanation, summaries or {})) + "\n"
+
+
+def _verdict_lines(
+    verdict: Verdict, files: Sequence[str], explanation: Sequence[str], summaries: Summaries
+) -> Iterator[str]:
     match verdict.answer:
         case Answer.COUNTEREXAMPLE:
-            yield from _counterexample_lines(verdict, files, explanation)
+            yield from _counterexample_lines(verdict, files, explanation, summaries)
         case Answer.CERTIFIED:
             yield f"CERTIFIED: no counterexample exists within {spec_text(verdict.spec)}."
         case Answer.INCOMPLETE:
@@ -53,7 +65,9 @@ def _left_open(verdict: Verdict) -> str:
     return f"no counterexample found, but {'the sweep was stopped' if verdict.swept else 'none is ruled out'}"
 
 
-def _counterexample_lines(verdict: Verdict, files: Sequence[str], explanation: Sequence[str]) -> Iterator[str]:
+def _counterexample_lines(
+    verdict: Verdict, files: Sequence[str], explanation: Sequence[str], summaries: Summaries
+) -> Iterator[str]:
     found = verdict.counterexamples
     count = f"{len(found)} minimal ones" if len(found) > 1 else _faultcounted(found[0])
     yield f"COUNTEREXAMPLE: {count}, within {spec_text(verdict.spec)}."
@@ -62,14 +76,17 @@ def _counterexample_lines(verdict: Verdict, files: Sequence[str], explanation: S
     for number, counterexample in enumerate(found, start=1):
         if len(found) > 1:
             yield f" {number}."
-        yield from _one_counterexample(counterexample, verdict, files)
+        yield from _one_counterexample(counterexample, verdict, files, summaries)
         if number == 1:
             yield from explanation
 
 
-def _one_counterexample(found: Counterexample, verdict: Verdict, files: Sequence[str]) -> Iterator[str]:
+def _one_counterexample(
+    found: Counterexample, verdict: Verdict, files: Sequence[str], summaries: Summaries
+) -> Iterator[str]:
     for fault in found.faults:
         yield f"  {fault_text(fault)}"
+    yield from (f"  {line}" for line in summaries.get(found.faults, ()))
     if not found.faults:
         yield "  no fault is needed: the failure-free run already fails"
     for violation in found.violations[:_MOST_ROWS]:
@@ -142,10 +159,11 @@ def _execution_lines(run: Execution, relations: Sequence[str], at: int | None) -
 
 
 def run_heading(run: Execution) -> Iterator[str]:
-    """The bounds and the faults of a run."""
+    """The bounds and the faults of a run, and what these amount to."""
     nodes = row_text(run.spec.nodes)
     yield f"EOT {run.spec.eot}, nodes {nodes}; {'these faults:' if run.faults else 'no fault'}"
     yield from (f"  {fault_text(fault)}" for fault in run.faults)
+    yield from (f"  {line}" for line in together_lines(run.faults, run.messages))
 
 
 def _strays(message: Message, faults: FaultSet) -> bool:

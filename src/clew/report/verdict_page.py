@@ -13,10 +13,11 @@ from clew.faults import FailureSpec, FaultSet
 from clew.report.commands import replay_command
 from clew.report.distance_text import distance_lead, distance_note, distance_rows
 from clew.report.html import Choice, ExecutionRow, MarginRow, Page, render
+from clew.report.losses_together import together_lines
 from clew.report.page_data import ShownRun, page_data
 from clew.report.plural import counted
 from clew.report.rule_text import rule_text
-from clew.report.text import combinations_text, execution_text, verdict_text
+from clew.report.text import Summaries, combinations_text, execution_text, verdict_text
 from clew.report.wording import broken_promise
 from clew.search.verdict import Answer, Counterexample
 from clew.violation import Violation
@@ -129,7 +130,7 @@ class _VerdictPage:
             happens_title=self._title(),
             choices_label="Counterexamples" if verdict.counterexamples else "Sample runs",
             choices=choices,
-            text=verdict_text(verdict, self.files),
+            text=verdict_text(verdict, self.files, summaries=_summaries(shown)),
             program=self.explainer.program,
             data=page_data(shown, first, lineages, self.explainer, self.files),
             margins=margins,
@@ -284,6 +285,10 @@ class _VerdictPage:
             # Runs beyond the budget may do what the program must not, such as add up to too large a number.
             return [f"The distance to failure is not known: beyond the bounds {error.message}."]
         return []
+
+
+def _summaries(shown: Sequence[ShownRun]) -> Summaries:
+    return {s.run.faults: together_lines(s.run.faults, s.run.messages) for s in shown}
 
 
 def _brief(faults: FaultSet) -> str:

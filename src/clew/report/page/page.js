@@ -26,6 +26,7 @@
       return item;
     }));
     at("faults").classList.toggle("many", run.faults.length > 6);
+    at("together").replaceChildren(...run.together.map((line) => element("li", line)));
     const violated = at("violated");
     violated.replaceChildren();
     if (run.violated.length) {
