@@ -12,6 +12,7 @@ from itertools import combinations
 
 from clew.engine.execution import Message
 from clew.faults import FaultSet, Loss, Node, node_key
+from clew.names import show
 
 #: From whom to whom.
 _Link = tuple[Node, Node]
@@ -107,22 +108,22 @@ def _statements(traffic: _Traffic) -> Iterator[Together]:
 def _cut_off(traffic: _Traffic, node: Node) -> Iterator[Together]:
     for first, last, losses in traffic.spans(lambda link: node in link):
         if {loss.source == node for loss in losses} == {True, False}:
-            yield Together(f"{node} is cut off {_at(first, last)}", first, last, losses)
+            yield Together(f"{show(node)} is cut off {_at(first, last)}", first, last, losses)
 
 
 def _one_way(traffic: _Traffic, node: Node) -> Iterator[Together]:
     for first, last, losses in traffic.spans(lambda link: link[1] == node):
         if len({loss.source for loss in losses}) > 1:
-            yield Together(f"nothing sent to {node} {_at(first, last)} arrives", first, last, losses)
+            yield Together(f"nothing sent to {show(node)} {_at(first, last)} arrives", first, last, losses)
     for first, last, losses in traffic.spans(lambda link: link[0] == node):
         if len({loss.target for loss in losses}) > 1:
-            yield Together(f"nothing sent by {node} {_at(first, last)} arrives", first, last, losses)
+            yield Together(f"nothing sent by {show(node)} {_at(first, last)} arrives", first, last, losses)
 
 
 def _between(traffic: _Traffic, one: Node, other: Node) -> Iterator[Together]:
     for first, last, losses in traffic.spans(lambda link: set(link) == {one, other}):
         if len({loss.source for loss in losses}) == 2:
-            words = f"nothing sent between {one} and {other} {_at(first, last)} arrives"
+            words = f"nothing sent between {show(one)} and {show(other)} {_at(first, last)} arrives"
             yield Together(words, first, last, losses)
     yield from _over(traffic, one, other)
     yield from _over(traffic, other, one)
@@ -130,7 +131,7 @@ def _between(traffic: _Traffic, one: Node, other: Node) -> Iterator[Together]:
 
 def _over(traffic: _Traffic, source: Node, target: Node) -> Iterator[Together]:
     for first, last, losses in traffic.spans(lambda link: link == (source, target)):
-        words = f"nothing sent from {source} to {target} {_at(first, last)} arrives"
+        words = f"nothing sent from {show(source)} to {show(target)} {_at(first, last)} arrives"
         yield Together(words, first, last, losses)
 
 
@@ -172,4 +173,4 @@ def _at(first: int, last: int) -> str:
 
 
 def _listed(nodes: Sequence[Node]) -> str:
-    return f"{', '.join(map(str, nodes[:-1]))} and {nodes[-1]}"
+    return f"{', '.join(map(show, nodes[:-1]))} and {show(nodes[-1])}"
