@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 #: Seconds that a sweep may take when nothing else is said.
 DEFAULT_SWEEP_SECONDS = 10.0
 
+#: Seconds to look up what the answer of a sweep rests on.
+_SURVEY_SECONDS = 10.0
+
 #: Files, a program of the IR, or a Bloom class (or object) with a ``setting``.
 Source = Union[str, Path, Program, Sequence[str | Path], "type[Module]", "Module"]
 
@@ -262,7 +265,8 @@ def _swept(
     swept = sweep(system, base, fixed_eff, ledger)
     findings = replace(swept.findings, runs=ledger.runs)
     examined = Examined(findings, swept.vacuous, system.notices, system.solver)
-    verdict = _verdict(prepared, swept.spec, strategy.name, examined, demands, deadline, started)
+    # The time of the sweep may be over: what it has certified is looked up in time of its own.
+    verdict = _verdict(prepared, swept.spec, strategy.name, examined, demands, Deadline(_SURVEY_SECONDS), started)
     return replace(verdict, swept=swept.settings)
 
 

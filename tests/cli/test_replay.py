@@ -233,7 +233,7 @@ def test_only_counterexamples_can_be_replayed(text: str, tmp_path: Path) -> None
             'error: v.json: format: expected "clew verdict" or "clew-recording", found the string \'recipe\'',
         ),
         (b'{"format": []}', "error: v.json: format: expected the name of a format, found a list of 0"),
-        (b'{"format": "clew verdict", "version": 2}', "error: v.json: version 2 is newer than version 1"),
+        (b'{"format": "clew verdict", "version": 3}', "error: v.json: version 3 is newer than version 2"),
         (b'{"format": "clew verdict", "version": 1}', "error: v.json: the field 'files' is missing"),
     ],
 )

@@ -76,8 +76,17 @@ def test_what_looks_like_a_declaration_is_a_fact_if_a_rule_reads_it(name: str) -
     assert checked(parse_program(text)).notices == ()
 
 
-def test_a_time_that_is_no_place_is_fine() -> None:
-    assert checked(parse_program(LINKS + "m(X, N) :- n(X, Y)@N; m(X, N)@next :- m(X, N);")).notices == ()
+@pytest.mark.parametrize(
+    "text",
+    [
+        LINKS + "m(X, N) :- n(X, Y)@N; m(X, N)@next :- m(X, N);",
+        # Nodes that are numbers may take turns.
+        "n(1, 2); n(2, 1); n(X, Y)@next :- n(X, Y); m(X) :- n(X, _)@X; m(X)@next :- m(X);",
+        "n(a, 1); n(X, Y)@next :- n(X, Y); t(Y)@async :- n(X, Y); m(X) :- t(X)@X; m(X)@next :- m(X);",
+    ],
+)
+def test_a_time_that_can_be_one_is_fine(text: str) -> None:
+    assert checked(parse_program(text)).notices == ()
 
 
 def test_collections_of_other_languages_are_called_what_their_author_likes() -> None:

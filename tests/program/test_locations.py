@@ -10,8 +10,9 @@ from clew.dedalus.printer import print_program
 from clew.engine.ground import GroundProgram
 from clew.faults import FailureSpec
 from clew.program.checks import checked
+from clew.program.columns import Domain
 from clew.program.ir import Call, Fact, Function, Premise, Program, Rule, Timing, Value, Var
-from clew.program.locations import Domain, possible_locations
+from clew.program.locations import possible_locations
 from generators import program_nodes, programs
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from clew import Answer, Counterexample, FailureSpec, FaultSet, Loss, Verdict, Violation, check, parse_program
 from clew.errors import BudgetExhaustedError
+from clew.node_lists import read_nodes
 from clew.search.sweep import Course, State, sweep
 from clew.search.verdict import Findings, Ledger
 
@@ -90,7 +91,7 @@ def test_a_number_that_only_a_rule_names_can_be_given_as_a_node() -> None:
     program = parse_program(
         "start(1); start(X)@next :- start(X); m(3, X)@async :- start(X); m(X, Y)@next :- m(X, Y);"
     )
-    assert check(program, nodes=["1", "3"], eot=3).spec.nodes == (1, 3)
+    assert check(program, nodes=read_nodes("1,3"), eot=3).spec.nodes == (1, 3)
 
 
 def _swept(text: str, seconds: float = 20, **bounds: int) -> Verdict:

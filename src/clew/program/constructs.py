@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clew.errors import ProgramError
+from clew.program.columns import Columns
 from clew.program.ir import BinOp, Const, HeadArg, Program, Rule, Var
 
 _PICK = "to pick one value, derive min<X> or max<X>; what the network does, the faults of @async rules choose"
@@ -80,7 +81,7 @@ def refuse_constructs(program: Program) -> None:
                     remedy=f"{construct.remedy}. Or define a relation of this name",
                 )
         _refuse_text_in_arithmetic(rule)
-        _refuse_place_as_time(rule)
+        _refuse_place_as_time(rule, program)
     _refuse_declarations(program)
 
 
@@ -124,11 +125,13 @@ def _texts(expr: HeadArg) -> list[str]:
     return own + [text for side in sides for text in _texts(side)]
 
 
-def _refuse_place_as_time(rule: Rule) -> None:
-    """``p(X, Y)@X`` looks like a place, as Overlog marks it, and is a time."""
+def _refuse_place_as_time(rule: Rule, program: Program) -> None:
+    """``p(X, Y)@X`` looks like a place, as Overlog marks it, and is a time: no node with a name is ever there."""
     places = {premise.args[0] for premise in rule.premises}
     for premise in rule.premises:
         if isinstance(premise.at, Var) and premise.at in places:
+            if Columns(program).variables(rule)[premise.at].has_numbers:
+                continue  # nodes that are numbers may well take turns
             raise ProgramError(
                 f"after '@' stands a time, and {premise.at.name} is a place in this rule",
                 position=premise.position,

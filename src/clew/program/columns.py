@@ -1,0 +1,96 @@
+"""What the columns of relations can hold, as far as the text tells.
+
+Values flow from facts and constants through the columns of rules.  Times, conditions and faults are ignored, so
+this is more than any execution has, never less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from clew.program.ir import CRASH, Aggregate, BinOp, Const, HeadArg, Program, Rule, Value, Var
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What a column can hold: these values; with ``numbers`` any number, with ``anything`` any value."""
+
+    values: frozenset[Value] = field(default_factory=frozenset)
+    numbers: bool = False
+    anything: bool = False
+
+    def __contains__(self, value: object) -> bool:
+        return self.anything or value in self.values or (self.numbers and isinstance(value, int))
+
+    @property
+    def has_numbers(self) -> bool:
+        return self.anything or self.numbers or any(isinstance(value, int) for value in self.values)
+
+    def __or__(self, other: Domain) -> Domain:
+        numbers, anything = self.numbers or other.numbers, self.anything or other.anything
+        return Domain(self.values | other.values, numbers, anything)
+
+    def __and__(self, other: Domain) -> Domain:
+        """What is in both."""
+        values = frozenset(v for v in self.values | other.values if v in self and v in other)
+        anything = self.anything and other.anything
+        numbers = (self.numbers or self.anything) and (other.numbers or other.anything)
+        return Domain(values, numbers, anything)
+
+
+NOTHING, _NUMBERS, _ANYTHING = Domain(), Domain(numbers=True), Domain(anything=True)
+
+#: The columns of crash(Observer, Node, Time) that name nodes.
+NODE_COLUMNS = 2
+
+
+class Columns:
+    """What each column of each relation can hold."""
+
+    def __init__(self, program: Program) -> None:
+        given: dict[tuple[str, int], set[Value]] = {}
+        for fact in program.facts:
+            for column, value in enumerate(fact.args):
+                given.setdefault((fact.relation, column), set()).add(value)
+        self._found = {key: Domain(frozenset(values)) for key, values in given.items()}
+        changed = True
+        while changed:
+            changed = False
+            for rule in program.rules:
+                variables = self.variables(rule)
+                for column, arg in enumerate(rule.args):
+                    before = self._found.get((rule.relation, column), NOTHING)
+                    after = before | self.of(arg, variables)
+                    self._found[rule.relation, column] = after
+                    changed |= after != before
+
+    def variables(self, rule: Rule) -> dict[Var, Domain]:
+        """Return what the variables of a rule can be: what all the premises that bind them allow."""
+        found = {p.at: _NUMBERS for p in rule.premises if isinstance(p.at, Var)}
+        for call in rule.calls:
+            found.update(dict.fromkeys(call.results, _ANYTHING))
+        for var, domain in self._occurrences(rule):
+            found[var] = found[var] & domain if var in found else domain
+        return found
+
+    def _occurrences(self, rule: Rule) -> Iterator[tuple[Var, Domain]]:
+        for premise in rule.positive:
+            for column, arg in enumerate(premise.args):
+                if isinstance(arg, Var) and premise.relation != CRASH:
+                    yield arg, self._found.get((premise.relation, column), NOTHING)
+                elif isinstance(arg, Var) and column >= NODE_COLUMNS:
+                    yield arg, _NUMBERS
+
+    def of(self, expr: HeadArg, variables: dict[Var, Domain]) -> Domain:
+        match expr:
+            case Const(value):
+                return Domain(frozenset([value]))
+            case Var():
+                # Bound by 'crash' alone it is a node that is known already.
+                return variables.get(expr, NOTHING)
+            case Aggregate(("min" | "max"), var):
+                return variables.get(var, NOTHING)
+            case BinOp() | Aggregate():
+                return _NUMBERS
+        return NOTHING  # a tuple is nobody's name
