@@ -32,6 +32,40 @@ def check_edges_meet_boxes(browser: Page) -> None:
     assert apart == []
 
 
+def edges_behind_boxes(browser: Page) -> list[Any]:
+    """Edges that pass behind a box: where they go straight down, and where they turn, which is between layers."""
+    found = browser.evaluate(
+        """(() => {
+          const svg = document.querySelector('#graph svg');
+          const moved = /\\(([-\\d.]+),([-\\d.]+)\\)/;
+          const boxes = [...svg.querySelectorAll('[data-layer]')].map(box => {
+            const [x, y] = box.getAttribute('transform').match(moved).slice(1).map(Number);
+            const rect = box.querySelector('rect');
+            const [left, wide, high] = ['x', 'width', 'height'].map(name => Number(rect.getAttribute(name)));
+            return { box, left: x + left + 2, right: x + left + wide - 2, top: y + 2, bottom: y + high - 2 };
+          });
+          const found = [];
+          for (const edge of svg.querySelectorAll('[data-route]')) {
+            let x, y;
+            for (const [, kind, numbers] of edge.getAttribute('d').matchAll(/([MVC])([^MVC]*)/g)) {
+              const values = numbers.split(/[ ,]/).map(Number);
+              const [nextX, nextY] = kind === 'V' ? [x, values[0]] : values.slice(-2);
+              if (kind !== 'M') {
+                const xs = kind === 'V' ? [x, x] : [x, nextX, values[0], values[2]];
+                const [left, right] = [Math.min(...xs), Math.max(...xs)];
+                const hit = boxes.find(b => right > b.left && left < b.right && nextY > b.top && y < b.bottom);
+                if (hit) found.push([edge.getAttribute('d'), hit.box.textContent.slice(0, 40)]);
+              }
+              [x, y] = [nextX, nextY];
+            }
+          }
+          return found;
+        })()"""
+    )
+    assert isinstance(found, list)
+    return found
+
+
 def overlapping(browser: Page, css: str) -> list[Any]:
     """Pairs of visible elements that cover each other, and by how much."""
     found = browser.evaluate(

@@ -6,7 +6,7 @@ import pytest
 
 from browser.conftest import Reports
 from browser.driving import Page
-from browser.graph import check_edges_meet_boxes, outside_the_page, overlapping, sideways
+from browser.graph import check_edges_meet_boxes, edges_behind_boxes, outside_the_page, overlapping, sideways
 
 CHAIN = ("check", "examples/chain.ded")
 COMMIT_LATE = ("check", "examples/3pc.ded", "--delays", "1")
@@ -43,6 +43,7 @@ def test_nothing_leaves_the_page(browser: Page, reports: Reports, words: tuple[s
         assert sideways(browser, "html") == 0
         assert outside_the_page(browser) == []
         check_edges_meet_boxes(browser)
+        assert edges_behind_boxes(browser) == []
         assert overlapping(browser, "#graph svg text") == []
         assert overlapping(browser, "#graph svg [data-layer] > rect") == []
     assert sideways(browser, "#graph") == 0

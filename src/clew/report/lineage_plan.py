@@ -61,27 +61,29 @@ class Plan:
 
     def middle(self, edge: int) -> tuple[float, float]:
         """Return the point of an edge halfway to the layer below its upper end."""
-        upper = self.edges[edge][0]
         start, after = self.layout.routes[edge][:2]
-        return (start.x + after.x) / 2, (
-            self._tops[start.layer] + self.sizes[upper].height + self._tops[after.layer]
-        ) / 2
+        return (start.x + after.x) / 2, (self._bottom(start.layer) + self._tops[after.layer]) / 2
+
+    def _bottom(self, layer: int) -> int:
+        return self._tops[layer] + self.heights[layer]
 
     def path(self, edge: int) -> str:
         """Return the way from the bottom of the upper box to the top of the lower one.
 
-        It goes straight through the layers between them.
+        It goes straight past what is higher in its layer, and through the layers between them.
         """
         route = self.layout.routes[edge]
-        x, y = route[0].x, self._tops[route[0].layer] + self.sizes[self.edges[edge][0]].height
-        parts = [f"M{x:.0f},{y}"]
+        x, bottom = route[0].x, self._tops[route[0].layer] + self.sizes[self.edges[edge][0]].height
+        y = self._bottom(route[0].layer)
+        parts = [f"M{x:.0f},{bottom}"]
+        parts += [f"V{y}"] if y > bottom else []
         for k, place in enumerate(route[1:], start=1):
             top = self._tops[place.layer]
             middle = (y + top) / 2
             parts.append(f"C{x:.0f},{middle:.0f} {place.x:.0f},{middle:.0f} {place.x:.0f},{top}")
             x, y = place.x, top
             if k < len(route) - 1:
-                y += self.heights[place.layer]
+                y = self._bottom(place.layer)
                 parts.append(f"V{y}")
         return "".join(parts)
 

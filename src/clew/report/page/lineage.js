@@ -97,8 +97,10 @@ const lineage = (() => {
   }
 
   function drawEdge(svg, edge, points, bottom, tops, heights) {
-    let [x] = points[0], from = bottom;
-    let path = `M${x},${from}`;
+    // Straight down past what is higher in its layer: an edge must not pass behind a box.
+    const [[start, layer]] = points, past = tops[layer] + heights[layer];
+    let x = start, from = past;
+    let path = `M${x},${bottom}V${past}`;
     points.slice(1).forEach(([nextX, next], k) => {
       const top = tops[next], middle = (from + top) / 2;
       path += `C${x},${middle} ${nextX},${middle} ${nextX},${top}`;
@@ -113,7 +115,7 @@ const lineage = (() => {
     if (!edge.classList.contains("message")) return;
     const [upper, lower] = points;
     svg.querySelector(`.strike[data-joint="${edge.dataset.below}"]`)
-      .setAttribute("transform", `translate(${(upper[0] + lower[0]) / 2},${(bottom + tops[lower[1]]) / 2})`);
+      .setAttribute("transform", `translate(${(upper[0] + lower[0]) / 2},${(past + tops[lower[1]]) / 2})`);
   }
 
   const OPENS = ".chain, .bundle";
