@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from benchmarks import coldstart, large, pages
+from benchmarks import coldstart, explaining, large, pages
 from benchmarks.effort import Effort, say
 from benchmarks.figures import Row
 from benchmarks.growth import PROGRAMS
@@ -23,6 +23,7 @@ LINEAGE_SECONDS = 3.0
 COLD_START_RATIO = 5.0
 SIMPLE_START_RATIO = 3.5
 HELP_RATIO = 1.3
+EXPLAINED_RATIO = 1.5
 EXACT_SPEEDUP = 10.0
 RANDOM_RATIO = 10.0
 REPORT_MEGABYTES = 2.0
@@ -50,6 +51,7 @@ def measure(rows_12: Sequence[Row], rows_13: Sequence[Row], effort: Effort) -> l
         _lineage_seconds("all of Figure 12", rows_12),
         _lineage_seconds("ack-deliv 8/7/1", [rows["ack-deliv"]]),
         *_cold_start(effort),
+        *_explanations(effort),
         _speedup(rows["ack-deliv"]),
         _better_than_random(rows["kafka"]),
         *_pages(effort),
@@ -132,6 +134,17 @@ def _cold_start(effort: Effort) -> Iterator[Bar]:
         ratio = measured / base
         shown = f"{ratio:.2f} times ({measured:.3f} s / {base:.3f} s)"
         yield Bar(f"cold start: {what}", shown, f"{limit:g} times", ratio <= limit)
+
+
+def _explanations(effort: Effort) -> Iterator[Bar]:
+    say("explanations")
+    for found in explaining.measure(effort.cold_starts):
+        yield Bar(
+            f"explanation: clew check {found.name}, beside --json -",
+            f"{found.ratio:.2f} times ({found.check:.3f} s / {found.search:.3f} s)",
+            f"{EXPLAINED_RATIO:g} times",
+            found.ratio <= EXPLAINED_RATIO,
+        )
 
 
 def _speedup(row: Row) -> Bar:

@@ -11,11 +11,11 @@ from statistics import median
 
 from benchmarks.cases import EXAMPLES
 
-_CLEW = (sys.executable, "-c", "from clew.cli.main import main; main()")
+CLEW = (sys.executable, "-c", "from clew.cli.main import main; main()")
 _IMPORT = (sys.executable, "-c", "import clingo")
 
 #: What ``clew check`` returns when it has found a counterexample.
-_FOUND = 1
+FOUND = 1
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,19 @@ class ColdStart:
 def measure(times: int) -> ColdStart:
     """Interleaved, so that whatever else the machine does slows all down."""
     commands = {
-        "kafka": ((*_CLEW, "check", str(EXAMPLES / "kafka.ded")), _FOUND),
-        "simple": ((*_CLEW, "check", str(EXAMPLES / "simple-deliv.ded")), _FOUND),
-        "help": ((*_CLEW, "--help"), 0),
-        "version": ((*_CLEW, "--version"), 0),
+        "kafka": ((*CLEW, "check", str(EXAMPLES / "kafka.ded")), FOUND),
+        "simple": ((*CLEW, "check", str(EXAMPLES / "simple-deliv.ded")), FOUND),
+        "help": ((*CLEW, "--help"), 0),
+        "version": ((*CLEW, "--version"), 0),
         "importing": (_IMPORT, 0),
     }
     for command, expected in commands.values():
-        _seconds(command, expected)  # writes the bytecode
-    rounds = [{name: _seconds(*command) for name, command in commands.items()} for _ in range(times)]
+        processor_seconds(command, expected)  # writes the bytecode
+    rounds = [{name: processor_seconds(*command) for name, command in commands.items()} for _ in range(times)]
     return ColdStart(**{name: median(r[name] for r in rounds) for name in commands})
 
 
-def _seconds(command: tuple[str, ...], expected: int) -> float:
+def processor_seconds(command: tuple[str, ...], expected: int) -> float:
     """The processor time of a process; users have their bytecode, so it is used here, too."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

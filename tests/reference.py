@@ -82,6 +82,22 @@ def violations(program: Program, spec: FailureSpec, faults: FaultSet) -> frozens
     return frozenset((name, *row) for name in _persistent(program) for row in expected[name] - end[name])
 
 
+def sendings(program: Program, spec: FailureSpec, faults: FaultSet) -> frozenset[tuple[str, Value, Row, int]]:
+    """Every message as (relation, sender, row, time); also those that get lost, and of nodes that have crashed."""
+    history: History = {
+        time: {name: set(rows) for name, rows in tables.items()}
+        for time, tables in evaluate(program, spec, faults).items()
+    }
+    return frozenset(
+        (rule.relation, conclusion.sender, conclusion.row, time)
+        for rule in map(_with_location, program.rules)
+        if rule.timing is Timing.ASYNC
+        for time in range(1, spec.eot)
+        for conclusion in _conclusions(rule, history, time)
+        if conclusion.sender is not None
+    )
+
+
 def _persistent(program: Program) -> frozenset[str]:
     return frozenset(
         r.relation

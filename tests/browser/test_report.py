@@ -128,6 +128,29 @@ def test_every_support_is_listed_with_its_falsifier(browser: Page, reports: Repo
     assert [d.text for d in rows[0].find_elements("css selector", "del")] == ["a never crashes"]
 
 
+def test_what_each_fault_does_is_told(browser: Page, reports: Reports) -> None:
+    browser.open(reports(*KAFKA))
+    lines = [item.text.replace("\n", " ") for item in browser.all("#without li")]
+    assert len(lines) == 3
+    assert lines[0] == (
+        "without O(b,Z,1): report b→Z@1 arrives, isr Z→a@2, awaited(a, w1)@3, no acked a→C@3: "
+        "pre(C, w1) does not hold"
+    )
+    assert lines[2] == "without C(a,4): a stays up: post(C, w1) holds"
+    assert [row.text.replace("\n", " ") for row in browser.all("#arose tr")] == [
+        "1 report b→Z is lost: O(b,Z,1); report c→Z is lost: O(c,Z,1)",
+        "3 acked a→C",
+        "4 a crashes: C(a,4)",
+        "6 pre(C, w1) holds, post(C, w1) does not",
+    ]
+
+
+def test_what_was_only_lost_did_not_arise(browser: Page, reports: Reports) -> None:
+    browser.open(reports(*CLASSIC))
+    assert len(browser.all("#without li")) == 2
+    assert browser.evaluate("document.getElementById('arose-part').hidden") is True
+
+
 def test_a_chain_opens_and_closes(browser: Page, reports: Reports) -> None:
     browser.open(reports("check", "examples/simple-deliv.ded"))
     height = "Number(document.querySelector('#graph svg').getAttribute('height'))"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,6 +73,16 @@ def test_the_whole_answer_about_kafka() -> None:
         "  C(a,4) cuts report c→Z@2, isr Z→a@3, leader Z→a@3, ✗ forward a→c@4, c never crashes, and 2 more",
         "  C(a,4) cuts write C→a@3, isr Z→a@3, leader Z→a@3, ✗ forward a→b@4, b never crashes, and 4 more",
         "  C(a,4) cuts write C→a@3, isr Z→a@3, leader Z→a@3, ✗ forward a→c@4, c never crashes, and 4 more",
+        "  without O(b,Z,1): report b→Z@1 arrives, isr Z→a@2, awaited(a, w1)@3, no acked a→C@3:",
+        "    pre(C, w1) does not hold",
+        "  without O(c,Z,1): report c→Z@1 arrives, isr Z→a@2, awaited(a, w1)@3, no acked a→C@3:",
+        "    pre(C, w1) does not hold",
+        "  without C(a,4): a stays up: post(C, w1) holds",
+        "  How it arose:",
+        "    1  report b→Z is lost: O(b,Z,1); report c→Z is lost: O(c,Z,1)",
+        "    3  acked a→C",
+        "    4  a crashes: C(a,4)",
+        "    6  pre(C, w1) holds, post(C, w1) does not",
     ]
     assert effort == "  exact search, 1 execution; at most 1.85e25 failure combinations\n"
 
@@ -89,6 +102,69 @@ def test_everything_about_an_example_can_be_ascii(example: Path) -> None:
     assert narrow.exit_code == plain.exit_code
     assert narrow.output.isascii() and "\\" not in narrow.output
     assert len(narrow.output.splitlines()) == len(plain.output.splitlines())
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_every_fault_of_an_example_is_accounted_for(example: Path) -> None:
+    output = within("check", str(example)).output
+    _, _, why = output.partition("\nWhy ")
+    for fault in re.findall(r"(?:LOST|LATE, arrives at \d+:|CRASHED.*) ([OCD]\(.*?\))", output):
+        assert f"  without {fault}: " in why
+
+
+def test_in_a_large_program_no_supports_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What each fault does is told all the same, from the runs that are compared alone."""
+    small = within("check", KAFKA).output
+    monkeypatch.setattr("clew.cli.explaining._MOST_WORK", 1116 * 13 - 1)
+    monkeypatch.setattr("clew.explain.failure_free.FailureFree.__init__", must_not_happen)
+    large = within("check", KAFKA).output
+    assert "Why pre(C, w1): each of the faults is needed:\n  without O(b,Z,1): " in large
+    assert " cuts " not in large
+    assert large.partition("  without ")[2] == small.partition("  without ")[2]
+
+
+def must_not_happen(*_: object) -> NoReturn:
+    raise AssertionError("this was not asked for")
+
+
+@pytest.mark.parametrize("strategy", ["lineage", "random", "exhaustive"])
+def test_other_searches_are_explained_like_the_exact_one(strategy: str) -> None:
+    simple = within("check", "examples/simple-deliv.ded", "--strategy", strategy).output
+    assert re.search(r"  O\(a,.,1\) cuts .*✗ log a→.@1.*\n  without O\(a,.,1\): log a→.@1 arrives", simple)
+
+
+def test_random_faults_that_are_not_needed_are_named_together() -> None:
+    output = within("check", "examples/3pc.ded", "--strategy", "random").output
+    faults = re.findall(r"^  the message from (.*) to (.*) at time (\d+) is lost$", output, re.MULTILINE)
+    why = " ".join(output.partition("\nWhy ")[2].split())
+    first = why.partition(" How it arose: ")[0]
+    assert len(faults) == 11
+    assert all(f"O({source},{target},{time})" in first for source, target, time in faults)
+    assert ": it is violated all the same, so they are not needed and without O(C," in first
+
+
+def test_supports_that_take_too_long_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(*_: object) -> NoReturn:
+        raise BudgetExhaustedError("the time limit of 10 s ran out")
+
+    monkeypatch.setattr("clew.explain.failure_free.FailureFree.minimal_supports", give_up)
+    output = within("check", KAFKA).output
+    assert "Why pre(C, w1): each of the faults is needed:\n  without O(b,Z,1): " in output
+
+
+def test_json_on_standard_output_pays_for_no_explanation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clew.cli.check.explanation", must_not_happen)
+    done = within("check", KAFKA, "--json", "-")
+    assert json.loads(done.output)["verdict"] == "counterexample"
+    loaded = (
+        "import sys; from clew.cli.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    )
+    started = subprocess.run(
+        [sys.executable, "-c", loaded, "check", KAFKA, "--json", "-"], capture_output=True, text=True, check=False
+    )
+    modules = started.stderr.split()
+    assert "clew.cli.check" in modules
+    assert [name for name in modules if name.startswith("clew.explain") or "lamport" in name] == []
 
 
 def test_a_terminal_that_only_knows_ascii() -> None:

@@ -323,6 +323,8 @@ COUNTEREXAMPLE: 2 faults, within EOT 3, EFF 3, 0 crashes, nodes 1, "1".
 Why m("1", 1): m("1", 1) had 2 supports without faults; each is cut:
   O(1,"1",1) cuts ✗ m 1→"1"@1
   O(1,"1",2) cuts ✗ m 1→"1"@2
+  without O(1,"1",1): m 1→"1"@1 arrives: m("1", 1) is there at the end
+  without O(1,"1",2): m 1→"1"@2 arrives: m("1", 1) is there at the end
 
   exact search, 1 execution; at most 64 failure combinations
 """

@@ -36,6 +36,7 @@ BROKEN = [
     "paxos-forgetful",
     "redun-deliv-late",
     "retry-deliv",
+    "saga",
     "simple-deliv",
 ]
 NO_DEADLINE = Deadline(None)

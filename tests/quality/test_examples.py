@@ -92,6 +92,7 @@ BROKEN = [
         10,
         "pre(apple)",
     ),
+    Broken("saga", frozenset({"D(o,p,3,1) D(p,o,5,1)"}), 4, "pre(x)"),
     Broken("flux-eager-ack", frozenset({"O(s,q,1)", "O(s,q,2)"}), 2, "sync)"),
     Broken("chain", frozenset({"O(t,m,2) O(m,t,3) O(t,m,3) O(m,t,4) O(t,m,4)"}), 4, "pre(C, w1)"),
     Broken(
@@ -197,6 +198,17 @@ def test_three_phase_commit_breaks_without_any_fault_but_delays() -> None:
     found = check(path("3pc"), eff=0, crashes=0, delays=1)
     assert found.answer is Answer.COUNTEREXAMPLE
     assert len(found.counterexamples[0].faults.delays) == 3
+
+
+def test_a_saga_that_knows_its_orders_charges_once(tmp_path: Path) -> None:
+    """What its story says: for every attempt the same row, and neither delays nor losses nor crashes do harm."""
+    text = path("saga").read_text(encoding="utf-8")
+    rule, cure = "charged(P, X, N) :- charge(P, _, X, N);", "charged(P, X, 1) :- charge(P, _, X, _);"
+    assert text.count(rule) == 1
+    cured = tmp_path / "cured.ded"
+    cured.write_text(text.replace(rule, cure), encoding="utf-8")
+    assert check(cured).answer is Answer.CERTIFIED
+    assert check(cured, eff=9, crashes=3, delays=3).answer is Answer.CERTIFIED
 
 
 def test_paxos_is_safe_under_asynchrony() -> None:

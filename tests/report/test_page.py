@@ -206,6 +206,9 @@ def test_references_in_the_data_are_consistent(name: str) -> None:
             happened = [[text for text, kind in s["falsifier"] if kind == "happened"] for s in why["supports"]]
             assert all(set(codes) <= {f["code"] for f in shown["faults"]} for codes in happened)
             assert all(happened)
+            told = [(head, steps) for head, steps, outcome in why["without"] if outcome]
+            assert [head.split("without ")[1] for head, _ in told] == [f["code"] for f in shown["faults"]]
+            assert all(steps for _, steps in told), "all of these counterexamples are minimal"
 
 
 @EVERY
@@ -317,6 +320,21 @@ def test_the_counterexample_of_kafka() -> None:
         ["C(a,5)", "possible"],
     ]
     assert ["O(C,a,4)", "beyond"] in supports[2]["falsifier"]
+    (why,) = data["runs"][1]["whys"]
+    assert why["lead"] == "Why pre(C, w1): each of the faults is needed:"
+    assert why["kept"] == "Given 'pre', post(C, w1) had 9 supports without faults; each is cut:"
+    lost = ["isr Z→a@2", "awaited(a, w1)@3", "no acked a→C@3"]
+    assert why["without"] == [
+        ["without O(b,Z,1)", ["report b→Z@1 arrives", *lost], "pre(C, w1) does not hold"],
+        ["without O(c,Z,1)", ["report c→Z@1 arrives", *lost], "pre(C, w1) does not hold"],
+        ["without C(a,4)", ["a stays up"], "post(C, w1) holds"],
+    ]
+    assert why["arose"] == [
+        [1, ["report b→Z is lost: O(b,Z,1)", "report c→Z is lost: O(c,Z,1)"]],
+        [3, ["acked a→C"]],
+        [4, ["a crashes: C(a,4)"]],
+        [6, ["pre(C, w1) holds, post(C, w1) does not"]],
+    ]
     assert len(data["graphs"]) == 1
     assert not page.elements("section", id="margins") and not page.elements("section", id="executions")
     assert not page.elements("button", **{"class": "choice"}), "one run needs no choice"
@@ -498,7 +516,7 @@ def test_when_time_is_over_the_page_says_that_something_is_missing() -> None:
 
 TAGS = {
     "html", "head", "meta", "title", "link", "style", "body", "a", "header", "p", "span", "dl", "div", "dt",
-    "dd", "nav", "main", "noscript", "pre", "section", "h1", "h2", "button", "ol", "code", "figure",
+    "dd", "nav", "main", "noscript", "pre", "section", "h1", "h2", "h3", "button", "ol", "code", "figure",
     "figcaption", "ul", "li", "svg", "g", "path", "i", "table", "thead", "tbody", "tr", "th", "td", "label",
     "input", "form", "select", "output", "details", "summary", "footer", "script", "b", "rect", "text",
     "tspan", "line", "circle",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,11 +18,17 @@ from clew.engine.execution import Execution
 from clew.errors import BudgetExhaustedError, ProgramError
 from clew.faults import FaultSet
 from clew.interrupt import Deadline
+from clew.program.ir import Program
+
+if TYPE_CHECKING:
+    from clew.engine.runs import Runs
+    from clew.explain.failure_free import FailureFree
 
 # What explains is imported where it is used: a check that has nothing to explain starts without it.
 
-#: So many violated rows are explained on the terminal; the report explains all.
-_MOST_ROWS = 12
+#: Supports are looked for if the ground rules times the runs that are compared, with ten more for the supports
+#: themselves, are at most so many.  In larger programs that would take as long as the search; the report does it.
+_MOST_WORK = 15_000
 #: Of so many counterexamples it is said what their losses amount to; there can be thousands.
 _MOST_SUMMARIES = 40
 #: Seconds for one explanation.
@@ -38,25 +47,73 @@ def explanation(verdict: Verdict) -> Explanation:
     """Explain the counterexamples; a line that says so if that takes too long."""
     if not verdict.counterexamples or verdict.program is None:
         return Explanation()
-    from clew.explain.failure_free import FailureFree
-    from clew.explain.why import why
-    from clew.report.explanation_text import explanation_lines
-    from clew.report.losses_together import together_lines
-
-    first = verdict.counterexamples[0]
     deadline = Deadline(_SECONDS)
     try:
-        with deadline.listening():
-            failure_free = FailureFree(verdict.program, verdict.spec, deadline)
-            whys = [why(failure_free, violation, first.faults) for violation in first.violations[:_MOST_ROWS]]
-            lines = explanation_lines(failure_free.run(first.faults), whys, ascii_only=ascii_only())
-            several = [c.faults for c in verdict.counterexamples[:_MOST_SUMMARIES] if len(c.faults.losses) > 1]
-            summaries = {f: together_lines(f, failure_free.run(f).messages) for f in several}
-            return Explanation(tuple(lines), summaries)
+        with deadline.listening(), _without_garbage_collection():
+            return _explain(verdict, verdict.program, deadline)
     except (BudgetExhaustedError, ProgramError) as limit:
         return Explanation((f"  (no explanation: {limit})",))
     except Exception as mistake:  # ours; the counterexample has been confirmed and must not be lost to it
         return Explanation((f"  (no explanation, by a mistake in Clew: {mistake!r})",))
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """It would look at every object of the process again and again; an explanation leaves few cycles behind."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _explain(verdict: Verdict, program: Program, deadline: Deadline) -> Explanation:
+    """Explain no more than is shown: some rows in full, and supports of the first of them."""
+    from clew.explain.explanation import explain_rows
+    from clew.report.explanation_text import explanation_lines
+    from clew.report.lamport import lamport_of_messages
+    from clew.report.losses_together import together_lines
+    from clew.report.why_text import MOST_SUPPORT_LINES, told_rows
+
+    found = verdict.counterexamples[0]
+    failure_free = _failure_free(verdict, program, deadline)
+    runs = failure_free.runs(found.faults) if failure_free else _few_runs(verdict, program, deadline)
+    rows = list(told_rows(explain_rows(runs, found.violations)))
+    if failure_free:
+        from clew.explain.why import why
+
+        with suppress(BudgetExhaustedError):  # the rest can be told without them
+            supports = why(failure_free, rows[0].violation, found.faults, MOST_SUPPORT_LINES)
+            rows[0] = rows[0]._replace(why=supports)
+    diagram = lamport_of_messages(runs.messages(found.faults), verdict.spec, found.faults)
+    left_out = len(found.violations) - len(rows)
+    lines = explanation_lines(diagram, rows, found.faults, left_out=left_out, ascii_only=ascii_only())
+    summaries = {faults: together_lines(faults, runs.messages(faults)) for faults in _summed_up(verdict)}
+    return Explanation(tuple(lines), summaries)
+
+
+def _summed_up(verdict: Verdict) -> list[FaultSet]:
+    """The counterexamples whose losses may amount to something."""
+    return [c.faults for c in verdict.counterexamples[:_MOST_SUMMARIES] if len(c.faults.losses) > 1]
+
+
+def _few_runs(verdict: Verdict, program: Program, deadline: Deadline) -> Runs:
+    """The failing runs, those with fewer faults, and nothing else."""
+    from clew.engine.runs import Runs
+
+    return Runs.of(program, verdict.spec, verdict.counterexamples[0].faults, deadline, others=_summed_up(verdict))
+
+
+def _failure_free(verdict: Verdict, program: Program, deadline: Deadline) -> FailureFree | None:
+    """The failure-free run with its lineage, if that does not take much longer than everything else."""
+    rules = verdict.solver.rules if verdict.solver else _few_runs(verdict, program, deadline).size
+    if rules * (len(verdict.counterexamples[0].faults) + 10) > _MOST_WORK:
+        return None
+    from clew.explain.failure_free import FailureFree
+
+    return FailureFree(program, verdict.spec, deadline)
 
 
 def ascii_only() -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from json import JSONDecodeError, JSONDecoder
 from typing import NamedTuple
 
@@ -33,6 +33,22 @@ class SentAtom(NamedTuple):
     time: int
 
 
+class LinkAtom(NamedTuple):
+    """The ground atom that what ``source`` sends ``target`` at a time arrives, is cut off, or is late."""
+
+    literal: int
+    source: Node
+    target: Node
+    time: int
+
+
+class SightingAtom(NamedTuple):
+    """The ground atom that the crash of a node is seen."""
+
+    literal: int
+    node: Node
+
+
 class GroundRule(NamedTuple):
     """``head :- body`` over atom numbers, negated literals negative; ``bound`` makes it a weight rule.
 
@@ -50,6 +66,13 @@ class GroundRule(NamedTuple):
     def blocking_weight(self) -> int:
         """How much weight must be missing so that a weight rule cannot fire."""
         return sum(self.weights) - (self.bound or 0) + 1
+
+    def fires(self, true: Container[int]) -> bool:
+        """Whether its body holds in the execution in which exactly these atoms hold."""
+        if self.bound is None:
+            return all((abs(b) in true) == (b > 0) for b in self.body)
+        held = sum(w for b, w in zip(self.body, self.weights, strict=True) if (abs(b) in true) == (b > 0))
+        return held >= self.bound
 
 
 class Recorder(Observer):
@@ -75,6 +98,18 @@ class Recorder(Observer):
         if head and not choice:
             literals, weights = zip(*body, strict=True) if body else ((), ())
             self.rules.append(GroundRule(head[0], literals, weights, lower_bound))
+
+
+class NamingRecorder(Recorder):
+    """Remembers what the atoms stand for, too: asking the control afterwards takes three times as long."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        super().__init__(deadline)
+        self.symbols: dict[int, Symbol] = {}
+
+    def output_atom(self, symbol: Symbol, atom: int) -> None:
+        if atom:  # 0 for what is certain
+            self.symbols[atom] = symbol
 
 
 def symbol_values(symbol: Symbol, name: str) -> tuple[Value, ...]:

@@ -10,7 +10,7 @@ execution.  User relations are numbered, never spelled, so no name can clash wit
 ``m<i>(From, args, T)`` a message sent at T that will be such a row where it arrives
 ``sends(F, G, T)``    some message goes from F to G at T
 ``g<k>(group, X.., T)`` what rule number k aggregates
-``loss crash delay``  the faults; ``down`` and ``link`` what follows from them
+``loss crash delay``  the faults; ``down``, ``late`` and ``link`` (or ``cut``) what follows from them
 ``bad<i>(args)``      a violation; ``violated`` if there is any
 ``rule(k) given``     only in a traceable encoding: which rule it was; always true
 ===================== =====================================================================
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from clew.faults import FailureSpec
+from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.program.ir import (
     CRASH,
     Aggregate,
@@ -88,17 +88,21 @@ class Encoding(NamedTuple):
     relations: Relations
 
 
-def encode(program: Program, spec: FailureSpec, *, traceable: bool = False) -> Encoding:
-    """The logic program whose models are the admissible executions."""
+def encode(
+    program: Program, spec: FailureSpec, *, traceable: bool = False, only: FaultSet | None = None
+) -> Encoding:
+    """Return the logic program whose models are the admissible executions, with ``only`` those of its subsets."""
     relations = Relations.of(program)
-    lines = _fault_lines(spec)
+    lines = [f"node({encode_value(node)})." for node in spec.nodes]
+    lines.append(f"time(1..{spec.eot}).")
+    lines += _fault_lines(spec) if only is None else _few_fault_lines(spec, only)
     if traceable:
         lines.append(f"#external {GIVEN}. #external {RULE}(0..{len(program.rules) - 1}).")
     given = f" :- {GIVEN}" if traceable else ""
     lines += [_fact_line(fact, relations, given) for fact in program.facts if fact.time <= spec.eot]
     for index, rule in enumerate(program.rules):
         lines += RuleEncoder(rule, index, relations, spec, traceable).lines()
-    lines += _arrival_lines(program, relations, spec)
+    lines += _arrival_lines(program, relations, spec, "link(F,A0,T)" if only is None else _UNCUT)
     if {PRE, POST} <= {name for name, _ in relations.arities}:
         lines += _outcome_lines(relations, spec)
     return Encoding("\n".join(lines) + "\n", relations)
@@ -153,16 +157,13 @@ def encode_tuple(items: Sequence[str]) -> str:
 
 def _fault_lines(spec: FailureSpec) -> list[str]:
     last_sending_time = spec.eot - 1
-    lines = [f"node({encode_value(node)})." for node in spec.nodes]
-    lines.append(f"time(1..{spec.eot}).")
+    lines = []
     if spec.eff > 1:
         lines.append(f"{{ loss(F,G,T) : T=1..{min(spec.eff - 1, last_sending_time)} }} :- node(F), node(G), F!=G.")
     if spec.crashes > 0:
         lines.append(f"{{ crash(N,T) : T=1..{last_sending_time} }} 1 :- node(N).")
         lines.append(f":- #count {{ N,T : crash(N,T) }} > {spec.crashes}.")
-        lines.append("down(N,T) :- crash(N,T).")
-        lines.append(f"down(N,T+1) :- down(N,T), T<{last_sending_time}.")
-        lines.append("seen_crash(O,N,T) :- node(O), crash(N,T).")
+        lines += _crash_lines(spec)
     lines.append(
         f"link(F,G,T) :- node(F), node(G), F!=G, T=1..{last_sending_time}, not loss(F,G,T), not down(F,T)."
     )
@@ -175,13 +176,47 @@ def _fault_lines(spec: FailureSpec) -> list[str]:
     return lines
 
 
+def _crash_lines(spec: FailureSpec) -> list[str]:
+    return [
+        "down(N,T) :- crash(N,T).",
+        f"down(N,T+1) :- down(N,T), T<{spec.eot - 1}.",
+        "seen_crash(O,N,T) :- node(O), crash(N,T).",
+    ]
+
+
+#: That a link works, if few faults can happen: what is cut is told, not the many links that are not.
+_UNCUT = "node(F), node(A0), F!=A0, not cut(F,A0,T)"
+
+
+def _few_fault_lines(spec: FailureSpec, only: FaultSet) -> list[str]:
+    """Return a choice for each of the faults, and what follows from them."""
+    lines = [f"{{ {_encode_fault(fault)} }}." for fault in only]
+    lines.append("cut(F,G,T) :- loss(F,G,T).")
+    if spec.crashes > 0:
+        lines += _crash_lines(spec)
+        lines.append("cut(F,G,T) :- down(F,T), node(G), F!=G.")
+    if spec.longest_lag > 0:
+        lines.append("late(F,G,T) :- delay(F,G,T,_).")
+    return lines
+
+
+def _encode_fault(fault: Fault) -> str:
+    match fault:
+        case Loss(source, target, time):
+            return f"loss({encode_value(source)},{encode_value(target)},{time})"
+        case Crash(node, time):
+            return f"crash({encode_value(node)},{time})"
+        case Delay(source, target, time, lag):
+            return f"delay({encode_value(source)},{encode_value(target)},{time},{lag})"
+
+
 def _fact_line(fact: Fact, relations: Relations, given: str) -> str:
     args = ",".join(map(encode_value, fact.args))
     return f"r{relations.number(fact.relation)}({args},{fact.time}){given}."
 
 
-def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec) -> list[str]:
-    """Messages become rows; a message to oneself always does, at the next time."""
+def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec, works: str) -> list[str]:
+    """Messages become rows where the link works; a message to oneself always does, at the next time."""
     sent = {r.relation: len(r.args) for r in program.rules if r.timing is Timing.ASYNC}
     lines = []
     for relation, arity in sent.items():
@@ -191,10 +226,10 @@ def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec) ->
         lines.append(f"sends(F,A0,T) :- {message}.")
         lines.append(f"r{i}({args},T+1) :- {message}, F=A0.")
         if spec.longest_lag == 0:
-            lines.append(f"r{i}({args},T+1) :- {message}, link(F,A0,T).")
+            lines.append(f"r{i}({args},T+1) :- {message}, {works}.")
         else:
-            lines.append(f"r{i}({args},T+1) :- {message}, link(F,A0,T), not late(F,A0,T).")
-            lines.append(f"r{i}({args},T+1+L) :- {message}, link(F,A0,T), delay(F,A0,T,L), T+1+L<={spec.eot}.")
+            lines.append(f"r{i}({args},T+1) :- {message}, {works}, not late(F,A0,T).")
+            lines.append(f"r{i}({args},T+1+L) :- {message}, {works}, delay(F,A0,T,L), T+1+L<={spec.eot}.")
     return lines
 
 

@@ -12,10 +12,10 @@ from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
-from clingo import Control, HeuristicType, MessageCode, Model
+from clingo import Control, HeuristicType, MessageCode, Model, Symbol
 
 from clew.engine.arithmetic import Arithmetic
-from clew.engine.atoms import GroundRule, Recorder, RowAtom, SentAtom, symbol_values
+from clew.engine.atoms import GroundRule, NamingRecorder, Recorder, RowAtom, SentAtom, symbol_values
 from clew.engine.encode import GIVEN, RULE, Aggregated, encode, encode_expected_rows
 from clew.engine.execution import Execution, Message, Row, row_key
 from clew.engine.solving import models
@@ -56,24 +56,27 @@ class GroundProgram:
         traceable: bool = False,
         expect_outcomes: bool = True,
         choices: str = "",
+        only: FaultSet | None = None,
         deadline: Deadline | None = None,
     ) -> None:
         """``record_rules`` keeps the ground rules; ``traceable`` ones are complete and know their source.
 
-        ``choices``: lines for clingo that leave it open whether rows hold.
+        ``choices``: lines for clingo that leave it open whether rows hold.  With ``only``, no other faults can
+        happen; what none of them changes is certain then, and not in the rules.
         """
         self.program = program
         self.spec = spec
         self._deadline = deadline or Deadline(None)
         self._arithmetic = Arithmetic(program.rules, self._deadline)
         self._control = Control(["--warn=none"], logger=self._ignore)
-        self._recorder = Recorder(self._deadline) if record_rules else None
+        naming = traceable or only is not None
+        self._recorder = (NamingRecorder if naming else Recorder)(self._deadline) if record_rules else None
         if self._recorder:
             self._control.register_observer(self._recorder)
         self.figures: SolverFigures | None = None
         self._prefers_absent_faults = False
         self._parts = count(1)
-        self.encoding = encode(program, spec, traceable=traceable)
+        self.encoding = encode(program, spec, traceable=traceable, only=only)
         self.extend("base", self.encoding.text + choices)
         if traceable:
             self._take_off_marks()
@@ -206,6 +209,17 @@ class GroundProgram:
         return self._recorder.rules
 
     @property
+    def symbols(self) -> Mapping[int, Symbol]:
+        """What each atom that is not certain is called, where rules are recorded to be explained."""
+        if not isinstance(self._recorder, NamingRecorder):
+            raise ValueError("ground with record_rules=True and either traceable=True or only=... to see names")
+        return self._recorder.symbols
+
+    def relation(self, number: int) -> str:
+        """Return the relation to which the names of atoms refer by this number."""
+        return self.encoding.relations.arities[number][0]
+
+    @property
     def notices(self) -> tuple[Notice, ...]:
         known = set(self.spec.nodes)
         stray = sorted(self.message_locations() - known, key=node_key)
@@ -269,7 +283,7 @@ class GroundProgram:
         """The execution with these faults, in full."""
         with self._model(faults) as model:
             rows = [atom for atom in self.row_atoms if model.is_true(atom.literal)]
-            sent = [atom for atom in self.sent_atoms if model.is_true(atom.literal)]
+            messages = self._messages(model, faults)
             violations = tuple(v for v, atom in self.violation_atoms.items() if model.is_true(atom))
         tables: dict[str, list[list[Row]]] = {
             name: [[] for _ in range(self.spec.eot)] for name, _ in self.encoding.relations.arities
@@ -280,9 +294,16 @@ class GroundProgram:
             relation: tuple(tuple(sorted(rows_then, key=row_key)) for rows_then in tables[relation])
             for relation in sorted(tables)
         }
-        messages = [self._message(atom, faults) for atom in sent]
-        messages.sort(key=lambda m: (m.sent, m.relation, row_key((m.source,)), row_key(m.row)))
-        return Execution(self.spec, faults, sorted_tables, tuple(messages), violations, program=self.program)
+        return Execution(self.spec, faults, sorted_tables, messages, violations, program=self.program)
+
+    def messages(self, faults: FaultSet) -> tuple[Message, ...]:
+        """Return the messages of the execution with these faults: much faster than with its rows."""
+        with self._model(faults) as model:
+            return self._messages(model, faults)
+
+    def _messages(self, model: Model, faults: FaultSet) -> tuple[Message, ...]:
+        found = [self._message(atom, faults) for atom in self.sent_atoms if model.is_true(atom.literal)]
+        return tuple(sorted(found, key=lambda m: (m.sent, m.relation, row_key((m.source,)), row_key(m.row))))
 
     def _message(self, sent: SentAtom, faults: FaultSet) -> Message:
         target = as_place(sent.row[0])

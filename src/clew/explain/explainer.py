@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from clew.engine.execution import Execution
 from clew.engine.extremes import Heaviest
 from clew.explain.distance import Distance, Distances
+from clew.explain.explanation import Explanation, explain_rows
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_builder import lineage_graph
 from clew.explain.lineage_graph import LineageGraph
@@ -78,9 +79,14 @@ class Explainer:
         """The supports of the failure-free run, and what these faults do to each."""
         return why(self._failure_free, violation, faults)
 
+    def explain(self, violations: Sequence[Violation], faults: FaultSet) -> tuple[Explanation, ...]:
+        """Explain every row that is violated under these faults, with its supports."""
+        rows = explain_rows(self._failure_free.runs(faults), violations)
+        return tuple(row._replace(why=self.why(row.violation, faults)) for row in rows)
+
     def explains(self, violation: Violation) -> bool:
         """Whether the failure-free run keeps this violation away: otherwise there is nothing to explain."""
-        return violation in self._failure_free.supports
+        return self._failure_free.prevents(violation)
 
     def lineage(self, violation: Violation) -> Lineage:
         explained = self.why(violation, FaultSet())
@@ -93,7 +99,8 @@ class Explainer:
 
     def outcomes(self) -> tuple[Violation, ...]:
         """The rows that the failure-free run achieves, as what they would be if they were missing."""
-        return tuple(v for v in self._failure_free.supports if self._failure_free.pre_held(v))
+        goals = self._failure_free.graph.goals
+        return tuple(v for v in goals if self.explains(v) and self._failure_free.pre_held(v))
 
     @cached_property
     def distances(self) -> Distances:

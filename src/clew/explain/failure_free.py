@@ -6,14 +6,16 @@ but only so is every message on which an outcome rests visible as one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from clew.engine.execution import Execution, Message
+from clew.engine.runs import Runs
 from clew.faults import FailureSpec, FaultSet, SentMessage
 from clew.interrupt import Deadline
 from clew.lineage.derivations import Derivations
+from clew.lineage.minimal import Support, minimal_supports
 from clew.lineage.negation import Negation
 from clew.program.ir import Program
 from clew.traced import TracedModel
@@ -32,15 +34,40 @@ class FailureFree:
         self.graph = self.model.graph
         true = self.model.ground.truth(FaultSet(), self.graph.atoms)
         self.derivations = Derivations(self.graph, true)
+        self._minimal: dict[tuple[Violation, int], Sequence[Support]] = {}
 
     @cached_property
     def supports(self) -> dict[Violation, int]:
         """For each violation that did not happen, the gate that kept it from happening."""
         return dict(self.model.traced(FaultSet(), self.derivations.true).supports)
 
+    def prevents(self, violation: Violation) -> bool:
+        """Whether the violation could happen, and did not."""
+        return violation in self.graph.goals and self.graph.goals[violation] not in self.derivations.true
+
+    def support(self, violation: Violation) -> int:
+        """Return the gate that kept one violation from happening."""
+        return self.model.support(violation, FaultSet(), self.derivations.true)
+
+    def minimal_supports(self, violation: Violation, limit: int) -> Sequence[Support]:
+        """Return the minimal supports, which are the same whatever the faults; of more than ``limit`` some."""
+        key = violation, limit
+        if key not in self._minimal:
+            gate = self.support(violation)
+            self._minimal[key] = minimal_supports(self.model.circuit, gate, limit, self.deadline)
+        return self._minimal[key]
+
     @cached_property
     def execution(self) -> Execution:
         return self.run(FaultSet())
+
+    @cached_property
+    def _messages(self) -> tuple[Message, ...]:
+        return self.model.ground.messages(FaultSet())
+
+    def runs(self, faults: FaultSet) -> Runs:
+        """Return the runs under some of these faults, to be compared."""
+        return Runs(self.model.ground, faults, self.deadline)
 
     def run(self, faults: FaultSet) -> Execution:
         """The run with these faults, which may be any within the bounds."""
@@ -67,7 +94,7 @@ class FailureFree:
             for a in (sent[atom] for atom in self._atoms_behind(violation) if atom in sent)
         }
         found: dict[SentMessage, tuple[Message, ...]] = {}
-        for m in self.execution.messages:
+        for m in self._messages:
             if (m.relation, m.row, m.source, m.sent) in behind:
                 link = (m.source, m.target, m.sent)
                 found[link] = (*found.get(link, ()), m)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from clew.engine.execution import Message
 from clew.explain.failure_free import FailureFree
 from clew.faults import Crash, Fault, FaultSet, Node, SentMessage, node_key
-from clew.lineage.minimal import minimal_supports
 from clew.violation import Violation
 
 #: More supports than this are not listed; a redundant protocol has thousands.
@@ -50,16 +49,19 @@ class Why(NamedTuple):
     more: bool
 
 
-def why(failure_free: FailureFree, violation: Violation, faults: FaultSet) -> Why:
-    """Each support of the failure-free run, fewest messages first, with the faults that cut it."""
-    if violation not in failure_free.supports:
+def why(failure_free: FailureFree, violation: Violation, faults: FaultSet, most: int | None = None) -> Why:
+    """Each support of the failure-free run, fewest messages first, with the faults that cut it.
+
+    Of more supports than ``most`` some are told; looking for all of them can take a hundred times as long.
+    """
+    if not failure_free.prevents(violation):
         return Why(violation, False, (), False)
-    gate = failure_free.supports[violation]
-    found = minimal_supports(failure_free.model.circuit, gate, MOST_SUPPORTS + 1, failure_free.deadline)
+    most = MOST_SUPPORTS if most is None else most
+    found = failure_free.minimal_supports(violation, most + 1)
     behind = failure_free.messages_behind(violation)
-    supports = [_support(failure_free, needed, faults, behind) for needed in found[:MOST_SUPPORTS]]
+    supports = [_support(failure_free, needed, faults, behind) for needed in found[:most]]
     supports.sort(key=lambda s: (len(s.messages), [(m.sent, str(m)) for m in s.messages]))
-    return Why(violation, not failure_free.pre_held(violation), tuple(supports), len(found) > MOST_SUPPORTS)
+    return Why(violation, not failure_free.pre_held(violation), tuple(supports), len(found) > most)
 
 
 def _support(

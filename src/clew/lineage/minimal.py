@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clingo import Control, Function, MessageCode, Model, Number
+from clingo import Backend, Control, HeuristicType, MessageCode
 
 from clew.engine.solving import last, models
 from clew.faults import Fault, FaultSet, Loss, fault_key
@@ -27,10 +27,14 @@ def minimal_supports(circuit: Circuit, gate: int, limit: int, deadline: Deadline
     leaves = _leaves(circuit, gate)
     if not leaves:
         return [()] if circuit.evaluate(gate, FaultSet()) else []
-    control = _control(circuit, gate, f"--enum-mode=domRec --heuristic=Domain --models={limit}")
-    heuristics = "".join(f"#heuristic h({leaf}). [1,level] #heuristic h({leaf}). [-1,sign]" for leaf in leaves)
-    _ground(control, f"{heuristics} :- not h({gate}).")
-    found = [tuple(f for leaf, f in leaves.items() if _holds(m, leaf)) for m in models(control, deadline)]
+    control = _control(f"--enum-mode=domRec --heuristic=Domain --models={limit}")
+    with control.backend() as backend:
+        holds = _add_gates(backend, circuit, gate)
+        for leaf in leaves:
+            backend.add_heuristic(holds[leaf], HeuristicType.Level, 1, 0, [])
+            backend.add_heuristic(holds[leaf], HeuristicType.Sign, -1, 0, [])
+        backend.add_rule([], [-holds[gate]])
+    found = [tuple(f for leaf, f in leaves.items() if m.is_true(holds[leaf])) for m in models(control, deadline)]
     return sorted(found, key=lambda s: (len(s), [fault_key(f) for f in s]))
 
 
@@ -65,10 +69,14 @@ def fewest_losses(circuit: Circuit, gate: int, deadline: Deadline) -> tuple[int 
     """
     leaves = _leaves(circuit, gate)
     losses = [leaf for leaf, fault in leaves.items() if isinstance(fault, Loss)]
-    kept = "".join(f"h({leaf})." for leaf in leaves if leaf not in losses)
-    control = _control(circuit, gate, f"--opt-mode=opt --solve-limit={_MOST_CONFLICTS}")
-    _ground(control, f"{kept} :- h({gate}). " + "".join(f":~ not h({leaf}). [1,{leaf}]" for leaf in losses))
-    best, proven = last(models(control, deadline), lambda m: sum(not _holds(m, leaf) for leaf in losses))
+    control = _control(f"--opt-mode=opt --solve-limit={_MOST_CONFLICTS}")
+    with control.backend() as backend:
+        holds = _add_gates(backend, circuit, gate)
+        for leaf in leaves.keys() - set(losses):
+            backend.add_rule([holds[leaf]])
+        backend.add_rule([], [holds[gate]])
+        backend.add_minimize(0, [(-holds[leaf], 1) for leaf in losses])
+    best, proven = last(models(control, deadline), lambda m: sum(not m.is_true(holds[leaf]) for leaf in losses))
     return best, proven or best == 0
 
 
@@ -78,37 +86,33 @@ def _leaves(circuit: Circuit, gate: int) -> dict[int, Fault]:
     return dict(sorted(found.items(), key=lambda item: fault_key(item[1])))
 
 
-def _control(circuit: Circuit, gate: int, options: str) -> Control:
-    control = Control(["--warn=none", *options.split()], logger=_ignore)
-    control.add("base", [], "\n".join(_rules(circuit, gate)))
-    return control
+def _control(options: str) -> Control:
+    return Control(["--warn=none", *options.split()], logger=_ignore)
 
 
 def _ignore(code: MessageCode, message: str) -> None:
     """clingo's remarks on circuits without a choice."""
 
 
-def _rules(circuit: Circuit, gate: int) -> Iterator[str]:
-    """``h(n)``: gate number n holds; whether the leaves do is open."""
+def _add_gates(backend: Backend, circuit: Circuit, gate: int) -> dict[int, int]:
+    """Add an atom for every gate below this one that says whether it holds; whether the leaves do is open.
+
+    The gates are handed over one by one: as text, parsing them took longer than finding the supports.
+    """
+    holds: dict[int, int] = {}
     for number in circuit.below([gate]):
+        atom = holds[number] = backend.add_atom()
         match circuit[number]:
             case Absent():
-                yield f"{{ h({number}) }}."
+                backend.add_rule([atom], choice=True)
             case Present():
                 pass  # no fault is present
             case AllOf(inputs):
-                yield f"h({number}){':-' if inputs else ''}{','.join(f'h({i})' for i in inputs)}."
+                backend.add_rule([atom], [holds[i] for i in inputs])
             case AnyOf(inputs):
-                yield from (f"h({number}) :- h({i})." for i in inputs)
+                for i in inputs:
+                    backend.add_rule([atom], [holds[i]])
             case AtLeast(bound, inputs, weights):
-                parts = (f"{w},{k}:h({i})" for k, (i, w) in enumerate(zip(inputs, weights, strict=True)))
-                yield f"h({number}) :- {bound} #sum{{ {';'.join(parts)} }}."
-
-
-def _ground(control: Control, question: str) -> None:
-    control.add("base", [], question)
-    control.ground([("base", [])])
-
-
-def _holds(model: Model, gate: int) -> bool:
-    return model.contains(Function("h", [Number(gate)]))
+                weighted = [(holds[i], w) for i, w in zip(inputs, weights, strict=True)]
+                backend.add_weight_rule([atom], bound, weighted)
+    return holds

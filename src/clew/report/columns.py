@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 
 
 def columns(text: str) -> int:
     """How many columns of a terminal a text takes."""
-    return len(text) if text.isascii() else sum(char_columns(c) for c in text)
+    return len(text) if text.isascii() else sum(map(char_columns, text))
 
 
+@cache
 def char_columns(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me"):
         return 0

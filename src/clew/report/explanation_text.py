@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.engine.execution import Execution
-from clew.explain.why import Why
-from clew.report.lamport import lamport_of
+from clew.explain.explanation import Explanation
+from clew.faults import FaultSet
+from clew.report.lamport import Diagram, lamport_of
 from clew.report.lamport_text import diagram_lines
 from clew.report.text import outcome_lines, run_heading
 from clew.report.why_text import why_lines
@@ -19,9 +20,12 @@ def diagram_text(run: Execution, *, ascii_only: bool) -> str:
     return "\n".join(_plain(lines, ascii_only)) + "\n"
 
 
-def explanation_lines(run: Execution, whys: Sequence[Why], *, ascii_only: bool) -> list[str]:
-    lines = ["", *diagram_lines(lamport_of(run), ascii_only=ascii_only), ""]
-    reasons = [*why_lines(whys, run.faults, run.spec.eot, ascii_only=ascii_only)]
+def explanation_lines(
+    diagram: Diagram, rows: Sequence[Explanation], faults: FaultSet, *, left_out: int = 0, ascii_only: bool
+) -> list[str]:
+    """The failing run as a diagram, and why rows are violated in it; ``left_out``: so many more are."""
+    lines = ["", *diagram_lines(diagram, ascii_only=ascii_only), ""]
+    reasons = [*why_lines(rows, faults, diagram.last, left_out=left_out, ascii_only=ascii_only)]
     lines += [*reasons, ""] if reasons else []
     return _plain(lines, ascii_only)
 

@@ -15,8 +15,8 @@ import enum
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clew.engine.execution import Execution, row_text
-from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node, SentMessage, by_message
+from clew.engine.execution import Execution, Message, row_text
+from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, SentMessage, by_message
 from clew.names import show
 
 
@@ -158,11 +158,18 @@ def lamport_of(execution: Execution, counterexample_faults: Iterable[Fault] | No
     if foreseen and execution.faults:
         raise ValueError(f"only a failure-free run foresees faults, this one has {execution.faults}")
     faults = FaultSet.of(execution.faults if counterexample_faults is None else counterexample_faults)
+    return lamport_of_messages(execution.messages, execution.spec, faults, foreseen=foreseen)
+
+
+def lamport_of_messages(
+    messages: Iterable[Message], spec: FailureSpec, faults: FaultSet, *, foreseen: bool = False
+) -> Diagram:
+    """Return the diagram of an execution of which only the messages are known."""
     sendings = (
         Sending(m.relation, f"{m.relation}({row_text(m.row)})", m.source, m.target, m.sent, m.arrived)
-        for m in execution.messages
+        for m in messages
     )
-    return diagram_of(execution.spec.nodes, execution.spec.eot, sendings, faults, foreseen=foreseen)
+    return diagram_of(spec.nodes, spec.eot, sendings, faults, foreseen=foreseen)
 
 
 def diagram_of(

@@ -12,10 +12,10 @@ from typing import Any
 
 from clew.engine.execution import Execution, Row, row_key, row_text
 from clew.explain.explainer import Explainer, Lineage
+from clew.explain.explanation import Explanation
 from clew.explain.lineage_graph import LineageGraph
 from clew.explain.overview import Overview, overview
-from clew.explain.why import Support, Why
-from clew.faults import Crash, FailureSpec, Fault, FaultSet, node_key
+from clew.faults import FailureSpec
 from clew.interrupt import Deadline
 from clew.names import show
 from clew.report.commands import replay_command
@@ -24,9 +24,10 @@ from clew.report.lamport_svg import diagram_svg
 from clew.report.lineage_marks import lineage_marks
 from clew.report.lineage_svg import lineage_svg
 from clew.report.losses_together import together_lines
+from clew.report.page_why import why_data
 from clew.report.plural import counted
 from clew.report.text import fault_text
-from clew.report.wording import meaning, support_words, why_lead
+from clew.report.wording import meaning
 
 #: A table with more distinct rows than this is cut off: the file has to stay small enough to open.
 MOST_ROWS = 20_000
@@ -38,7 +39,7 @@ class ShownRun:
 
     name: str
     run: Execution
-    whys: tuple[Why, ...] = ()
+    whys: tuple[Explanation, ...] = ()
     beside: bool = False
 
 
@@ -82,61 +83,9 @@ def _run(
         "replay": replay_command(run.faults, run.spec, files, run.program),
         "left": left,
         "right": diagram_svg(within, title=shown.name, beside=without),
-        "whys": [_why(why, run) for why in shown.whys],
+        "whys": [why_data(row, run) for row in shown.whys],
         "marks": [graph.marks(run) for graph in drawn],
     }
-
-
-# -- why ---------------------------------------------------------------------------------------------------------
-
-
-def _why(why: Why, run: Execution) -> dict[str, Any]:
-    return {
-        "row": str(why.violation),
-        "lead": f"Why {why.violation}: {why_lead(why)}",
-        "supports": [_support(support, run.faults, run.spec.eot) for support in why.supports],
-        "more": "There are more supports than are listed here; all are cut." if why.more else "",
-    }
-
-
-def _support(support: Support, faults: FaultSet, eot: int) -> dict[str, Any]:
-    return {
-        "needs": [[words, cut] for words, cut in support_words(support, faults, eot)],
-        "falsifier": [[text, kind] for text, kind in _falsifier(support)],
-    }
-
-
-def _falsifier(support: Support) -> Iterator[tuple[str, str]]:
-    """The faults with what became of them; crashes of one node at times in a row are written as a range."""
-    kinds: list[tuple[Fault, str]] = [
-        (f, "happened" if f in support.cut_by else "possible") for f in support.falsifier
-    ]
-    kinds += [(f, "beyond") for f in support.out_of_reach]
-    kinds.sort(
-        key=lambda item: (isinstance(item[0], Crash), node_key(item[0].node) if isinstance(item[0], Crash) else ())
-    )
-    rows: list[list[tuple[Fault, str]]] = []
-    for fault, kind in kinds:
-        if rows and _goes_on(rows[-1][-1], fault, kind):
-            rows[-1].append((fault, kind))
-        else:
-            rows.append([(fault, kind)])
-    for row in rows:
-        if len(row) > 2:
-            yield f"{row[0][0]}…{row[-1][0]}", row[0][1]
-        else:
-            yield from ((str(fault), kind) for fault, kind in row)
-
-
-def _goes_on(before: tuple[Fault, str], fault: Fault, kind: str) -> bool:
-    earlier, earlier_kind = before
-    return (
-        isinstance(earlier, Crash)
-        and isinstance(fault, Crash)
-        and earlier.node == fault.node
-        and earlier.time + 1 == fault.time
-        and earlier_kind == kind != "happened"
-    )
 
 
 # -- lineage -----------------------------------------------------------------------------------------------------

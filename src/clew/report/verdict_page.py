@@ -44,7 +44,7 @@ def run_page(run: Execution, files: Sequence[str], explainer: Explainer, stage: 
     stage("explaining the run")
     shown = [ShownRun("The failure-free run", explainer.failure_free)]
     if run.faults:
-        whys = tuple(explainer.why(v, run.faults) for v in run.violations)
+        whys = explainer.explain(run.violations, run.faults)
         shown.append(ShownRun("The run with these faults", run, whys, beside=True))
     lineages = _lineages(run.violations or explainer.outcomes(), explainer)
     broken = bool(run.violations)
@@ -216,7 +216,7 @@ class _VerdictPage:
             if sum(len(s.run.messages) for s in shown) > MOST_DRAWN_MESSAGES:
                 break
             faults = counterexample.faults
-            whys = tuple(self.explainer.why(v, faults) for v in counterexample.violations)
+            whys = self.explainer.explain(counterexample.violations, faults)
             name = "The failing run" if len(found) == 1 else f"Failing run {number}"
             choices.append(Choice(len(shown), f"{number}: {faults}"))
             shown.append(ShownRun(name, self.explainer.run(faults), whys, beside=True))

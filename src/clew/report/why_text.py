@@ -1,36 +1,59 @@
-"""Why a counterexample breaks the outcome, for the terminal: one line for each support and what cuts it."""
+"""Why a counterexample breaks the outcome, for the terminal: a line for each support and for each fault."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
-from clew.explain.why import Support, Why
+from clew.explain.explanation import Explanation
 from clew.faults import FaultSet
+from clew.report.chain_text import account_lines, event_lines
 from clew.report.columns import columns, shortened
-from clew.report.wording import support_words, why_lead
+from clew.report.plural import counted
+from clew.report.wording import account_lead, support_words, why_lead
 
-#: More lines than this for one row are not read; the report has them all.
-_MOST_LINES = 20
+if TYPE_CHECKING:
+    from clew.explain.why import Support, Why
+
+#: More supports than this for one row are not read; the report has them all.
+MOST_SUPPORT_LINES = 15
+#: So many rows are explained in full, and so many are mentioned at all.
+_MOST_EXPLAINED = 3
+_MOST_ROWS = 12
+
+
+def told_rows(rows: Iterable[Explanation]) -> Iterator[Explanation]:
+    """Take rows as long as there is room for what has to be said about them."""
+    room = _MOST_EXPLAINED
+    for row in islice(rows, _MOST_ROWS):
+        yield row
+        room -= row.like is None
+        if not room:
+            return
 
 
 def why_lines(
-    whys: Sequence[Why], faults: FaultSet, eot: int, *, ascii_only: bool = False, width: int = 100
+    rows: Sequence[Explanation],
+    faults: FaultSet,
+    eot: int,
+    *,
+    left_out: int = 0,
+    ascii_only: bool = False,
+    width: int = 100,
 ) -> Iterator[str]:
-    """One block for each violated row; a row with the same supports as an earlier one refers to it."""
-    told: dict[tuple[str, ...], Why] = {}
+    """One block for each violated row; a row that is violated like an earlier one refers to it."""
+    if not faults:
+        return  # what fails without any fault has been said
     lines = _Lines(faults, eot, "X" if ascii_only else "✗", width)
-    for why in whys:
-        if not why.supports:
-            continue  # it fails without any fault, which has been said
-        block = tuple(lines.block(why))
-        if block in told:
-            same = f"as for {shortened(str(told[block].violation), width // 3)}."
-            yield shortened(f"Why {shortened(str(why.violation), width // 2)}: {same}", width)
-            continue
-        told[block] = why
-        yield from lines.heading(why)
-        yield from block
+    for row in rows:
+        if row.like is None:
+            yield from lines.block(row)
+        else:
+            same = f"as for {shortened(str(row.like), width // 3)}."
+            yield shortened(f"Why {shortened(str(row.violation), width // 2)}: {same}", width)
+    if left_out:
+        yield f"... and {counted(left_out, 'more row')}; --report explains {'it' if left_out == 1 else 'them'}"
 
 
 class _Lines(NamedTuple):
@@ -41,17 +64,26 @@ class _Lines(NamedTuple):
     cross: str
     width: int
 
-    def heading(self, why: Why) -> Iterator[str]:
+    def block(self, row: Explanation) -> Iterator[str]:
+        if row.why is not None and row.why.supports:
+            yield from self._heading(row, why_lead(row.why))
+            yield from self._supports(row.why)
+        else:
+            yield from self._heading(row, account_lead(row.account))
+        yield from account_lines(row.account, self.width)
+        yield from event_lines(row, self.eot, self.width)
+
+    def _heading(self, row: Explanation, lead: str) -> Iterator[str]:
         """On two lines where one is not enough."""
-        line = f"Why {why.violation}: {why_lead(why)}"
-        parts = [line] if columns(line) <= self.width else [f"Why {why.violation}:", f"  {why_lead(why)}"]
+        line = f"Why {row.violation}: {lead}"
+        parts = [line] if columns(line) <= self.width else [f"Why {row.violation}:", f"  {lead}"]
         yield from (shortened(part, self.width) for part in parts)
 
-    def block(self, why: Why) -> Iterator[str]:
-        yield from map(self._line, why.supports[:_MOST_LINES])
-        left = len(why.supports) - _MOST_LINES
+    def _supports(self, why: Why) -> Iterator[str]:
+        yield from map(self._line, why.supports[:MOST_SUPPORT_LINES])
+        left = len(why.supports) - MOST_SUPPORT_LINES
         if left > 0 or why.more:
-            yield f"  ... and {'more than ' if why.more else ''}{max(left, 0)} more; --report shows them"
+            yield f"  ... and {'' if why.more else f'{left} '}more; --report shows them"
 
     def _line(self, support: Support) -> str:
         """When there is no room for all, what is cut stays, and then what came last."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clew.engine.execution import Execution, Message
-from clew.explain.why import Support, Why
 from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node, SentMessage, by_message, node_key
 from clew.names import show
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
+
+if TYPE_CHECKING:  # what finds supports need not be loaded to speak of them
+    from clew.explain.why import Support, Why
+    from clew.explain.without import Account
 
 
 def meaning(run: Execution) -> str:
@@ -101,3 +106,17 @@ def why_lead(why: Why) -> str:
     if violation.relation == PRE:
         return f"given 'pre', {Violation(POST, violation.row)} had {supports} without faults; {cut}:"
     return f"{violation} had {supports} without faults; {cut}:"
+
+
+def account_lead(account: Account) -> str:
+    """Which of the faults are needed; the lines of the others follow."""
+    if not account.needed:
+        return "it is violated in the failure-free run already."
+    if len(account.needed) < len(account.without):
+        return "not all of the faults are needed:"
+    return "each of the faults is needed:" if len(account.needed) > 1 else "it takes one fault:"
+
+
+def not_needed(count: int) -> str:
+    """What happens without some faults, of which there are so many, that make no difference."""
+    return f"it is violated all the same, so {'it is' if count == 1 else 'they are'} not needed"

@@ -74,8 +74,31 @@
     const why = whys[state.why];
     at("why-lead").textContent = why.lead;
     chooser(at("why-rows"), whys.map((w) => w.row), state.why, (k) => { state.why = k; showWhy(); });
+    at("without-part").hidden = !why.without.length;
+    at("without").replaceChildren(...why.without.map(withoutItem));
+    at("arose-part").hidden = !why.arose.length;
+    at("arose").replaceChildren(...why.arose.map(arisingRow));
+    at("h-supports").hidden = at("supports").closest("div").hidden = !why.supports.length;
+    at("support-lead").textContent = why.kept;
     at("supports").replaceChildren(...why.supports.map(supportRow));
     at("more-supports").textContent = why.more;
+  }
+
+  function withoutItem([fault, steps, outcome]) {
+    const item = element("li");
+    item.append(element("b", fault + ": "));
+    steps.forEach((step, k) => {
+      item.append(element("span", step + (k < steps.length - 1 ? "," : ":"), step.length > 60 ? "way long" : "way"), " ");
+    });
+    item.append(element("span", outcome, "outcome"));
+    return item;
+  }
+
+  function arisingRow([time, events]) {
+    const row = element("tr"), head = element("th", time);
+    head.scope = "row";
+    row.append(head, element("td", events.join("; ")));
+    return row;
   }
 
   function supportRow(support) {

@@ -1,0 +1,101 @@
+"""The runs under some of the faults of a counterexample: which ground rules and atoms tell them apart.
+
+Grounded with these faults alone as choices, almost everything is certain.  clingo takes what is certain out of the
+rules; those that are left are the ones that can fire in one of the runs and not in another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clew.engine.atoms import GroundRule, LinkAtom, RowAtom, SentAtom, SightingAtom, symbol_values
+from clew.engine.execution import Message
+from clew.engine.ground import GroundProgram
+from clew.faults import FailureSpec, Fault, FaultSet
+from clew.interrupt import Deadline
+from clew.program.ir import Program, Value, as_place
+from clew.violation import Violation
+
+#: What an atom of the ground program can stand for.
+NamedAtom = RowAtom | SentAtom | LinkAtom | SightingAtom
+
+
+class Runs:
+    """A program under some of the ``faults`` of one counterexample; ``ground`` has recorded names and rules."""
+
+    def __init__(self, ground: GroundProgram, faults: FaultSet, deadline: Deadline) -> None:
+        self._ground = ground
+        self._deadline = deadline
+        self.program = ground.program
+        self.faults = faults
+        self.rules: dict[int, list[GroundRule]] = {}
+        for rule in ground.rules:
+            if rule.body:
+                self.rules.setdefault(rule.head, []).append(rule)
+        self._certain = frozenset(rule.head for rule in ground.rules if not rule.body)
+        self.fault_atoms: dict[Fault, int] = {fault: ground.fault_atoms[fault] for fault in faults}
+        self._open = (*self.rules, *self.fault_atoms.values())
+        self._true: dict[FaultSet, frozenset[int]] = {}
+        self._named: dict[int, NamedAtom | None] = {}
+
+    @staticmethod
+    def of(
+        program: Program, spec: FailureSpec, faults: FaultSet, deadline: Deadline, others: Iterable[FaultSet] = ()
+    ) -> Runs:
+        """Ground the program with these faults only: much faster than with all that the bounds admit.
+
+        ``others`` are those of further runs that will be asked for.
+        """
+        only = FaultSet.of(fault for known in (faults, *others) for fault in known)
+        ground = GroundProgram(program, spec, record_rules=True, only=only, deadline=deadline)
+        return Runs(ground, faults, deadline)
+
+    @property
+    def size(self) -> int:
+        """The number of ground rules, with those for what is certain."""
+        return len(self._ground.rules)
+
+    def goal(self, violation: Violation) -> int:
+        return self._ground.violation_atoms[violation]
+
+    def messages(self, faults: FaultSet) -> tuple[Message, ...]:
+        """The messages of the run with these faults."""
+        return self._ground.messages(faults)
+
+    def true(self, faults: FaultSet) -> frozenset[int]:
+        """Return the atoms that hold under these faults."""
+        self._deadline.check()
+        if faults not in self._true:
+            self._true[faults] = self._certain | self._ground.truth(faults, self._open)
+        return self._true[faults]
+
+    def describe(self, atom: int) -> NamedAtom | None:
+        """Return what the atom stands for; None for helpers of the encoding."""
+        if atom not in self._named:
+            self._named[atom] = self._describe(atom)
+        return self._named[atom]
+
+    def _describe(self, atom: int) -> NamedAtom | None:
+        symbol = self._ground.symbols.get(atom)
+        if symbol is None:
+            return None
+        name = symbol.name
+        kind, number = name[0], name[1:]
+        if kind in "rm" and number.isdecimal():
+            values = symbol_values(symbol, name)
+            relation = self._ground.relation(int(number))
+            if kind == "r":
+                return RowAtom(atom, relation, values[:-1], _time(values))
+            return SentAtom(atom, relation, values[1:-1], as_place(values[0]), _time(values))
+        if name in ("link", "cut", "late"):
+            values = symbol_values(symbol, name)
+            return LinkAtom(atom, as_place(values[0]), as_place(values[1]), _time(values))
+        if name == "seen_crash":
+            return SightingAtom(atom, as_place(symbol_values(symbol, name)[1]))
+        return None
+
+
+def _time(values: tuple[Value, ...]) -> int:
+    time = values[-1]
+    assert isinstance(time, int)
+    return time

@@ -1,0 +1,88 @@
+"""Why one row is violated, in the three ways in which it is told.
+
+- the ``account``: what each fault does, by comparing the failing run with the run without it;
+- the ``events``: how it arose in the failing run, where something was derived that should not have been;
+- ``why``: the supports that the failure-free run had, and what cuts each.
+
+The first two cost little; supports are looked for where they are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from clew.engine.runs import Runs
+from clew.explain.steps import MessageStep, NodeStep, RowStep, Step
+from clew.explain.without import Account, Comparison
+from clew.faults import Fault
+from clew.program.checks import assertion_relations
+from clew.violation import Violation
+
+if TYPE_CHECKING:
+    from clew.explain.why import Why  # where supports are not looked for, what finds them is not loaded
+
+
+class Event(NamedTuple):
+    """Something that happens in the failing run; ``fault``: what makes it happen, or keeps it from happening."""
+
+    time: int
+    step: Step
+    fault: Fault | None
+
+
+class Explanation(NamedTuple):
+    """One violated row.  ``like``: an earlier row that the faults violate in the same way.
+
+    ``events`` are in the order of time; there are none where something was only lost.  The last one is followed
+    by the violation itself.
+    """
+
+    account: Account
+    events: tuple[Event, ...] = ()
+    like: Violation | None = None
+    why: Why | None = None
+
+    @property
+    def violation(self) -> Violation:
+        return self.account.violation
+
+
+def explain_rows(runs: Runs, violations: Sequence[Violation]) -> Iterator[Explanation]:
+    """Explain every row without its supports."""
+    comparison = Comparison(runs)
+    asserted = assertion_relations(runs.program)
+    first: dict[object, Violation] = {}
+    for violation in violations:
+        account = comparison.account(violation)
+        told = [(line.fault, _of_protocol(line.steps, asserted)) for line in account.without]
+        like = first.setdefault(tuple(told), violation)
+        events = tuple(_events(account)) if any(map(_derived, told)) else ()
+        yield Explanation(account, events, None if like == violation else like)
+
+
+def _of_protocol(steps: Sequence[Step], asserted: frozenset[str]) -> tuple[Step, ...]:
+    """Leave out the rows that only state what must hold."""
+    return tuple(s for s in steps if not (isinstance(s, RowStep) and s.relation in asserted))
+
+
+def _derived(told: tuple[Fault, Sequence[Step]]) -> bool:
+    """Whether the failing run has something that the run without the fault has not."""
+    return any(not step.there and not _is_hit(step) for step in told[1])
+
+
+def _is_hit(step: Step) -> bool:
+    """Whether the fault itself makes the step, not one of its consequences."""
+    return isinstance(step, NodeStep) or (isinstance(step, MessageStep) and step.hit)
+
+
+def _events(account: Account) -> list[Event]:
+    """What the faults hit, and what happens in the failing run because of that."""
+    found = [
+        Event(step.time, step, line.fault if _is_hit(step) else None)
+        for line in account.without
+        for step in line.steps
+        if _is_hit(step) or not step.there
+    ]
+    # At one time, rows come before the messages that they send.
+    return sorted(dict.fromkeys(found), key=lambda event: (event.time, not isinstance(event.step, RowStep)))

@@ -1,0 +1,151 @@
+"""What makes two runs differ, as a reader follows it: rows, messages, nodes that stay up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from clew.engine.atoms import LinkAtom, RowAtom, SentAtom, SightingAtom
+from clew.engine.execution import Row, row_key
+from clew.engine.runs import NamedAtom, Runs
+from clew.explain.difference import Link, Reason
+from clew.faults import Delay, Fault, Node
+
+
+class RowStep(NamedTuple):
+    """A row at a time.  ``there``: the run without the fault has it; otherwise only the failing run has it.
+
+    ``passing``: it only matters for another row of the same time, which is told as well.
+    """
+
+    relation: str
+    row: Row
+    time: int
+    there: bool
+    passing: bool = False
+
+
+class MessageStep(NamedTuple):
+    """A message, sent at ``time``, that ``arrives``; ``hit``: the fault itself makes the difference."""
+
+    relation: str
+    row: Row
+    source: Node
+    time: int
+    arrives: int
+    there: bool
+    hit: bool
+
+    @property
+    def target(self) -> Node:
+        return self.row[0]  # type: ignore[return-value]  # a message goes to a node
+
+
+class NodeStep(NamedTuple):
+    """A node that stays up in the run without the fault, where somebody looks at its crash."""
+
+    node: Node
+    time: int
+    there: bool = True
+
+
+Step = RowStep | MessageStep | NodeStep
+
+
+def steps_of(reason: Reason, fault: Fault, runs: Runs) -> tuple[Step, ...]:
+    """Return the steps of a reason from a fault to an outcome, in the order of time."""
+    telling = _Telling(reason, fault, runs)
+    steps = [step for link in reason for step in telling.steps(link)]
+    steps.sort(key=_moment)  # rows of one time stay in the order of causes and effects
+    return tuple(_without_repetitions(steps))
+
+
+def _moment(step: Step) -> tuple[int, str, object]:
+    """Who stays up comes first; messages come after the rows that send them, in the order of their names."""
+    match step:
+        case NodeStep():
+            return 0, "", ()
+        case RowStep():
+            return step.time, "", ()
+        case MessageStep():
+            return step.time, step.relation, row_key((step.source, *step.row))
+
+
+class _Sending(NamedTuple):
+    source: Node
+    time: int
+    hit: bool
+
+
+class _Telling:
+    def __init__(self, reason: Reason, fault: Fault, runs: Runs) -> None:
+        self._reason = reason
+        self._fault = fault
+        self._runs = runs
+        self._effects: dict[Link, list[Link]] = {}
+        for effect, causes in reason.items():
+            for cause in causes:
+                self._effects.setdefault(cause, []).append(effect)
+
+    def steps(self, link: Link) -> Iterator[Step]:
+        atom = self._runs.describe(link.atom)
+        if isinstance(atom, SightingAtom):
+            yield NodeStep(atom.node, self._fault.time)
+        elif isinstance(atom, RowAtom):
+            sent = self._sending(link)
+            if sent is not None and sent.source != atom.row[0]:
+                yield MessageStep(atom.relation, atom.row, sent.source, sent.time, atom.time, link.there, sent.hit)
+            elif atom.relation not in self._runs.program.helpers:
+                yield RowStep(atom.relation, atom.row, atom.time, link.there, self._is_passing(link, atom.time))
+
+    def _sending(self, link: Link) -> _Sending | None:
+        """By whom and when a row was sent, and whether the fault hits it, if it came from a message."""
+        found = [sent for cause in self._reason[link] if (sent := self._sent_by(cause))]
+        return next((sent for sent in found if sent.hit), found[0] if found else None)
+
+    def _sent_by(self, cause: Link) -> _Sending | None:
+        atom = self._runs.describe(cause.atom)
+        if isinstance(atom, SentAtom | LinkAtom):
+            return _Sending(atom.source, atom.time, isinstance(atom, LinkAtom))
+        if isinstance(self._fault, Delay) and cause.atom == self._runs.fault_atoms[self._fault]:
+            return _Sending(self._fault.source, self._fault.time, True)
+        return None
+
+    def _is_passing(self, link: Link, time: int) -> bool:
+        """Whether all that it leads to are rows of the same time, likewise there or not, and not the outcome."""
+        effects = list(self._effects_as_rows(link))
+        return bool(effects) and all(
+            isinstance(row, RowAtom)
+            and row.time == time
+            and effect.there == link.there
+            and effect in self._effects
+            and row.relation not in self._runs.program.helpers
+            for effect, row in effects
+        )
+
+    def _effects_as_rows(self, link: Link) -> Iterator[tuple[Link, NamedAtom]]:
+        """What it leads to, past helpers of the encoding."""
+        for effect in self._effects.get(link, ()):
+            atom = self._runs.describe(effect.atom)
+            if atom is None:
+                yield from self._effects_as_rows(effect)
+            else:
+                yield effect, atom
+
+
+def _without_repetitions(steps: Iterable[Step]) -> Iterator[Step]:
+    """A row that persists is told when it comes up first, and so is a message that is not sent again and again."""
+    told: set[object] = set()
+    for step in steps:
+        match step:
+            case RowStep():
+                topic: object = (step.relation, step.row, step.there)
+            case MessageStep(there=False, hit=False):
+                topic = (step.relation, step.row, step.there, step.source)
+            case _:
+                topic = step
+        if topic not in told:
+            yield step
+        told.add(topic)
+        if isinstance(step, MessageStep):
+            told.add((step.relation, step.row, step.there))
