@@ -5,6 +5,7 @@ Exit codes: 0 no counterexample within the bounds, 1 counterexample, 2 bad progr
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import os
@@ -39,6 +40,7 @@ class _Group(click.Group):
     def main(self, *args: Any, **extra: Any) -> Any:
         # What is imported and grounded stays: looking for garbage in it takes a twelfth of a cold start.
         gc.set_threshold(100_000)
+        atexit.register(gc.freeze)  # nor when the interpreter ends
         return super().main(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

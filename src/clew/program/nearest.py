@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
 #: Below this similarity a suggestion misleads more often than it helps: 'ack' is near 'acks', not near 'alive'.
 _SIMILAR = 0.6
@@ -15,6 +14,8 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     ``name`` itself is no answer.  Of equally similar names the first in the order of the alphabet is returned, so
     that the answer does not depend on the order (of a set, for example) in which ``known`` comes.
     """
+    from difflib import SequenceMatcher  # only programs with a name that needs this pay for its import
+
     # Not get_close_matches: among equally similar names it prefers the last.
     matcher = SequenceMatcher(autojunk=False, b=name.casefold())
     best, nearest = _SIMILAR, None
