@@ -163,11 +163,16 @@ class GroundProgram:
 
     def possible_rows(self, relation: str, time: int) -> Iterator[Row]:
         """Yield the rows of a relation that some execution might have at a time."""
+        yield from (row for _, row in self._rows_at(relation, time))
+
+    def _rows_at(self, relation: str, time: int) -> Iterator[tuple[int, Row]]:
+        """Yield the rows of a relation at a time, each with its literal."""
         number, arity = self.encoding.relations.number(relation), self.encoding.relations.arity(relation)
         then = f",{time})"  # most atoms are of other times, and to read one takes long
         for atom in self._control.symbolic_atoms.by_signature(f"r{number}", arity + 1):
-            if atom.literal and str(atom.symbol).endswith(then):
-                yield symbol_values(atom.symbol, f"r{number}")[:-1]
+            literal = atom.literal
+            if literal and str(atom.symbol).endswith(then):
+                yield literal, symbol_values(atom.symbol, f"r{number}")[:-1]
 
     @cached_property
     def row_atoms(self) -> tuple[RowAtom, ...]:
@@ -332,12 +337,26 @@ class GroundProgram:
 
     def rows_at_end(self, relation: str) -> tuple[Row, ...]:
         """The rows of one relation at the end of the failure-free run."""
-        number = self.encoding.relations.number(relation)
-        arity = self.encoding.relations.arity(relation)
-        atoms = list(self.atoms(f"r{number}", arity + 1))
+        possible = list(self._rows_at(relation, self.spec.eot))
         with self._model(FaultSet()) as model:
-            rows = [v[:-1] for literal, v in atoms if v[-1] == self.spec.eot and model.is_true(literal)]
+            rows = [row for literal, row in possible if model.is_true(literal)]
         return tuple(sorted(rows, key=row_key))
+
+    def times_of_rows(self) -> dict[str, int]:
+        """Return a time at which each relation has a row in the failure-free run: one before the end, if possible.
+
+        Relations without rows are left out.
+        """
+        found: dict[str, int] = {}
+        with self._model(FaultSet()) as model:
+            for number, (relation, arity) in enumerate(self.encoding.relations.arities):
+                for atom in self._control.symbolic_atoms.by_signature(f"r{number}", arity + 1):
+                    literal = atom.literal
+                    if literal and model.is_true(literal):
+                        found[relation] = atom.symbol.arguments[-1].number
+                        if found[relation] < self.spec.eot:
+                            break
+        return found
 
     def truth(self, faults: FaultSet, atoms: Sequence[int]) -> frozenset[int]:
         """Which of these atoms hold in the execution with these faults."""

@@ -35,7 +35,12 @@ class RuleCoverage:
 def find_coverage(ground: GroundProgram) -> tuple[RuleCoverage, ...]:
     """Return when each rule that the program's author wrote fires."""
     rules, statements = ground.program.rules, _statements(ground.program)
-    conditions = {key: [RuleConditions(ground, k).fires() for k in numbers] for key, numbers in statements.items()}
+    evident = _find_evident(ground)
+    conditions = {
+        key: [RuleConditions(ground, k).fires() for k in numbers]
+        for key, numbers in statements.items()
+        if evident.isdisjoint(numbers)
+    }
     # Most rules fire without faults soon after the start or in the end.  To look there first saves the grounder
     # most of its work, which for all times is as much as for the program itself.
     soon_or_late = {
@@ -43,13 +48,30 @@ def find_coverage(ground: GroundProgram) -> tuple[RuleCoverage, ...]:
         for key, bodies in conditions.items()
     }
     at_once = find_failure_free(ground, soon_or_late)
-    found = dict.fromkeys(at_once, Occurrence.FAILURE_FREE)
+    found = dict.fromkeys(statements.keys() - (conditions.keys() - at_once), Occurrence.FAILURE_FREE)
     found |= find_occurrences(ground, {key: c for key, c in conditions.items() if key not in at_once})
     alarms = _alarms(ground.program)
     first = {key: rules[numbers[0]] for key, numbers in statements.items()}
     return tuple(
         RuleCoverage(rule, found[key], rule.relation in alarms or persists(rule)) for key, rule in first.items()
     )
+
+
+def _find_evident(ground: GroundProgram) -> frozenset[int]:
+    """Return the numbers of rules that fire in the failure-free run because of what it has: nothing to look up.
+
+    A row is there that only one rule can bring about, or one that has to be kept.
+    """
+    program, times = ground.program, ground.times_of_rows()
+    keeping = {n for n, rule in enumerate(program.rules) if persists(rule)}
+    founding: dict[str, list[int]] = {}
+    for number, rule in enumerate(program.rules):
+        if number not in keeping:
+            founding.setdefault(rule.relation, []).append(number)
+    given = {fact.relation for fact in program.facts}
+    only = {n for relation, (n, *more) in founding.items() if relation in times.keys() - given and not more}
+    kept = {n for n in keeping if times.get(program.rules[n].relation, ground.spec.eot) < ground.spec.eot}
+    return frozenset(only | kept)
 
 
 def _alarms(program: Program) -> frozenset[str]:
