@@ -16,6 +16,7 @@ ROOMS = [
     "names",
     "faults",
     "violation",
+    "effort",
     "interrupt",
     "node_lists",
     "program",
@@ -81,7 +82,7 @@ def test_the_failure_model_imports_nothing_of_ours_but_how_names_are_shown() -> 
 
 def test_strategies_know_nothing_of_dedalus() -> None:
     """They see the protocol, faults and circuits; so simulated code can be searched by the same loop."""
-    allowed = {"errors", "names", "faults", "violation", "interrupt", "lineage", "search"}
+    allowed = {"errors", "names", "faults", "violation", "effort", "interrupt", "lineage", "search"}
     for path in (SOURCE / "search").glob("*.py"):
         assert set(_imported_rooms(path)) <= allowed
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -43,7 +43,11 @@ class UsageError(ClewError):
 
 
 class BudgetExhaustedError(Exception):
-    """A time limit or an interrupt stopped the work; the message says which."""
+    """A limit or an interrupt stopped the work; the message says which."""
+
+
+class EffortExhaustedError(BudgetExhaustedError):
+    """The work that was allowed is done: where that is does not depend on the machine."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Budgets of wall-clock time, and calls into C code that must not outlive them."""
+"""When work must stop: budgets of wall-clock time, and calls into C code that must not outlive them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
 
+from clew.effort import Effort
 from clew.errors import BudgetExhaustedError
 
 T = TypeVar("T")
@@ -29,10 +30,14 @@ class Deadline:
 
     Ctrl-C brings it, too: within ``listening`` the signal only sets a flag, because an exception inside a
     callback from C code would end the process.
+
+    ``effort`` is a second budget, spent by those who do the work.  ``check`` does not look at it: it is called
+    whenever the clock says so, and what it would then find depended on the machine.
     """
 
-    def __init__(self, seconds: float | None) -> None:
+    def __init__(self, seconds: float | None, effort: Effort | None = None) -> None:
         self.seconds = seconds
+        self.effort = effort
         self.interrupted = False
         #: Called now and then while work goes on, from whichever thread waits for it.
         self.heartbeat: Callable[[], None] | None = None
@@ -40,6 +45,11 @@ class Deadline:
 
     def passed(self) -> bool:
         return self.interrupted or (self._end is not None and time.monotonic() >= self._end)
+
+    @property
+    def remaining(self) -> float | None:
+        """The seconds that are left; None if the clock does not matter."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic())
 
     def check_interrupt(self) -> None:
         """Where what is being done has to be finished even when the time is over, but not after Ctrl-C."""

@@ -19,6 +19,7 @@ from contextlib import closing
 from clingo import Model
 
 from clew.engine.ground import GroundProgram
+from clew.engine.solving import every
 from clew.faults import FaultSet
 
 #: Conflicts for the first attempt: some hundredths of a second.
@@ -47,10 +48,11 @@ class _Minimization:
         if (yield from self._fewer(attempt)):
             return
         if self._fewest is None:
-            yield from self._first(self._ground.solutions([self._violated], "opt", "auto"))
+            yield from self._first(every(self._ground.solutions([self._violated], "opt", "auto")))
         if self._fewest is not None:
-            yield from self._first(self._ground.solutions(self._part_of(self._fewest), "ignore", "domRec"))
-            yield from self._fewer(self._ground.solutions([self._violated], "opt", "auto", by_cores=True))
+            yield from self._first(every(self._ground.solutions(self._part_of(self._fewest), "ignore", "domRec")))
+            cores = self._ground.solutions([self._violated], "opt", "auto", by_cores=True)
+            yield from self._fewer(every(cores))
 
     def _part_of(self, faults: FaultSet) -> list[int]:
         """Return the assumptions that there is a violation, and no fault but some of these."""
@@ -58,6 +60,7 @@ class _Minimization:
         return [self._violated, *(-atom for f, atom in self._ground.fault_atoms.items() if f not in kept)]
 
     def _first(self, models: Generator[Model, None, bool]) -> Iterator[FaultSet]:
+        """Yield the first model if it is an improvement; without any, ``models`` must be known to be all."""
         with closing(models):
             for model in models:
                 yield from self._improvement(model)

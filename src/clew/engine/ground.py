@@ -18,7 +18,8 @@ from clew.engine.arithmetic import Arithmetic
 from clew.engine.atoms import GroundRule, NamingRecorder, Recorder, RowAtom, SentAtom, symbol_values
 from clew.engine.encode import GIVEN, RULE, Aggregated, encode, encode_expected_rows
 from clew.engine.execution import Execution, Message, Row, row_key
-from clew.engine.solving import models
+from clew.engine.metering import Meter
+from clew.engine.solving import every, models
 from clew.errors import Notice, ProgramError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, SentMessage, node_key
 from clew.interrupt import Deadline, call
@@ -73,6 +74,8 @@ class GroundProgram:
         self._recorder = (NamingRecorder if naming else Recorder)(self._deadline) if record_rules else None
         if self._recorder:
             self._control.register_observer(self._recorder)
+        effort = self._deadline.effort
+        self._meter = Meter(self._control, effort, traced=record_rules) if effort else None
         self.figures: SolverFigures | None = None
         self._prefers_absent_faults = False
         self._parts = count(1)
@@ -107,6 +110,8 @@ class GroundProgram:
             if isinstance(error, RuntimeError) and "overflow" in str(error):
                 self._refuse_overflowing_sums()
             raise
+        if self._meter:
+            self._meter.count_grounding()
 
     def next_part(self) -> int:
         """Return a number that no part of this program has."""
@@ -276,6 +281,8 @@ class GroundProgram:
     @contextmanager
     def _model(self, faults: FaultSet) -> Iterator[Model]:
         """The one model in which exactly these faults happen; faults without any effect are dropped."""
+        if self._meter:
+            self._meter.count_execution()
         present = set(faults)
         assumptions = [atom if fault in present else -atom for fault, atom in self.fault_atoms.items()]
         with self._control.solve(assumptions=assumptions, yield_=True) as handle:
@@ -369,7 +376,7 @@ class GroundProgram:
         """Yield every subset-minimal violating fault set: solutions are tried with as few faults as possible
         first, and each is excluded together with its supersets."""
         if self.violated is not None:
-            yield from map(self.faults_of, self.solutions([self.violated], "ignore", "domRec"))
+            yield from map(self.faults_of, every(self.solutions([self.violated], "ignore", "domRec")))
 
     def _prefer_absent_faults(self) -> None:
         """Let the domain heuristic decide faults first, for absence: the first solution is then subset-minimal."""

@@ -7,6 +7,8 @@ from typing import TypeVar
 
 from clingo import Control, Model
 
+from clew.effort import CONFLICT, USED_UP, Effort
+from clew.errors import BudgetExhaustedError, EffortExhaustedError
 from clew.interrupt import Deadline
 
 T = TypeVar("T")
@@ -16,7 +18,41 @@ def models(control: Control, deadline: Deadline, assumptions: Sequence[int] = ()
     """Each model is to be read before the next one is asked for.  Returns whether these were all.
 
     They are not all when the control's own limit on the effort, which does not depend on the clock, was reached.
+    When it is the deadline's effort that ends the search, that is an error: no answer must rest on half a search.
     """
+    if deadline.effort is None:
+        return (yield from _models(control, deadline, assumptions))
+    return (yield from _models_within(deadline.effort, control, deadline, assumptions))
+
+
+def _models_within(
+    effort: Effort, control: Control, deadline: Deadline, assumptions: Sequence[int]
+) -> Generator[Model, None, bool]:
+    options = control.configuration.solve
+    own_limit: str = options.solve_limit  # type: ignore[union-attr, assignment]
+    most = effort.conflicts_left
+    smaller = _conflicts(own_limit) > most
+    if smaller:
+        options.solve_limit = str(most)  # type: ignore[union-attr]
+    conflicts = 0
+    try:
+        exhausted = yield from _models(control, deadline, assumptions)
+    finally:
+        options.solve_limit = own_limit  # type: ignore[union-attr]
+        conflicts = int(control.statistics["solving"]["solvers"]["conflicts"])
+        effort.count(conflicts * CONFLICT)
+    if smaller and not exhausted and conflicts >= most:
+        raise EffortExhaustedError(USED_UP)
+    return exhausted
+
+
+def _conflicts(limit: str) -> float:
+    """Return the conflicts that a limit of clingo admits, as in "100,umax"."""
+    first = limit.split(",")[0]
+    return float("inf") if first == "umax" else int(first)
+
+
+def _models(control: Control, deadline: Deadline, assumptions: Sequence[int]) -> Generator[Model, None, bool]:
     with control.solve(assumptions=list(assumptions), yield_=True, async_=True) as handle:
         while True:
             try:
@@ -29,6 +65,13 @@ def models(control: Control, deadline: Deadline, assumptions: Sequence[int] = ()
                 return bool(handle.get().exhausted)
             yield model
             handle.resume()
+
+
+def every(found: Generator[Model, None, bool]) -> Generator[Model, None, bool]:
+    """Yield models that must be all there are; that they are not is an error, so that no answer rests on it."""
+    if not (yield from found):
+        raise BudgetExhaustedError("the solver stopped before it had searched everything")
+    return True
 
 
 def last(found: Generator[Model, None, bool], read: Callable[[Model], T]) -> tuple[T | None, bool]:

@@ -13,6 +13,8 @@ from itertools import combinations
 from pysat.card import CardEnc, EncType, ITotalizer
 from pysat.solvers import Solver
 
+from clew.effort import PROPAGATIONS_PER_UNIT, USED_UP
+from clew.errors import EffortExhaustedError
 from clew.faults import Crash, FailureSpec, Fault, FaultSet, Node, by_message
 from clew.interrupt import Deadline
 from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, Present
@@ -35,6 +37,7 @@ class FaultSolver:
         self._implies: dict[int, int] = {}
         self._solver = Solver(name=_SOLVER)
         self._size = 0
+        self._propagations = 0
         self._counter: ITotalizer | None = None
         self._admit(spec)
 
@@ -70,11 +73,22 @@ class FaultSolver:
         return FaultSet.of(f for f, variable in self._variables.items() if variable in true)
 
     def _solve(self, assumptions: list[int]) -> bool:
+        effort = self._deadline.effort
+        if effort:
+            self._solver.prop_budget(effort.propagations_left)
         solvable: bool | None = self._solver.solve_limited(assumptions=assumptions, expect_interrupt=True)
+        if effort:
+            effort.count(self._new_propagations() // PROPAGATIONS_PER_UNIT)
         if solvable is None:
             self._deadline.check()
+            if effort:
+                raise EffortExhaustedError(USED_UP)
             raise AssertionError("the solver stopped without being asked to")
         return solvable
+
+    def _new_propagations(self) -> int:
+        before, self._propagations = self._propagations, int(self._solver.accum_stats()["propagations"])
+        return self._propagations - before
 
     def _at_most(self, size: int) -> list[int]:
         """Assumption that no more faults than this happen."""

@@ -32,7 +32,8 @@ class Counterexample:
 class Findings:
     """What a search brought: the answer, on what it rests, and why it is incomplete if it is.
 
-    ``executions``: what was executed, in order; of a long search the beginning.
+    ``executions``: what was executed, in order; of a long search the beginning.  ``candidates``: faults under
+    which something fails at the end, and a sweep does not know whether it would recover; only if incomplete.
     """
 
     answer: Answer
@@ -40,6 +41,7 @@ class Findings:
     runs: int
     reason: str | None = None
     executions: tuple[Run, ...] = ()
+    candidates: tuple[Counterexample, ...] = ()
 
 
 class Setting(NamedTuple):
@@ -78,6 +80,8 @@ class Ledger:
         if self.max_runs is not None and self.runs >= self.max_runs:
             raise BudgetExhaustedError(f"the limit of {self.max_runs} runs was reached")
         self.deadline.check()
+        if self.deadline.effort:
+            self.deadline.effort.check()
         self.runs += 1
         self.tell(stage)
 
