@@ -29,6 +29,11 @@ COMMANDS = [
     ["check", "examples/retry-deliv.ded", "--strategy", "exhaustive", "--all"],
     ["check", "examples/retry-deliv.ded", "--strategy", "random", "--seed", "7"],
     ["check", "examples/simple-deliv.ded", "--delays", "1", "--eff", "0", "--all"],
+    ["check", "examples/paxos-synod.ded", "--effort", "0.1"],
+    ["check", "examples/paxos-synod.ded", "--effort", "0.1", "--strategy", "lineage"],
+    ["check", "examples/redun-deliv-late.ded", "--effort", "0.05"],
+    ["check", "examples/redun-deliv-late.ded", "--effort", "0.05", "--strategy", "exhaustive"],
+    ["check", "examples/2pc.ded", "--effort", "1"],
     ["run", "examples/kafka.ded", "--lose", "b,Z,1", "--lose", "c,Z,1", "--crash", "a,4"],
 ]
 

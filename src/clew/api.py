@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Union
 
 from clew.bounds import Asked, Bounds, resolve
 from clew.dedalus.loader import Defaults, Loaded, load
+from clew.effort import Effort
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import BudgetExhaustedError, Notice, UsageError
@@ -32,10 +33,13 @@ if TYPE_CHECKING:
     from clew.bloom.module import Module
     from clew.survey.survey import Survey
 
-#: Seconds that a sweep may take when nothing else is said.
-DEFAULT_SWEEP_SECONDS = 10.0
+#: What a sweep may spend when nothing else is said: for a hard program about ten seconds on a usual machine.
+DEFAULT_SWEEP_EFFORT = 1_500_000
 
-#: Seconds to look up what the answer of a sweep rests on.
+#: A hundred thousand times as much is years.
+MOST_SWEEP_EFFORT = 100_000
+
+#: Seconds to look up what the answer of a sweep rests on, if it had a limit of time.
 _SURVEY_SECONDS = 10.0
 
 #: Files, a program of the IR, or a Bloom class (or object) with a ``setting``.
@@ -46,15 +50,17 @@ Source = Union[str, Path, Program, Sequence[str | Path], "type[Module]", "Module
 class Verdict:
     """The answer to ``check``.
 
-    ``answer``: counterexample, certified (none exists within ``spec``) or incomplete (``reason`` says why).
-    ``counterexamples``: confirmed ones, fewest faults first.  ``runs``: concrete executions performed.
-    ``combinations``: the bound on the number of failure combinations within ``spec``.  ``vacuous``: the
-    failure-free run has no row in ``pre``, so the answer may mean little.  ``swept``: the settings tried by a
-    sweep, empty without one.  ``executions``: what was executed, in order (of a long search the beginning, of
-    a sweep those of the last setting).  ``solver``: what an exact search cost.  ``survey``: which promises apply
-    and which rules fire; None with a counterexample, unless it was asked for.  ``ruled_out``: no counterexample
-    exists within ``spec``, also where that says too little to certify it.  ``cautions``: what makes the absence of
-    one mean little, ``remarks``: what is worth knowing.  ``program``: what was checked, with its abbreviations
+    ``answer``: counterexample, certified (none exists within ``spec``) or incomplete (``reason`` says why; of a
+    sweep that certified, why it went no further).  ``counterexamples``: confirmed ones, fewest faults first.
+    ``runs``: concrete executions performed.  ``combinations``: the bound on the number of failure combinations
+    within ``spec``.  ``vacuous``: the failure-free run has no row in ``pre``, so the answer may mean little.
+    ``swept``: the settings tried by a sweep, empty without one; ``certified``: the largest one certified.
+    ``candidates``: what fails at the end of ``spec``, of an incomplete sweep that does not know whether it would
+    recover.  ``executions``: what was executed, in order (of a long search the beginning, of a sweep those of the
+    last setting).  ``solver``: what an exact search cost.  ``survey``: which promises apply and which rules fire;
+    None with a counterexample, unless it was asked for.  ``ruled_out``: no counterexample exists within ``spec``,
+    also where that says too little to certify it.  ``cautions``: what makes the absence of one mean little,
+    ``remarks``: what is worth knowing.  ``program``: what was checked, with its abbreviations
     written out.
     """
 
@@ -68,6 +74,8 @@ class Verdict:
     vacuous: bool
     notices: tuple[Notice, ...]
     swept: tuple[Setting, ...] = ()
+    certified: Setting | None = None
+    candidates: tuple[Counterexample, ...] = ()
     executions: tuple[Run, ...] = field(default=(), repr=False)
     solver: SolverFigures | None = None
     survey: Survey | None = field(default=None, repr=False)
@@ -75,6 +83,11 @@ class Verdict:
     cautions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     program: Program | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def found(self) -> tuple[Counterexample, ...]:
+        """The counterexamples; without any, the candidates."""
+        return self.counterexamples or self.candidates
 
     @property
     def combinations(self) -> int:
@@ -93,6 +106,7 @@ def check(
     negation: str | None = None,
     symmetry: bool = False,
     find_all: bool = False,
+    effort: float | None = None,
     sweep_seconds: float | None = None,
     max_runs: int | None = None,
     time_limit: float | None = None,
@@ -113,7 +127,8 @@ def check(
     - ``negation`` (lineage): "exact" (default), "conservative" or "ignore".
     - ``symmetry`` (lineage, exhaustive): try one of several fault sets that differ by a renaming of nodes.
     - ``find_all`` (not random): list every subset-minimal counterexample instead of one.
-    - ``sweep_seconds``: how long to sweep; 10 when a sweep is needed and nothing is said.
+    - ``effort``: sweep with so many times the usual effort, which does not depend on the machine; 1 when a sweep
+      is needed and nothing is said.  ``sweep_seconds``: sweep by the clock instead.
     - ``max_runs`` (not exact), ``time_limit`` in seconds: budgets; when one ends, so does the search.
     - ``seed`` (random): the same seed draws the same faults; 0 by default.
     - ``allow_hollow``: certify also where nothing is promised; without it, that is incomplete.
@@ -125,32 +140,32 @@ def check(
     for what cannot be checked.
     """
     started = time.monotonic()
-    options = Options(_negation(negation), symmetry, find_all, sweep_seconds, max_runs, seed)
+    options = Options(_negation(negation), symmetry, find_all, effort, sweep_seconds, max_runs, seed)
     demands = Demands(allow_hollow, strict, coverage)
     chosen = strategy_named(strategy, options)
-    _check_budgets(sweep_seconds, max_runs, time_limit)
-    if sweep_seconds is not None and eot is not None:
-        raise UsageError("a sweep finds its own EOT", remedy="give --eot or --sweep, not both")
+    _check_budgets(effort, sweep_seconds, max_runs, time_limit)
+    _check_sweep(eot, effort, sweep_seconds)
     loaded = load_source(source)
     prepared = _checked(loaded)
-    deadline = Deadline(_soonest(sweep_seconds, time_limit))
+    sweeps = (eot is None and loaded.defaults.eot is None) or effort is not None or sweep_seconds is not None
+    counted = Effort(round(DEFAULT_SWEEP_EFFORT * (effort or 1))) if sweeps and sweep_seconds is None else None
+    deadline = Deadline(_soonest(sweep_seconds, time_limit), counted)
     asked = Asked(nodes, eot, eff, crashes, delays)
     try:
         bounds = resolve(prepared.program, loaded.defaults, asked, deadline)
     except BudgetExhaustedError as limit:
-        nowhere = Examined(Ledger(deadline).conclude(str(limit)), False, ())
+        reason = f"{limit} before the nodes were known; name them with --nodes"
+        nowhere = Examined(Ledger(deadline).conclude(reason), False, ())
         # Only nodes that nobody names have to be searched for.
         spec = FailureSpec((), eot or 1, eff or 0, crashes or 0, delays or 0)
         return _verdict(prepared, spec, strategy, nowhere, demands, deadline, started)
     prepared = _with_idle_nodes(prepared, bounds)
-    if bounds.eot is None or sweep_seconds is not None:
+    if sweeps:
         if "sweep" not in chosen.accepts:
             raise UsageError(
                 f"the {strategy} strategy cannot sweep, and the program states no EOT", remedy="give --eot"
             )
         outcomes_of(prepared.program)
-        if deadline.seconds is None:
-            deadline = Deadline(DEFAULT_SWEEP_SECONDS)
         return _swept(prepared, bounds, eff, options, demands, chosen, deadline, progress, started)
     ledger = Ledger(deadline, max_runs, progress)
     examined = examine(chosen, prepared.program, bounds.spec(), options, ledger)
@@ -227,10 +242,34 @@ def _with_idle_nodes(prepared: Checked, bounds: Bounds) -> Checked:
     return replace(prepared, notices=(*prepared.notices, *idle_nodes(prepared.program, bounds.nodes)))
 
 
-def _check_budgets(sweep_seconds: float | None, max_runs: int | None, time_limit: float | None) -> None:
-    for flag, number in (("--sweep", sweep_seconds), ("--max-runs", max_runs), ("--time-limit", time_limit)):
+def _check_budgets(
+    effort: float | None, sweep_seconds: float | None, max_runs: int | None, time_limit: float | None
+) -> None:
+    given = {"--effort": effort, "--sweep": sweep_seconds, "--max-runs": max_runs, "--time-limit": time_limit}
+    for flag, number in given.items():
         if number is not None and not number > 0:  # also refuses "not a number"
             raise UsageError(f"{flag} is {number:g}", remedy="give a number larger than 0")
+    if effort is not None and effort > MOST_SWEEP_EFFORT:
+        raise UsageError(f"--effort is {effort:g}", remedy=f"give a number up to {MOST_SWEEP_EFFORT}")
+
+
+def _check_sweep(eot: int | None, effort: float | None, sweep_seconds: float | None) -> None:
+    if effort is not None and sweep_seconds is not None:
+        raise UsageError(
+            "--effort ends a sweep by the work that is done, --sweep by the clock",
+            remedy="give one of them; --effort with --time-limit if the clock should end it, too",
+        )
+    if eot is not None and (effort is not None or sweep_seconds is not None):
+        flag = "--sweep" if effort is None else "--effort"
+        raise UsageError("a sweep finds its own EOT", remedy=f"give --eot or {flag}, not both")
+
+
+def _survey_deadline(swept: Deadline) -> Deadline:
+    """Return a deadline for looking up what a sweep has certified: by the clock only if the sweep had one, too."""
+    if swept.interrupted:
+        return Deadline(0)
+    seconds = None if swept.remaining is None else max(swept.remaining, _SURVEY_SECONDS)
+    return Deadline(seconds, swept.effort.renew(DEFAULT_SWEEP_EFFORT) if swept.effort else None)
 
 
 def _soonest(sweep_seconds: float | None, time_limit: float | None) -> float | None:
@@ -264,10 +303,11 @@ def _swept(
     system = ProgramSweep(prepared.program, base, strategy, options, deadline)
     swept = sweep(system, base, fixed_eff, ledger)
     findings = replace(swept.findings, runs=ledger.runs)
-    examined = Examined(findings, swept.vacuous, system.notices, system.solver)
-    # The time of the sweep may be over: what it has certified is looked up in time of its own.
-    verdict = _verdict(prepared, swept.spec, strategy.name, examined, demands, Deadline(_SURVEY_SECONDS), started)
-    return replace(verdict, swept=swept.settings)
+    examined = Examined(findings, swept.vacuous, system.notices, system.solver(swept.spec))
+    # The effort of the sweep may be spent: what it has certified is looked up with an effort of its own.
+    verdict = _verdict(prepared, swept.spec, strategy.name, examined, demands, _survey_deadline(deadline), started)
+    certified = None if swept.findings.answer is Answer.CERTIFIED is not verdict.answer else swept.certified
+    return replace(verdict, swept=swept.settings, certified=certified, candidates=findings.candidates)
 
 
 def _verdict(

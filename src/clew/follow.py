@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from clew.engine.execution import Execution, Row
+from clew.effort import READ_ATOM
+from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram, SolverFigures
+from clew.engine.recurrence import find_recurrence
 from clew.errors import Notice
 from clew.faults import FailureSpec, FaultSet
 from clew.interrupt import Deadline
-from clew.program.ir import Program, Var
+from clew.program.ir import Program
 from clew.program.outcomes import POST, PRE, has_assertions, persistent_relations
 from clew.search.sweep import Course, State
-from clew.search.verdict import Findings, Ledger
-from clew.strategies import Options, Strategy, examine
+from clew.search.verdict import Answer, Findings, Ledger
+from clew.strategies import Examined, Options, Strategy, examine
 
 
 @dataclass(frozen=True)
@@ -24,23 +26,23 @@ class ProgramSweep:
     options: Options
     deadline: Deadline
     _told: dict[Notice, None] = field(default_factory=dict)
-    _solved: list[SolverFigures] = field(default_factory=list)
+    _solved: dict[FailureSpec, SolverFigures] = field(default_factory=dict)
 
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What the settings examined so far had to tell about the program."""
         return tuple(self._told)
 
-    @property
-    def solver(self) -> SolverFigures | None:
-        """What the last setting cost."""
-        return self._solved[0] if self._solved else None
+    def solver(self, spec: FailureSpec) -> SolverFigures | None:
+        """What this setting cost, if a solver answered there."""
+        return self._solved.get(spec)
 
     def examine(self, spec: FailureSpec, ledger: Ledger) -> tuple[Findings, bool]:
         examined = examine(self.strategy, self.program, spec, self.options, ledger)
         self._told.update(dict.fromkeys(examined.notices))
-        self._solved[:] = [examined.solver] if examined.solver else []
-        return examined.findings, examined.vacuous
+        if examined.solver:
+            self._solved[spec] = examined.solver
+        return examined.findings, examined.vacuous or self._expects_nothing(examined)
 
     def follow(self, faults: FaultSet, until: int) -> Course:
         """One long run: its prefix up to a time is the run with that EOT, since no rule knows EOT."""
@@ -48,9 +50,22 @@ class ProgramSweep:
         spec = replace(self.base, eot=until, eff=eff)
         ground = GroundProgram(self.program, spec, expect_outcomes=False, deadline=self.deadline)
         run = ground.run(faults)
+        if self.deadline.effort:
+            self.deadline.effort.count(READ_ATOM * (len(ground.row_atoms) + len(ground.sent_atoms)))
         expected = None if has_assertions(self.program) else ground.run(FaultSet())
         states = tuple(self._state(run, expected, time) for time in range(1, until + 1))
-        return Course(states, self._settled(run, faults))
+        if expected is None:
+            recurrence = find_recurrence(self.program, (PRE, POST), faults, [run])
+        else:  # what is expected may still change when the run does not, and any message is an achievement
+            recurrence = find_recurrence(self.program, run.tables, faults, [run, expected])
+        return Course(states) if recurrence is None else Course(states, recurrence.time, recurrence.period)
+
+    def _expects_nothing(self, examined: Examined) -> bool:
+        """Whether, without assertions, nothing has to survive, so that a certificate would say nothing."""
+        if has_assertions(self.program) or examined.findings.answer is not Answer.CERTIFIED:
+            return False
+        assert examined.ground is not None, "what is certified has been grounded"
+        return not any(examined.ground.rows_at_end(relation) for relation in persistent_relations(self.program))
 
     def _state(self, run: Execution, expected: Execution | None, time: int) -> State:
         if expected is None:
@@ -58,36 +73,10 @@ class ProgramSweep:
             achieved = bool(pre)
             missing = any(row not in post for row in pre)
         else:
-            achieved = any(m.arrived is not None and m.arrived <= time for m in expected.messages)
-            missing = any(
-                row not in set(run.rows(relation, time))
-                for relation in persistent_relations(self.program)
-                for row in expected.rows(relation, time)
-            )
+            wanted = [(r, row) for r in persistent_relations(self.program) for row in expected.rows(r, time)]
+            arrived = any(m.arrived is not None and m.arrived <= time for m in expected.messages)
+            achieved = bool(wanted) and arrived
+            missing = any(row not in set(run.rows(relation, time)) for relation, row in wanted)
         if missing:
             return State.BAD
         return State.GOOD if achieved else State.VACUOUS
-
-    def _settled(self, run: Execution, faults: FaultSet) -> int | None:
-        """The first time from which on nothing changes; None if that cannot be said.
-
-        What holds at a time decides what holds at the next, unless faults, late facts or rules that look at
-        the clock interfere.
-        """
-        if _looks_at_the_clock(self.program):
-            return None
-        looked_at = (p.at for r in self.program.rules for p in r.premises if isinstance(p.at, int))
-        disturbed = max((1, *(f.time + 1 for f in faults), *(f.time + 1 for f in self.program.facts), *looked_at))
-        lag = max((d.lag for d in faults.delays), default=0)
-        for time in range(disturbed + lag, run.spec.eot):
-            if _rows_at(run, time) == _rows_at(run, time + 1):
-                return time
-        return None
-
-
-def _rows_at(run: Execution, time: int) -> dict[str, tuple[Row, ...]]:
-    return {relation: run.rows(relation, time) for relation in run.tables if run.rows(relation, time)}
-
-
-def _looks_at_the_clock(program: Program) -> bool:
-    return any(isinstance(p.at, Var) for rule in program.rules for p in rule.premises)

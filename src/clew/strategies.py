@@ -29,6 +29,7 @@ class Options(NamedTuple):
     negation: Negation | None = None
     symmetry: bool = False
     find_all: bool = False
+    effort: float | None = None
     sweep: float | None = None
     max_runs: int | None = None
     seed: int | None = None
@@ -119,14 +120,14 @@ STRATEGIES: dict[str, Strategy] = {
         Strategy(
             "exact",
             "one question to a solver about all executions",
-            frozenset({"find_all", "sweep"}),
+            frozenset({"find_all", "effort", "sweep"}),
             True,
             _exact,
         ),
         Strategy(
             "lineage",
             "follow the lineage of good runs to the faults that could undo them",
-            frozenset({"negation", "symmetry", "find_all", "sweep", "max_runs"}),
+            frozenset({"negation", "symmetry", "find_all", "effort", "sweep", "max_runs"}),
             False,
             _lineage,
         ),
@@ -136,7 +137,7 @@ STRATEGIES: dict[str, Strategy] = {
         Strategy(
             "exhaustive",
             "run every admissible fault set, smallest first",
-            frozenset({"symmetry", "find_all", "sweep", "max_runs"}),
+            frozenset({"symmetry", "find_all", "effort", "sweep", "max_runs"}),
             False,
             _exhaustive,
         ),
@@ -147,6 +148,7 @@ _FLAGS = {
     "negation": "--negation",
     "symmetry": "--symmetry",
     "find_all": "--all",
+    "effort": "--effort",
     "sweep": "--sweep",
     "max_runs": "--max-runs",
     "seed": "--seed",

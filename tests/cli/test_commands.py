@@ -91,6 +91,7 @@ def test_json_to_a_file_and_the_text_beside_it(tmp_path: Path) -> None:
     assert set(document) == {
         "format", "version", "files", "verdict", "strategy", "spec", "counterexamples", "runs", "combinations",
         "seconds", "reason", "vacuous", "cautions", "remarks", "promises", "coverage", "warnings", "sweep",
+        "certified", "candidates",
     }  # fmt: skip
 
 

@@ -45,7 +45,15 @@ def assert_valid_and_read_back(verdict: clew.Verdict, folder: Path, *files: str)
     VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
     spec = verdict.spec
     assert read_verdict(path) == SavedVerdict(
-        files, spec.nodes, spec.eot, spec.eff, spec.crashes, spec.delays, verdict.answer, verdict.counterexamples
+        files,
+        spec.nodes,
+        spec.eot,
+        spec.eff,
+        spec.crashes,
+        spec.delays,
+        verdict.answer,
+        verdict.counterexamples,
+        verdict.candidates,
     )
 
 
@@ -75,6 +83,9 @@ def test_every_example_under_every_strategy(path: Path, strategy: str, tmp_path:
     "options",
     [
         {"find_all": True},
+        {"effort": 1},
+        {"effort": 0.003},
+        {"effort": 0.000_1},
         {"sweep_seconds": 1},
         {"sweep_seconds": 0.001},
         {"time_limit": 0.000_001, "eff": 6},
@@ -86,6 +97,50 @@ def test_every_example_under_every_strategy(path: Path, strategy: str, tmp_path:
 )
 def test_every_kind_of_verdict(options: dict[str, Any], tmp_path: Path) -> None:
     assert_valid_and_read_back(kafka(**options), tmp_path, "kafka.ded")
+
+
+#: It recovers after 70 steps, longer than a sweep follows a run.
+LATE = """
+    peer(a, b); peer(X, Y)@next :- peer(X, Y); hello(a, b)@1;
+    clock(a, 0); clock(X, T + 1)@next :- clock(X, T);
+    got(Y, X)@async :- hello(X, Y); got(Y, X)@async :- peer(X, Y), clock(X, 70); got(X, Y)@next :- got(X, Y);
+    pre(Y, X) :- peer(X, Y); post(X, Y) :- got(X, Y);
+"""
+
+
+def late() -> clew.Verdict:
+    return clew.check(clew.parse_program(LATE), crashes=0)
+
+
+def test_a_sweep_that_knows_only_candidates(tmp_path: Path) -> None:
+    assert_valid_and_read_back(late(), tmp_path)
+    document = verdict_document(late())
+    assert (document["verdict"], document["counterexamples"]) == ("incomplete", [])
+    assert document["candidates"] == [
+        {
+            "losses": [["a", "b", 1]],
+            "crashes": [],
+            "delays": [],
+            "violated": [{"relation": "pre", "row": ["b", "a"]}],
+        }
+    ]
+    assert document["certified"] == {"eot": 2, "eff": 1}
+
+
+def test_what_the_schema_refuses_of_candidates_is_refused_by_the_reader(tmp_path: Path) -> None:
+    document = verdict_document(late(), ["late.ded"])
+    refused = [mutant for mutant in mutants(document) if not VALIDATOR.is_valid(mutant)]
+    assert len(refused) > 300
+    assert [mutant for mutant in refused if reads(mutant, tmp_path)] == []
+
+
+def test_a_sweep_that_certified_says_why_it_went_no_further(tmp_path: Path) -> None:
+    path = ROOT / "examples" / "ack-deliv.ded"
+    verdict = clew.check(path, effort=0.01)
+    assert_valid_and_read_back(verdict, tmp_path, str(path))
+    document = verdict_document(verdict)
+    assert document["certified"] == {"eot": document["spec"]["eot"], "eff": document["spec"]["eff"]}
+    assert document["reason"].startswith("the effort of the sweep is used up at ")
 
 
 def test_a_search_that_ends_before_the_nodes_are_known(tmp_path: Path) -> None:
@@ -201,6 +256,7 @@ def test_what_the_schema_refuses_is_refused_by_the_reader(options: dict[str, Any
     """One value wrong, everywhere: nothing slips through that the schema does not allow."""
     document = verdict_document(kafka(**options), ["kafka.ded"])
     document["sweep"] = [{"eot": 5, "eff": 2, "verdict": "certified"}]
+    document["certified"] = {"eot": 5, "eff": 2}
     assert VALIDATOR.is_valid(document) and reads(document, tmp_path)
     refused = [mutant for mutant in mutants(document) if not VALIDATOR.is_valid(mutant)]
     assert len(refused) > 300
@@ -214,6 +270,10 @@ def test_what_the_schema_refuses_is_refused_by_the_reader(options: dict[str, Any
         ({}, ("verdict",), "incomplete"),
         ({}, ("counterexamples",), []),
         ({}, ("spec", "nodes"), []),
+        ({}, ("certified",), {"eot": 5, "eff": 2}),
+        ({}, ("candidates",), verdict_document(kafka())["counterexamples"]),
+        ({"effort": 0.005}, ("candidates",), verdict_document(kafka())["counterexamples"]),
+        ({"strategy": "random", "max_runs": 1}, ("candidates",), verdict_document(kafka())["counterexamples"]),
         ({"eff": 1, "crashes": 0}, ("verdict",), "counterexample"),
         ({"eff": 1, "crashes": 0}, ("reason",), "because"),
         ({"eff": 1, "crashes": 0}, ("strategy",), "random"),

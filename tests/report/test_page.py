@@ -23,6 +23,7 @@ from clew.explain.explainer import Explainer, Margin
 from clew.faults import Crash, Delay, FailureSpec, FaultSet
 from clew.interrupt import Deadline
 from clew.program.ir import Const, Fact, Premise, Rule, Timing, Var
+from clew.report.text import verdict_text
 from clew.report.verdict_page import run_page, verdict_page
 from command import ROOT, clew
 
@@ -41,6 +42,13 @@ BROKEN_ALREADY = """
     start(a, x)@1;  start(N, V)@next :- start(N, V);  peer(a, b)@1;
     got(M, V)@async :- start(N, V), peer(N, M);
     pre(N, V) :- start(N, V);  post(N, V) :- got(N, V);
+"""
+#: It recovers after 70 steps, longer than a sweep follows a run.
+LATE = """
+    peer(a, b); peer(X, Y)@next :- peer(X, Y); hello(a, b)@1;
+    clock(a, 0); clock(X, T + 1)@next :- clock(X, T);
+    got(Y, X)@async :- hello(X, Y); got(Y, X)@async :- peer(X, Y), clock(X, 70); got(X, Y)@next :- got(X, Y);
+    pre(Y, X) :- peer(X, Y); post(X, Y) :- got(X, Y);
 """
 BOUNDS: dict[str, Any] = {"nodes": ["a", "b"], "eot": 4, "eff": 2, "crashes": 1}
 
@@ -125,6 +133,9 @@ VERDICTS = {
     "all counterexamples": lambda: checked("classic-deliv", find_all=True),
     "certified": lambda: checked("ack-deliv"),
     "incomplete": lambda: checked("redun-deliv", strategy="random", max_runs=12),
+    "sweep": lambda: checked("ack-deliv", effort=0.01),
+    "stopped sweep": lambda: checked("ack-deliv", strategy="lineage", effort=1, max_runs=20),
+    "candidate": lambda: check(parse_program(LATE), crashes=0),
     "lineage": lambda: checked("retry-deliv", strategy="lineage"),
     "lineage certified": lambda: checked("redun-deliv", strategy="lineage", eot=6, eff=5),
     "exhaustive": lambda: checked("simple-deliv", strategy="exhaustive", find_all=True),
@@ -376,6 +387,40 @@ def test_an_incomplete_answer_says_that_it_is_no_proof() -> None:
     assert page.data["first"] == 0
     assert len(page.elements("button", **{"class": "open"})) == 12
     assert not page.elements("section", id="margins")
+
+
+def test_a_sweep_says_where_it_ended_and_how_to_go_on() -> None:
+    page = read("sweep")
+    assert page.text("answer") == "CERTIFIED"
+    assert "The sweep ended here: the effort of the sweep is used up at EOT " in html("sweep")
+    assert "give a larger --effort" in html("sweep")
+
+
+def test_a_counterexample_that_may_not_be_the_smallest_is_not_called_minimal() -> None:
+    found = check(ROOT / "examples" / "kafka.ded")
+    verdict = replace(found, reason="the effort of the sweep is used up; fewer faults may do")
+    line = "he search was not finished: the effort of the sweep is used up; fewer faults may do"
+    assert f"T{line}." in verdict_page(verdict, ["kafka.ded"], explainer_of(verdict), lambda stage: None)
+    text = verdict_text(verdict, ["kafka.ded"])
+    assert text.splitlines()[1] == f"  t{line}"
+    assert "minimal" not in text
+
+
+def test_a_sweep_that_was_stopped_says_what_is_certified() -> None:
+    page = read("stopped sweep")
+    assert page.text("answer") == "INCOMPLETE"
+    assert page.text("summary").startswith(
+        "The sweep was stopped: the limit of 20 runs was reached at EOT 6, EFF 5; certified up to EOT 5, EFF 4."
+    )
+
+
+def test_a_candidate_is_shown_like_a_counterexample_and_not_called_one() -> None:
+    page = read("candidate")
+    assert page.text("answer") == "INCOMPLETE"
+    assert page.text("summary").startswith("Faults were found that break it at the end of time 3; its run still")
+    assert "What may go wrong" in html("candidate")
+    shown = page.data["runs"][page.data["first"]]
+    assert ([f["code"] for f in shown["faults"]], shown["violated"]) == (["O(a,b,1)"], ["pre(b, a)"])
 
 
 @pytest.mark.parametrize("name", ["lineage", "lineage certified", "exhaustive"])

@@ -22,6 +22,13 @@ from command import ROOT
 
 GONE = object()
 
+CANDIDATE = {
+    "losses": [["b", "Z", 1]],
+    "crashes": [],
+    "delays": [],
+    "violated": [{"relation": "pre", "row": ["C", "w1"]}],
+}
+
 
 @cache
 def kafka() -> clew.Verdict:
@@ -42,6 +49,22 @@ def test_a_good_document(tmp_path: Path) -> None:
     )
     assert saved.spec == kafka().spec
     assert read_verdict(str(file)) == saved
+
+
+#: The survey, and what a sweep tells beside its settings.
+NEW_IN_VERSION_2 = ("cautions", "remarks", "promises", "coverage", "certified", "candidates")
+
+
+def test_documents_of_the_first_version_are_read(tmp_path: Path) -> None:
+    """They are kept beside bug reports and in repositories, and replayed years later."""
+    file = tmp_path / "verdict.json"
+    document = {k: v for k, v in good().items() if k not in NEW_IN_VERSION_2} | {"version": 1}
+    file.write_text(json.dumps(document), encoding="utf-8")
+    saved = read_verdict(file)
+    assert (saved.counterexamples, saved.candidates) == (kafka().counterexamples, ())
+    del document["sweep"]
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert "the field 'sweep' is missing" in refusal(file).message
 
 
 def test_a_byte_order_mark_is_no_defect(tmp_path: Path) -> None:
@@ -183,6 +206,7 @@ DEFECTS = [
     Bad("format", 1, "format: expected the name of a format, found 1"),
     Bad("version", GONE, "the field 'version' is missing"),
     Bad("version", 3, "version 3 is newer than version 2, which this clew reads"),
+    Bad("version", 1, "'cautions' is no field here"),
     Bad("version", 0, "version: expected an integer from 1 to 2147483647, found 0"),
     Bad("version", "1", "version: expected an integer from 1 to 2147483647, found the string '1'"),
     Bad("version", True, "version: expected an integer from 1 to 2147483647, found true"),
@@ -291,6 +315,15 @@ DEFECTS = [
     Bad("sweep.0", {}, "sweep[0]: the field 'eot' is missing"),
     Bad("sweep.0", {"eot": 1, "eff": -1, "verdict": "certified"}, "sweep[0].eff: expected an integer from 0 to"),
     Bad("sweep.0", {"eot": 1, "eff": 0, "verdict": "good"}, 'sweep[0].verdict: expected "counterexample" or'),
+    Bad("certified", {"eot": 1}, "certified: the field 'eff' is missing"),
+    Bad("certified", {"eot": 0, "eff": 0}, "certified.eot: expected an integer from 1 to 1000, found 0"),
+    Bad("certified", {"eot": 3, "eff": 2}, "certified: expected null without a sweep, found an object"),
+    Bad("certified", 4, "certified: expected an object, found 4"),
+    Bad("candidates", None, "candidates: expected a list, found null"),
+    Bad("candidates.0", {}, "candidates[0]: the field 'losses' is missing"),
+    Bad(
+        "candidates", [CANDIDATE], "candidates: expected none with the verdict 'counterexample', found a list of 1"
+    ),
 ]
 
 
@@ -339,11 +372,16 @@ def test_fields_that_stand_there_twice(field: str, tmp_path: Path) -> None:
     assert f"the field '{field}' stands there twice" in refusal(file).message
 
 
-def test_the_first_version_had_no_survey_and_is_still_read(tmp_path: Path) -> None:
-    first = {k: v for k, v in good().items() if k not in ("cautions", "remarks", "promises", "coverage")}
+@pytest.mark.parametrize("field", NEW_IN_VERSION_2)
+def test_the_first_version_had_no_such_field_and_the_second_always_has(field: str, tmp_path: Path) -> None:
     file = tmp_path / "verdict.json"
+    first = {k: v for k, v in good().items() if k not in NEW_IN_VERSION_2}
     file.write_text(json.dumps({**first, "version": 1}), encoding="utf-8")
     assert len(read_verdict(file).counterexamples) == 1
+    file.write_text(json.dumps({**first, "version": 1, field: good()[field]}), encoding="utf-8")
+    assert f"'{field}' is no field here" in refusal(file).message
+    file.write_text(json.dumps({k: v for k, v in good().items() if k != field}), encoding="utf-8")
+    assert f"the field '{field}' is missing" in refusal(file).message
 
 
 def test_a_newer_version_is_refused_before_its_fields_are_looked_at(tmp_path: Path) -> None:

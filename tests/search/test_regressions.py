@@ -8,7 +8,7 @@ from clew import Answer, Counterexample, FailureSpec, FaultSet, Loss, Verdict, V
 from clew.errors import BudgetExhaustedError
 from clew.node_lists import read_nodes
 from clew.search.sweep import Course, State, sweep
-from clew.search.verdict import Findings, Ledger
+from clew.search.verdict import Findings, Ledger, Setting
 
 ROUND_ROBIN = """
     peer(1, 2); peer(1, 3); peer(2, 1); peer(2, 3); peer(3, 1); peer(3, 2);
@@ -94,8 +94,8 @@ def test_a_number_that_only_a_rule_names_can_be_given_as_a_node() -> None:
     assert check(program, nodes=read_nodes("1,3"), eot=3).spec.nodes == (1, 3)
 
 
-def _swept(text: str, seconds: float = 20, **bounds: int) -> Verdict:
-    return check(parse_program(text), sweep_seconds=seconds, **bounds)  # type: ignore[arg-type]
+def _swept(text: str, **bounds: int) -> Verdict:
+    return check(parse_program(text), **bounds)  # type: ignore[arg-type]
 
 
 def test_a_run_that_becomes_vacuous_has_not_recovered() -> None:
@@ -145,8 +145,14 @@ class _SlowToFollow:
 
 
 def test_a_counterexample_in_hand_is_not_dropped_when_the_time_is_up() -> None:
-    """The sweep once fell back to the setting certified before, and said so."""
+    """The sweep once fell back to the setting certified before; then it said counterexample, and was not sure."""
     swept = sweep(_SlowToFollow(), FailureSpec(("a", "b"), 1), None, Ledger())
-    assert swept.findings.answer is Answer.COUNTEREXAMPLE
-    assert swept.findings.reason == "the time limit of 1 s ran out; it may only lack the time to recover"
+    assert swept.findings.answer is Answer.INCOMPLETE
+    assert swept.findings.counterexamples == ()
+    assert [str(c.faults) for c in swept.findings.candidates] == ["O(a,b,1)"]
+    assert swept.findings.reason == (
+        "the time limit of 1 s ran out at EOT 3, EFF 2, so it may only lack the time to recover; "
+        "certified up to EOT 2, EFF 1"
+    )
     assert (swept.spec.eot, swept.spec.eff) == (3, 2)
+    assert swept.certified == Setting(2, 1, Answer.CERTIFIED)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from clew.api import DEFAULT_SWEEP_SECONDS, Verdict, check
+from clew.api import Verdict, check
 from clew.cli import exit_codes
 from clew.cli.explaining import explanation, write_page
 from clew.cli.files import refuse_no_file, refuse_unwritable, say, write_file
@@ -49,12 +49,18 @@ NODES_HELP = (
 )
 @click.option("--all", "find_all", is_flag=True, help="List every subset-minimal counterexample (not random).")
 @click.option(
+    "--effort",
+    type=float,
+    metavar="FACTOR",
+    help="Sweep: grow EOT, and EFF unless given, with FACTOR times the usual effort, which is the same on every "
+    "machine (not random).  Done with 1 when no EOT is given or stated.",
+)
+@click.option(
     "--sweep",
     "sweep_seconds",
     type=float,
     metavar="SECONDS",
-    help="Grow EOT, and EFF unless given, for this long (not random).  Done for "
-    f"{DEFAULT_SWEEP_SECONDS:g} s when no EOT is given or stated.",
+    help="Sweep by the clock instead (not random): incomplete if the time runs out.",
 )
 @click.option(
     "--max-runs",
@@ -85,6 +91,7 @@ def check_command(
     negation: str | None,
     symmetry: bool,
     find_all: bool,
+    effort: float | None,
     sweep_seconds: float | None,
     max_runs: int | None,
     time_limit: float | None,
@@ -119,6 +126,7 @@ def check_command(
             negation=negation,
             symmetry=symmetry,
             find_all=find_all,
+            effort=effort,
             sweep_seconds=sweep_seconds,
             max_runs=max_runs,
             time_limit=time_limit,

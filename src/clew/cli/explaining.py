@@ -44,8 +44,8 @@ class Explanation:
 
 
 def explanation(verdict: Verdict) -> Explanation:
-    """Explain the counterexamples; a line that says so if that takes too long."""
-    if not verdict.counterexamples or verdict.program is None:
+    """Explain the counterexamples, or candidates; a line that says so if that takes too long."""
+    if not verdict.found or verdict.program is None:
         return Explanation()
     deadline = Deadline(_SECONDS)
     try:
@@ -77,7 +77,7 @@ def _explain(verdict: Verdict, program: Program, deadline: Deadline) -> Explanat
     from clew.report.losses_together import together_lines
     from clew.report.why_text import MOST_SUPPORT_LINES, told_rows
 
-    found = verdict.counterexamples[0]
+    found = verdict.found[0]
     failure_free = _failure_free(verdict, program, deadline)
     runs = failure_free.runs(found.faults) if failure_free else _few_runs(verdict, program, deadline)
     rows = list(told_rows(explain_rows(runs, found.violations)))
@@ -96,20 +96,20 @@ def _explain(verdict: Verdict, program: Program, deadline: Deadline) -> Explanat
 
 def _summed_up(verdict: Verdict) -> list[FaultSet]:
     """The counterexamples whose losses may amount to something."""
-    return [c.faults for c in verdict.counterexamples[:_MOST_SUMMARIES] if len(c.faults.losses) > 1]
+    return [c.faults for c in verdict.found[:_MOST_SUMMARIES] if len(c.faults.losses) > 1]
 
 
 def _few_runs(verdict: Verdict, program: Program, deadline: Deadline) -> Runs:
     """The failing runs, those with fewer faults, and nothing else."""
     from clew.engine.runs import Runs
 
-    return Runs.of(program, verdict.spec, verdict.counterexamples[0].faults, deadline, others=_summed_up(verdict))
+    return Runs.of(program, verdict.spec, verdict.found[0].faults, deadline, others=_summed_up(verdict))
 
 
 def _failure_free(verdict: Verdict, program: Program, deadline: Deadline) -> FailureFree | None:
     """The failure-free run with its lineage, if that does not take much longer than everything else."""
     rules = verdict.solver.rules if verdict.solver else _few_runs(verdict, program, deadline).size
-    if rules * (len(verdict.counterexamples[0].faults) + 10) > _MOST_WORK:
+    if rules * (len(verdict.found[0].faults) + 10) > _MOST_WORK:
         return None
     from clew.explain.failure_free import FailureFree
 

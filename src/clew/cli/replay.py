@@ -26,6 +26,7 @@ from clew.report import text
 from clew.report.commands import check_command, file_words
 from clew.report.commands import replay_command as run_line
 from clew.report.document import FORMAT
+from clew.search.verdict import Counterexample
 from clew.simulation.loading import split_name
 from clew.simulation.recording import FORMAT as RECORDING_FORMAT
 from clew.violation import Violation
@@ -43,9 +44,9 @@ if TYPE_CHECKING:  # imported when the command runs: the other commands should n
 def replay_command(document: str, files: tuple[str, ...], step: bool, changed_code: bool) -> None:
     """Run a recording or the counterexamples of a verdict again.
 
-    A verdict is what "clew check ... --json VERDICT.json" wrote.  Each counterexample in it is executed on the
-    program as it is now, with its faults and the nodes and EOT of the document: does it still fail?  The FILEs
-    form the program; by default they are those that were checked.
+    A verdict is what "clew check ... --json VERDICT.json" wrote.  Each counterexample in it (of a sweep that was
+    incomplete, each candidate) is executed on the program as it is now, with its faults and the nodes and EOT of
+    the document: does it still fail?  The FILEs form the program; by default they are those that were checked.
 
     A recording is what "clew fuzz ... -o REC.json" wrote.  It is executed exactly; code that does anything else
     than what was recorded is reported with the first event that differs.  The FILE is SCENARIO.py[:NAME]; by
@@ -73,6 +74,14 @@ class _Again:
     prepared: Program
     outcomes: tuple[str, ...]
 
+    @property
+    def kind(self) -> str:
+        return "counterexample" if self.saved.counterexamples else "candidate"
+
+    @property
+    def found(self) -> tuple[Counterexample, ...]:
+        return self.saved.counterexamples or self.saved.candidates
+
     def run(self, faults: FaultSet) -> Execution:
         return run(self.program, faults, nodes=self.saved.nodes, eot=self.saved.eot)
 
@@ -92,16 +101,15 @@ def _replay_verdict(content: Item, given: Sequence[str], step: bool, changed_cod
             remedy="leave them out: a verdict is always replayed on the program as it is now",
         )
     again = _again(content.file, verdict_of(content), given)
-    counterexamples = again.saved.counterexamples
     _say([f"{' '.join(again.files)}, EOT {again.saved.eot}, nodes {row_text(again.saved.nodes)}"])
     told: set[Notice] = set()
     failing = 0
-    for number, counterexample in enumerate(counterexamples, start=1):
+    for number, counterexample in enumerate(again.found, start=1):
         execution = again.run(counterexample.faults)
         if set(execution.violations) != set(counterexample.violations):
             _refuse_strangers(again, counterexample.faults)
         _warn(execution.notices, told)
-        if len(counterexamples) > 1:
+        if len(again.found) > 1:
             _say([f" {number}."])
         _say(_outcome(again, execution, counterexample.violations))
         failing += not execution.good
@@ -117,7 +125,7 @@ _REPLAYS: dict[str, Callable[[Item, Sequence[str], bool, bool], int]] = {
 
 
 def _again(document: str, saved: SavedVerdict, given: Sequence[str]) -> _Again:
-    if not saved.counterexamples:
+    if not saved.counterexamples and not saved.candidates:
         raise UsageError(
             f"{document}: the verdict is '{saved.answer.value}', and only a counterexample can be replayed",
             remedy="to see whether it is still so, run clew check again",
@@ -188,11 +196,11 @@ def _nodes_of(faults: FaultSet) -> Iterator[Node]:
 
 
 def _conclusion(again: _Again, failing: int) -> Iterator[str]:
-    total = len(again.saved.counterexamples)
+    total, kind = len(again.found), again.kind
     if failing:
-        yield f"STILL FAILS: {f'{failing} of {total} counterexamples' if total > 1 else 'the counterexample'}"
+        yield f"STILL FAILS: {f'{failing} of {total} {kind}s' if total > 1 else f'the {kind}'}"
         return
-    yield f"FIXED: {f'all {total} counterexamples' if total > 1 else 'the counterexample'}"
+    yield f"FIXED: {f'all {total} {kind}s' if total > 1 else f'the {kind}'}"
     yield "  Other faults may still break it.  To find out:"
     yield f"  {check_command(again.saved.spec, again.files, again.prepared)}"
 

@@ -55,6 +55,8 @@ def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, A
         "coverage": [_covered(c) for c in verdict.survey.coverage] if verdict.survey else [],
         "warnings": [str(notice) for notice in verdict.notices],
         "sweep": [{"eot": s.eot, "eff": s.eff, "verdict": s.answer.value} for s in verdict.swept],
+        "certified": {"eot": verdict.certified.eot, "eff": verdict.certified.eff} if verdict.certified else None,
+        "candidates": [_counterexample(c) for c in verdict.candidates],
     }
 
 

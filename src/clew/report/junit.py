@@ -45,7 +45,7 @@ def _cases(verdict: Verdict) -> dict[str, str]:
         stated = stated_outcomes(verdict.program) if verdict.program else ()
     except ProgramError:
         stated = ()  # the search ended before it looked at this
-    violated = (v.relation for c in verdict.counterexamples for v in c.violations)
+    violated = (v.relation for c in (*verdict.counterexamples, *verdict.candidates) for v in c.violations)
     names = {r: "pre implies post" if r == PRE else f"{r} survives" for r in (*stated, *violated)}
     return names or {"": "what must hold"}
 

@@ -41,7 +41,7 @@ def survey_lines(verdict: Verdict) -> Iterator[str]:
 def coverage_text(verdict: Verdict) -> str:
     """Return every rule, with how often it fires in the failure-free run, and if not there, when."""
     if verdict.survey is None:
-        return "coverage: not looked up, because the time is over\n"
+        return "coverage: not looked up, because the budget is used up\n"
     lines = ["coverage: how often each rule fires in the failure-free run, and if not there, when"]
     for covered in verdict.survey.coverage:
         lines.append(f"{_INSTEAD.get(covered.fires) or covered.times:>14}  {_placed_rule(covered.rule)}")

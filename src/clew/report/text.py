@@ -30,7 +30,7 @@ def verdict_text(
 ) -> str:
     """The answer, on what it rests, and what to do next.
 
-    ``explanation`` comes after the first counterexample, ``summaries`` below the faults that they sum up.
+    ``explanation`` is of the first counterexample or candidate, ``summaries`` below the faults that they sum up.
     """
     return "\n".join(_verdict_lines(verdict, files, explanation, summaries or {})) + "\n"
 
@@ -43,26 +43,37 @@ def _verdict_lines(
             yield from _counterexample_lines(verdict, files, explanation, summaries)
         case Answer.CERTIFIED:
             yield f"CERTIFIED: no counterexample exists within {spec_text(verdict.spec)}."
+            if verdict.reason:
+                yield f"  {verdict.reason}"
         case Answer.INCOMPLETE:
-            yield f"INCOMPLETE: {_left_open(verdict)} within {spec_text(verdict.spec)}."
+            yield f"INCOMPLETE: {_state_of_knowledge(verdict)}."
             yield f"  {verdict.reason}"
+            yield from _found_lines(verdict.candidates, verdict, files, explanation, summaries)
     if verdict.answer is not Answer.COUNTEREXAMPLE:
         from clew.report.survey_text import survey_lines  # a counterexample needs none of it, and should come soon
 
         yield from survey_lines(verdict)
     yield f"  {_effort(verdict)}"
     if verdict.swept:
-        largest = max(
-            (s for s in verdict.swept if s.answer is Answer.CERTIFIED), default=None, key=lambda s: (s.eot, s.eff)
-        )
+        largest = verdict.certified if verdict.answer is Answer.COUNTEREXAMPLE else None
         certified = f"; certified up to EOT {largest.eot}, EFF {largest.eff}" if largest else ""
         yield f"  swept {counted(len(verdict.swept), 'setting')}{certified}"
 
 
-def _left_open(verdict: Verdict) -> str:
+def _state_of_knowledge(verdict: Verdict) -> str:
+    """Say how far a search has come that was not finished, or whose certificate would mean nothing."""
+    bounds, candidates = spec_text(verdict.spec), verdict.candidates
     if verdict.ruled_out:
-        return "no counterexample exists, but that is no certificate,"
-    return f"no counterexample found, but {'the sweep was stopped' if verdict.swept else 'none is ruled out'}"
+        return f"no counterexample exists, but that is no certificate, within {bounds}"
+    if len(candidates) > 1:
+        return f"{len(candidates)} minimal sets of faults break it within {bounds}, but it may recover later"
+    if candidates:
+        verb = "breaks" if len(candidates[0].faults) == 1 else "break"
+        return f"{_faultcounted(candidates[0])} {verb} it within {bounds}, but it may recover later"
+    if verdict.certified:
+        return f"the sweep was stopped; no counterexample exists within {bounds}"
+    left_open = "the sweep was stopped" if verdict.swept else "none is ruled out"
+    return f"no counterexample found, but {left_open} within {bounds}"
 
 
 def _counterexample_lines(
@@ -72,7 +83,17 @@ def _counterexample_lines(
     count = f"{len(found)} minimal ones" if len(found) > 1 else _faultcounted(found[0])
     yield f"COUNTEREXAMPLE: {count}, within {spec_text(verdict.spec)}."
     if verdict.reason:
-        yield f"  not the last word: {verdict.reason}"
+        yield f"  the search was not finished: {verdict.reason}"
+    yield from _found_lines(found, verdict, files, explanation, summaries)
+
+
+def _found_lines(
+    found: Sequence[Counterexample],
+    verdict: Verdict,
+    files: Sequence[str],
+    explanation: Sequence[str],
+    summaries: Summaries,
+) -> Iterator[str]:
     for number, counterexample in enumerate(found, start=1):
         if len(found) > 1:
             yield f" {number}."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -27,13 +27,17 @@ from clew.violation import Violation
 
 T = TypeVar("T")
 
-_FIELDS = (
+_FIRST_FIELDS = (
     "format", "version", "files", "verdict", "strategy", "spec", "counterexamples", "runs", "combinations",
     "seconds", "reason", "vacuous", "warnings", "sweep",
 )  # fmt: skip
 
 #: What version 1 did not have.
 _SURVEY = ("cautions", "remarks", "promises", "coverage")
+_OF_SWEEPS = ("certified", "candidates")
+
+#: The fields of each version that can be read.
+_FIELDS = {1: _FIRST_FIELDS, VERSION: (*_FIRST_FIELDS, *_SURVEY, *_OF_SWEEPS)}
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class SavedVerdict:
     delays: int
     answer: Answer
     counterexamples: tuple[Counterexample, ...]
+    candidates: tuple[Counterexample, ...] = ()
 
     @property
     def spec(self) -> FailureSpec:
@@ -61,8 +66,7 @@ def read_verdict(path: str | Path) -> SavedVerdict:
 
 def verdict_of(document: Item) -> SavedVerdict:
     """The verdict in a document, after checking all of it."""
-    _check_version(document)
-    fields = _FIELDS if document.member("version").value == 1 else (*_FIELDS, *_SURVEY)
+    fields = _FIELDS[_version(document)]
     part = dict(zip(fields, document.members(*fields), strict=True))
     answer = _answer(part["verdict"])
     if part["strategy"].one_of(STRATEGIES) == "random" and answer is Answer.CERTIFIED:
@@ -71,9 +75,11 @@ def verdict_of(document: Item) -> SavedVerdict:
     found = _counterexamples(part["counterexamples"], spec)
     if (answer is Answer.COUNTEREXAMPLE) != bool(found):
         part["counterexamples"].refuse(f"{'some' if not found else 'none'} with the verdict {answer.value!r}")
-    if found:
+    candidates = _candidates(part["candidates"], answer, spec) if "candidates" in part else ()
+    if found or candidates:
         _check_bounds(part["spec"], spec)
-    _check_reason(part["reason"], answer)
+    settings = part["sweep"].items()
+    _check_reason(part["reason"], answer, swept=bool(settings))
     _check_effort(part["runs"], part["combinations"], part["seconds"])
     if not isinstance(part["vacuous"].value, bool):
         part["vacuous"].refuse("true or false")
@@ -81,13 +87,19 @@ def verdict_of(document: Item) -> SavedVerdict:
         warning.text()
     if part.keys() >= set(_SURVEY):
         _check_survey(*(part[name] for name in _SURVEY))
-    for setting in part["sweep"].items():
+    for setting in settings:
         _check_setting(setting)
+    if "certified" in part:
+        _check_certified(part["certified"])
+    if not settings:
+        _check_no_sweep(part)
     files = tuple(_path(file) for file in part["files"].items())
-    return SavedVerdict(files, spec.nodes, spec.eot, spec.eff, spec.crashes, spec.delays, answer, found)
+    return SavedVerdict(
+        files, spec.nodes, spec.eot, spec.eff, spec.crashes, spec.delays, answer, found, candidates
+    )
 
 
-def _check_version(document: Item) -> None:
+def _version(document: Item) -> int:
     if format_of(document) != FORMAT:
         document.member("format").refuse(f'"{FORMAT}"')
     if "version" not in document.mapping():
@@ -98,6 +110,7 @@ def _check_version(document: Item) -> None:
             f"{document.file}: version {version.value} is newer than version {VERSION}, which this clew reads",
             remedy="upgrade clew, or let this one check again and write it anew",
         )
+    return version.number(1)
 
 
 def _answer(item: Item) -> Answer:
@@ -181,6 +194,13 @@ def _counterexamples(items: Item, spec: FailureSpec) -> tuple[Counterexample, ..
     return tuple(found.values())
 
 
+def _candidates(items: Item, answer: Answer, spec: FailureSpec) -> tuple[Counterexample, ...]:
+    found = _counterexamples(items, spec)
+    if found and answer is not Answer.INCOMPLETE:
+        items.refuse(f"none with the verdict {answer.value!r}")
+    return found
+
+
 def _faults(items: Item, read: Callable[[Item], Fault], spec: FailureSpec) -> list[Fault]:
     def within_bounds(item: Item) -> Fault:
         fault = read(item)
@@ -218,11 +238,11 @@ def _violation(item: Item) -> Violation:
     return Violation(relation.text(), tuple(_cell(value) for value in row.items()))
 
 
-def _check_reason(item: Item, answer: Answer) -> None:
+def _check_reason(item: Item, answer: Answer, *, swept: bool) -> None:
     if answer is Answer.INCOMPLETE:
         item.text("a string: why the verdict is 'incomplete'")
-    elif answer is Answer.CERTIFIED and item.value is not None:
-        item.refuse("null with the verdict 'certified'")
+    elif answer is Answer.CERTIFIED and not swept and item.value is not None:
+        item.refuse("null with the verdict 'certified' and no sweep")
     elif item.value is not None:
         item.text("a string or null")
 
@@ -265,6 +285,21 @@ def _check_setting(item: Item) -> None:
     eot.number(1, LONGEST_EXECUTION)
     eff.number(0)
     _answer(answer)
+
+
+def _check_certified(item: Item) -> None:
+    if item.value is not None:
+        eot, eff = item.members("eot", "eff")
+        eot.number(1, LONGEST_EXECUTION)
+        eff.number(0)
+
+
+def _check_no_sweep(part: Mapping[str, Item]) -> None:
+    """What only a sweep can tell."""
+    if "certified" in part and part["certified"].value is not None:
+        part["certified"].refuse("null without a sweep")
+    if "candidates" in part and part["candidates"].items():
+        part["candidates"].refuse("none without a sweep")
 
 
 def _check_effort(runs: Item, combinations: Item, seconds: Item) -> None:

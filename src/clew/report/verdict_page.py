@@ -118,7 +118,7 @@ class _VerdictPage:
         except BudgetExhaustedError as limit:
             missing.append(f"This page is not complete: {limit}.")
         first = choices[0].run if choices else 0
-        if not verdict.counterexamples:
+        if not self.verdict.found:
             choices.append(Choice(0, "The failure-free run"))
         return Page(
             kind=verdict.answer.value,
@@ -128,7 +128,7 @@ class _VerdictPage:
             facts=[*_bounds(verdict.spec), *self._effort()],
             cautions=[*self._cautions(found), *missing],
             happens_title=self._title(),
-            choices_label="Counterexamples" if verdict.counterexamples else "Sample runs",
+            choices_label=self._choices_label(),
             choices=choices,
             text=verdict_text(verdict, self.files, summaries=_summaries(shown)),
             program=self.explainer.program,
@@ -153,6 +153,10 @@ class _VerdictPage:
                     f"does. That covers all of the at most {combinations_text(verdict)}; it says nothing about "
                     "more faults or longer runs."
                 )
+            case Answer.INCOMPLETE if verdict.candidates:
+                return f"Faults were found that break it at the end of time {verdict.spec.eot}; {verdict.reason}."
+            case Answer.INCOMPLETE if verdict.certified:
+                return f"The sweep was stopped: {verdict.reason}."
             case Answer.INCOMPLETE:
                 return f"No faults were found that break it, but this is no proof: {verdict.reason}."
 
@@ -177,6 +181,8 @@ class _VerdictPage:
         facts.append(("covers" if verdict.answer is Answer.CERTIFIED else "among", combinations_text(verdict)))
         if verdict.swept:
             facts.append(("swept", counted(len(verdict.swept), "setting")))
+        if verdict.certified:
+            facts.append(("certified up to", f"EOT {verdict.certified.eot}, EFF {verdict.certified.eff}"))
         if verdict.solver:
             s = verdict.solver
             facts.append(
@@ -188,18 +194,28 @@ class _VerdictPage:
         verdict = self.verdict
         cautions = [str(notice) for notice in verdict.notices]
         if verdict.answer is Answer.COUNTEREXAMPLE and verdict.reason:
-            cautions.append(f"Not the last word: {verdict.reason}.")
+            cautions.append(f"The search was not finished: {verdict.reason}.")
+        if verdict.answer is Answer.CERTIFIED and verdict.reason:
+            cautions.append(f"The sweep ended here: {verdict.reason}.")
         cautions += [f"Beware: {caution}." for caution in verdict.cautions]
         cautions += [f"Remark: {remark}." for remark in verdict.remarks]
         if verdict.survey and verdict.survey.silent and verdict.answer is not Answer.COUNTEREXAMPLE:
             silent = "; ".join(rule_text(c.rule) for c in verdict.survey.silent)
             cautions.append(f"Rules that never fire within these bounds: {silent}")
-        left = len(verdict.counterexamples) - shown
+        left = len(self.verdict.found) - shown
         if left > 0:
-            cautions.append(f"{left} further counterexamples are not on this page; --json has them all.")
+            kind = "counterexamples" if verdict.counterexamples else "candidates"
+            cautions.append(f"{left} further {kind} are not on this page; --json has them all.")
         return cautions
 
+    def _choices_label(self) -> str:
+        if self.verdict.candidates:
+            return "Candidates"
+        return "Counterexamples" if self.verdict.counterexamples else "Sample runs"
+
     def _title(self) -> str:
+        if self.verdict.candidates:
+            return "What may go wrong"
         return {
             Answer.COUNTEREXAMPLE: "What goes wrong",
             Answer.CERTIFIED: "Sample runs under the heaviest faults found within the bounds",
@@ -210,7 +226,7 @@ class _VerdictPage:
 
     def _counterexamples(self, shown: list[ShownRun]) -> list[Choice]:
         choices = []
-        found = self.verdict.counterexamples[:MOST_COUNTEREXAMPLES]
+        found = self.verdict.found[:MOST_COUNTEREXAMPLES]
         for number, counterexample in enumerate(found, start=1):
             self.stage(f"explaining counterexample {number} of {len(found)}")
             if sum(len(s.run.messages) for s in shown) > MOST_DRAWN_MESSAGES:
@@ -270,7 +286,7 @@ class _VerdictPage:
 
     def _lineages(self) -> list[Lineage]:
         self.stage("following lineage")
-        broken = [v for c in self.verdict.counterexamples[:MOST_COUNTEREXAMPLES] for v in c.violations]
+        broken = [v for c in self.verdict.found[:MOST_COUNTEREXAMPLES] for v in c.violations]
         return _lineages(tuple(dict.fromkeys(broken)) or self.explainer.outcomes(), self.explainer)
 
     def _measure(self, margins: list[MarginRow]) -> list[str]:

@@ -2,22 +2,33 @@
 
 Grow EOT until the failure-free run achieves something, then EFF until something breaks or EFF reaches EOT,
 then both.  What breaks may only lack the time to recover: the same faults are followed further, and if
-the outcome becomes good, EOT is raised to that point.  Only a run that has settled (nothing changes
-any more) and is still bad ends the sweep.
+the outcome becomes good, EOT is raised to that point.  Only a run whose future is known, because it repeats
+itself, and which is not good for good ends the sweep with a counterexample.
+
+Where a sweep ends without one, its own bounds (effort, and the length of executions) leave the largest setting
+certified: they are the same on every machine.  A limit of the user's, a clock above all, leaves it incomplete.
 """
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from clew.errors import BudgetExhaustedError
+from clew.effort import USED_UP, Effort
+from clew.errors import BudgetExhaustedError, EffortExhaustedError
 from clew.faults import FailureSpec, FaultSet
 from clew.search.verdict import Answer, Counterexample, Findings, Ledger, Setting
 
-#: How far a run is followed in the hope that it settles, and how far a sweep goes.
+#: How far a run is followed in the hope that it repeats itself, and how far a sweep goes.
 FURTHEST = 64
+
+#: Units of effort for following the counterexamples of one setting, when fewer than these are left.
+FOLLOWING_EFFORT = 200_000
+
+_GO_ON = "to go on, give a larger --effort (1 is the usual one), or --eot and --eff"
 
 
 class State(enum.Enum):
@@ -30,10 +41,17 @@ class State(enum.Enum):
 
 @dataclass(frozen=True)
 class Course:
-    """A run followed over time: its state at times 1, 2, ..., and when it settled (None: not yet)."""
+    """A run followed over time: its state at times 1, 2, ..., and from when on it is settled (None: not yet).
+
+    A settled run goes through its last ``period`` states again and again.
+    """
 
     states: tuple[State, ...]
-    settled: int | None
+    settled: int | None = None
+    period: int = 1
+
+    def times(self, state: State) -> list[int]:
+        return [time for time, seen in enumerate(self.states, start=1) if seen is state]
 
 
 class Sweepable(Protocol):
@@ -48,12 +66,29 @@ class Sweepable(Protocol):
 
 @dataclass(frozen=True)
 class Swept:
-    """Where the sweep ended: the findings at ``spec``, and the way there."""
+    """Where the sweep ended: the findings at ``spec``, and the way there.
+
+    ``certified``: the largest setting that was, and whose failure-free run achieves something.
+    """
 
     spec: FailureSpec
     findings: Findings
     settings: tuple[Setting, ...]
     vacuous: bool
+    certified: Setting | None
+
+
+@dataclass(frozen=True)
+class _Fates:
+    """What becomes of counterexamples when their runs go on.
+
+    ``recovery``: the first time at which one of them is good for good.  ``followed``: to this time at least.
+    """
+
+    lasting: tuple[Counterexample, ...]
+    unknown: tuple[Counterexample, ...]
+    recovery: int
+    followed: int
 
 
 class _Sweep:
@@ -64,107 +99,179 @@ class _Sweep:
         self._ledger = ledger
         self._settings: list[Setting] = []
         self._vacuous = False
-        self._pending: Findings | None = None
+        self._pending: tuple[Counterexample, ...] = ()
         self._best: tuple[FailureSpec, Findings] | None = None
 
     def conduct(self) -> Swept:
         try:
             with self._ledger.deadline.listening():
                 return self._conduct()
+        except EffortExhaustedError as limit:
+            return self._end(f"{limit} at {_setting_text(self._spec)}", _GO_ON)
         except BudgetExhaustedError as limit:
-            return self._stopped(str(limit))
+            return self._stop(f"{limit} at {_setting_text(self._spec)}")
 
     def _conduct(self) -> Swept:
         start = self._first_achievement()
         self._spec = replace(self._spec, eot=max(start, self._spec.eff + 1))
-        while True:
-            self._ledger.deadline.check()
-            self._ledger.tell(f"EOT {self._spec.eot}, EFF {self._spec.eff}")
+        while self._spec.eot <= FURTHEST:
+            self._check_budgets()
+            self._ledger.tell(_setting_text(self._spec))
             self._ledger.executions.clear()
             findings, vacuous = self._system.examine(self._spec, self._ledger)
             self._settings.append(Setting(self._spec.eot, self._spec.eff, findings.answer))
-            if findings.answer is Answer.INCOMPLETE:
-                raise BudgetExhaustedError(findings.reason or "the budget ran out")
-            if findings.answer is Answer.COUNTEREXAMPLE:
-                self._pending = findings
-                lasting, recovery = self._lasting(findings)
-                if lasting:
-                    return self._swept(self._spec, replace(findings, counterexamples=lasting))
-                self._pending = None
-                self._spec = replace(self._spec, eot=recovery)
-            else:
-                if not vacuous or self._vacuous:
-                    self._best = (self._spec, findings)
-                self._spec = self._larger(self._spec)
-            if self._spec.eot > FURTHEST:
-                raise BudgetExhaustedError(f"executions of {FURTHEST} steps were reached")
+            match findings.answer:
+                case Answer.INCOMPLETE:
+                    raise self._limit(findings)
+                case Answer.COUNTEREXAMPLE:
+                    fates = self._follow_all(findings.counterexamples)
+                    if fates.lasting:
+                        return self._swept(self._spec, replace(findings, counterexamples=fates.lasting))
+                    if fates.unknown:
+                        return self._unsure(fates.unknown, f"its run still changes after {fates.followed} steps")
+                    self._spec = replace(self._spec, eot=fates.recovery)
+                case Answer.CERTIFIED:
+                    if not vacuous or self._vacuous:
+                        self._best = (self._spec, findings)
+                    self._spec = self._larger(self._spec)
+        return self._end(f"a sweep goes up to {FURTHEST} steps", "for longer executions, give --eot and --eff")
 
-    def _swept(self, spec: FailureSpec, findings: Findings) -> Swept:
-        return Swept(spec, findings, tuple(self._settings), self._vacuous)
+    def _check_budgets(self) -> None:
+        self._ledger.deadline.check()
+        if self._effort:
+            self._effort.check()
+
+    def _limit(self, findings: Findings) -> BudgetExhaustedError:
+        """Tell which budget ended a search: the effort, whatever else may have come at the same time."""
+        if self._effort and self._effort.exhausted:
+            return EffortExhaustedError(USED_UP)
+        return BudgetExhaustedError(findings.reason or "the search was not finished")
 
     def _larger(self, spec: FailureSpec) -> FailureSpec:
         if self._fixed_eff is None and spec.eff < spec.eot - 1:
             return replace(spec, eff=max(2, spec.eff + 1) if spec.eot > 2 else 1)
         return replace(spec, eot=spec.eot + 1, eff=spec.eff if self._fixed_eff is not None else spec.eff + 1)
 
-    def _first_achievement(self) -> int:
-        """The first time at which the failure-free run is good and not vacuous; if there is none, where it
-        settles: it may take faults to achieve something, or to need none to fail."""
-        course = self._follow(FaultSet())
-        for time, state in enumerate(course.states, start=1):
-            if state is State.GOOD and time > 1:
-                return time
-        self._vacuous = all(state is State.VACUOUS for state in course.states)
-        return max(2, course.settled or 2) if self._vacuous else len(course.states)
+    # -- following runs ------------------------------------------------------------------------------------
 
-    def _lasting(self, findings: Findings) -> tuple[tuple[Counterexample, ...], int]:
-        """The counterexamples that stay bad when their runs go on, and when the first of the others recovers."""
-        lasting, recoveries = [], []
-        for counterexample in findings.counterexamples:
-            recovery = self._recovery(self._follow(counterexample.faults))
-            if recovery is None:
-                lasting.append(counterexample)
-            else:
-                recoveries.append(recovery)
+    def _first_achievement(self) -> int:
+        """Return the first time at which the failure-free run is good and not vacuous.
+
+        If it never is: a time at which it is bad, for good if that is known; if it is never that either, where it
+        settles, because it may take faults to achieve something.
+        """
+        course = Course(())
+        for course in self._follow(FaultSet()):
+            good = [t for t in course.times(State.GOOD) if t > 1]
+            if good:
+                return good[0]
+        bad = course.times(State.BAD)
+        self._vacuous = not bad
+        if not bad:
+            return max(2, course.settled or 2)
+        return next((t for t in bad if course.settled is not None and t >= course.settled), bad[-1])
+
+    def _follow_all(self, found: tuple[Counterexample, ...]) -> _Fates:
+        self._pending = found
+        lasting, unknown, recoveries, followed = [], [], [], FURTHEST
+        with self._following_effort():
+            for counterexample in found:
+                *_, course = self._follow(counterexample.faults)
+                recovery = self._recovery(course)
+                if recovery is not None:
+                    recoveries.append(recovery)
+                elif course.settled is not None:
+                    lasting.append(counterexample)
+                else:
+                    unknown.append(counterexample)
+                    followed = len(course.states)
+        self._pending = ()
         self._ledger.counterexamples.clear()
-        return tuple(lasting), min(recoveries, default=self._spec.eot + 1)
+        recovery = min(recoveries, default=self._spec.eot + 1)
+        return _Fates(tuple(lasting), tuple(unknown), recovery, followed)
 
     def _recovery(self, course: Course) -> int | None:
-        """The time from which on a run is good for good, as far as it can be seen.
+        """Return the time from which on a run is good for good; None if it never is, or nobody knows.
 
-        A run that becomes vacuous has not recovered, and neither has one that is bad again and again.
+        A run that becomes vacuous has not recovered, and neither has one that is bad again and again.  Of a run
+        that has not settled, half of it is taken for the rest: that only raises EOT, where it is examined anew.
         """
-        bad = [t for t, state in enumerate(course.states, start=1) if state is State.BAD]
-        last_bad = max(bad, default=self._spec.eot)
-        tail = course.states[last_bad:]
-        long_enough = course.settled is not None or len(tail) >= len(course.states) // 2
-        return last_bad + 1 if tail and long_enough and State.VACUOUS not in tail else None
+        last_failure = max((*course.times(State.BAD), *course.times(State.VACUOUS), self._spec.eot))
+        good_for = len(course.states) - last_failure
+        long_enough = course.period if course.settled is not None else max(1, len(course.states) // 2)
+        return last_failure + 1 if good_for >= long_enough else None
 
-    def _follow(self, faults: FaultSet) -> Course:
+    def _follow(self, faults: FaultSet) -> Iterator[Course]:
+        """Follow a run further and further until it settles; the last course is all that is known of it."""
         until = max(8, 2 * self._spec.eot)
         while True:
             self._ledger.deadline.check()
             course = self._system.follow(faults, until)
+            yield course
             if course.settled is not None or until >= FURTHEST:
-                return course
+                return
             until *= 2
 
-    def _stopped(self, reason: str) -> Swept:
-        """The end of the budget ends a sweep with what is certified; an interrupt leaves it incomplete, and so
-        does a program whose failure-free run never achieves anything."""
-        if self._pending is not None:
-            unsure = replace(self._pending, reason=f"{reason}; it may only lack the time to recover")
-            return self._swept(self._spec, unsure)
-        if self._best is None:
-            return self._swept(self._spec, self._ledger.conclude(reason))
+    @property
+    def _effort(self) -> Effort | None:
+        return self._ledger.deadline.effort
+
+    def _following_effort(self) -> AbstractContextManager[None]:
+        """What was found with the last of the effort should not be lost for want of a little more."""
+        return self._effort.reserve(FOLLOWING_EFFORT) if self._effort else nullcontext()
+
+    # -- how it ends ---------------------------------------------------------------------------------------
+
+    def _end(self, bound: str, remedy: str) -> Swept:
+        """A bound of the sweep itself is reached: the largest setting that is certified is the answer."""
+        if self._pending or self._vacuous or self._best is None:
+            return self._stop(bound, remedy)
         spec, findings = self._best
-        if self._vacuous:
-            reason = "without faults 'pre' stays empty: does a rule p(..)@next :- p(..); keep what it needs?"
-        if self._vacuous or self._ledger.deadline.interrupted:
-            findings = replace(findings, answer=Answer.INCOMPLETE, reason=reason)
-        return self._swept(spec, findings)
+        return self._swept(spec, replace(findings, reason=f"{bound}; {remedy}"))
+
+    def _stop(self, limit: str, remedy: str | None = None) -> Swept:
+        """Something else ended the sweep: nobody should take the largest setting so far for the answer."""
+        if self._pending:
+            return self._unsure(self._pending, limit)
+        if self._vacuous and self._best:
+            spec, findings = self._best
+            reason = (
+                "without faults 'pre' stays empty, or, without 'pre', what must survive: "
+                "does a rule p(..)@next :- p(..); keep what it needs?"
+            )
+            return self._swept(spec, replace(findings, answer=Answer.INCOMPLETE, reason=reason))
+        reason = "; ".join((limit, self._certified_text(), *([remedy] if remedy else ())))
+        spec, findings = self._best or (self._last_examined(), self._ledger.conclude(reason))
+        return self._swept(spec, replace(findings, answer=Answer.INCOMPLETE, reason=reason))
+
+    def _last_examined(self) -> FailureSpec:
+        if not self._settings:
+            return self._spec
+        return replace(self._spec, eot=self._settings[-1].eot, eff=self._settings[-1].eff)
+
+    def _unsure(self, candidates: tuple[Counterexample, ...], why: str) -> Swept:
+        reason = f"{why}, so it may only lack the time to recover; {self._certified_text()}"
+        findings = replace(self._ledger.conclude(reason), answer=Answer.INCOMPLETE, counterexamples=())
+        return self._swept(self._spec, replace(findings, candidates=candidates))
+
+    def _certified(self) -> Setting | None:
+        if self._best is None or self._vacuous:
+            return None
+        spec, findings = self._best
+        return Setting(spec.eot, spec.eff, findings.answer)
+
+    def _certified_text(self) -> str:
+        largest = self._certified()
+        return f"certified up to EOT {largest.eot}, EFF {largest.eff}" if largest else "nothing is certified"
+
+    def _swept(self, spec: FailureSpec, findings: Findings) -> Swept:
+        return Swept(spec, findings, tuple(self._settings), self._vacuous, self._certified())
+
+
+def _setting_text(spec: FailureSpec) -> str:
+    return f"EOT {spec.eot}, EFF {spec.eff}"
 
 
 def sweep(system: Sweepable, base: FailureSpec, fixed_eff: int | None, ledger: Ledger) -> Swept:
-    """Sweep from small to large until a counterexample persists or the budget ends."""
+    """Sweep from small to large until a counterexample persists or a budget ends."""
     return _Sweep(system, base, fixed_eff, ledger).conduct()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # a counterexample needs no survey, and a cold start should n
     from clew.survey.survey import Survey
 
 _HOLLOW = "nothing is promised: what must hold applies in no admissible execution (--allow-hollow permits that)"
-_UNKNOWN = "the time ended before it was known whether anything is promised"
+_UNKNOWN = "the budget ended before it was known whether anything is promised"
 
 
 class Demands(NamedTuple):

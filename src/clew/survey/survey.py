@@ -72,7 +72,8 @@ def take_survey(ground: GroundProgram, deadline: Deadline, *, count: bool = Fals
             found = replace(found, coverage=tuple(replace(c, times=times[c.rule]) for c in found.coverage))
     except BudgetExhaustedError:
         return found
-    return replace(found, finished=True)
+    # What ran out within the last questions has left them unknown.
+    return replace(found, finished=not (deadline.passed() or (deadline.effort and deadline.effort.exhausted)))
 
 
 def cautions(survey: Survey | None, spec: FailureSpec, *, vacuous: bool) -> Iterator[str]:
@@ -100,7 +101,7 @@ def _doubts(survey: Survey) -> Iterator[str]:
         elif promise.follows:
             yield f"{_describe(promise)} cannot be broken: 'post' follows from 'pre' alone, whatever happens"
     if not survey.finished:
-        yield "the time did not suffice to look up every promise and every rule"
+        yield "the budget did not suffice to look up every promise and every rule"
 
 
 def remarks(survey: Survey | None) -> Iterator[str]:
