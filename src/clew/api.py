@@ -21,6 +21,7 @@ from clew.lineage.negation import Negation
 from clew.named_nodes import WrittenFault, idle_nodes, known_fault
 from clew.node_lists import WrittenNode
 from clew.program.checks import Checked, checked
+from clew.program.impossible import impossible_constants
 from clew.program.ir import Program
 from clew.program.outcomes import outcomes_of, stated_outcomes
 from clew.program.unread import unread_relations
@@ -235,7 +236,8 @@ def _is_python(file: str | Path) -> bool:
 
 def _checked(loaded: Loaded) -> Checked:
     prepared = checked(loaded.program)
-    return replace(prepared, notices=(*loaded.notices, *prepared.notices, *unread_relations(prepared.program)))
+    odd = (*unread_relations(prepared.program), *impossible_constants(prepared.program))
+    return replace(prepared, notices=(*loaded.notices, *prepared.notices, *odd))
 
 
 def _with_idle_nodes(prepared: Checked, bounds: Bounds) -> Checked:

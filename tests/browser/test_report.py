@@ -133,7 +133,7 @@ def test_what_each_fault_does_is_told(browser: Page, reports: Reports) -> None:
     lines = [item.text.replace("\n", " ") for item in browser.all("#without li")]
     assert len(lines) == 3
     assert lines[0] == (
-        "without O(b,Z,1): report b→Z@1 arrives, isr Z→a@2, awaited(a, w1)@3, no acked a→C@3: "
+        "without O(b,Z,1): report b→Z@1 arrives, isr(b) Z→a@2, awaited(a, w1)@3, no acked a→C@3: "
         "pre(C, w1) does not hold"
     )
     assert lines[2] == "without C(a,4): a stays up: post(C, w1) holds"

@@ -73,9 +73,9 @@ def test_the_whole_answer_about_kafka() -> None:
         "  C(a,4) cuts report c→Z@2, isr Z→a@3, leader Z→a@3, ✗ forward a→c@4, c never crashes, and 2 more",
         "  C(a,4) cuts write C→a@3, isr Z→a@3, leader Z→a@3, ✗ forward a→b@4, b never crashes, and 4 more",
         "  C(a,4) cuts write C→a@3, isr Z→a@3, leader Z→a@3, ✗ forward a→c@4, c never crashes, and 4 more",
-        "  without O(b,Z,1): report b→Z@1 arrives, isr Z→a@2, awaited(a, w1)@3, no acked a→C@3:",
+        "  without O(b,Z,1): report b→Z@1 arrives, isr(b) Z→a@2, awaited(a, w1)@3, no acked a→C@3:",
         "    pre(C, w1) does not hold",
-        "  without O(c,Z,1): report c→Z@1 arrives, isr Z→a@2, awaited(a, w1)@3, no acked a→C@3:",
+        "  without O(c,Z,1): report c→Z@1 arrives, isr(c) Z→a@2, awaited(a, w1)@3, no acked a→C@3:",
         "    pre(C, w1) does not hold",
         "  without C(a,4): a stays up: post(C, w1) holds",
         "  How it arose:",
@@ -417,3 +417,15 @@ def test_a_mistake_of_ours_does_not_cost_the_answer(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("clew.explain.failure_free.FailureFree.__init__", fail)
     verdict = check(ROOT / "examples" / "kafka.ded")
     assert explanation(verdict) == Explanation(("  (no explanation, by a mistake in Clew: RuntimeError('oops'))",))
+
+
+def test_a_mistake_in_the_report_does_not_cost_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def mistaken(*_: object, **__: object) -> NoReturn:
+        raise RuntimeError("oops")
+
+    monkeypatch.setattr("clew.report.writing.report_page", mistaken)
+    page, xml = tmp_path / "page.html", tmp_path / "clew.xml"
+    done = within("check", "examples/simple-deliv.ded", "--junit", str(xml), "--report", str(page))
+    assert done.exit_code == 1
+    assert "no report was written, by a mistake in Clew: RuntimeError('oops')" in done.stderr
+    assert xml.exists() and not page.exists()

@@ -24,6 +24,7 @@ from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.program.ir import Program
 from clew.program.outcomes import PRE
+from clew.report.step_wording import step_text
 from clew.report.why_text import told_rows, why_lines
 from clew.violation import Violation
 from generators import fault_sets, programs, tiny_specs
@@ -157,6 +158,9 @@ def assert_chain(line: Without, account: Account, without: FaultSet, known: Refe
             having = without if step.there else account.needed
             assert (step.relation, step.source, step.row, step.time) in known.sendings(having)
             assert not step.hit or hits(line.fault, step)
+            sent = known.sendings(without) | known.sendings(account.needed)
+            like_it = {m for m in sent if (m[0], m[1], m[2][0], m[3]) == message_of(step)}
+            assert step.one_of_several == (len(like_it) > 1)
     assert is_hit(line.steps[0]), "it begins with what the fault does"
     times = [step.time for step in line.steps if not isinstance(step, NodeStep)]
     assert times == sorted(times)
@@ -164,6 +168,11 @@ def assert_chain(line: Without, account: Account, without: FaultSet, known: Refe
     assert known.has(outcome.relation, outcome.row, known.spec.eot, without) == line.holds
     assert known.has(outcome.relation, outcome.row, known.spec.eot, account.needed) != line.holds
     assert outcome.row == account.violation.row
+
+
+def message_of(step: MessageStep) -> tuple[object, ...]:
+    """Return all of a message but its row."""
+    return step.relation, step.source, step.target, step.time
 
 
 def is_hit(step: Step) -> bool:
@@ -391,3 +400,69 @@ def test_helpers_of_a_translation_are_not_told() -> None:
     runs = Runs.of(program, FailureSpec(("a", "b"), 4, eff=2), FaultSet((Loss("a", "b", 1),)), NO_DEADLINE)
     (row,) = explain_rows(runs, [Violation("pre", ("b", "x"))])
     assert lines(row) == ["O(a,b,1): got a->b@1-2!, shown(b, x)@3"]
+
+
+def test_a_fault_that_another_one_made_necessary_is_not_needed_without_it() -> None:
+    """Tried one by one: with y lost, x must be lost as well; but y need not be."""
+    text = """
+        s(p, t)@1;  s(q, t)@1;  s(r, t)@1;
+        x(T)@async :- s("p", T);  y(T)@async :- s("q", T);  z(T)@async :- s("r", T);
+        pre(T) :- s(_, T)@1;  post(T) :- z(T);  post(T) :- x(T), notin y(T);
+    """
+    faults = [Loss("p", "t", 1), Loss("q", "t", 1), Loss("r", "t", 1)]
+    (row,) = explained(text, FailureSpec(("p", "q", "r", "t"), 2, eff=2), *faults)
+    assert row.account.needed == FaultSet.of([Loss("r", "t", 1)])
+
+
+VOTING = """
+    ask(b, a)@1;  due(a)@2;  here(c)@1;  here(X)@next :- here(X);
+    well(Y)@async :- ask(X, Y);
+    vote("c", X, "yes")@async :- due(X), well(X);  vote("c", X, "no")@async :- due(X), notin well(X);
+    refused(X)@next :- vote(X, _, "no");  refused(X)@next :- refused(X);
+    pre(X) :- here(X);  post(X) :- here(X), notin refused(X);
+"""
+
+
+def test_rows_that_are_violated_in_different_ways_are_not_told_as_alike() -> None:
+    """Who did not hear of the other leads; both then know two leaders, each for its own reason."""
+    text = """
+        tell(s, a)@1;  tell(s, b)@1;  here(a)@1;  here(b)@1;  here(X)@next :- here(X);
+        who(Y)@async :- tell(X, Y);  who(X)@next :- who(X);
+        lead(X)@next :- here(X)@2, notin who(X);
+        split(X) :- lead(X), lead(Y), X != Y;
+        pre(X) :- lead(X);  post(X) :- lead(X), notin split(X);
+    """
+    rows = explained(text, FailureSpec(("a", "b", "s"), 3, eff=2), Loss("s", "a", 1), Loss("s", "b", 1))
+    assert [row.like for row in rows] == [None, None]
+    ends = [[(line.outcome.relation, line.holds) for line in row.account.without] for row in rows]
+    assert ends == [[("pre", False), ("post", True)], [("post", True), ("pre", False)]]
+    assert all(row.events for row in rows), "that somebody leads is of the protocol, though only 'pre' reads it"
+
+
+def test_a_vote_is_told_with_what_it_says_where_there_is_another() -> None:
+    spec = FailureSpec(("a", "b", "c"), 4, eff=2)
+    (row,) = explained(VOTING, spec, Loss("b", "a", 1))
+    (line,) = row.account.without
+    assert [step_text(step, line.fault) for step in line.steps] == [
+        "well b→a@1 arrives",
+        "no vote(a, no) a→c@2",
+        "no refused(c)@4",
+    ]
+
+
+def test_a_message_that_is_late_is_told_once() -> None:
+    """It is what one fault hits, and a consequence of the other."""
+    text = """
+        item(c, k)@1;  del(a, c)@2;  peer(c, a)@1;  peer(X, Y)@next :- peer(X, Y);
+        tomb(Y)@async :- del(X, Y);  tomb(X)@next :- tomb(X);
+        item(X, K)@next :- item(X, K), notin tomb(X);
+        gossip(Y, K)@async :- item(X, K), peer(X, Y), notin tomb(X);
+        item(X, K)@next :- gossip(X, K), gossip(X, K)@5;
+        pre(X) :- peer(X, _);  post(X) :- peer(X, _), notin item("a", _);
+    """
+    faults = Delay("a", "c", 2, 1), Delay("c", "a", 3, 1)
+    (row,) = explained(text, FailureSpec(("a", "c"), 7, delays=1), *faults)
+    assert [(brief(event.step), event.fault) for event in row.events if isinstance(event.step, MessageStep)] == [
+        ("tomb a->c@2-3!", faults[0]),
+        ("no gossip c->a@3-5!", faults[1]),
+    ]

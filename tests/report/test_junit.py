@@ -38,7 +38,7 @@ def suite_of(text: str) -> ElementTree.Element:
     assert text.startswith('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>')
     (suite,) = root
     assert (root.tag, suite.tag, suite.get("name")) == ("testsuites", "testsuite", "clew")
-    cases = list(suite)
+    cases = [element for element in suite if element.tag != "system-err"]
     assert {case.tag for case in cases} == {"testcase"}
     assert all(len(case) == 1 for case in cases)
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -262,3 +262,10 @@ def test_a_path_that_cannot_be_written_is_refused_before_the_search(path: str, s
     assert done.stderr.startswith(says)
     assert "\n  remedy: give a path" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_warnings_about_the_program_are_in_the_document() -> None:
+    program = clew.parse_program(RELATIONS + "miine(X) :- mine(X);")
+    verdict = clew.check(program, nodes=["a", "b"], eot=3, eff=2)
+    suite = suite_of(junit_xml(verdict, ["p.ded"]))
+    assert "nothing reads 'miine'" in suite.findtext("system-err", "")

@@ -66,3 +66,11 @@ def test_under_faults_only() -> None:
     assert [n.partition(" different")[0] for n in notices(text, eot=6, eff=4)] == [
         "<text>:5:5: warning: sum<K> adds equal values once, and under some faults"
     ]
+
+
+def test_a_counterexample_is_told_with_the_sum_that_may_be_why() -> None:
+    text = BOOK.format("sum<K>") + "pre(A) :- total(A, _);  post(A) :- total(A, 17);"
+    verdict = check(parse_program(text), eot=3, eff=0)
+    assert verdict.counterexamples and [n.message[:31] for n in verdict.notices] == [
+        "sum<K> adds equal values once, "
+    ]

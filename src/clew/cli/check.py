@@ -143,10 +143,10 @@ def check_command(
         from clew.report.survey_text import coverage_text  # only when asked for
 
         say(coverage_text(verdict))
-    if report_file is not None:
-        write_page(verdict, files, report_file)
     if junit_file is not None:
         _write_junit(verdict, files, junit_file)
+    if report_file is not None:
+        write_page(verdict, files, report_file)
     if sys.stderr.isatty():
         click.echo(f"  ({verdict.seconds:.2f} s)", err=True)
     sys.exit(exit_codes.OF_ANSWER[verdict.answer])

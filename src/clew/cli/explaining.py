@@ -136,6 +136,9 @@ def write_page(result: Verdict | Execution, files: Sequence[str], file: str) -> 
         except (BudgetExhaustedError, ProgramError) as limit:
             click.echo(f"no report was written: {limit}", err=True)
             return
+        except Exception as mistake:  # ours; the answer has been given and must not be lost to it
+            click.echo(f"no report was written, by a mistake in Clew: {mistake!r}", err=True)
+            return
     write_file(file, page)
     wrote("the report", file)
 

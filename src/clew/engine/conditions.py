@@ -12,7 +12,7 @@ from typing import NamedTuple
 from clew.engine.encode import RuleEncoder, encode_tuple
 from clew.engine.ground import GroundProgram
 from clew.program.ir import Aggregate, BinOp, HeadArg, Nested, Premise, Rule, Timing, Var, Wildcard
-from clew.program.outcomes import POST
+from clew.program.outcomes import POST, PRE
 
 
 class Instances(NamedTuple):
@@ -67,6 +67,12 @@ class RuleConditions(RuleEncoder):
         body, eot = self.fires(), self.spec.eot
         args = ",".join(self.expr(a) for a in self.rule.args)
         return f"{body}, T={eot}, not r{self.relations.number(POST)}({args},{eot})"
+
+    def promise_broken(self) -> str:
+        """Return the condition that ``pre``, whatever its rules are, has what ``post`` lacks."""
+        args = ",".join(f"V{k}" for k in range(len(self.rule.args)))
+        pre, post = self.relations.number(PRE), self.relations.number(POST)
+        return f"r{pre}({args},{self.spec.eot}), not r{post}({args},{self.spec.eot})"
 
     def _defined_head(self) -> list[str]:
         """Return the head as a condition: where its arithmetic has no result, the rule does not fire."""

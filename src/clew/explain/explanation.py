@@ -16,7 +16,7 @@ from clew.engine.runs import Runs
 from clew.explain.steps import MessageStep, NodeStep, RowStep, Step
 from clew.explain.without import Account, Comparison
 from clew.faults import Fault
-from clew.program.checks import assertion_relations
+from clew.program.definitions import assertion_definitions
 from clew.violation import Violation
 
 if TYPE_CHECKING:
@@ -51,12 +51,13 @@ class Explanation(NamedTuple):
 def explain_rows(runs: Runs, violations: Sequence[Violation]) -> Iterator[Explanation]:
     """Explain every row without its supports."""
     comparison = Comparison(runs)
-    asserted = assertion_relations(runs.program)
+    asserted = assertion_definitions(runs.program)
     first: dict[object, Violation] = {}
     for violation in violations:
         account = comparison.account(violation)
         told = [(line.fault, _of_protocol(line.steps, asserted)) for line in account.without]
-        like = first.setdefault(tuple(told), violation)
+        ends = [(line.needed, line.outcome.relation, line.holds) for line in account.without]
+        like = first.setdefault((tuple(told), tuple(ends)), violation)
         events = tuple(_events(account)) if any(map(_derived, told)) else ()
         yield Explanation(account, events, None if like == violation else like)
 
@@ -76,6 +77,11 @@ def _is_hit(step: Step) -> bool:
     return isinstance(step, NodeStep) or (isinstance(step, MessageStep) and step.hit)
 
 
+def _message(step: Step) -> object:
+    """What tells one message from another; a row that is there is no message."""
+    return (step.relation, step.row, step.source, step.time) if isinstance(step, MessageStep) else None
+
+
 def _events(account: Account) -> list[Event]:
     """What the faults hit, and what happens in the failing run because of that."""
     found = [
@@ -84,5 +90,7 @@ def _events(account: Account) -> list[Event]:
         for step in line.steps
         if _is_hit(step) or not step.there
     ]
+    hit = {_message(event.step) for event in found if event.fault and isinstance(event.step, MessageStep)}
+    found = [event for event in found if event.fault or _message(event.step) not in hit]
     # At one time, rows come before the messages that they send.
     return sorted(dict.fromkeys(found), key=lambda event: (event.time, not isinstance(event.step, RowStep)))

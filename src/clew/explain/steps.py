@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clew.engine.atoms import LinkAtom, RowAtom, SentAtom, SightingAtom
-from clew.engine.execution import Row, row_key
+from clew.engine.execution import Message, Row, row_key
 from clew.engine.runs import NamedAtom, Runs
 from clew.explain.difference import Link, Reason
 from clew.faults import Delay, Fault, Node
+from clew.program.ir import as_place
 
 
 class RowStep(NamedTuple):
@@ -26,7 +27,10 @@ class RowStep(NamedTuple):
 
 
 class MessageStep(NamedTuple):
-    """A message, sent at ``time``, that ``arrives``; ``hit``: the fault itself makes the difference."""
+    """A message, sent at ``time``, that ``arrives``; ``hit``: the fault itself makes the difference.
+
+    ``one_of_several``: only its row tells it from others, which may well be sent in both runs.
+    """
 
     relation: str
     row: Row
@@ -35,6 +39,7 @@ class MessageStep(NamedTuple):
     arrives: int
     there: bool
     hit: bool
+    one_of_several: bool = False
 
     @property
     def target(self) -> Node:
@@ -52,9 +57,12 @@ class NodeStep(NamedTuple):
 Step = RowStep | MessageStep | NodeStep
 
 
-def steps_of(reason: Reason, fault: Fault, runs: Runs) -> tuple[Step, ...]:
-    """Return the steps of a reason from a fault to an outcome, in the order of time."""
-    telling = _Telling(reason, fault, runs)
+def steps_of(reason: Reason, fault: Fault, runs: Runs, sent: Iterable[Message]) -> tuple[Step, ...]:
+    """Return the steps of a reason from a fault to an outcome, in the order of time.
+
+    ``sent``: the messages of both runs.
+    """
+    telling = _Telling(reason, fault, runs, sent)
     steps = [step for link in reason for step in telling.steps(link)]
     steps.sort(key=_moment)  # rows of one time stay in the order of causes and effects
     return tuple(_without_repetitions(steps))
@@ -78,8 +86,11 @@ class _Sending(NamedTuple):
 
 
 class _Telling:
-    def __init__(self, reason: Reason, fault: Fault, runs: Runs) -> None:
+    def __init__(self, reason: Reason, fault: Fault, runs: Runs, sent: Iterable[Message]) -> None:
         self._reason = reason
+        self._rows: dict[tuple[str, Node, Node, int], set[Row]] = {}
+        for m in sent:
+            self._rows.setdefault((m.relation, m.source, m.target, m.sent), set()).add(m.row)
         self._fault = fault
         self._runs = runs
         self._effects: dict[Link, list[Link]] = {}
@@ -94,9 +105,21 @@ class _Telling:
         elif isinstance(atom, RowAtom):
             sent = self._sending(link)
             if sent is not None and sent.source != atom.row[0]:
-                yield MessageStep(atom.relation, atom.row, sent.source, sent.time, atom.time, link.there, sent.hit)
+                yield MessageStep(
+                    atom.relation,
+                    atom.row,
+                    sent.source,
+                    sent.time,
+                    atom.time,
+                    link.there,
+                    sent.hit,
+                    self._is_one_of_several(atom, sent),
+                )
             elif atom.relation not in self._runs.program.helpers:
                 yield RowStep(atom.relation, atom.row, atom.time, link.there, self._is_passing(link, atom.time))
+
+    def _is_one_of_several(self, atom: RowAtom, sent: _Sending) -> bool:
+        return len(self._rows.get((atom.relation, sent.source, as_place(atom.row[0]), sent.time), ())) > 1
 
     def _sending(self, link: Link) -> _Sending | None:
         """By whom and when a row was sent, and whether the fault hits it, if it came from a message."""

@@ -60,20 +60,24 @@ class Comparison:
         return Account(violation, needed, without)
 
     def _find_needed(self, goal: int) -> FaultSet:
-        """Leave out one fault after the other as long as the violation stays."""
+        """Leave out one fault after the other as long as the violation stays.
+
+        Begun anew whenever one was left out: where rules ask for absence, it may have made another one necessary.
+        """
         kept = self.faults
-        for fault in self.faults:
-            rest = _all_but(fault, kept)
-            if goal in self.runs.true(rest):
-                kept = rest
-        return kept
+        while True:
+            spare = next((f for f in kept if goal in self.runs.true(_all_but(f, kept))), None)
+            if spare is None:
+                return kept
+            kept = _all_but(spare, kept)
 
     def _compare(self, goal: int, faults: FaultSet, fault: Fault) -> Without:
         """``post`` is followed back if it makes the difference, otherwise ``pre``."""
         end = self._find_outcome(goal, self.runs.true(_all_but(fault, faults)))
         row = self.runs.describe(end.atom)
         assert isinstance(row, RowAtom), "a violation is about a row"
-        steps = steps_of(self._difference(faults, fault).reason(end), fault, self.runs)
+        sent = (*self.runs.messages(faults), *self.runs.messages(_all_but(fault, faults)))
+        steps = steps_of(self._difference(faults, fault).reason(end), fault, self.runs, sent)
         outcome = RowStep(row.relation, row.row, row.time, end.there)
         return Without(
             fault, True, Violation(row.relation, row.row), end.there, tuple(s for s in steps if s != outcome)

@@ -27,6 +27,11 @@ class Domain:
     def has_numbers(self) -> bool:
         return self.anything or self.numbers or any(isinstance(value, int) for value in self.values)
 
+    @property
+    def has_names(self) -> bool:
+        """Whether it can hold anything but numbers."""
+        return self.anything or any(not isinstance(value, int) for value in self.values)
+
     def __or__(self, other: Domain) -> Domain:
         numbers, anything = self.numbers or other.numbers, self.anything or other.anything
         return Domain(self.values | other.values, numbers, anything)
@@ -39,16 +44,20 @@ class Domain:
         return Domain(values, numbers, anything)
 
 
-NOTHING, _NUMBERS, _ANYTHING = Domain(), Domain(numbers=True), Domain(anything=True)
+NOTHING, _NUMBERS, ANYTHING = Domain(), Domain(numbers=True), Domain(anything=True)
 
 #: The columns of crash(Observer, Node, Time) that name nodes.
 NODE_COLUMNS = 2
 
 
 class Columns:
-    """What each column of each relation can hold."""
+    """What each column of each relation can hold.
 
-    def __init__(self, program: Program) -> None:
+    ``others``: what is taken for tuples, and for nodes that only ``crash`` names.  They bring no new names.
+    """
+
+    def __init__(self, program: Program, others: Domain = NOTHING) -> None:
+        self._others = others
         given: dict[tuple[str, int], set[Value]] = {}
         for fact in program.facts:
             for column, value in enumerate(fact.args):
@@ -65,11 +74,15 @@ class Columns:
                     self._found[rule.relation, column] = after
                     changed |= after != before
 
+    def at(self, relation: str, column: int) -> Domain:
+        """Return what a column can hold."""
+        return self._found.get((relation, column), NOTHING)
+
     def variables(self, rule: Rule) -> dict[Var, Domain]:
         """Return what the variables of a rule can be: what all the premises that bind them allow."""
         found = {p.at: _NUMBERS for p in rule.premises if isinstance(p.at, Var)}
         for call in rule.calls:
-            found.update(dict.fromkeys(call.results, _ANYTHING))
+            found.update(dict.fromkeys(call.results, ANYTHING))
         for var, domain in self._occurrences(rule):
             found[var] = found[var] & domain if var in found else domain
         return found
@@ -78,7 +91,7 @@ class Columns:
         for premise in rule.positive:
             for column, arg in enumerate(premise.args):
                 if isinstance(arg, Var) and premise.relation != CRASH:
-                    yield arg, self._found.get((premise.relation, column), NOTHING)
+                    yield arg, self.at(premise.relation, column)
                 elif isinstance(arg, Var) and column >= NODE_COLUMNS:
                     yield arg, _NUMBERS
 
@@ -87,10 +100,9 @@ class Columns:
             case Const(value):
                 return Domain(frozenset([value]))
             case Var():
-                # Bound by 'crash' alone it is a node that is known already.
-                return variables.get(expr, NOTHING)
+                return variables.get(expr, self._others)
             case Aggregate(("min" | "max"), var):
-                return variables.get(var, NOTHING)
+                return variables.get(var, self._others)
             case BinOp() | Aggregate():
                 return _NUMBERS
-        return NOTHING  # a tuple is nobody's name
+        return self._others

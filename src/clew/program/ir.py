@@ -60,6 +60,10 @@ class Nested:
     items: tuple[Expr, ...]
 
 
+#: Functions that add values up: of equal ones each counts once, unless ``per`` tells them apart.
+ADDING = ("sum", "avg")
+
+
 @dataclass(frozen=True)
 class Aggregate:
     """``count<X>`` and its like; taken over the distinct values of X in the group.

@@ -31,6 +31,8 @@ def junit_xml(verdict: Verdict, files: Sequence[str]) -> str:
         case.set("time", _seconds(verdict))
         _fill(case, relation, verdict, files)
     _add_empty_promises(suite, verdict, files)
+    if verdict.notices:
+        ElementTree.SubElement(suite, "system-err").text = speakable("\n".join(map(str, verdict.notices)))
     counted = {"tests": "", "failures": "/failure", "errors": "/error", "skipped": "/skipped"}
     for attribute, elements in counted.items():
         suite.set(attribute, str(len(suite.findall(f"testcase{elements}"))))

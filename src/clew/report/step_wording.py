@@ -62,7 +62,9 @@ def violated_text(violation: Violation) -> str:
 
 
 def _message(step: MessageStep) -> str:
-    return f"{step.relation} {show(step.source)}→{show(step.target)}"
+    """Where others like it are sent at the same time, with what it says."""
+    row = f"({', '.join(map(show, step.row[1:]))})" if step.one_of_several else ""
+    return f"{step.relation}{row} {show(step.source)}→{show(step.target)}"
 
 
 def _arrival(step: MessageStep) -> str:

@@ -10,9 +10,9 @@ from clew.engine.occurrence import Occurrence, find_failure_free, find_occurrenc
 from clew.errors import Position
 from clew.faults import FailureSpec
 from clew.interrupt import Deadline
+from clew.program.definitions import assertion_definitions
 from clew.program.ir import Program, Rule
 from clew.program.outcomes import POST, PRE, persists
-from clew.survey.definitions import assertion_definitions
 
 #: A rule as its author knows it: one statement of Bloom can be several rules.
 _Statement = tuple[Position | None, str | None, int | None]

@@ -10,9 +10,7 @@ from clew.engine.conditions import EqualValues
 from clew.engine.ground import GroundProgram
 from clew.engine.occurrence import Occurrence, find_occurrences
 from clew.errors import Notice
-from clew.program.ir import Aggregate, Rule, Var
-
-_ADDING = ("sum", "avg")
+from clew.program.ir import ADDING, Aggregate, Rule, Var
 
 
 def find_equal_values(ground: GroundProgram) -> tuple[Notice, ...]:
@@ -21,7 +19,7 @@ def find_equal_values(ground: GroundProgram) -> tuple[Notice, ...]:
         (index, k)
         for index, rule in enumerate(ground.program.rules)
         for k, aggregate in enumerate(rule.aggregates)
-        if aggregate.function in _ADDING and not aggregate.per
+        if aggregate.function in ADDING and not aggregate.per
     ]
     conditions = {(index, k): [_collect(ground, index, k)] for index, k in wanted}
     found = find_occurrences(ground, conditions) if conditions else {}

@@ -9,7 +9,7 @@ from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError
 from clew.faults import FailureSpec
 from clew.interrupt import Deadline
-from clew.program.ir import Program
+from clew.program.ir import ADDING, Program
 from clew.search.verdict import Answer, Findings
 from clew.strategies import Examined
 
@@ -48,7 +48,7 @@ def judge(
         return Judgment(findings.answer, findings.reason, survey)
     from clew.survey.survey import cautions, remarks
 
-    cautioned = tuple(cautions(survey, spec, vacuous=examined.vacuous))
+    cautioned = tuple(cautions(survey, program, spec, vacuous=examined.vacuous))
     answer, reason = _answer(findings, survey, cautioned, demands)
     return Judgment(answer, reason, survey, cautioned, tuple(remarks(survey)))
 
@@ -56,16 +56,23 @@ def judge(
 def _look_up(
     program: Program, spec: FailureSpec, examined: Examined, demands: Demands, deadline: Deadline
 ) -> Survey | None:
-    if deadline.passed() or (examined.findings.answer is Answer.COUNTEREXAMPLE and not demands.coverage):
+    found = examined.findings.answer is Answer.COUNTEREXAMPLE
+    if deadline.passed() or (found and not demands.coverage and not _adds_up(program)):
         return None
-    from clew.survey.survey import take_survey
+    from clew.survey.survey import look_at_sums, take_survey
 
     try:
         with deadline.listening():
             ground = examined.ground or GroundProgram(program, spec, deadline=deadline)
+            if found and not demands.coverage:
+                return look_at_sums(ground)
             return take_survey(ground, deadline, count=demands.coverage)
     except BudgetExhaustedError:
         return None
+
+
+def _adds_up(program: Program) -> bool:
+    return any(a.function in ADDING for rule in program.rules for a in rule.aggregates)
 
 
 def _answer(

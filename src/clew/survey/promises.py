@@ -17,9 +17,9 @@ from clew.engine.ground import GroundProgram
 from clew.engine.occurrence import Occurrence, find_occurrences
 from clew.errors import Position
 from clew.names import show
+from clew.program.definitions import assertion_definitions
 from clew.program.ir import Const, Premise, Program, Rule, Timing, Value, Var
 from clew.program.outcomes import PRE, has_assertions, stated_outcomes
-from clew.survey.definitions import assertion_definitions
 
 
 class Part(enum.Enum):
@@ -35,8 +35,9 @@ class Part(enum.Enum):
 class Promise:
     """``pre`` as a whole, one of its rules, or a tag; or, without ``pre``, a relation that must survive.
 
-    ``name``: the relation, the tag, or the tags of the rule.  ``follows``: whenever this part of ``pre`` holds, so
-    does ``post``, whatever the rest of the program does; None where that was not found out.
+    ``name``: the relation, the tag, or the tags of the rule, which is number ``rule`` of the program.
+    ``follows``: whenever this part of ``pre`` holds, so does ``post``, whatever the rest of the program does; None
+    where that was not found out.  ``suspected``: it does in all that was tried, and there is too much to try.
     """
 
     part: Part
@@ -44,6 +45,8 @@ class Promise:
     position: Position | None
     applies: Occurrence
     follows: bool | None = None
+    rule: int | None = None
+    suspected: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,10 @@ def find_promises(ground: GroundProgram) -> tuple[Promise, ...]:
     found = find_occurrences(ground, conditions)
     return (
         Promise(Part.WHOLE, PRE, None, found[PRE]),
-        *(Promise(Part.RULE, _name(rule), rule.position, found[index]) for index, rule in rules.items()),
+        *(
+            Promise(Part.RULE, _name(rule), rule.position, found[index], rule=index)
+            for index, rule in rules.items()
+        ),
         *(Promise(Part.TAG, show(tag.value), position, found[tag]) for tag, position in tags.items()),
     )
 

@@ -13,7 +13,9 @@ from clew.engine.occurrence import Occurrence
 from clew.errors import BudgetExhaustedError, Notice, Position
 from clew.faults import FailureSpec
 from clew.interrupt import Deadline
-from clew.program.outcomes import PRE
+from clew.program.definitions import rests_on_messages
+from clew.program.ir import Program
+from clew.program.outcomes import PRE, has_assertions, stated_outcomes
 from clew.survey.coverage import RuleCoverage, count_firings, find_coverage
 from clew.survey.equal_values import find_equal_values
 from clew.survey.promises import Part, Promise, find_promises
@@ -58,11 +60,11 @@ def take_survey(ground: GroundProgram, deadline: Deadline, *, count: bool = Fals
     try:
         found = replace(found, promises=find_promises(ground))
         follows = following_rules(ground, deadline)
-        positions = {ground.program.rules[index].position: truth for index, truth in follows.items()}
         found = replace(
             found,
             promises=tuple(
-                replace(p, follows=positions.get(p.position)) if p.part is Part.RULE else p for p in found.promises
+                replace(p, follows=follows[p.rule], suspected=follows[p.rule] is None) if p.rule in follows else p
+                for p in found.promises
             ),
         )
         found = replace(found, coverage=find_coverage(ground))
@@ -76,7 +78,12 @@ def take_survey(ground: GroundProgram, deadline: Deadline, *, count: bool = Fals
     return replace(found, finished=not (deadline.passed() or (deadline.effort and deadline.effort.exhausted)))
 
 
-def cautions(survey: Survey | None, spec: FailureSpec, *, vacuous: bool) -> Iterator[str]:
+def look_at_sums(ground: GroundProgram) -> Survey:
+    """Look up equal values alone: a sum without them may be why there is a counterexample."""
+    return Survey(notices=find_equal_values(ground), finished=False)
+
+
+def cautions(survey: Survey | None, program: Program, spec: FailureSpec, *, vacuous: bool) -> Iterator[str]:
     """Yield what makes the absence of a counterexample mean little."""
     if survey is not None and survey.hollow:
         yield "nothing is promised within these bounds"
@@ -87,8 +94,16 @@ def cautions(survey: Survey | None, spec: FailureSpec, *, vacuous: bool) -> Iter
         )
     if next(spec.possible_faults(), None) is None:
         yield "these bounds allow no fault at all; give --eff, --crashes or --delays"
+    elif not rests_on_messages(program):
+        yield f"{_stated(program)} depends on no message and on no crash, so that no fault could break it"
     if survey is not None and not survey.hollow:
         yield from _doubts(survey)
+
+
+def _stated(program: Program) -> str:
+    if has_assertions(program):
+        return "what is promised"
+    return f"what must survive ({', '.join(stated_outcomes(program))})"
 
 
 def _doubts(survey: Survey) -> Iterator[str]:
@@ -100,6 +115,8 @@ def _doubts(survey: Survey) -> Iterator[str]:
             yield f"it is not known whether {_describe(promise)} ever applies"
         elif promise.follows:
             yield f"{_describe(promise)} cannot be broken: 'post' follows from 'pre' alone, whatever happens"
+        elif promise.suspected:
+            yield f"{_describe(promise)} can perhaps not be broken: 'post' may follow from 'pre' alone"
     if not survey.finished:
         yield "the budget did not suffice to look up every promise and every rule"
 

@@ -1,15 +1,17 @@
 """Whether ``post`` follows from ``pre`` alone, so that nothing the protocol does could break the promise.
 
 The rules of the assertions are kept, and everything that they read of the protocol becomes a free choice: any set
-of rows, built from the values that occur in the columns it is compared with.  If even so no row of ``pre`` lacks
-its ``post``, the promise says nothing about the protocol.  More rows can only bring more ways to break it, so a
-domain that is too large to be tried is given up rather than cut down.
+of rows, built from the constants of the assertions, from values that the protocol has, and from some that it does
+not have: another protocol might.  If even so no row of ``pre`` lacks its ``post``, the promise says nothing about
+the protocol.  Most promises are broken at once with few values.  Only of the others more is asked, and where that
+would be too much, it remains a suspicion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -20,12 +22,17 @@ from clew.engine.occurrence import Occurrence, find_occurrences
 from clew.errors import ProgramError
 from clew.faults import FailureSpec
 from clew.interrupt import Deadline
+from clew.program.columns import ANYTHING, Columns
+from clew.program.definitions import assertion_definitions
 from clew.program.ir import CRASH, Const, Program, Rule, Timing, Value, Var
-from clew.program.outcomes import POST, PRE, has_assertions
-from clew.survey.definitions import assertion_definitions
+from clew.program.outcomes import POST, PRE, has_assertions, persists
 
-#: Rows that the protocol may be free to have; with more, nothing is said.
-_MOST_FREE_ROWS = 5_000
+#: Rows that the protocol may be free to have; more are not tried: from some hundreds on the solver is slow.
+_MOST_FREE_ROWS = 400
+#: The same with the values that the protocol has, of which all pairs may matter.
+_MOST_OCCURRING_ROWS = 130
+#: So many values that nobody has are tried in every column beside those that the protocol has.
+_MORE_FRESH = 3
 
 #: A column of a relation.
 _Column = tuple[str, int]
@@ -33,104 +40,204 @@ _Column = tuple[str, int]
 _Domain = Mapping[str, Sequence[tuple[Value, ...]]]
 
 
-def following_rules(ground: GroundProgram, deadline: Deadline) -> dict[int, bool]:
-    """Return for the rules of ``pre``, by number, whether ``post`` follows from them, as far as that is known."""
-    program = ground.program
-    if not has_assertions(program) or not _judges_the_end_only(program):
+def following_rules(ground: GroundProgram, deadline: Deadline) -> dict[int, bool | None]:
+    """Return for the rules of ``pre``, by number, whether ``post`` follows from them.
+
+    None where it seems so, and was not found out; a rule of which nothing is known is left out.
+    """
+    if not has_assertions(ground.program):
         return {}
-    kept = assertion_definitions(program)
-    values = _column_values(ground, kept)
+    free = _FreeProtocol(ground, deadline)
+    found: dict[int, bool | None] = {n: False for n in free.promising if free.is_evidently_breakable(n)}
     try:
-        # Two values of a column and crashes at the start are mostly enough to break what can be, and soon tried.
-        short = replace(ground.spec, eot=min(2, ground.spec.eot))
-        found = _unbreakable_rules(ground, short, kept, _domain(ground, kept, values, 2), deadline)
-        if any(found.values()):
-            found = _unbreakable_rules(ground, ground.spec, kept, _domain(ground, kept, values, None), deadline)
-        return found
+        found |= free.unbreakable_rules(
+            free.few_values(1), free.soon, [n for n in free.promising if n not in found]
+        )
+        for fresh in (2, None):
+            suspected = [n for n, follows in found.items() if follows is not False]
+            if not suspected:
+                break
+            domain, eot = (free.few_values(fresh), free.soon) if fresh else (free.more_values(), ground.spec.eot)
+            found |= dict.fromkeys(suspected) | free.unbreakable_rules(domain, eot, suspected)
     except ProgramError:  # free rows may lead to arithmetic that the protocol never does
-        return {}
+        return {n: follows for n, follows in found.items() if follows is False}
+    return found
 
 
-def _rules(program: Program, kept: frozenset[str]) -> list[Rule]:
-    return [rule for rule in program.rules if rule.relation in kept]
+class _FreeProtocol:
+    """The assertions of a program, about a protocol that may do anything."""
+
+    def __init__(self, ground: GroundProgram, deadline: Deadline) -> None:
+        self._ground = ground
+        self._deadline = deadline
+        self._kept = assertion_definitions(ground.program)
+        self._numbers = [n for n, rule in enumerate(ground.program.rules) if rule.relation in self._kept]
+        self._rules = [ground.program.rules[number] for number in self._numbers]
+        read = dict.fromkeys(p.relation for rule in self._rules for p in rule.premises)
+        self._free = [relation for relation in read if relation not in self._kept and relation != CRASH]
+        self._groups = _joined_groups([group for rule in self._rules for group in _compared(rule)])
+
+    # -- at a glance -----------------------------------------------------------------------------------------
+
+    def is_evidently_breakable(self, number: int) -> bool:
+        """Whether ``post`` needs a relation that the rule does not look at, and that may as well be empty."""
+        rule = self._rule(number)
+        looked_at = self._behind([p.relation for p in rule.premises])
+        matching = [r for r in self._rules if r.relation == POST and _can_match(rule, r) and not persists(r)]
+        unseen = [relation for relation in self._free if relation not in looked_at]
+        given = any(fact.relation == POST for fact in self._ground.program.facts)
+        return not given and all(any(p.relation in unseen for p in r.positive) for r in matching)
+
+    def _behind(self, relations: Sequence[str]) -> set[str]:
+        """Return these relations and those that they are defined by."""
+        found = list(dict.fromkeys(relations))
+        for relation in found:
+            for rule in self._rules:
+                if rule.relation == relation:
+                    found += [p.relation for p in rule.premises if p.relation not in found]
+        return set(found)
+
+    # -- questions -------------------------------------------------------------------------------------------
+
+    def unbreakable_rules(self, domain: _Domain | None, eot: int, asked: Sequence[int]) -> dict[int, bool]:
+        """Ask for a choice of rows under which a rule of ``pre`` applies and ``post`` does not.
+
+        A rule that applies under none of them, because there is not the time, say, is left out.
+        """
+        if domain is None or not asked:
+            return {}
+        spec = replace(self._ground.spec, crashes=len(self._ground.spec.nodes), eff=0, delays=0)
+        spec = replace(spec, eot=eot)
+        plain = [n for n in asked if not self._rule(n).aggregates and not self._remembers]
+        found = self._ask(spec, domain, plain)
+        for number in asked:
+            if number not in plain:
+                found |= self._ask(spec, domain, [number], alone=True)
+        return {index: when is Occurrence.NEVER for index, when in found.items() if when is not Occurrence.UNKNOWN}
+
+    @property
+    def promising(self) -> list[int]:
+        """The rules of ``pre`` that bring about rows of it."""
+        return [n for n in self._numbers if self._rule(n).relation == PRE and not persists(self._rule(n))]
+
+    @property
+    def _remembers(self) -> bool:
+        """Whether the assertions keep rows, so that what was matters as well as what is."""
+        return any(rule.timing is not Timing.SAME for rule in self._rules)
+
+    def _rule(self, number: int) -> Rule:
+        return self._ground.program.rules[number]
+
+    def _ask(
+        self, spec: FailureSpec, domain: _Domain, asked: list[int], *, alone: bool = False
+    ) -> dict[int, Occurrence]:
+        """``alone``: there are no other rules for ``pre``, so that a row of it says which one applies."""
+        if not asked:
+            return {}
+        others = set(self.promising) - set(asked) if alone else set()
+        numbers = [n for n in self._numbers if n not in others]
+        original = self._ground.program
+        facts = [fact for fact in original.facts if fact.relation == POST or (fact.relation == PRE and not alone)]
+        assertions = Program((*facts, *map(self._rule, numbers)), original.helpers)
+        choices = self._choices(Relations.of(assertions), spec, domain)
+        free = GroundProgram(assertions, spec, expect_outcomes=False, choices=choices, deadline=self._deadline)
+        rules = {n: RuleConditions(free, numbers.index(n)) for n in asked}
+        broken = find_occurrences(
+            free, {n: [rule.promise_broken() if alone else rule.breaks_promise()] for n, rule in rules.items()}
+        )
+        unbroken = [n for n, when in broken.items() if when is Occurrence.NEVER]
+        applies = find_occurrences(free, {n: rules[n].concludes_at_end() for n in unbroken}) if unbroken else {}
+        return {n: when for n, when in broken.items() if applies.get(n) is not Occurrence.NEVER}
+
+    def _choices(self, relations: Relations, spec: FailureSpec, domain: _Domain) -> str:
+        return "\n".join(
+            f"{{ r{relations.number(relation)}({','.join(map(encode_value, row))},{time}) }}."
+            for relation, rows in domain.items()
+            if relation in dict(relations.arities)
+            for row in rows
+            for time in self._times(spec.eot)
+        )
+
+    @property
+    def soon(self) -> int:
+        """A time that can be the end at first: a short one, if rows are free to differ from time to time."""
+        return min(
+            self._ground.spec.eot, max([2, *self._told_times()]) if self._remembers else self._ground.spec.eot
+        )
+
+    def _told_times(self) -> list[int]:
+        """Return the times that the assertions look at by their number."""
+        return [p.at for rule in self._rules for p in rule.premises if isinstance(p.at, int)]
+
+    def _times(self, eot: int) -> Sequence[int]:
+        """Return the times at which rows matter: mostly the end alone."""
+        if self._remembers:
+            return range(1, eot + 1)
+        return sorted({eot, *(time for time in self._told_times() if 1 <= time <= eot)})
+
+    # -- values ----------------------------------------------------------------------------------------------
+
+    def few_values(self, fresh: int) -> _Domain | None:
+        """Return rows of constants, two nodes, and so many values that nobody has."""
+        return self._domain(fresh, self.soon)
+
+    def more_values(self) -> _Domain | None:
+        """Return rows with what the protocol has, too; without that, where it can make no difference."""
+        found = self._domain(_MORE_FRESH, self._ground.spec.eot, occurring=True)
+        if found is None and not any(r.aggregates or r.comparisons or r.calls for r in self._rules):
+            found = self._domain(_MORE_FRESH, self._ground.spec.eot)
+        return found
+
+    def _domain(self, fresh: int, eot: int, *, occurring: bool = False) -> _Domain | None:
+        """Return the rows that the free relations may have; None if there are too many."""
+        values: dict[_Column, list[Value]] = {}
+        for group in self._groups:
+            values |= dict.fromkeys(group, self._values(group, fresh, occurring=occurring))
+        domain: dict[str, list[tuple[Value, ...]]] = {}
+        most = _MOST_OCCURRING_ROWS if occurring else _MOST_FREE_ROWS
+        times = len(self._times(eot))
+        for relation in self._free:
+            places = [(relation, k) for k in range(self._ground.encoding.relations.arity(relation))]
+            columns = [values.get(p) or self._values({p}, fresh, occurring=occurring) for p in places]
+            if (prod(map(len, columns)) + sum(map(len, domain.values()))) * times > most:
+                return None
+            domain[relation] = list(product(*columns))
+        return domain
+
+    def _values(self, group: Collection[_Column], fresh: int, *, occurring: bool) -> list[Value]:
+        found: set[Value] = {v for rule in self._rules for column, v in _constants(rule) if column in group}
+        if any(column == 0 and relation in self._free for relation, column in group):  # places are nodes
+            nodes = self._ground.spec.nodes
+            return sorted(found.union(nodes if occurring else nodes[:2]), key=repr)
+        there: set[Value] = {value for column in group for value in self._occurring.get(column, ())}
+        numbers = [value for value in {*found, *there} if isinstance(value, int)]
+        kinds = [self._columns.at(*column) for column in sorted(group)]
+        if any(kind.has_numbers for kind in kinds):
+            found.update(max(numbers, default=0) + k for k in range(1, fresh + 1))
+            found.add(min(numbers, default=0) - 1)
+        if any(kind.has_names for kind in kinds):
+            found.update(f"value {k}" for k in range(1, fresh + 1))
+        return sorted({*found, *there} if occurring else found, key=repr)
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return Columns(self._ground.program, others=ANYTHING)
+
+    @cached_property
+    def _occurring(self) -> dict[_Column, set[Value]]:
+        """The values that the protocol has at the end, in the columns of what the assertions read."""
+        values: dict[_Column, set[Value]] = {}
+        for relation in self._free:
+            for row in self._ground.possible_rows(relation, self._ground.spec.eot):
+                for k, value in enumerate(row):
+                    values.setdefault((relation, k), set()).add(value)
+        return values
 
 
-def _judges_the_end_only(program: Program) -> bool:
-    """Whether the assertions look at one time: a history of free rows would be too large a domain."""
-    kept = assertion_definitions(program)
-    timeless = all(
-        rule.timing is Timing.SAME and all(p.at is None for p in rule.premises) for rule in _rules(program, kept)
-    )
-    return timeless and not any(fact.relation in (PRE, POST) for fact in program.facts)
-
-
-def _unbreakable_rules(
-    ground: GroundProgram, spec: FailureSpec, kept: frozenset[str], domain: _Domain | None, deadline: Deadline
-) -> dict[int, bool]:
-    """Ask for a choice of rows under which a rule of ``pre`` applies and ``post`` does not."""
-    if domain is None:
-        return {}
-    original = ground.program
-    numbers = [index for index, rule in enumerate(original.rules) if rule.relation in kept]
-    assertions = Program(tuple(original.rules[index] for index in numbers), original.helpers)
-    relations = Relations.of(assertions)
-    choices = "\n".join(
-        f"{{ r{relations.number(relation)}({','.join(map(encode_value, row))},{spec.eot}) }}."
-        for relation, rows in domain.items()
-        for row in rows
-    )
-    anything = replace(spec, crashes=len(spec.nodes), eff=0, delays=0)
-    free = GroundProgram(assertions, anything, expect_outcomes=False, choices=choices, deadline=deadline)
-    found = find_occurrences(
-        free,
-        {
-            numbers[index]: [RuleConditions(free, index).breaks_promise()]
-            for index, rule in enumerate(assertions.rules)
-            if rule.relation == PRE and not rule.aggregates
-        },
-    )
-    return {index: when is Occurrence.NEVER for index, when in found.items() if when is not Occurrence.UNKNOWN}
-
-
-def _domain(
-    ground: GroundProgram, kept: frozenset[str], values: Mapping[_Column, set[Value]], most: int | None
-) -> _Domain | None:
-    """Return the rows that the free relations may have, with ``most`` values a column; None if too many."""
-    relations = ground.encoding.relations
-    read = dict.fromkeys(p.relation for rule in _rules(ground.program, kept) for p in rule.premises)
-    domain: dict[str, list[tuple[Value, ...]]] = {}
-    for relation in (r for r in read if r not in kept and r != CRASH):
-        places = [(relation, k) for k in range(relations.arity(relation))]
-        columns = [sorted(values.get(place, ()), key=repr)[:most] for place in places]
-        size = prod(map(len, columns))
-        if size == 0 or size + sum(map(len, domain.values())) > _MOST_FREE_ROWS:
-            return None
-        domain[relation] = list(product(*columns))
-    return domain
-
-
-def _column_values(ground: GroundProgram, kept: frozenset[str]) -> dict[_Column, set[Value]]:
-    """Return for every column the values that occur in it or in a column that it is compared with."""
-    values: dict[_Column, set[Value]] = {}
-    rules = _rules(ground.program, kept)
-    for relation in dict.fromkeys(p.relation for rule in rules for p in rule.premises if p.relation != CRASH):
-        for row in ground.possible_rows(relation, ground.spec.eot):
-            for k, value in enumerate(row):
-                values.setdefault((relation, k), set()).add(value)
-    for rule in rules:
-        for column, constant in _constants(rule):
-            values.setdefault(column, set()).add(constant)
-    groups = [group for rule in rules for group in _compared(rule)]
-    changed = True
-    while changed:
-        changed = False
-        for group in groups:
-            union = set().union(*(values.get(column, set()) for column in group))
-            for column in group:
-                if values.setdefault(column, set()) != union:
-                    values[column] = set(union)
-                    changed = True
-    return values
+def _can_match(one: Rule, other: Rule) -> bool:
+    """Whether the heads do not say different constants."""
+    pairs = zip(one.args, other.args, strict=True)
+    return not any(isinstance(a, Const) and isinstance(b, Const) and a != b for a, b in pairs)
 
 
 def _constants(rule: Rule) -> Iterator[tuple[_Column, Value]]:
@@ -140,14 +247,23 @@ def _constants(rule: Rule) -> Iterator[tuple[_Column, Value]]:
                 yield (premise.relation, k), arg.value
 
 
-def _compared(rule: Rule) -> list[list[_Column]]:
+def _compared(rule: Rule) -> list[set[_Column]]:
     """Return the columns of the rule that share a variable."""
-    found: dict[Var, list[_Column]] = {}
+    found: dict[Var, set[_Column]] = {}
     for premise in rule.premises:
         for k, arg in enumerate(premise.args):
             if isinstance(arg, Var):
-                found.setdefault(arg, []).append((premise.relation, k))
+                found.setdefault(arg, set()).add((premise.relation, k))
     for k, head in enumerate(rule.args):
         if isinstance(head, Var):
-            found.setdefault(head, []).append((rule.relation, k))
+            found.setdefault(head, set()).add((rule.relation, k))
     return list(found.values())
+
+
+def _joined_groups(groups: Iterable[set[_Column]]) -> list[frozenset[_Column]]:
+    """Return the groups of columns that are compared, if only by way of others."""
+    joined: list[set[_Column]] = []
+    for group in groups:
+        apart = [other for other in joined if not other & group]
+        joined = [*apart, group.union(*(other for other in joined if other & group))]
+    return [frozenset(group) for group in joined]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clew.program.checks import assertion_relations
-from clew.program.ir import Program, Timing
-from clew.program.outcomes import POST, PRE
+from clew.program.ir import CRASH, Program, Timing
+from clew.program.outcomes import POST, PRE, stated_outcomes
 
 
 def assertion_definitions(program: Program) -> frozenset[str]:
@@ -27,3 +27,15 @@ def assertion_definitions(program: Program) -> frozenset[str]:
         if not defining & readers:
             return defining | {PRE, POST}
         defining -= readers
+
+
+def rests_on_messages(program: Program) -> bool:
+    """Whether a message or a crash can have a part in what must hold."""
+    behind = [*stated_outcomes(program), POST]
+    for relation in behind:
+        for rule in program.rules:
+            if rule.relation == relation:
+                if rule.timing is Timing.ASYNC:
+                    return True
+                behind += dict.fromkeys(p.relation for p in rule.premises if p.relation not in behind)
+    return CRASH in behind
