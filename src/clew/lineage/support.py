@@ -2,11 +2,14 @@
 
 For a goal that held, a gate says why: a rule that fired, all of whose premises keep holding.  For an atom
 that did not hold (a negated premise), ``Negation`` says how its staying away is explained.
+
+What the ``pre`` of a goal implies needs no support, so a gate that rests on it is a promise only while that
+``pre`` holds, and belongs to that goal.  All other gates are built once for all goals of the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from clew.engine.atoms import GroundRule
@@ -63,7 +66,8 @@ class Supports:
         self._faults = faults
         self._negation = negation
         self._reach = reach
-        self._gates: dict[_Node, int] = {}
+        self._gates: dict[_Node, int] = {}  # of the goal that is being explained
+        self._shared: dict[_Node, int] = {}
 
     def goals(self) -> Mapping[Violation, int]:
         """For each violation that did not happen, a gate that keeps it from happening."""
@@ -74,11 +78,31 @@ class Supports:
 
     def _goal_gate(self, atom: int) -> int:
         """Why the violation cannot happen *while its* ``pre`` *holds*: what that implies needs no support."""
-        self._gates = {}
+        given: Mapping[int, bool] = {}
+        on_pre: Container[int] | None = ()
         if self._blocked_by_post_only(atom):
             given = self._graph.given_with(atom)
-            self._gates.update({a: ALWAYS for a, holds in given.items() if (a in self._true) == holds})
-        return build(atom, self._gates, self._plan)
+            on_pre = self._resting_on_pre(atom)
+        self._gates = self._independent(self._shared, on_pre)
+        self._gates.update({a: ALWAYS for a, holds in given.items() if (a in self._true) == holds})
+        gate = build(atom, self._gates, self._plan)
+        self._shared.update(self._independent(self._gates, on_pre))
+        return gate
+
+    def _resting_on_pre(self, goal: int) -> Container[int] | None:
+        """Return the atoms that rest on what is given; None where ``Reach`` explains by the program text."""
+        return self._graph.resting_on_given(goal) if self._negation is Negation.EXACT else None
+
+    def _independent(self, gates: Mapping[_Node, int], on_pre: Container[int] | None) -> dict[_Node, int]:
+        """Return the gates that mean the same for a goal on whose ``pre`` these atoms rest; None: no gate does."""
+        if on_pre is None:
+            return {}
+        # Atoms on a cycle lead to each other, so either all of them rest on ``pre`` or none does.
+        return {
+            node: gate
+            for node, gate in gates.items()
+            if (min(node.atoms) if isinstance(node, _Unfounded) else node) not in on_pre
+        }
 
     def _blocked_by_post_only(self, atom: int) -> bool:
         """Whether ``pre`` held, so that it was ``post`` that prevented the violation."""
