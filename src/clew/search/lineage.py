@@ -6,9 +6,8 @@ making that goal's violation impossible.  A run that fails is a counterexample; 
 certificate, because a support that is not cut is a proof that the outcome is good.
 
 Candidates come smallest first, so that the first counterexample is a smallest one.  Where many faults have to
-come together, it is this that costs the time, not the supports, and a certificate does not need it: when a
-smallest candidate has become hard to find, any candidate will do until a run fails.  From then on, there is a
-counterexample, and only smaller sets are of interest.
+come together, this is what costs the time, and a certificate does not need it: when a smallest candidate has
+become hard to find, any candidate will do until a run fails.  From then on, only smaller sets are of interest.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from clew.violation import Violation
 
 #: How hard to look for a smallest candidate, in conflicts of the solver: the same on every machine.  The programs
 #: of the papers need at most 366, ack-deliv within Figure 11 1,242, with five nodes as many as 27,000.
-_MOST_CONFLICTS = 2_000
+MOST_CONFLICTS = 2_000
 
 
 def search(
@@ -35,9 +34,10 @@ def search(
     *,
     find_all: bool = False,
     symmetric: SymmetricSystem | None = None,
+    most_conflicts: int = MOST_CONFLICTS,
 ) -> str | None:
     """Alternate until a counterexample is found (or all are) or no candidate is left."""
-    hypotheses = _Hypotheses(system, symmetric, ledger.deadline)
+    hypotheses = _Hypotheses(system, symmetric, ledger.deadline, most_conflicts)
     try:
         return _alternate(system, hypotheses, ledger, find_all=find_all)
     finally:
@@ -54,14 +54,14 @@ def _alternate(system: TracedSystem, hypotheses: _Hypotheses, ledger: Ledger, *,
             run = system.trace(candidate)
             ledger.after_run(run)
             complete = complete and run.complete
-            if run.violations and not hypotheses.smallest_first:
-                larger = run
-                hypotheses.insist_on_smallest(below=None if find_all else len(candidate))
-            elif run.violations:
+            if run.violations and hypotheses.is_smallest:
                 ledger.record(run)
                 if not find_all:
                     return None
                 hypotheses.exclude_supersets(candidate)
+            elif run.violations:
+                larger = run
+                hypotheses.expect_smaller(None if find_all else len(candidate))
             hypotheses.learn(run, exclude=run is not larger)
             ledger.tell("choosing faults")
             candidate = hypotheses.next_candidate()
@@ -79,16 +79,19 @@ def _alternate(system: TracedSystem, hypotheses: _Hypotheses, ledger: Ledger, *,
 class _Hypotheses:
     """Which goal could still be violated by which faults, after what the runs have shown."""
 
-    def __init__(self, system: TracedSystem, symmetric: SymmetricSystem | None, deadline: Deadline) -> None:
+    def __init__(
+        self, system: TracedSystem, symmetric: SymmetricSystem | None, deadline: Deadline, most_conflicts: int
+    ) -> None:
         self._system = system
         self._symmetric = symmetric
         self._renamings: Sequence[Mapping[Node, Node]] = symmetric.symmetries() if symmetric else ()
         self._renamed_gates: list[dict[int, int]] = [{} for _ in self._renamings]
         self._solver = FaultSolver(system.spec, system.faults, system.circuit, deadline)
         self._violated: dict[Violation, int] = {}
-        self._most_conflicts: int | None = _MOST_CONFLICTS
+        self._most_conflicts: int | None = most_conflicts
         self._below: int | None = None
-        self.smallest_first = True
+        self._by_size = True
+        self.is_smallest = True  # the latest candidate is known to be
         # "One of the known goals is violated, or one still to be introduced": assumed false is the latter.
         self._other_goal = self._solver.new_variable()
         self._solver.require(self._other_goal)
@@ -97,21 +100,24 @@ class _Hypotheses:
         self._solver.close()
 
     def next_candidate(self) -> FaultSet | None:
-        """Return faults that could violate a goal; a smallest set while ``smallest_first``."""
-        if self.smallest_first:
+        """Return faults that could violate a goal: a smallest set, unless that is hard to find."""
+        possible = [-self._other_goal]
+        if self._by_size:
             try:
-                return self._solver.smallest(
-                    [-self._other_goal], below=self._below, most_conflicts=self._most_conflicts
-                )
+                self.is_smallest = True
+                return self._solver.smallest(possible, self._below, self._most_conflicts)
             except TooManyConflictsError:
-                self.smallest_first = False
-        return self._solver.any_size([-self._other_goal])
+                # While nothing has failed, a certificate is likely, and the next size would be as hard.
+                self._by_size = self._below is not None
+        self.is_smallest = False
+        return self._solver.any_size(possible, self._below)
 
-    def insist_on_smallest(self, below: int | None) -> None:
-        """From now on, return nothing but smallest candidates, with fewer faults than ``below``, at any cost."""
-        self.smallest_first = True
-        self._most_conflicts = None
-        self._below = below
+    def expect_smaller(self, size: int | None) -> None:
+        """Look for sets smaller than one that failed; None: for all minimal sets, whatever the effort."""
+        self._by_size = True
+        self._below = size
+        if size is None:
+            self._most_conflicts = None
 
     def learn(self, run: TracedRun, *, exclude: bool) -> None:
         """Every support that this run showed must be cut from now on; ``exclude``: it is not to be run again."""

@@ -68,7 +68,7 @@ class FaultSolver:
         return self._variables[fault]
 
     def smallest(
-        self, assumptions: Iterable[int], *, below: int | None = None, most_conflicts: int | None = None
+        self, assumptions: Iterable[int], below: int | None = None, most_conflicts: int | None = None
     ) -> FaultSet | None:
         """Return a fault set of least size that meets all requirements, if that is less than ``below``.
 
@@ -85,16 +85,22 @@ class FaultSolver:
                 self._size += 1
         return None
 
-    def any_size(self, assumptions: Iterable[int]) -> FaultSet | None:
-        """Return a fault set that meets all requirements, whatever its size."""
+    def any_size(self, assumptions: Iterable[int], below: int | None = None) -> FaultSet | None:
+        """Return a fault set of any size less than ``below`` that meets all requirements."""
+        if below == 0:
+            return None
+        assumed = [*assumptions, *(() if below is None else self._at_most(below - 1))]
         with self._deadline.watching(self._solver.interrupt):
-            return self._solution() if self._solve(list(assumptions)) else None
+            return self._solution() if self._solve(assumed) else None
 
     def _solution(self) -> FaultSet:
-        true = set(self._solver.get_model())
+        # Faults have the first variables; those that came later cannot happen.
+        true = set(self._solver.get_model()[: self._counted])
         return FaultSet.of(f for f, variable in self._variables.items() if variable in true)
 
     def _solve(self, assumptions: list[int], most_conflicts: int | None = None) -> bool:
+        if most_conflicts == 0:  # which python-sat would take for no limit
+            raise TooManyConflictsError
         self._solver.conf_budget(_UNLIMITED if most_conflicts is None else most_conflicts)
         effort = self._deadline.effort
         if effort:
