@@ -39,16 +39,32 @@ def _exact(program: Program, spec: FailureSpec) -> Findings:
     return conduct(lambda book: exact.search(Model(program, spec), book, find_all=True), Ledger())
 
 
+def _exact_first(program: Program, spec: FailureSpec) -> Findings:
+    return conduct(lambda book: exact.search(Model(program, spec), book), Ledger())
+
+
 def _exhaustive(program: Program, spec: FailureSpec, *, symmetry: bool = False) -> Findings:
     system = Model(program, spec)
     symmetric = system if symmetry else None
     return conduct(lambda book: exhaustive.search(system, book, find_all=True, symmetric=symmetric), Ledger())
 
 
-def _lineage(program: Program, spec: FailureSpec, negation: Negation, *, symmetry: bool = False) -> Findings:
+def _lineage(
+    program: Program,
+    spec: FailureSpec,
+    negation: Negation,
+    *,
+    symmetry: bool = False,
+    find_all: bool = True,
+    most_conflicts: int = lineage.MOST_CONFLICTS,
+) -> Findings:
     system = _Watched(program, spec, negation)
     symmetric = system if symmetry else None
-    return conduct(lambda book: lineage.search(system, book, find_all=True, symmetric=symmetric), Ledger())
+
+    def search(book: Ledger) -> str | None:
+        return lineage.search(system, book, find_all=find_all, symmetric=symmetric, most_conflicts=most_conflicts)
+
+    return conduct(search, Ledger())
 
 
 def _fault_sets(findings: Findings) -> set[FaultSet]:
@@ -89,7 +105,7 @@ def test_exact_finds_exactly_the_minimal_counterexamples_of_exhaustive(
 @given(problems())
 def test_the_exact_counterexample_has_the_fewest_faults(problem: tuple[Program, FailureSpec]) -> None:
     oracle = _exhaustive(*problem)
-    first = conduct(lambda book: exact.search(Model(*problem), book), Ledger())
+    first = _exact_first(*problem)
     assert [len(c.faults) for c in first.counterexamples] == [
         min(len(c.faults) for c in oracle.counterexamples) for _ in first.counterexamples
     ]
@@ -103,6 +119,29 @@ def test_lineage_finds_exactly_the_minimal_counterexamples_of_exhaustive(
 ) -> None:
     oracle = _exhaustive(*problem)
     found = _lineage(*problem, negation)
+    assert found.answer is oracle.answer
+    assert _fault_sets(found) == _fault_sets(oracle)
+
+
+@pytest.mark.parametrize("negation", [Negation.EXACT, Negation.CONSERVATIVE])
+@pytest.mark.parametrize("symmetry", [False, True])
+@given(problem=problems(), most_conflicts=st.integers(0, 4))
+def test_candidates_of_any_size_lead_to_a_smallest_counterexample_too(
+    negation: Negation, symmetry: bool, problem: tuple[Program, FailureSpec], most_conflicts: int
+) -> None:
+    """Generated programs are never hard for the solver: here it gives up after the first few conflicts."""
+    fewest = {len(c.faults) for c in _exact_first(*problem).counterexamples}
+    found = _lineage(*problem, negation, symmetry=symmetry, find_all=False, most_conflicts=most_conflicts)
+    assert {len(c.faults) for c in found.counterexamples} == fewest
+    assert found.answer is (Answer.COUNTEREXAMPLE if fewest else Answer.CERTIFIED)
+
+
+@given(problem=problems(), most_conflicts=st.integers(0, 4))
+def test_candidates_of_any_size_lead_to_all_minimal_counterexamples_too(
+    problem: tuple[Program, FailureSpec], most_conflicts: int
+) -> None:
+    oracle = _exhaustive(*problem)
+    found = _lineage(*problem, Negation.EXACT, most_conflicts=most_conflicts)
     assert found.answer is oracle.answer
     assert _fault_sets(found) == _fault_sets(oracle)
 

@@ -129,6 +129,54 @@ def test_a_budget_of_runs_is_kept() -> None:
     assert found.reason == "the limit of 2 runs was reached"
 
 
+@dataclass
+class Doorbell:
+    """It rings unless one wire is cut, or both others are; here the solver prefers to cut two."""
+
+    spec: FailureSpec = field(default_factory=lambda: FailureSpec(("bell", "a", "b"), eot=4, eff=4, crashes=0))
+    faults: Sequence[Fault] = (Loss("bell", "a", 1), Loss("bell", "a", 2), Loss("bell", "a", 3))
+    circuit: Circuit = field(default_factory=Circuit)
+    hazards: Mapping[Violation, int] = field(default_factory=dict)
+    ran: list[FaultSet] = field(default_factory=list)
+
+    def run(self, faults: FaultSet) -> Run:
+        one, two, three = (fault in faults for fault in self.faults)
+        return Run(faults, (ASLEEP,) if one or (two and three) else ())
+
+    def trace(self, faults: FaultSet) -> TracedRun:
+        self.ran.append(faults)
+        one, two, three = map(self.circuit.absent, self.faults)
+        violations = self.run(faults).violations
+        gate = self.circuit.all_of([one, self.circuit.any_of([two, three])])
+        return TracedRun(faults, violations, {} if violations else {ASLEEP: gate}, complete=True)
+
+
+def test_a_failing_run_with_more_faults_than_needed_leads_to_a_smallest_one() -> None:
+    system = Doorbell()
+    one, two, three = system.faults
+    found = conduct(lambda book: lineage.search(system, book, most_conflicts=0), Ledger())
+    assert system.ran == [FaultSet(), FaultSet((two, three)), FaultSet((one,))]
+    assert [c.faults for c in found.counterexamples] == [FaultSet((one,))]
+    assert (found.answer, found.reason) == (Answer.COUNTEREXAMPLE, None)
+
+
+def test_a_failing_run_with_more_faults_than_needed_is_kept_when_the_budget_is_used_up() -> None:
+    system = Doorbell()
+    found = conduct(lambda book: lineage.search(system, book, most_conflicts=0), Ledger(max_runs=2))
+    assert [c.faults for c in found.counterexamples] == [FaultSet(tuple(system.faults[1:]))]
+    assert (found.answer, found.runs) == (Answer.COUNTEREXAMPLE, 2)
+    assert found.reason == "the limit of 2 runs was reached; fewer faults may do"
+
+
+def test_all_minimal_counterexamples_are_listed_by_size_after_one_that_was_found_too_early() -> None:
+    system = Doorbell()
+    one, two, three = system.faults
+    found = conduct(lambda book: lineage.search(system, book, find_all=True, most_conflicts=0), Ledger())
+    both = FaultSet((two, three))
+    assert system.ran == [FaultSet(), both, FaultSet((one,)), both]
+    assert [c.faults for c in found.counterexamples] == [FaultSet((one,)), both]
+
+
 def test_random_draws_the_same_for_the_same_seed_and_proves_nothing() -> None:
     def draw(seed: int) -> list[str]:
         system = pager(eff=3, crashes=1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.lineage.circuit import Circuit
-from clew.search.sat import FaultSolver
+from clew.search.sat import FaultSolver, TooManyConflictsError
 
 SPEC = FailureSpec(("a", "b"), eot=3, eff=3, crashes=1, delays=1)
 FAULTS: list[Fault] = [
@@ -62,6 +62,30 @@ def test_a_smallest_admissible_fault_set_that_meets_or_avoids_a_gate(
     else:
         assert found in wanted
         assert len(found) == min(map(len, wanted))
+
+
+@given(built=gates(), below=st.integers(0, 4))
+def test_any_fault_set_below_a_size_is_found_if_there_is_one(built: tuple[Circuit, int], below: int) -> None:
+    circuit, gate = built
+    wanted = [f for f in admissible() if len(f) < below and circuit.evaluate(gate, f)]
+    solver = FaultSolver(SPEC, FAULTS, circuit)
+    solver.require(solver.implies(gate))
+    found = solver.any_size([], below)
+    assert found in wanted if wanted else found is None
+    least = solver.smallest([], below)
+    solver.close()
+    assert least in wanted if wanted else least is None
+    assert least is None or len(least) == min(map(len, wanted))
+
+
+def test_a_size_that_takes_too_many_conflicts_is_given_up_and_can_be_asked_for_again() -> None:
+    solver = FaultSolver(SPEC, FAULTS, Circuit())
+    solver.require(*(solver.happens(f) for f in FAULTS))
+    with pytest.raises(TooManyConflictsError):
+        solver.smallest([], most_conflicts=0)
+    found = solver.smallest([])
+    solver.close()
+    assert found is not None and len(found) == 1
 
 
 def test_every_admissible_set_comes_once_and_by_size() -> None:

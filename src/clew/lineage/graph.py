@@ -43,7 +43,8 @@ class RuleGoalGraph:
         }
         self._components = components(self.atoms, self._successors.__getitem__)
         self.cycles = self._find_cycles()
-        self.given_with = cache(self._find_given)  # asked for every goal in every run
+        self.given_with = cache(self._find_given)  # asked for every goal in every run, like the next
+        self.resting_on_given = cache(self._find_resting_on_given)
 
     def rules_for(self, atom: int) -> Sequence[GroundRule]:
         return self._rules.get(atom, ())
@@ -95,6 +96,29 @@ class RuleGoalGraph:
             if literal > 0:
                 work.extend(b for rule in self._only_rule(atom) for b in rule.body)
         return given
+
+    def _find_resting_on_given(self, goal: int) -> frozenset[int]:
+        """Return what is given with the goal, and every atom whose lineage can lead there.
+
+        What faults alone determine is explained by the faults, whatever is given, so the lineage ends there.
+        """
+        found = set(self.given_with(goal))
+        work = list(found)
+        while work:
+            for atom in self._predecessors[work.pop()]:
+                if atom not in found and atom not in self.fault_determined:
+                    found.add(atom)
+                    work.append(atom)
+        return frozenset(found)
+
+    @cached_property
+    def _predecessors(self) -> dict[int, list[int]]:
+        """The heads of the rules in whose bodies an atom stands."""
+        found: dict[int, list[int]] = {atom: [] for atom in self.atoms}
+        for atom, successors in self._successors.items():
+            for successor in successors:
+                found[successor].append(atom)
+        return found
 
     def _only_rule(self, atom: int) -> Sequence[GroundRule]:
         rules = self.rules_for(atom)

@@ -2,11 +2,14 @@
 
 For a goal that held, a gate says why: a rule that fired, all of whose premises keep holding.  For an atom
 that did not hold (a negated premise), ``Negation`` says how its staying away is explained.
+
+What the ``pre`` of a goal implies needs no support, so a gate that rests on it is a promise only while that
+``pre`` holds, and belongs to that goal.  All other gates are built once for all goals of the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from clew.engine.atoms import GroundRule
@@ -41,6 +44,32 @@ _Node = int | _Absence | _Unfounded
 _Plan = tuple[list[_Node], Callable[[], int]]
 
 
+class _Gates:
+    """Gates as one goal sees them: its own for what rests on its ``pre``, and those that all goals share."""
+
+    def __init__(self, shared: dict[_Node, int], own: dict[_Node, int], on_pre: Container[int] | None) -> None:
+        """``on_pre``: the atoms that rest on the goal's ``pre``; None if unknown, and then no gate is shared."""
+        self._shared = shared
+        self._own = own
+        self._on_pre = on_pre
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._holding(node)
+
+    def __getitem__(self, node: _Node) -> int:
+        return self._holding(node)[node]
+
+    def __setitem__(self, node: _Node, gate: int) -> None:
+        self._holding(node)[node] = gate
+
+    def _holding(self, node: object) -> dict[_Node, int]:
+        if self._on_pre is None:
+            return self._own
+        # Atoms on a cycle lead to each other, so either all of them rest on ``pre`` or none does.
+        atom = min(node.atoms) if isinstance(node, _Unfounded) else node
+        return self._own if atom in self._on_pre else self._shared
+
+
 class Supports:
     """The supports of one execution, as gates of a circuit."""
 
@@ -63,7 +92,8 @@ class Supports:
         self._faults = faults
         self._negation = negation
         self._reach = reach
-        self._gates: dict[_Node, int] = {}
+        self._shared: dict[_Node, int] = {}
+        self._gates = _Gates(self._shared, {}, ())  # as the goal sees them that is being explained
 
     def goals(self) -> Mapping[Violation, int]:
         """For each violation that did not happen, a gate that keeps it from happening."""
@@ -74,11 +104,17 @@ class Supports:
 
     def _goal_gate(self, atom: int) -> int:
         """Why the violation cannot happen *while its* ``pre`` *holds*: what that implies needs no support."""
-        self._gates = {}
+        self._gates = _Gates(self._shared, {}, ())
         if self._blocked_by_post_only(atom):
             given = self._graph.given_with(atom)
-            self._gates.update({a: ALWAYS for a, holds in given.items() if (a in self._true) == holds})
-        return build(atom, self._gates, self._plan)
+            own: dict[_Node, int] = {a: ALWAYS for a, holds in given.items() if (a in self._true) == holds}
+            self._gates = _Gates(self._shared, own, self._resting_on_pre(atom))
+        root: _Node = atom
+        return build(root, self._gates, self._plan)
+
+    def _resting_on_pre(self, goal: int) -> Container[int] | None:
+        """Return the atoms that rest on what is given; None where ``Reach`` explains by the program text."""
+        return self._graph.resting_on_given(goal) if self._negation is Negation.EXACT else None
 
     def _blocked_by_post_only(self, atom: int) -> bool:
         """Whether ``pre`` held, so that it was ``post`` that prevented the violation."""

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 N = TypeVar("N", bound=Hashable)
+K = TypeVar("K", contravariant=True)
 
 
-def build(root: N, gates: dict[N, int], plan: Callable[[N], tuple[Sequence[N], Callable[[], int]]]) -> int:
+class Gates(Protocol[K]):
+    """Gates that have been built, by what they stand for."""
+
+    def __contains__(self, node: object, /) -> bool: ...
+
+    def __getitem__(self, node: K, /) -> int: ...
+
+    def __setitem__(self, node: K, gate: int, /) -> None: ...
+
+
+def build(root: N, gates: Gates[N], plan: Callable[[N], tuple[Sequence[N], Callable[[], int]]]) -> int:
     """The gate of ``root``; ``plan`` says what a node needs first and how its gate follows from that."""
     work = [root]
     finish: dict[N, Callable[[], int]] = {}

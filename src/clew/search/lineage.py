@@ -1,22 +1,31 @@
 """Lineage-driven fault injection: forward and backward in turn (section 4.3), accumulating.
 
 Forward: run the system.  Backward: every support that the run showed must be cut, now and in every later
-candidate.  The next candidate is a smallest fault set that cuts all supports of some goal in every run so
-far without making that goal's violation impossible.  A run that fails is a counterexample; no candidate left
-is a certificate, because a support that is not cut is a proof that the outcome is good.
+candidate.  The next candidate is a fault set that cuts all supports of some goal in every run so far without
+making that goal's violation impossible.  A run that fails is a counterexample; no candidate left is a
+certificate, because a support that is not cut is a proof that the outcome is good.
+
+Candidates come smallest first, so that the first counterexample is a smallest one.  Where many faults have to
+come together, this is what costs the time, and a certificate does not need it: when a smallest candidate has
+become hard to find, any candidate will do until a run fails.  From then on, only smaller sets are of interest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from clew.errors import BudgetExhaustedError
 from clew.faults import FaultSet, Node
 from clew.interrupt import Deadline
 from clew.search.protocol import SymmetricSystem, TracedRun, TracedSystem
-from clew.search.sat import FaultSolver
+from clew.search.sat import FaultSolver, TooManyConflictsError
 from clew.search.symmetry import rename_fault, rename_faults
 from clew.search.verdict import Ledger
 from clew.violation import Violation
+
+#: How hard to look for a smallest candidate, in conflicts of the solver: the same on every machine.  The programs
+#: of the papers need at most 366, ack-deliv within Figure 11 1,242, with five nodes as many as 27,000.
+MOST_CONFLICTS = 2_000
 
 
 def search(
@@ -25,10 +34,19 @@ def search(
     *,
     find_all: bool = False,
     symmetric: SymmetricSystem | None = None,
+    most_conflicts: int = MOST_CONFLICTS,
 ) -> str | None:
     """Alternate until a counterexample is found (or all are) or no candidate is left."""
-    hypotheses = _Hypotheses(system, symmetric, ledger.deadline)
+    hypotheses = _Hypotheses(system, symmetric, ledger.deadline, most_conflicts)
+    try:
+        return _alternate(system, hypotheses, ledger, find_all=find_all)
+    finally:
+        hypotheses.close()
+
+
+def _alternate(system: TracedSystem, hypotheses: _Hypotheses, ledger: Ledger, *, find_all: bool) -> str | None:
     complete = True
+    larger: TracedRun | None = None  # fails, perhaps with more faults than are needed
     candidate: FaultSet | None = FaultSet()
     try:
         while candidate is not None:
@@ -36,29 +54,44 @@ def search(
             run = system.trace(candidate)
             ledger.after_run(run)
             complete = complete and run.complete
-            if run.violations:
+            if run.violations and hypotheses.is_smallest:
                 ledger.record(run)
                 if not find_all:
                     return None
                 hypotheses.exclude_supersets(candidate)
-            hypotheses.learn(run)
+            elif run.violations:
+                larger = run
+                hypotheses.expect_smaller(None if find_all else len(candidate))
+            hypotheses.learn(run, exclude=run is not larger)
             ledger.tell("choosing faults")
             candidate = hypotheses.next_candidate()
-    finally:
-        hypotheses.close()
+    except BudgetExhaustedError as limit:
+        if larger is None or ledger.counterexamples:
+            raise
+        ledger.record(larger)
+        return f"{limit}; fewer faults may do"
+    if larger is not None and not ledger.counterexamples:
+        ledger.record(larger)
+        return None
     return None if complete else "negated premises were not followed, so faults that matter may be missing"
 
 
 class _Hypotheses:
     """Which goal could still be violated by which faults, after what the runs have shown."""
 
-    def __init__(self, system: TracedSystem, symmetric: SymmetricSystem | None, deadline: Deadline) -> None:
+    def __init__(
+        self, system: TracedSystem, symmetric: SymmetricSystem | None, deadline: Deadline, most_conflicts: int
+    ) -> None:
         self._system = system
         self._symmetric = symmetric
         self._renamings: Sequence[Mapping[Node, Node]] = symmetric.symmetries() if symmetric else ()
         self._renamed_gates: list[dict[int, int]] = [{} for _ in self._renamings]
         self._solver = FaultSolver(system.spec, system.faults, system.circuit, deadline)
         self._violated: dict[Violation, int] = {}
+        self._most_conflicts: int | None = most_conflicts
+        self._below: int | None = None
+        self._by_size = True
+        self.is_smallest = True  # the latest candidate is known to be
         # "One of the known goals is violated, or one still to be introduced": assumed false is the latter.
         self._other_goal = self._solver.new_variable()
         self._solver.require(self._other_goal)
@@ -67,12 +100,30 @@ class _Hypotheses:
         self._solver.close()
 
     def next_candidate(self) -> FaultSet | None:
-        return self._solver.smallest([-self._other_goal])
+        """Return faults that could violate a goal: a smallest set, unless that is hard to find."""
+        possible = [-self._other_goal]
+        if self._by_size:
+            try:
+                self.is_smallest = True
+                return self._solver.smallest(possible, self._below, self._most_conflicts)
+            except TooManyConflictsError:
+                # While nothing has failed, a certificate is likely, and the next size would be as hard.
+                self._by_size = self._below is not None
+        self.is_smallest = False
+        return self._solver.any_size(possible, self._below)
 
-    def learn(self, run: TracedRun) -> None:
-        """Every support that this run showed must be cut from now on."""
+    def expect_smaller(self, size: int | None) -> None:
+        """Look for sets smaller than one that failed; None: for all minimal sets, whatever the effort."""
+        self._by_size = True
+        self._below = size
+        if size is None:
+            self._most_conflicts = None
+
+    def learn(self, run: TracedRun, *, exclude: bool) -> None:
+        """Every support that this run showed must be cut from now on; ``exclude``: it is not to be run again."""
         self._introduce(run.supports)
-        self._exclude_exactly(run.faults)
+        if exclude:
+            self._exclude_exactly(run.faults)
         for goal, gate in run.supports.items():
             self._cut(goal, gate)
             for renaming, known in zip(self._renamings, self._renamed_gates, strict=True):

@@ -1,4 +1,4 @@
-"""An incremental SAT solver over faults that always answers with a smallest solution.
+"""An incremental SAT solver over faults that can answer with a smallest solution.
 
 The only module that talks to python-sat.  Gates of a circuit are translated on demand and one way:
 ``follows(gate)`` gives a literal that is true at least when the gate holds (to forbid it), ``implies(gate)``
@@ -21,6 +21,12 @@ from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, P
 
 #: One that is incremental and can be interrupted.
 _SOLVER = "minisat22"
+#: python-sat's budget of conflicts for "no budget".
+_UNLIMITED = -1
+
+
+class TooManyConflictsError(Exception):
+    """A question took more of the solver's effort than it was allowed."""
 
 
 class FaultSolver:
@@ -61,18 +67,41 @@ class FaultSolver:
             self.require(-variable)
         return self._variables[fault]
 
-    def smallest(self, assumptions: Iterable[int]) -> FaultSet | None:
-        """A fault set of least size that meets all requirements; sizes never fall as requirements grow."""
+    def smallest(
+        self, assumptions: Iterable[int], below: int | None = None, most_conflicts: int | None = None
+    ) -> FaultSet | None:
+        """Return a fault set of least size that meets all requirements, if that is less than ``below``.
+
+        Sizes never fall as requirements grow, so no size is looked at again.  Raise ``TooManyConflictsError`` if
+        one of them takes more conflicts than allowed.
+        """
         assumed = list(assumptions)
         with self._deadline.watching(self._solver.interrupt):
             if not self._solve(assumed):
                 return None
-            while not self._solve([*assumed, *self._at_most(self._size)]):
+            while below is None or self._size < below:
+                if self._solve([*assumed, *self._at_most(self._size)], most_conflicts):
+                    return self._solution()
                 self._size += 1
-        true = set(self._solver.get_model())
+        return None
+
+    def any_size(self, assumptions: Iterable[int], below: int | None = None) -> FaultSet | None:
+        """Return a fault set of any size less than ``below`` that meets all requirements."""
+        if below == 0:
+            return None
+        assumed = [*assumptions, *(() if below is None else self._at_most(below - 1))]
+        with self._deadline.watching(self._solver.interrupt):
+            return self._solution() if self._solve(assumed) else None
+
+    def _solution(self) -> FaultSet:
+        # Faults have the first variables; those that came later cannot happen.
+        true = set(self._solver.get_model()[: self._counted])
         return FaultSet.of(f for f, variable in self._variables.items() if variable in true)
 
-    def _solve(self, assumptions: list[int]) -> bool:
+    def _solve(self, assumptions: list[int], most_conflicts: int | None = None) -> bool:
+        if most_conflicts == 0:  # which python-sat would take for no limit
+            raise TooManyConflictsError
+        self._solver.conf_budget(_UNLIMITED if most_conflicts is None else most_conflicts)
         effort = self._deadline.effort
         if effort:
             self._solver.prop_budget(effort.propagations_left)
@@ -81,8 +110,10 @@ class FaultSolver:
             effort.count(self._new_propagations() // PROPAGATIONS_PER_UNIT)
         if solvable is None:
             self._deadline.check()
-            if effort:
+            if effort and (effort.exhausted or most_conflicts is None):
                 raise EffortExhaustedError(USED_UP)
+            if most_conflicts is not None:
+                raise TooManyConflictsError
             raise AssertionError("the solver stopped without being asked to")
         return solvable
 
