@@ -24,7 +24,9 @@ def test_a_time_limit_while_nodes_are_being_found_gives_an_incomplete_verdict() 
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "incomplete the time limit of 0.3 s ran out\n"
+    assert done.stdout == (
+        "incomplete the time limit of 0.3 s ran out before the nodes were known; name them with --nodes\n"
+    )
 
 
 def test_the_command_still_writes_its_json(tmp_path: Path) -> None:
