@@ -9,19 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from clew.faults import FailureSpec, FaultSet
 from clew.interrupt import Deadline
 from clew.lineage.circuit import ALWAYS, NEVER, Circuit
 from clew.lineage.graph import RuleGoalGraph
 from clew.lineage.negation import Negation
-from clew.lineage.reach import Reach
 from clew.lineage.support import Supports
 from clew.lineage.unfolding import Unfolding
 from clew.model import Model
 from clew.program.ir import Program
 from clew.search.protocol import TracedRun
 from clew.violation import Violation
+
+if TYPE_CHECKING:
+    from clew.lineage.reach import Reach
 
 
 class TracedModel(Model):
@@ -41,7 +44,15 @@ class TracedModel(Model):
         self._negation = negation
         self.graph = RuleGoalGraph(self.ground)
         self._certain = Unfolding(self.graph, self.circuit, on_cycle=NEVER)
-        self._reach = Reach(program, self.graph, self.faults)
+
+    def _reach(self) -> Reach:
+        return self._reached
+
+    @cached_property
+    def _reached(self) -> Reach:
+        from clew.lineage.reach import Reach  # which few programs need: a cold start should not pay for it
+
+        return Reach(self.program, self.graph, self.faults)
 
     @cached_property
     def hazards(self) -> Mapping[Violation, int]:

@@ -6,12 +6,14 @@ rules; those that are left are the ones that can fire in one of the runs and not
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 
 from clew.engine.atoms import GroundRule, LinkAtom, RowAtom, SentAtom, SightingAtom, symbol_values
 from clew.engine.execution import Message
 from clew.engine.ground import GroundProgram
-from clew.faults import FailureSpec, Fault, FaultSet
+from clew.faults import FailureSpec, Fault, FaultSet, Node
 from clew.interrupt import Deadline
 from clew.program.ir import Program, Value, as_place
 from clew.violation import Violation
@@ -36,6 +38,7 @@ class Runs:
         self.fault_atoms: dict[Fault, int] = {fault: ground.fault_atoms[fault] for fault in faults}
         self._open = (*self.rules, *self.fault_atoms.values())
         self._true: dict[FaultSet, frozenset[int]] = {}
+        self._messages: dict[FaultSet, tuple[Message, ...]] = {}
         self._named: dict[int, NamedAtom | None] = {}
 
     @staticmethod
@@ -60,7 +63,17 @@ class Runs:
 
     def messages(self, faults: FaultSet) -> tuple[Message, ...]:
         """The messages of the run with these faults."""
-        return self._ground.messages(faults)
+        if faults not in self._messages:
+            self._messages[faults] = self._ground.messages(faults)
+        return self._messages[faults]
+
+    def may_be_several(self, relation: str, source: Node, target: Node, time: int) -> bool:
+        """Whether more than one row of a relation could be sent there at this time: quickly answered."""
+        return self._possible[relation, source, target, time] > 1
+
+    @cached_property
+    def _possible(self) -> Counter[tuple[str, Node, Node, int]]:
+        return Counter((m.relation, m.source, as_place(m.row[0]), m.time) for m in self._ground.sent_atoms)
 
     def true(self, faults: FaultSet) -> frozenset[int]:
         """Return the atoms that hold under these faults."""

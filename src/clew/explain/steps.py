@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from clew.engine.atoms import LinkAtom, RowAtom, SentAtom, SightingAtom
-from clew.engine.execution import Message, Row, row_key
+from clew.engine.execution import Row, row_key
 from clew.engine.runs import NamedAtom, Runs
 from clew.explain.difference import Link, Reason
-from clew.faults import Delay, Fault, Node
+from clew.faults import Delay, Fault, FaultSet, Node
 from clew.program.ir import as_place
 
 
@@ -57,12 +57,12 @@ class NodeStep(NamedTuple):
 Step = RowStep | MessageStep | NodeStep
 
 
-def steps_of(reason: Reason, fault: Fault, runs: Runs, sent: Iterable[Message]) -> tuple[Step, ...]:
+def steps_of(reason: Reason, fault: Fault, runs: Runs, both: Sequence[FaultSet]) -> tuple[Step, ...]:
     """Return the steps of a reason from a fault to an outcome, in the order of time.
 
-    ``sent``: the messages of both runs.
+    ``both``: the faults of either run that is compared.
     """
-    telling = _Telling(reason, fault, runs, sent)
+    telling = _Telling(reason, fault, runs, both)
     steps = [step for link in reason for step in telling.steps(link)]
     steps.sort(key=_moment)  # rows of one time stay in the order of causes and effects
     return tuple(_without_repetitions(steps))
@@ -86,11 +86,9 @@ class _Sending(NamedTuple):
 
 
 class _Telling:
-    def __init__(self, reason: Reason, fault: Fault, runs: Runs, sent: Iterable[Message]) -> None:
+    def __init__(self, reason: Reason, fault: Fault, runs: Runs, both: Sequence[FaultSet]) -> None:
         self._reason = reason
-        self._rows: dict[tuple[str, Node, Node, int], set[Row]] = {}
-        for m in sent:
-            self._rows.setdefault((m.relation, m.source, m.target, m.sent), set()).add(m.row)
+        self._both = both
         self._fault = fault
         self._runs = runs
         self._effects: dict[Link, list[Link]] = {}
@@ -119,7 +117,11 @@ class _Telling:
                 yield RowStep(atom.relation, atom.row, atom.time, link.there, self._is_passing(link, atom.time))
 
     def _is_one_of_several(self, atom: RowAtom, sent: _Sending) -> bool:
-        return len(self._rows.get((atom.relation, sent.source, as_place(atom.row[0]), sent.time), ())) > 1
+        like_it = atom.relation, sent.source, as_place(atom.row[0]), sent.time
+        if not self._runs.may_be_several(*like_it):
+            return False
+        messages = (m for faults in self._both for m in self._runs.messages(faults))
+        return len({m.row for m in messages if (m.relation, m.source, m.target, m.sent) == like_it}) > 1
 
     def _sending(self, link: Link) -> _Sending | None:
         """By whom and when a row was sent, and whether the fault hits it, if it came from a message."""

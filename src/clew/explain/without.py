@@ -76,8 +76,8 @@ class Comparison:
         end = self._find_outcome(goal, self.runs.true(_all_but(fault, faults)))
         row = self.runs.describe(end.atom)
         assert isinstance(row, RowAtom), "a violation is about a row"
-        sent = (*self.runs.messages(faults), *self.runs.messages(_all_but(fault, faults)))
-        steps = steps_of(self._difference(faults, fault).reason(end), fault, self.runs, sent)
+        both = faults, _all_but(fault, faults)
+        steps = steps_of(self._difference(faults, fault).reason(end), fault, self.runs, both)
         outcome = RowStep(row.relation, row.row, row.time, end.there)
         return Without(
             fault, True, Violation(row.relation, row.row), end.there, tuple(s for s in steps if s != outcome)

@@ -9,8 +9,8 @@ walk tells which faults matter: those that kept a message away, and those whose 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from clew.faults import Crash, Delay, Fault
 from clew.lineage.graph import RuleGoalGraph
@@ -20,8 +20,7 @@ from clew.program.ir import CRASH, Premise, Program, Rule, Timing
 _Place = tuple[str, int]
 
 
-@dataclass(frozen=True)
-class Reasons:
+class Reasons(NamedTuple):
     """Why no row of a relation appears at a time, as far as the program text tells.
 
     As long as the ``causes`` that held go on holding, the ``helpful`` faults that happened happen, and no

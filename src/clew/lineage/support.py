@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from clew.engine.atoms import GroundRule
 from clew.faults import FaultSet
@@ -18,10 +19,12 @@ from clew.lineage.circuit import ALWAYS, Circuit
 from clew.lineage.derivations import Derivations
 from clew.lineage.graph import RuleGoalGraph
 from clew.lineage.negation import Negation
-from clew.lineage.reach import Reach
 from clew.lineage.unfolding import Unfolding
 from clew.lineage.walk import build
 from clew.violation import Violation
+
+if TYPE_CHECKING:
+    from clew.lineage.reach import Reach  # which few programs need: a cold start should not pay for it
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ class Supports:
         true: frozenset[int],
         faults: FaultSet,
         negation: Negation,
-        reach: Reach,
+        reach: Callable[[], Reach],
     ) -> None:
         self._graph = graph
         self._circuit = circuit
@@ -181,7 +184,7 @@ class Supports:
         return self._circuit.at_least(rule.blocking_weight, [g for g, _ in false], [w for _, w in false])
 
     def _plan_absence(self, absence: _Absence) -> _Plan:
-        reasons = self._reach.reasons(absence.relation, absence.time)
+        reasons = self._reach().reasons(absence.relation, absence.time)
         causes: list[_Node] = [atom for atom in reasons.causes if atom in self._true]
 
         def gate() -> int:

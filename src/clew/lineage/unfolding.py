@@ -12,7 +12,7 @@ err: ``ALWAYS`` gives gates that hold whenever the claim can be true, ``NEVER`` 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clew.engine.atoms import GroundRule
 from clew.lineage.circuit import Circuit
@@ -21,8 +21,7 @@ from clew.lineage.walk import build
 from clew.violation import Violation
 
 
-@dataclass(frozen=True)
-class _Claim:
+class _Claim(NamedTuple):
     """The atom holds, or does not."""
 
     atom: int

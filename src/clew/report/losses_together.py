@@ -7,8 +7,8 @@ that the run sends over the network, from nodes that are up.  It sums up two los
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from clew.engine.execution import Message
 from clew.faults import FaultSet, Loss, Node, node_key
@@ -18,8 +18,7 @@ from clew.names import show
 _Link = tuple[Node, Node]
 
 
-@dataclass(frozen=True)
-class Together:
+class Together(NamedTuple):
     """What these losses amount to, in words; ``first`` and ``last``: the times of which it speaks."""
 
     words: str
