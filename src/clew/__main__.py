@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from clew.cli.main import main
+from clew.cli.entry import run
 
-main()
+run()

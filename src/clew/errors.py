@@ -42,8 +42,16 @@ class UsageError(ClewError):
     """The program may be fine, but what was asked of it is not."""
 
 
+class OutputError(ClewError):
+    """The answer is there, but a file that was asked for could not be written."""
+
+
 class BudgetExhaustedError(Exception):
     """A limit or an interrupt stopped the work; the message says which."""
+
+
+class ResourcesExhaustedError(BudgetExhaustedError):
+    """Memory or stack ran out."""
 
 
 class EffortExhaustedError(BudgetExhaustedError):

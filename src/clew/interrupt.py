@@ -14,7 +14,7 @@ from types import FrameType
 from typing import TypeVar
 
 from clew.effort import Effort
-from clew.errors import BudgetExhaustedError
+from clew.errors import BudgetExhaustedError, ResourcesExhaustedError
 
 T = TypeVar("T")
 
@@ -73,7 +73,8 @@ class Deadline:
     def listening(self) -> Iterator[None]:
         """While inside, Ctrl-C brings this deadline (only the main thread can arrange that)."""
         if threading.current_thread() is not threading.main_thread():
-            yield
+            with telling_exhaustion():
+                yield
             return
 
         def interrupt(number: int, frame: FrameType | None) -> None:
@@ -81,7 +82,8 @@ class Deadline:
 
         before = signal.signal(signal.SIGINT, interrupt)
         try:
-            yield
+            with telling_exhaustion():
+                yield
         finally:
             signal.signal(signal.SIGINT, before)
 
@@ -105,6 +107,17 @@ class Deadline:
         finally:
             finished.set()
             watcher.join()
+
+
+@contextmanager
+def telling_exhaustion() -> Iterator[None]:
+    """While inside, memory or stack that runs out is a budget like others: what was found before it counts."""
+    try:
+        yield
+    except MemoryError:
+        raise ResourcesExhaustedError("memory ran out") from None
+    except RecursionError:
+        raise ResourcesExhaustedError("the work is nested too deeply for Python's stack") from None
 
 
 def has_abandoned_work() -> bool:

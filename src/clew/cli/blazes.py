@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 import click
 
 from clew.cli import exit_codes
-from clew.cli.files import harmless, refuse_no_file, refuse_unwritable, say, write_file
+from clew.cli.files import refuse_no_file, refuse_unwritable, write_file
+from clew.cli.streams import harmless, say, warn
 from clew.cli.synthesis import KINDS, SERVICES, synthesized_text
 from clew.consistency.blazes import Dataflow, Verdict, analyse
 from clew.consistency.blazes.emit_yaml import dataflow_yaml
@@ -126,7 +127,7 @@ def _extracted(file: str, variants: dict[str, str]) -> Extraction:
         )
     extraction = load_extraction(file)
     for notice in extraction.notices:
-        click.echo(harmless(str(notice)), err=True)
+        warn(str(notice))
     return extraction
 
 

@@ -7,7 +7,8 @@ import sys
 import click
 
 from clew.cli import exit_codes
-from clew.cli.files import harmless, refuse_no_file, refuse_unwritable, say, write_file
+from clew.cli.files import refuse_no_file, refuse_unwritable, write_file
+from clew.cli.streams import harmless, say, warn
 from clew.consistency.calm import Analysis, analysed
 from clew.consistency.loading import load_bloom, load_dataflow
 from clew.consistency.orders import try_analysis
@@ -55,7 +56,7 @@ def calm_command(
     workload = _workload(files, orders, seed, json_file)
     analysis = analysed(load_dataflow(files))
     for notice in analysis.flow.notices:
-        click.echo(harmless(str(notice)), err=True)
+        warn(str(notice))
     say(calm_json(analysis, files) if json_file == "-" else harmless(calm_text(analysis)))
     agree = workload is None or _agrees(analysis, workload, orders or 0, seed or 0)
     if json_file is not None and json_file != "-":

@@ -9,8 +9,9 @@ import click
 from clew.api import Verdict, check
 from clew.cli import exit_codes
 from clew.cli.explaining import explanation, write_page
-from clew.cli.files import refuse_no_file, refuse_unwritable, say, write_file
+from clew.cli.files import refuse_no_file, refuse_unwritable, write_file
 from clew.cli.progress import progress_display
+from clew.cli.streams import say, warn
 from clew.errors import UsageError
 from clew.lineage.negation import Negation
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
@@ -137,7 +138,7 @@ def check_command(
             progress=progress,
         )
     for notice in verdict.notices:
-        click.echo(str(notice), err=True)
+        warn(str(notice))
     _show(verdict, files, json_file)
     if coverage and json_file != "-":
         from clew.report.survey_text import coverage_text  # only when asked for
@@ -148,7 +149,7 @@ def check_command(
     if report_file is not None:
         write_page(verdict, files, report_file)
     if sys.stderr.isatty():
-        click.echo(f"  ({verdict.seconds:.2f} s)", err=True)
+        warn(f"  ({verdict.seconds:.2f} s)")
     sys.exit(exit_codes.OF_ANSWER[verdict.answer])
 
 

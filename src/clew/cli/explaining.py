@@ -9,13 +9,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import click
-
 from clew.api import Verdict
-from clew.cli.files import say, write_file, wrote
+from clew.cli.failures import current_failures
+from clew.cli.files import write_file
 from clew.cli.progress import progress_display
+from clew.cli.streams import say, warn, wrote
 from clew.engine.execution import Execution
-from clew.errors import BudgetExhaustedError, ProgramError
+from clew.errors import BudgetExhaustedError, ProgramError, ResourcesExhaustedError
 from clew.faults import FaultSet
 from clew.interrupt import Deadline
 from clew.program.ir import Program
@@ -52,9 +52,17 @@ def explanation(verdict: Verdict) -> Explanation:
         with deadline.listening(), _without_garbage_collection():
             return _explain(verdict, verdict.program, deadline)
     except (BudgetExhaustedError, ProgramError) as limit:
+        _note_if_resources_ran_out(limit)
         return Explanation((f"  (no explanation: {limit})",))
     except Exception as mistake:  # ours; the counterexample has been confirmed and must not be lost to it
+        current_failures().note(mistake)
         return Explanation((f"  (no explanation, by a mistake in Clew: {mistake!r})",))
+
+
+def _note_if_resources_ran_out(limit: Exception) -> None:
+    """An explanation that takes too long is left out by design; one without memory is a failure."""
+    if isinstance(limit, ResourcesExhaustedError):
+        current_failures().note(limit)
 
 
 @contextmanager
@@ -134,10 +142,12 @@ def write_page(result: Verdict | Execution, files: Sequence[str], file: str) -> 
         try:
             page = report_page(result, files=files, stage=stage)
         except (BudgetExhaustedError, ProgramError) as limit:
-            click.echo(f"no report was written: {limit}", err=True)
+            _note_if_resources_ran_out(limit)
+            warn(f"no report was written: {limit}")
             return
         except Exception as mistake:  # ours; the answer has been given and must not be lost to it
-            click.echo(f"no report was written, by a mistake in Clew: {mistake!r}", err=True)
+            current_failures().note(mistake)
+            warn(f"no report was written, by a mistake in Clew: {mistake!r}")
             return
     write_file(file, page)
     wrote("the report", file)

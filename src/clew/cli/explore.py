@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import click
 
 from clew.cli import exit_codes
-from clew.cli.files import harmless, refuse_no_file, say, write_file
+from clew.cli.files import refuse_no_file, write_file
 from clew.cli.progress import progress_display
 from clew.cli.recordings import violation_details, violation_text, what_next
+from clew.cli.streams import harmless, say
 from clew.exploration import DEFAULT_TIMERS, Answer, Exploration, Found, explore
 from clew.report.plural import counted
 from clew.simulation.events import Wait

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from pathlib import Path
 
-import click
-
-from clew.errors import UsageError
+from clew.errors import OutputError, UsageError
 
 
 def refuse_no_file(flag: str, file: str | None, example: str) -> None:
@@ -53,25 +50,9 @@ def write_file(file: str, text: str) -> None:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise _refusal(file, error, "give another path; the answer above stands") from None
-
-
-def say(text: str) -> None:
-    """To standard output; if nobody listens any more, the files and the exit code still count."""
-    try:
-        click.echo(text, nl=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def harmless(text: str, *, breaks: str = "\n") -> str:
-    """Names in files are not trusted: what a terminal would obey, but ``breaks``, is shown as Python writes it."""
-    return "".join(c if c.isprintable() or c in breaks else ascii(c)[1:-1] for c in text)
-
-
-def wrote(what: str, file: str) -> None:
-    click.echo(f"{what} is in {file}", err=True)
+        raise OutputError(
+            f"{file} cannot be written ({error.strerror})", remedy="give another path; the answer stands"
+        ) from None
 
 
 def _is_plain(path: Path) -> bool:

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import click
 
 from clew.cli import exit_codes
-from clew.cli.files import harmless, refuse_no_file, say, write_file
+from clew.cli.files import refuse_no_file, write_file
 from clew.cli.progress import progress_display
 from clew.cli.recordings import violation_details, violation_text, what_next
+from clew.cli.streams import harmless, say, warn
 from clew.errors import UsageError
 from clew.report.plural import counted
 from clew.simulation.coverage import MOST_STATES, PERIOD, Coverage
@@ -62,7 +63,7 @@ def fuzz_command(
             progress=progress,
         )
     for notice in fuzzed.notices:
-        click.echo(str(notice), err=True)
+        warn(str(notice))
     problem = _problem(fuzzed, loaded) if output is not None else None
     say(harmless("".join(f"{line}\n" for line in _lines(fuzzed, seed, at_least, None if problem else output))))
     if problem is not None:

@@ -1,6 +1,7 @@
 """The command line: one file a command, exit codes and error rendering here.
 
-Exit codes: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete.
+Exit codes: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete, 4 Clew
+itself or its surroundings failed (``ending``).
 """
 
 from __future__ import annotations
@@ -9,16 +10,17 @@ import atexit
 import gc
 import io
 import os
+import signal
 import sys
+import threading
 from importlib import import_module
 from typing import Any
 
 import click
 
-from clew.cli import exit_codes
-from clew.cli.files import harmless
-from clew.cli.source import with_source
-from clew.errors import BudgetExhaustedError, ClewError
+from clew.cli.ending import conclude
+from clew.cli.failures import Failures
+from clew.cli.streams import open_closed_streams
 from clew.interrupt import has_abandoned_work
 
 #: The commands, each in the module of its name, with what --help says: to import all takes half a second.
@@ -34,14 +36,41 @@ COMMANDS = {
 }
 
 
+def _ask_for_traceback(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        context.ensure_object(Failures).traceback = True
+
+
+#: Every command takes it, before its name or after it.
+_TRACEBACK = click.Option(
+    ["--traceback"],
+    is_flag=True,
+    expose_value=False,
+    callback=_ask_for_traceback,
+    help="If Clew itself fails, show where.",
+)
+
+
 class _Group(click.Group):
-    """Loads the command that is asked for, and renders our errors; everything else is a bug with its traceback."""
+    """Loads the command that is asked for, and sees to it that every way out of it has its exit code."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
         # What is imported and grounded stays: looking for garbage in it takes a twelfth of a cold start.
         gc.set_threshold(100_000)
         atexit.register(gc.freeze)  # nor when the interpreter ends
-        return super().main(*args, **extra)
+        open_closed_streams()
+        failures = Failures()
+
+        def perform() -> None:
+            # Not in click's standalone mode, in which Ctrl-C and a broken pipe end with 1: a counterexample.
+            super(_Group, self).main(*args, **{**extra, "standalone_mode": False, "obj": failures})
+
+        code = conclude(perform, failures)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left that could be interrupted
+        if has_abandoned_work():
+            os._exit(code)
+        sys.exit(code)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -55,30 +84,9 @@ class _Group(click.Group):
             return None
         command = getattr(import_module(f"clew.cli.{cmd_name}"), f"{cmd_name}_command")
         assert isinstance(command, click.Command)
+        if _TRACEBACK not in command.params:
+            command.params.append(_TRACEBACK)
         return command
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            self._invoke(ctx)
-        except SystemExit as end:
-            if has_abandoned_work():
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(end.code if isinstance(end.code, int) else 1)
-            raise
-
-    def _invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except ClewError as error:
-            click.echo(harmless(with_source(error)), err=True)
-            sys.exit(exit_codes.BAD_INPUT)
-        except BudgetExhaustedError as limit:
-            click.echo(f"incomplete: {limit}", err=True)
-            sys.exit(exit_codes.INCOMPLETE)
-        except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            sys.exit(exit_codes.INCOMPLETE)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -88,3 +96,6 @@ def main() -> None:
     # A name that the terminal cannot show is no reason to lose an answer.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+main.params.append(_TRACEBACK)

@@ -12,8 +12,9 @@ import click
 
 from clew.cli import exit_codes
 from clew.cli.explaining import ascii_only
-from clew.cli.files import refuse_no_file, say, write_file, wrote
+from clew.cli.files import refuse_no_file, write_file
 from clew.cli.progress import progress_display
+from clew.cli.streams import say, warn, wrote
 from clew.minimization.minimizing import Minimized, minimize
 from clew.minimization.pipeline import Progress, Stage
 from clew.minimization.trial import Size
@@ -77,14 +78,14 @@ def minimize_command(
     with _progress() as progress:
         found = minimize(recording, scenario, budget=budget, workers=workers, shrink=shrink, progress=progress)
     for notice in found.notices:
-        click.echo(str(notice), err=True)
+        warn(str(notice))
     if output is not None:  # before anything is shown: nothing that happens there loses it
         write_file(output, write_recording(found.recording))
     say("".join(f"{line}\n" for line in _lines(found, output, brief)))
     if report_file is not None:
         _write_report(found, output, report_file)
     if sys.stderr.isatty():
-        click.echo(f"  ({time.monotonic() - started:.1f} s)", err=True)
+        warn(f"  ({time.monotonic() - started:.1f} s)")
     if found.problem is not None:
         raise found.problem
     sys.exit(exit_codes.HOLDS if found.stopped is None else exit_codes.INCOMPLETE)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-import click
-
 from clew.cli import exit_codes
-from clew.cli.files import harmless
+from clew.cli.streams import harmless, say
 from clew.errors import UsageError
 from clew.json_file import Item
 from clew.report.commands import file_words
@@ -123,7 +121,7 @@ def _show_steps(replayed: Replayed) -> None:
     for number, moment in enumerate(replayed.execution.moments, start=1):
         _say(_event(number, moment))
         if asks:
-            click.echo("[Enter: the next event, q: to the end] ", nl=False)
+            say("[Enter: the next event, q: to the end] ")
             if sys.stdin.readline().strip() in ("q", "Q"):
                 return
 
@@ -167,4 +165,4 @@ def _value(document: object) -> str:
 
 def _say(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(harmless(line))
+        say(f"{harmless(line)}\n")

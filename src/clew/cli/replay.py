@@ -15,7 +15,7 @@ import click
 
 from clew.api import load_source, run
 from clew.cli import exit_codes
-from clew.cli.files import harmless
+from clew.cli.streams import harmless, say, warn
 from clew.engine.execution import Execution, row_text
 from clew.errors import Notice, UsageError
 from clew.faults import Crash, FaultSet, Node
@@ -213,9 +213,9 @@ def _warn(notices: Iterable[Notice], told: set[Notice]) -> None:
     for notice in notices:
         if notice not in told:
             told.add(notice)
-            click.echo(str(notice), err=True)
+            warn(str(notice))
 
 
 def _say(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(harmless(line, breaks=""))
+        say(f"{harmless(line, breaks='')}\n")

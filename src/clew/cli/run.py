@@ -11,7 +11,8 @@ from clew.api import run
 from clew.cli import exit_codes
 from clew.cli.check import NODES_HELP, split_nodes
 from clew.cli.explaining import show_diagram, write_diagram, write_lineage, write_page
-from clew.cli.files import refuse_no_file, say
+from clew.cli.files import refuse_no_file
+from clew.cli.streams import say, warn
 from clew.errors import UsageError
 from clew.faults import Crash, Delay, Fault, Loss
 from clew.named_nodes import WrittenFault
@@ -64,7 +65,7 @@ def run_command(
         refuse_no_file(flag, file, example)
     execution = run(files, faults, nodes=split_nodes(nodes), eot=eot)
     for notice in execution.notices:
-        click.echo(str(notice), err=True)
+        warn(str(notice))
     for relation in relations:
         if relation not in execution.tables:
             known = ", ".join(execution.tables)

@@ -16,6 +16,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from clew.simulation.node import Node
+from clew.simulation.user_code import STANDING_IN
 from clew.simulation.values import isolate
 
 if TYPE_CHECKING:
@@ -85,6 +86,9 @@ class Durable(MutableMapping[Any, Any]):
 
     def __len__(self) -> int:
         return len(self._stored)
+
+
+STANDING_IN |= {m.__code__ for m in (Durable.__getitem__, Durable.__setitem__, Durable.__delitem__)}
 
 
 class Process:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import CodeType
 from typing import Any, TypeVar
 
 from clew.errors import ClewError, Position, UsageError
@@ -27,7 +28,23 @@ def blame(what: str, error: BaseException, remedy: str) -> ClewError:
     """For where a call more would cost too much: the error to raise instead of the one that was raised."""
     if isinstance(error, ClewError):
         return error
+    raise_own_failure(error)
     return UsageError(f"{what} raised {type(error).__name__}: {error}", position=line_of(error), remedy=remedy)
+
+
+def raise_own_failure(error: BaseException) -> None:
+    """Raise again what a function of Clew raised that the user's code called: that is no finding about the user's.
+
+    What stands in for a built-in type (``Durable`` for a dictionary) raises as that does, on behalf of its caller.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    code = frames[-1].f_code
+    if is_ours(code.co_filename) and len(frames) > 1 and code not in STANDING_IN:
+        raise error
+
+
+#: Functions that raise on behalf of the user's code that calls them.
+STANDING_IN: set[CodeType] = set()
 
 
 def line_of(error: BaseException) -> Position | None:

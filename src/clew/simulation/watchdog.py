@@ -66,6 +66,7 @@ class StepLimit(Protocol):
 class _Watchdog:
     def __init__(self, seconds: float, thread: int) -> None:
         self._stuck: UsageError | None = None  # what is said about the call that was stopped
+        self._failure: BaseException | None = RuntimeError("nothing watched the step limit")
         self._seconds = seconds
         self._thread = thread
         self._over = threading.Event()
@@ -76,6 +77,14 @@ class _Watchdog:
         self._part = 0
 
     def watch(self) -> None:
+        """Watch until it is over; whatever else ends it is a failure, for then no limit holds."""
+        try:
+            self._watch()
+            self._failure = None
+        except BaseException as failure:
+            self._failure = failure
+
+    def _watch(self) -> None:
         since = time.monotonic()
         while not self._over.wait(min(self._seconds / 4, _LONGEST_PAUSE)):
             part = self._part
@@ -102,6 +111,8 @@ class _Watchdog:
         self._settle(self._over.set)
 
     def tell(self) -> None:
+        if self._failure is not None:
+            raise self._failure
         stuck, self._stuck = self._stuck, None
         if stuck is not None:
             raise stuck

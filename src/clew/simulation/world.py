@@ -28,7 +28,7 @@ from clew.simulation.events import (
 from clew.simulation.node import Node
 from clew.simulation.pool import OUTSIDE, Envelope, Pool
 from clew.simulation.process import Durable, Failure, Process, failure_of, place_of
-from clew.simulation.user_code import ask, line_of
+from clew.simulation.user_code import ask, line_of, raise_own_failure
 from clew.simulation.values import isolate
 
 T = TypeVar("T")
@@ -140,6 +140,7 @@ class World:
                 remedy=error.remedy,
             ) from error
         except (Exception, SystemExit) as error:  # whatever user code raises is a finding, not a failure of ours
+            raise_own_failure(error)
             found = failure_of(error, process.me, handler)
             self.failure = found if self.failure is None else self.failure.followed_by(found)
 

@@ -1,0 +1,36 @@
+"""Where the ``clew`` command begins: nearly nothing is imported yet, so that no end of it is left to chance."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+#: The codes of ``exit_codes``, which imports too much for here.
+_INCOMPLETE, _FAILED = 3, 4
+
+
+def run() -> NoReturn:
+    """Run the command line and end the process; Ctrl-C is quiet from the first import on."""
+    try:
+        from clew.cli.main import main
+    except KeyboardInterrupt:
+        _leave("interrupted", _INCOMPLETE)
+    except Exception as error:
+        _leave(
+            f"clew failed: {type(error).__name__}: {error}\n  Clew is not installed completely: install it again",
+            _FAILED,
+        )
+    try:
+        main()
+    except BaseException as error:  # of what tells failures: by itself, Python would end with 1
+        if isinstance(error, SystemExit) and isinstance(error.code, int):
+            raise
+        _leave(f"clew failed: {type(error).__name__}: {error}", _FAILED)
+    raise AssertionError("a command ends by leaving the process")
+
+
+def _leave(text: str, code: int) -> NoReturn:
+    if sys.stderr is not None:
+        print(text, file=sys.stderr, flush=True)
+    os._exit(code)

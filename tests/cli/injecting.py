@@ -1,0 +1,149 @@
+"""Raises an exception in one function of Clew after the other, and tells how the command ends each time.
+
+Executed as a script, in a process without threads: every try is a fork of it, which has everything imported.  The
+arguments are a JSON object: the ``arguments`` of the command, how many of the functions that it calls are tried
+(``some``; 0 for all), and the ``exceptions`` in turn.  Printed is one JSON line for each try.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import pkgutil
+import select
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib import import_module
+from types import CodeType, FrameType
+from typing import Any
+
+import clew
+
+_PACKAGE = os.path.dirname(clew.__file__) + os.sep  # noqa: PTH120
+#: Where a process begins: whatever fails before it cannot be told by anybody.
+_BEGINNING = {os.path.join(_PACKAGE, "cli", "entry.py")}  # noqa: PTH118
+_SECONDS = 60
+
+EXCEPTIONS: dict[str, Callable[[], BaseException]] = {
+    "RuntimeError": lambda: RuntimeError("injected"),
+    "KeyError": lambda: KeyError("injected"),
+    "MemoryError": lambda: MemoryError(),
+    "OSError": lambda: OSError(errno.ENOSPC, "injected"),
+    "SystemExit": lambda: SystemExit("injected"),
+}
+
+
+def functions_called(arguments: list[str]) -> list[list[Any]]:
+    """Return the functions of Clew that a command executes, in the order of their first calls."""
+    seen: dict[tuple[str, str, int], None] = {}
+
+    def record(frame: FrameType, event: str, argument: object) -> None:
+        if _is_target(frame.f_code):
+            seen[_key(frame.f_code)] = None
+
+    _, output = _in_child(arguments, record, lambda: json.dumps([list(key) for key in seen]))
+    found: list[list[Any]] = json.loads(output)
+    return found
+
+
+def end_with_failure_in(function: tuple[str, str, int], exception: str, arguments: list[str]) -> tuple[int, str]:
+    """Return the exit code and the output of a command in which a function raises."""
+
+    def fail(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and _key(frame.f_code) == function:
+            raise EXCEPTIONS[exception]()
+
+    return _in_child(arguments, fail, None)
+
+
+def _is_target(code: CodeType) -> bool:
+    file = code.co_filename
+    return file.startswith(_PACKAGE) and file not in _BEGINNING and code.co_name != "<module>"
+
+
+def _key(code: CodeType) -> tuple[str, str, int]:
+    return code.co_filename.removeprefix(_PACKAGE), code.co_qualname, code.co_firstlineno
+
+
+def _in_child(arguments: list[str], trace: Any, result: Any) -> tuple[int, str]:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reading)
+        os.setpgid(0, 0)
+        _perform(arguments, trace, result, writing)
+    os.close(writing)
+    output = b"".join(_read(reading, child))
+    _, status = os.waitpid(child, 0)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(status), output.decode(errors="replace")
+
+
+def _read(reading: int, child: int) -> Iterator[bytes]:
+    while True:
+        ready, _, _ = select.select([reading], [], [], _SECONDS)
+        if not ready:
+            os.kill(child, signal.SIGKILL)
+            return
+        data = os.read(reading, 65536)
+        if not data:
+            os.close(reading)
+            return
+        yield data
+
+
+def _perform(arguments: list[str], trace: Any, result: Any, writing: int) -> None:
+    """In the child: run the command as a process does; then tell the result, if there is one to tell."""
+    from clew.cli.entry import run
+
+    target = os.open(os.devnull, os.O_WRONLY) if result else writing
+    os.dup2(target, 1)
+    os.dup2(target, 2)
+    sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
+    code = 70  # nothing that a command ends with
+    with tempfile.TemporaryDirectory() as folder:
+        sys.argv = ["clew", *(argument.replace("{folder}", folder) for argument in arguments)]
+        threading.settrace(trace)
+        sys.settrace(trace)
+        try:
+            run()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 71
+        except BaseException as error:
+            print(f"escaped: {error!r}")
+            code = 1  # as Python does
+        finally:
+            sys.settrace(None)
+    if result:
+        os.write(writing, result().encode())
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    os._exit(code)
+
+
+def _import_everything() -> None:
+    for module in pkgutil.walk_packages(clew.__path__, "clew."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+
+
+def main() -> None:
+    request = json.loads(sys.argv[1])
+    _import_everything()
+    functions = functions_called(request["arguments"])
+    every = max(1, len(functions) // request["some"]) if request["some"] else 1
+    for number in range(every // 2, len(functions), every):
+        function = functions[number]
+        exception = request["exceptions"][number % len(request["exceptions"])]
+        code, output = end_with_failure_in(tuple(function), exception, request["arguments"])
+        print(json.dumps({"function": function[:2], "exception": exception, "code": code, "output": output}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""A crash is never a verdict: whatever fails in Clew or around it, a command ends with 2, 3 or 4, and says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import ROOT, clew
+
+KAFKA = "examples/kafka.ded"
+CERTIFIED = "examples/redun-deliv.ded"
+HASTY = "examples/lock/lock.py:hasty"
+
+#: Commands that together go through every stage.
+COMMANDS = {
+    "check": ["check", KAFKA, "--json", "{folder}/verdict.json"],
+    "certify": ["check", CERTIFIED, "--junit", "{folder}/junit.xml"],
+    "lineage": ["check", "examples/ack-deliv.ded", "--strategy", "lineage", "--eot", "4", "--eff", "3"],
+    "report": ["check", "examples/simple-deliv.ded", "--report", "{folder}/report.html"],
+    "bloom": ["check", "examples/bloom/broadcast.py:Simple"],
+    "run": ["run", KAFKA, "--lose", "b,Z,1", "--svg", "{folder}/run.svg"],
+    "fuzz": ["fuzz", HASTY, "--runs", "50", "-o", "{folder}/rec.json"],
+    "explore": ["explore", "examples/lock/lock.py:three_hasty"],
+    "replay": ["replay", "{recording}"],
+    "minimize": ["minimize", "{recording}", "--budget", "20", "--brief"],
+    "calm": ["calm", "examples/bloom/kvs.py:BasicKVS"],
+    "blazes": ["blazes", "examples/blazes/word-count.yaml"],
+}
+#: How many functions of each command fail in the usual suite; with --thorough, all of them.
+SOME = 8
+
+#: A function of the user that cannot be understood is opaque, whatever the reason: that is the careful answer.
+CAREFUL = re.compile(r"bloom/(symbolic|function_code|source_text)\.py")
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("recording") / "rec.json"
+    assert clew("fuzz", HASTY, "--runs", "50", "-o", str(file)).returncode == 1
+    return str(file)
+
+
+def try_failures(arguments: list[str], some: int) -> list[dict[str, Any]]:
+    request = {
+        "arguments": arguments,
+        "some": some,
+        "exceptions": ["RuntimeError", "KeyError", "MemoryError", "OSError", "SystemExit"],
+    }
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "cli" / "injecting.py"), json.dumps(request)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_failure_of_ours_reads_as_an_answer(name: str, recording: str, request: pytest.FixtureRequest) -> None:
+    arguments = [argument.replace("{recording}", recording) for argument in COMMANDS[name]]
+    tries = try_failures(arguments, 0 if request.config.getoption("--thorough") else SOME)
+    assert len(tries) >= SOME
+    for found in tries:
+        if not CAREFUL.match(found["function"][0]):
+            assert found["code"] in (2, 3, 4), found
+            assert found["output"].strip(), found
+
+
+# -- standard streams --------------------------------------------------------------------------------------------
+
+
+def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a line of a shell in which ``clew`` is the command."""
+    script = f'clew() {{ "{sys.executable}" -m clew "$@"; }}\n{line}'
+    return subprocess.run(
+        ["bash", "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "OUT": str(folder / "verdict.json")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ('clew check {program} --json "$OUT" >/dev/full', 4),
+        ('clew check {program} --json "$OUT" >/dev/full 2>/dev/full', 4),
+        ('clew check {program} --json "$OUT" >&-', None),
+        ('clew check {program} --json "$OUT" 2>&-', None),
+        ('clew check {program} --json "$OUT" <&- >&- 2>&-', None),
+        ('clew check {program} --json "$OUT" | true; exit ${PIPESTATUS[0]}', None),
+    ],
+)
+@pytest.mark.parametrize(("program", "answer"), [(KAFKA, 1), (CERTIFIED, 0)])
+def test_the_answer_survives_its_streams(
+    line: str, code: int | None, program: str, answer: int, tmp_path: Path
+) -> None:
+    done = shell(line.replace("{program}", program), tmp_path)
+    assert done.returncode == (answer if code is None else code)
+    verdict = json.loads((tmp_path / "verdict.json").read_text())
+    assert verdict["verdict"] == ("counterexample" if answer else "certified")
+    assert "Traceback" not in done.stderr and "Broken" not in done.stderr
+    if code == 4 and "2>" not in line:
+        assert done.stderr.splitlines()[0].startswith("clew failed: OSError: [Errno 28] No space left on device")
+
+
+def test_a_file_without_room_is_no_bad_program() -> None:
+    done = clew("check", CERTIFIED, "--json", "/dev/full")
+    assert done.returncode == 4
+    assert "CERTIFIED" in done.stdout
+    assert done.stderr.startswith("error: /dev/full cannot be written (No space left on device)")
+
+
+# -- memory and time ---------------------------------------------------------------------------------------------
+
+
+def test_memory_that_runs_out_is_incomplete_with_what_was_covered(tmp_path: Path) -> None:
+    """A search that fails in its 40th execution: what was covered up to it is told."""
+    done = run_with(
+        "from clew.model import Model\n"
+        "original, runs = Model.run, []\n"
+        "def failing(self, faults):\n"
+        "    runs.append(faults)\n"
+        "    if len(runs) > 40: raise MemoryError\n"
+        "    return original(self, faults)\n"
+        "Model.run = failing\n",
+        ["check", "examples/ack-deliv.ded", "--strategy", "exhaustive"],
+        tmp_path,
+    )
+    assert done.returncode == 3
+    assert done.stdout.startswith("INCOMPLETE: memory ran out")
+    assert "41 executions" in done.stdout
+
+
+def test_traceback_shows_where_clew_failed(tmp_path: Path) -> None:
+    broken = "import clew.cli.check\ndef check(*a, **k): {}['x']\nclew.cli.check.check = check\n"
+    quiet = run_with(broken, ["check", KAFKA], tmp_path)
+    loud = run_with(broken, ["check", KAFKA, "--traceback"], tmp_path)
+    assert quiet.returncode == loud.returncode == 4
+    assert quiet.stderr.startswith("clew failed: KeyError: 'x' (in clew/cli/check.py, line ")
+    assert "please report it" in quiet.stderr and "Traceback" not in quiet.stderr
+    assert loud.stderr.startswith("Traceback") and loud.stderr.endswith(quiet.stderr)
+
+
+def run_with(change: str, arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command after a change of its own functions."""
+    script = folder / "changed.py"
+    script.write_text(f"{change}\nfrom clew.cli.entry import run\nrun()\n")
+    return subprocess.run(
+        [sys.executable, str(script), *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+# -- interrupts --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("after", [0.02, 0.05, 0.1, 0.2])
+def test_an_interrupt_is_quiet_from_the_first_import_on(after: float) -> None:
+    """Python itself may be interrupted before it reads our first line; then it ends by the signal."""
+    begun = subprocess.Popen(
+        [sys.executable, "-c", "import clew.cli.entry, sys; sys.stdout.write('x'); sys.stdout.flush(); "
+         "sys.argv = ['clew', 'check', 'examples/kafka.ded', '--delays', '3']; clew.cli.entry.run()"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    assert begun.stdout is not None
+    assert begun.stdout.read(1) == "x"
+    time.sleep(after)
+    begun.send_signal(signal.SIGINT)
+    _, errors = begun.communicate(timeout=60)
+    assert begun.returncode in (0, 1, 3), errors  # it may have come to its answer before
+    assert "Traceback" not in errors
