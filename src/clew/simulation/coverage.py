@@ -42,6 +42,16 @@ class Coverage:
     idle: int = 0
     driven_by_timers: int = 0
 
+    @property
+    def is_hollow(self) -> bool:
+        """Tell whether "nothing found" would say nothing: no handler ran but those that start nodes, if any."""
+        return not self.deliveries
+
+    @property
+    def is_thin(self) -> bool:
+        """Tell whether nothing was delivered in more than half of the runs."""
+        return 2 * self.idle > self.runs
+
 
 #: What of a tally is a mere number.
 _COUNTS = ("runs", "steps", "deliveries", "early", "idle", "driven_by_timers")

@@ -30,6 +30,12 @@ Progress = Callable[[int, str], None]
 
 DEFAULT_RUNS = 1000
 
+#: Why a search is incomplete in which nothing happened.
+NOTHING_DELIVERED = (
+    "nothing was delivered in any run, neither a message nor a timer: see that nodes are up (running=...) and "
+    "that something is sent"
+)
+
 #: How long a worker is to take for the runs that it is given at once.
 _BLOCK_SECONDS = 0.2
 _LARGEST_BLOCK = 1000
@@ -85,6 +91,15 @@ def fuzz(
             incomplete = str(limit)
     found, coverage, early = search.found, search.tally.coverage(), search.tally.early
     if found is None:
+        if coverage.is_hollow:
+            incomplete = incomplete or NOTHING_DELIVERED
+        elif coverage.is_thin:
+            notices.append(
+                Notice(
+                    f"in {coverage.idle} of {coverage.runs} runs nothing was delivered",
+                    remedy="let the scenario's events start nodes and send messages early, or give it more steps",
+                )
+            )
         return Fuzzed(None, None, None, coverage, early, incomplete, tuple(notices))
     ending = End(found.invariant, found.deliveries)
     recording, execution = record_run(loaded, seed + found.run, ending)

@@ -12,6 +12,7 @@ from clew.errors import ClewError, UsageError
 from clew.simulation.events import CodeBlock, External, WaitCondition, WaitQuiescence
 from clew.simulation.node import Node
 from clew.simulation.process import Failure
+from clew.simulation.suspended import refuse_suspended, refuse_suspended_result
 from clew.simulation.user_code import ask, blame, name_of
 from clew.simulation.world import World
 
@@ -99,10 +100,23 @@ class Scenario:
             )
         if not self.step_seconds > 0:
             raise UsageError(f"step_seconds is {self.step_seconds}", remedy="give a number above 0")
+        self._refuse_suspended_functions()
         chances = {"loss": self.loss, "duplication": self.duplication, "timers": self.timers, **self.rare}
         for name, chance in chances.items():
             if not 0 <= chance <= 1:
                 raise UsageError(f"{name} is {chance}", remedy="give a probability, from 0 to 1")
+
+    def _refuse_suspended_functions(self) -> None:
+        for invariant in self.invariants:
+            refuse_suspended(f"the invariant {name_of(invariant)}", invariant)
+        for _, maker in self.events:
+            refuse_suspended(f"the maker of events {name_of(maker)}", maker)
+        for block in self.named_blocks().values():
+            refuse_suspended(f"the code block '{block.name}'", block.action)
+        for condition in self.named_conditions().values():
+            refuse_suspended(f"the condition '{condition.name}'", condition.condition)
+        for name, function in (("fingerprint", self.fingerprint), ("identity", self.identity)):
+            refuse_suspended(f"the scenario's {name}", function)
 
     def world(self, seed: int = 0, *, recording: bool = False) -> World:
         return World(
@@ -125,6 +139,7 @@ class Scenario:
                 remedy = "it must cope with every state of the nodes, also right after they started and before"
                 raise blame(what, error, remedy) from error
             if found is not None:
+                refuse_suspended_result(f"the invariant {name_of(invariant)}", found)
                 return found if isinstance(found, Broken) else Broken(name_of(invariant), str(found))
         return None
 

@@ -9,6 +9,7 @@ from types import CodeType
 from typing import Any, TypeVar
 
 from clew.errors import ClewError, Position, UsageError
+from clew.simulation.suspended import refuse_suspended_result
 
 T = TypeVar("T")
 
@@ -19,7 +20,9 @@ _CLEW = Path(__file__).resolve().parents[1]
 def ask(what: str, function: Callable[..., T], *arguments: Any, remedy: str) -> T:
     """The answer of a function; ``what`` says which one it is, should it raise."""
     try:
-        return function(*arguments)
+        result = function(*arguments)
+        refuse_suspended_result(what, result)
+        return result
     except (Exception, SystemExit) as error:
         raise blame(what, error, remedy) from error
 

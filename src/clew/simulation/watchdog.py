@@ -53,6 +53,8 @@ def step_limit(seconds: float) -> Iterator[StepLimit]:
         finally:
             watchdog.end()
             thread.join()
+    if watchdog.failure is not None:
+        raise watchdog.failure
     watchdog.tell()
 
 
@@ -66,7 +68,7 @@ class StepLimit(Protocol):
 class _Watchdog:
     def __init__(self, seconds: float, thread: int) -> None:
         self._stuck: UsageError | None = None  # what is said about the call that was stopped
-        self._failure: BaseException | None = RuntimeError("nothing watched the step limit")
+        self.failure: BaseException | None = RuntimeError("nothing watched the step limit")
         self._seconds = seconds
         self._thread = thread
         self._over = threading.Event()
@@ -80,9 +82,9 @@ class _Watchdog:
         """Watch until it is over; whatever else ends it is a failure, for then no limit holds."""
         try:
             self._watch()
-            self._failure = None
+            self.failure = None
         except BaseException as failure:
-            self._failure = failure
+            self.failure = failure
 
     def _watch(self) -> None:
         since = time.monotonic()
@@ -111,8 +113,6 @@ class _Watchdog:
         self._settle(self._over.set)
 
     def tell(self) -> None:
-        if self._failure is not None:
-            raise self._failure
         stuck, self._stuck = self._stuck, None
         if stuck is not None:
             raise stuck

@@ -11,7 +11,8 @@ What is sent to a node that is down is lost, and so is what is on its way to a n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from clew.errors import ClewError, UsageError
@@ -28,6 +29,7 @@ from clew.simulation.events import (
 from clew.simulation.node import Node
 from clew.simulation.pool import OUTSIDE, Envelope, Pool
 from clew.simulation.process import Durable, Failure, Process, failure_of, place_of
+from clew.simulation.suspended import refuse_suspended, refuse_suspended_result
 from clew.simulation.user_code import ask, line_of, raise_own_failure
 from clew.simulation.values import isolate
 
@@ -132,7 +134,9 @@ class World:
 
     def _run(self, process: Process, handler: Any, *arguments: Any) -> None:
         try:
-            handler(process, *arguments)
+            result = handler(process, *arguments)
+            if result is not None:
+                refuse_suspended_result(handler.__qualname__, result)
         except ClewError as error:
             raise UsageError(
                 f"at {process.me}, in {place_of(error, handler)}: {error.message}",
@@ -239,6 +243,7 @@ class World:
         life = self._lives[name] = self._lives.get(name, 0) + 1
         durable = self._durable.setdefault(name, Durable())
         node = ask(f"making the node '{name}'", self._makers[name], remedy="give nodes a maker without arguments")
+        _refuse_suspended_handlers(node.__class__)
         # Later than all of its earlier lives, from which its storage is.
         now = self._ended[name] + 1 if name in self._ended else 0
         process = Process(self, name, node, durable, f"{self._seed}/{name}/{life}", now)
@@ -305,3 +310,11 @@ class World:
         self._lost.clear()
         self._gone.clear()
         self._remarks.clear()
+
+
+@cache
+def _refuse_suspended_handlers(kind: Hashable) -> None:
+    """Refuse nodes whose handlers would never be executed; once for each class."""
+    assert isinstance(kind, type)
+    for name in ("on_start", "on_message", "on_timer"):
+        refuse_suspended(f"{kind.__qualname__}.{name}", getattr(kind, name, None))
