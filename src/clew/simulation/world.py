@@ -11,8 +11,7 @@ What is sent to a node that is down is lost, and so is what is on its way to a n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from clew.errors import ClewError, UsageError
@@ -243,7 +242,8 @@ class World:
         life = self._lives[name] = self._lives.get(name, 0) + 1
         durable = self._durable.setdefault(name, Durable())
         node = ask(f"making the node '{name}'", self._makers[name], remedy="give nodes a maker without arguments")
-        _refuse_suspended_handlers(node.__class__)
+        if type(node) not in _EXECUTABLE:
+            _refuse_suspended_handlers(type(node))
         # Later than all of its earlier lives, from which its storage is.
         now = self._ended[name] + 1 if name in self._ended else 0
         process = Process(self, name, node, durable, f"{self._seed}/{name}/{life}", now)
@@ -312,9 +312,12 @@ class World:
         self._remarks.clear()
 
 
-@cache
-def _refuse_suspended_handlers(kind: Hashable) -> None:
-    """Refuse nodes whose handlers would never be executed; once for each class."""
-    assert isinstance(kind, type)
+#: Classes of nodes whose handlers were looked at: worlds are made by the thousand.
+_EXECUTABLE: set[type] = set()
+
+
+def _refuse_suspended_handlers(kind: type) -> None:
+    """Refuse nodes whose handlers would never be executed."""
     for name in ("on_start", "on_message", "on_timer"):
         refuse_suspended(f"{kind.__qualname__}.{name}", getattr(kind, name, None))
+    _EXECUTABLE.add(kind)
