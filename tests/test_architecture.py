@@ -18,6 +18,7 @@ ROOMS = [
     "violation",
     "effort",
     "interrupt",
+    "whereabouts",
     "node_lists",
     "program",
     "json_file",

@@ -15,8 +15,8 @@ from pathlib import Path
 import click
 
 from clew.cli.exit_codes import BAD_INPUT, FAILED, HOLDS, INCOMPLETE
-from clew.cli.failures import Failures
 from clew.cli.source import with_source
+from clew.cli.state import CommandState
 from clew.cli.streams import flush, warn
 from clew.errors import BudgetExhaustedError, ClewError, OutputError
 
@@ -27,26 +27,26 @@ _OURS = (
     "this is no answer about your program but a mistake in Clew: please report it, with the command and what it "
     "prints with --traceback"
 )
-_SURROUNDINGS = "this is no answer about your program: see to the disk and the limits of the machine"
+SURROUNDINGS_HINT = "this is no answer about your program: see to the disk and the limits of the machine"
 
 
-def conclude(command: Callable[[], object], failures: Failures) -> int:
+def conclude(command: Callable[[], object], state: CommandState) -> int:
     """Perform a command to its end and return the exit code."""
-    code = _perform(command, failures)
-    flush(failures)
-    if failures.noted and code != FAILED:
-        _tell(failures.noted[0], failures)
+    code = _perform(command, state)
+    flush(state)
+    if state.failures and code != FAILED:
+        _tell(state.failures[0], state)
         return FAILED
     return code
 
 
-def _perform(command: Callable[[], object], failures: Failures) -> int:
+def _perform(command: Callable[[], object], state: CommandState) -> int:
     try:
         command()
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
             return end.code or HOLDS
-        return _tell(end, failures)  # a text: not raised by a command of ours
+        return _tell(end, state)  # a text: not raised by a command of ours
     except click.ClickException as error:
         with suppress(OSError):
             error.show()
@@ -67,17 +67,17 @@ def _perform(command: Callable[[], object], failures: Failures) -> int:
         warn("incomplete: what was given is nested too deeply")
         return INCOMPLETE
     except BaseException as failure:  # whatever it is, it is no answer
-        return _tell(failure, failures)
+        return _tell(failure, state)
     return HOLDS
 
 
-def _tell(failure: BaseException, failures: Failures) -> int:
+def _tell(failure: BaseException, state: CommandState) -> int:
     """Say in one line what failed, and what to do."""
-    if failures.traceback:
+    if state.traceback:
         warn("".join(traceback.format_exception(failure)).rstrip())
     what = " ".join(f"{type(failure).__name__}: {failure}".split())
     warn(f"clew failed: {what}{_place(failure)}")
-    warn(f"  {_SURROUNDINGS if isinstance(failure, OSError) else _OURS}")
+    warn(f"  {SURROUNDINGS_HINT if isinstance(failure, OSError) else _OURS}")
     return FAILED
 
 

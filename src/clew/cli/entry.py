@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -13,7 +14,10 @@ _INCOMPLETE, _FAILED = 3, 4
 def run() -> NoReturn:
     """Run the command line and end the process; Ctrl-C is quiet from the first import on."""
     try:
-        from clew.cli.main import main
+        from clew.cli.main import belongs_into_child, executes_user_code, main
+        from clew.cli.memory import limit_memory
+        from clew.cli.streams import open_closed_streams
+        from clew.cli.supervision import supervise
     except KeyboardInterrupt:
         _leave("interrupted", _INCOMPLETE)
     except Exception as error:
@@ -22,9 +26,14 @@ def run() -> NoReturn:
             _FAILED,
         )
     try:
+        open_closed_streams()
+        limit_memory()
+        if belongs_into_child(sys.argv[1:]):
+            supervise(lambda state: main(obj=state), of_user=executes_user_code(sys.argv[1:]))
         main()
     except BaseException as error:  # of what tells failures: by itself, Python would end with 1
         if isinstance(error, SystemExit) and isinstance(error.code, int):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left that could be interrupted
             raise
         _leave(f"clew failed: {type(error).__name__}: {error}", _FAILED)
     raise AssertionError("a command ends by leaving the process")

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from clew.api import Verdict
-from clew.cli.failures import current_failures
 from clew.cli.files import write_file
 from clew.cli.progress import progress_display
+from clew.cli.state import current_state
 from clew.cli.streams import say, warn, wrote
 from clew.engine.execution import Execution
 from clew.errors import BudgetExhaustedError, ProgramError, ResourcesExhaustedError
@@ -55,14 +55,14 @@ def explanation(verdict: Verdict) -> Explanation:
         _note_if_resources_ran_out(limit)
         return Explanation((f"  (no explanation: {limit})",))
     except Exception as mistake:  # ours; the counterexample has been confirmed and must not be lost to it
-        current_failures().note(mistake)
+        current_state().note(mistake)
         return Explanation((f"  (no explanation, by a mistake in Clew: {mistake!r})",))
 
 
 def _note_if_resources_ran_out(limit: Exception) -> None:
     """An explanation that takes too long is left out by design; one without memory is a failure."""
     if isinstance(limit, ResourcesExhaustedError):
-        current_failures().note(limit)
+        current_state().note(limit)
 
 
 @contextmanager
@@ -146,7 +146,7 @@ def write_page(result: Verdict | Execution, files: Sequence[str], file: str) -> 
             warn(f"no report was written: {limit}")
             return
         except Exception as mistake:  # ours; the answer has been given and must not be lost to it
-            current_failures().note(mistake)
+            current_state().note(mistake)
             warn(f"no report was written, by a mistake in Clew: {mistake!r}")
             return
     write_file(file, page)

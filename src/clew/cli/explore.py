@@ -10,7 +10,8 @@ import click
 from clew.cli import exit_codes
 from clew.cli.files import refuse_no_file, write_file
 from clew.cli.progress import progress_display
-from clew.cli.recordings import violation_details, violation_text, what_next
+from clew.cli.recordings import end_with_death, violation_details, violation_text, what_next
+from clew.cli.state import current_state
 from clew.cli.streams import harmless, say
 from clew.exploration import DEFAULT_TIMERS, Answer, Exploration, Found, explore
 from clew.report.plural import counted
@@ -74,6 +75,9 @@ def explore_command(
     Exit code: 0 no violation within the bounds, 1 violation, 2 bad scenario or usage, 3 incomplete.
     """
     refuse_no_file("-o", output, "rec.json")
+    death = current_state().death
+    if death is not None:
+        end_with_death(death, "VIOLATION")
     loaded = load_scenario(scenario)
     with progress_display() as progress:
         explored = explore(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
 import click
 
@@ -11,14 +12,21 @@ from clew.cli import exit_codes
 from clew.cli.files import refuse_no_file, write_file
 from clew.cli.progress import progress_display
 from clew.cli.recordings import violation_details, violation_text, what_next
+from clew.cli.state import Death, current_state
 from clew.cli.streams import harmless, say, warn
 from clew.errors import UsageError
 from clew.report.plural import counted
 from clew.simulation.coverage import MOST_STATES, PERIOD, Coverage
-from clew.simulation.fuzzing import DEFAULT_RUNS, Fuzzed, fuzz
+from clew.simulation.events import Wait
+from clew.simulation.fuzzing import DEFAULT_RUNS, Fuzzed, fuzz, record, with_steps
 from clew.simulation.loading import Loaded, load_scenario
 from clew.simulation.recording import write_recording
+from clew.simulation.recording_run import record_death
 from clew.simulation.saved_recording import refuse_unreadable
+from clew.simulation.steps import Step, describe
+
+#: Of a schedule that ended its process, so many events are shown.
+_MOST_STEPS = 10
 
 
 @click.command("fuzz")
@@ -51,6 +59,12 @@ def fuzz_command(
     """
     refuse_no_file("-o", output, "rec.json")
     loaded = load_scenario(scenario)
+    state = current_state()
+    if state.retrace is not None:
+        record(loaded, state.retrace, steps=steps)
+        return
+    if state.death is not None:
+        _report_death(with_steps(loaded, steps), state.death, output)
     with progress_display() as progress:
         fuzzed = fuzz(
             loaded,
@@ -71,6 +85,23 @@ def fuzz_command(
     if fuzzed.recording is not None and output is not None:
         write_file(output, write_recording(fuzzed.recording))
     sys.exit(_exit_code(fuzzed))
+
+
+def _report_death(loaded: Loaded, death: Death, output: str | None) -> NoReturn:
+    """Report a run that ended its process; what it did up to that event is recorded."""
+    how = f"the process {death.how} in {death.what}, at event {death.event}"
+    recording = record_death(loaded, death.seed, death.event, how)
+    if output is not None:
+        write_file(output, write_recording(recording))
+    lines = [f"VIOLATION: {how}, in the run with seed {death.seed}."]
+    lines += (f"    {number:3}. {describe(step)}" for number, step in last_steps(recording.steps))
+    say(harmless("".join(f"{line}\n" for line in [*lines, *what_next(output, minimize=False)])))
+    sys.exit(exit_codes.VIOLATED)
+
+
+def last_steps(steps: Sequence[Step]) -> Sequence[tuple[int, Step]]:
+    """Return the end of a schedule, with the numbers of the events."""
+    return list(enumerate((step for step in steps if not isinstance(step, Wait)), start=1))[-_MOST_STEPS:]
 
 
 def _problem(fuzzed: Fuzzed, loaded: Loaded) -> UsageError | None:

@@ -10,16 +10,16 @@ import atexit
 import gc
 import io
 import os
-import signal
 import sys
-import threading
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 import click
 
 from clew.cli.ending import conclude
-from clew.cli.failures import Failures
+from clew.cli.memory import MEMORY_OPTION
+from clew.cli.state import IN_PROCESS, CommandState
 from clew.cli.streams import open_closed_streams
 from clew.interrupt import has_abandoned_work
 
@@ -36,9 +36,24 @@ COMMANDS = {
 }
 
 
+#: These execute the Python files that they are given; others do if they are given any.
+_EXECUTING = ("fuzz", "explore", "minimize", "replay")
+
+
+def belongs_into_child(arguments: Sequence[str]) -> bool:
+    """Tell whether a command line is to be supervised: it does something, and nobody wants to debug it."""
+    return {"--help", "-h", "--version", IN_PROCESS}.isdisjoint(arguments) and bool(arguments)
+
+
+def executes_user_code(arguments: Sequence[str]) -> bool:
+    """Tell whether a command line executes Python files of the user."""
+    command = next((word for word in arguments if not word.startswith("-")), "")
+    return command in _EXECUTING or any(word.endswith(".py") or ".py:" in word for word in arguments)
+
+
 def _ask_for_traceback(context: click.Context, option: click.Parameter, wanted: bool) -> None:
     if wanted:
-        context.ensure_object(Failures).traceback = True
+        context.ensure_object(CommandState).traceback = True
 
 
 #: Every command takes it, before its name or after it.
@@ -51,6 +66,14 @@ _TRACEBACK = click.Option(
 )
 
 
+_IN_PROCESS = click.Option(
+    [IN_PROCESS],
+    is_flag=True,
+    expose_value=False,
+    help="Execute your code in this process, for a debugger: what ends it then ends the command.",
+)
+
+
 class _Group(click.Group):
     """Loads the command that is asked for, and sees to it that every way out of it has its exit code."""
 
@@ -59,15 +82,13 @@ class _Group(click.Group):
         gc.set_threshold(100_000)
         atexit.register(gc.freeze)  # nor when the interpreter ends
         open_closed_streams()
-        failures = Failures()
+        state = extra.pop("obj", None) or CommandState()
 
         def perform() -> None:
             # Not in click's standalone mode, in which Ctrl-C and a broken pipe end with 1: a counterexample.
-            super(_Group, self).main(*args, **{**extra, "standalone_mode": False, "obj": failures})
+            super(_Group, self).main(*args, **{**extra, "standalone_mode": False, "obj": state})
 
-        code = conclude(perform, failures)
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left that could be interrupted
+        code = conclude(perform, state)
         if has_abandoned_work():
             os._exit(code)
         sys.exit(code)
@@ -85,7 +106,7 @@ class _Group(click.Group):
         command = getattr(import_module(f"clew.cli.{cmd_name}"), f"{cmd_name}_command")
         assert isinstance(command, click.Command)
         if _TRACEBACK not in command.params:
-            command.params.append(_TRACEBACK)
+            command.params += [MEMORY_OPTION, _IN_PROCESS, _TRACEBACK]
         return command
 
 

@@ -14,7 +14,9 @@ from clew.cli import exit_codes
 from clew.cli.explaining import ascii_only
 from clew.cli.files import refuse_no_file, write_file
 from clew.cli.progress import progress_display
+from clew.cli.state import current_state
 from clew.cli.streams import say, warn, wrote
+from clew.errors import UsageError
 from clew.minimization.minimizing import Minimized, minimize
 from clew.minimization.pipeline import Progress, Stage
 from clew.minimization.trial import Size
@@ -74,6 +76,12 @@ def minimize_command(
     """
     refuse_no_file("-o", output, "min.json")
     refuse_no_file("--report", report_file, "min.html")
+    death = current_state().death
+    if death is not None:
+        raise UsageError(
+            f"a schedule that was tried ends the process: it {death.how} in {death.what}, at event {death.event}",
+            remedy="let the code raise an exception instead of ending the process",
+        )
     started = time.monotonic()
     with _progress() as progress:
         found = minimize(recording, scenario, budget=budget, workers=workers, shrink=shrink, progress=progress)

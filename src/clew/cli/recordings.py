@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NoReturn
 
 from clew.cli import exit_codes
+from clew.cli.state import Death, current_state
 from clew.cli.streams import harmless, say
 from clew.errors import UsageError
 from clew.json_file import Item
@@ -29,6 +31,9 @@ def replay_recording(content: Item, given: Sequence[str], *, step: bool, changed
         raise UsageError(
             f"{len(given)} files are given, and a recording is of one scenario", remedy="name that, or nothing"
         )
+    death = current_state().death
+    if death is not None:
+        end_with_death(death, "STILL FAILS")
     found = opened(read_recording(content), *given)
     replayed = replay_opened(found, changed_code=changed_code)
     recording = replayed.recording
@@ -102,14 +107,21 @@ def violation_details(broken: Broken, trace: str | None, also: Sequence[Broken] 
         yield f"  also broken: {other.invariant}{where}: {other.what}"
 
 
-def what_next(output: str | None) -> Iterator[str]:
+def end_with_death(death: Death, kind: str) -> NoReturn:
+    """Report that a schedule ended the process it was executed in; ``kind`` is how such a report begins."""
+    say(harmless(f"{kind}: the process {death.how} in {death.what}, at event {death.event}.\n"))
+    sys.exit(exit_codes.VIOLATED)
+
+
+def what_next(output: str | None, *, minimize: bool = True) -> Iterator[str]:
     """What can be done with the recording of a violation, or how to get one."""
     if output is None:
         yield "  not recorded: to keep it, run the same command with -o rec.json"
         return
     yield f"  recorded in {output}"
     yield f"  replay:   clew replay {file_words([output])}"
-    yield f"  minimize: clew minimize {file_words([output])} -o min.json"
+    if minimize:
+        yield f"  minimize: clew minimize {file_words([output])} -o min.json"
 
 
 # -- event after event -------------------------------------------------------------------------------------------

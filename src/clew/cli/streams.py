@@ -11,18 +11,20 @@ from contextlib import suppress
 
 import click
 
-from clew.cli.failures import Failures, current_failures
+from clew.cli.state import CommandState, current_state
 
 
-def say(text: str, failures: Failures | None = None) -> None:
+def say(text: str, state: CommandState | None = None) -> None:
     """Print to standard output; that there is no room for it is one of the failures of the command."""
+    state = state or current_state()
+    sys.stdout = state.stdout  # the user's code may have put something else there, or nothing
     try:
         click.echo(text, nl=False)
         sys.stdout.flush()
     except OSError as error:
         _silence_stdout()
         if not isinstance(error, BrokenPipeError):  # nobody listens any more, as with "| head": no complaint
-            (failures or current_failures()).note(error)
+            state.note(error)
 
 
 def warn(text: str) -> None:
@@ -57,9 +59,9 @@ def open_closed_streams() -> None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
-def flush(failures: Failures) -> None:
+def flush(state: CommandState) -> None:
     """Write what is still buffered, so that the end of the interpreter finds nothing that can fail."""
-    say("", failures)
+    say("", state)
     with suppress(OSError, ValueError):
         sys.stderr.flush()
 

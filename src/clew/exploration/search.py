@@ -29,6 +29,7 @@ from clew.simulation.steps import Step
 from clew.simulation.suspects import suspects
 from clew.simulation.user_code import ask, name_of
 from clew.simulation.watchdog import step_limit
+from clew.whereabouts import tell_limit, tell_run
 
 #: Called now and then with the number of schedules and a word on the current stage.
 Progress = Callable[[int, str], None]
@@ -63,6 +64,8 @@ def explore(
     loaded = as_loaded(scenario)
     bounds = Bounds(timers, losses, duplicates)
     deadline = Deadline(time_limit)
+    tell_limit(time_limit)
+    tell_run(seed)
     try:
         with deadline.listening(), step_limit(loaded.scenario.step_seconds):
             search = Search(System(loaded.scenario, bounds, seed), deadline, stop_at_first, visit)

@@ -17,6 +17,7 @@ from clew.simulation.saved_recording import opened_as_given
 from clew.simulation.scenario import Scenario
 from clew.simulation.watchdog import step_limit
 from clew.simulation.workers import can_fork
+from clew.whereabouts import tell_limit, tell_run
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,13 @@ def minimize(
         raise UsageError(
             "the recording ends in no violation, so there is nothing to keep", remedy="minimize one that fails"
         )
+    if given.ends_process:
+        raise UsageError(
+            "the recording ends its process, and every schedule that is tried would need one of its own",
+            remedy="let the code raise an exception instead of ending the process, and record that",
+        )
+    tell_limit(budget)
+    tell_run(given.seed)
     notices = []
     if workers > 1 and not can_fork():
         notices.append(Notice("this system cannot fork a process, so there is one worker only"))

@@ -23,7 +23,8 @@ from clew.simulation.recording_run import End, record_run
 from clew.simulation.saved_recording import LARGEST_SEED
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.watchdog import step_limit
-from clew.simulation.workers import Worker, can_fork, ready, workers
+from clew.simulation.workers import Worker, WorkerDiedError, can_fork, ready, workers
+from clew.whereabouts import current_whereabouts, tell_limit, tell_run
 
 #: Told now and then: the number of runs so far, and what is being done.
 Progress = Callable[[int, str], None]
@@ -75,9 +76,8 @@ def fuzz(
 ) -> Fuzzed:
     """Search for a violation after ``at_least`` deliveries; ``steps`` stands for the scenario's bound."""
     _check(seed=seed, runs=runs, workers=workers, at_least=at_least, time_limit=time_limit)
-    loaded = as_loaded(scenario)
-    if steps is not None:
-        loaded = dataclasses.replace(loaded, scenario=dataclasses.replace(loaded.scenario, steps=steps))
+    loaded = with_steps(scenario, steps)
+    tell_limit(time_limit)
     search = _Search(loaded.scenario, seed, runs, at_least, Deadline(time_limit), progress)
     notices = []
     if workers > 1 and not can_fork():
@@ -108,10 +108,15 @@ def fuzz(
 
 def record(scenario: Scenario | str | Loaded, seed: int, *, steps: int | None = None) -> Recording:
     """The recording of the execution that belongs to a seed, whether it breaks an invariant or not."""
+    return record_run(with_steps(scenario, steps), seed)[0]
+
+
+def with_steps(scenario: Scenario | str | Loaded, steps: int | None) -> Loaded:
+    """Load a scenario; ``steps`` stands for its own bound."""
     loaded = as_loaded(scenario)
-    if steps is not None:
-        loaded = dataclasses.replace(loaded, scenario=dataclasses.replace(loaded.scenario, steps=steps))
-    return record_run(loaded, seed)[0]
+    if steps is None:
+        return loaded
+    return dataclasses.replace(loaded, scenario=dataclasses.replace(loaded.scenario, steps=steps))
 
 
 def _check(*, seed: int, runs: int, workers: int, at_least: int, time_limit: float | None) -> None:
@@ -170,6 +175,7 @@ class _Search:
             self._progress(self.tally.runs, f"fuzzing, {self.tally.deliveries} deliveries")
 
     def _run(self, number: int, tally: Tally) -> _Found | None:
+        tell_run(self._seed + number)
         run = RandomRun(self._scenario, self._seed + number)
         self.deadline.check()
         while run.go_on(PERIOD):
@@ -200,6 +206,13 @@ class _Search:
             except BudgetExhaustedError:
                 if not self._take(blocks, rest=True):  # a violation that was found is not lost
                     raise
+            except WorkerDiedError:
+                if current_whereabouts() is None:
+                    raise
+                # What ended the worker ends this process, too, and whoever watches it finds out where.
+                for number in range(blocks.asked_last[0], sum(blocks.asked_last)):
+                    self._run(number, Tally())
+                raise
 
     def _take(self, blocks: _Blocks, *, rest: bool = False) -> bool:
         """Take the replies in the order of the runs, until all is said or a violation is found."""
@@ -242,6 +255,7 @@ class _Blocks:
         self._size = 1
         self._with: dict[Worker, tuple[int, int, float]] = {}
         self._replies: dict[int, tuple[int, Any]] = {}
+        self.asked_last = (0, 0)  # the block whose reply was read last, or whose worker died
 
     @property
     def finished(self) -> bool:
@@ -257,6 +271,7 @@ class _Blocks:
 
     def collect(self, started: list[Worker]) -> None:
         for worker in ready(list(self._with), _POLL_SECONDS):
+            self.asked_last = self._with[worker][:2]
             reply = worker.reply()
             first, count, since = self._with.pop(worker)
             self._replies[first] = (count, reply)

@@ -21,6 +21,7 @@ from types import CodeType, ModuleType
 
 from clew.errors import ClewError, Position, UsageError
 from clew.simulation.scenario import Scenario
+from clew.whereabouts import tell_doing
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ def imported_module(path: Path, what: str = "scenario") -> ModuleType:
     name = f"clew_scenario_{own.hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name]
+    tell_doing(f"while loading {path}")
     loader = _FreshLoader(name, str(resolved))
     spec = importlib.util.spec_from_file_location(name, resolved, loader=loader)
     assert spec is not None, "there is a loader"
@@ -113,11 +115,14 @@ def imported_module(path: Path, what: str = "scenario") -> ModuleType:
     except ClewError:
         del sys.modules[name]
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt):
+            raise
         raise _refusal(path, error, what) from error
     finally:
         sys.path.remove(str(resolved.parent))
+    tell_doing(f"in the code of {path}, before the first event")
     return module
 
 
@@ -128,7 +133,7 @@ class _FreshLoader(SourceFileLoader):
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
-def _refusal(path: Path, error: Exception | SystemExit, what: str) -> UsageError:
+def _refusal(path: Path, error: BaseException, what: str) -> UsageError:
     """What was raised, and the line of the file's folder that is to blame."""
     raised = f"{type(error).__name__}: {error}"
     if isinstance(error, SyntaxError) and error.filename and error.lineno:

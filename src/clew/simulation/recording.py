@@ -35,6 +35,9 @@ from clew.simulation.values import to_json
 #: What the document calls itself, and the version of its shape; readers refuse what they do not know.
 FORMAT, VERSION = "clew-recording", 2
 
+#: What is broken when the process ends by itself, and what is recorded of the event that does it.
+PROCESS_GOES_ON, NOT_PERFORMED = "the process goes on", "0" * 12
+
 #: What a recording says it waited for when that was no condition of the scenario.
 QUIESCENCE = "quiescence"
 
@@ -69,6 +72,11 @@ class Recording:
     def scenario(self) -> str:
         """The scenario as a command names it."""
         return f"{self.file}:{self.name}" if self.file else ""
+
+    @property
+    def ends_process(self) -> bool:
+        """Tell whether the last step was not performed when this was recorded, because it ends the process."""
+        return self.broken is not None and self.broken.invariant == PROCESS_GOES_ON
 
     @property
     def deliveries(self) -> int:

@@ -7,18 +7,21 @@ replay.  Code blocks and conditions are names in a recording: the second executi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
 from clew.errors import UsageError
+from clew.simulation.effects import Effect
 from clew.simulation.events import CodeBlock, WaitCondition
 from clew.simulation.execution import Execution
 from clew.simulation.loading import Loaded
-from clew.simulation.random_run import random_run
-from clew.simulation.recording import Recording, recorded
+from clew.simulation.random_run import RandomRun, random_run
+from clew.simulation.recording import NOT_PERFORMED, PROCESS_GOES_ON, Recording, recorded
 from clew.simulation.replaying import Attempt, NondeterminismError, attempt, cause_of, first_difference
 from clew.simulation.scenario import Broken, Scenario
-from clew.simulation.steps import Step
+from clew.simulation.steps import Act, Step
+from clew.simulation.user_code import StoppedError
 from clew.simulation.watchdog import step_limit
 
 
@@ -52,6 +55,46 @@ def record_run(loaded: Loaded, seed: int, found: End | None = None) -> tuple[Rec
     if len(set(ends)) > 1:
         raise _nondeterminism(loaded, ", then ".join(map(str, dict.fromkeys(ends))))
     return recording, first.execution
+
+
+def record_death(loaded: Loaded, seed: int, event: int, what: str) -> Recording:
+    """Record the execution that belongs to a seed up to an event that ends the process, which is not performed.
+
+    ``event`` counts from 1; ``what`` says how it ends.
+    """
+    scenario = replace(loaded.scenario, check_every=1)
+    with step_limit(scenario.step_seconds):
+        run = RandomRun(scenario, seed, recording=True)
+        while run.world.events < event - 1 and run.advance():
+            pass
+        _let_halt(run)
+        steps = _name_steps(scenario, run.steps)
+        survived = recorded(loaded, seed, steps[:-1])
+    deadly = steps[-1]
+    node = deadly.target if isinstance(deadly, Act) else getattr(deadly, "node", "")
+    broken = Broken(PROCESS_GOES_ON, what, (node,) if node else ())
+    return replace(
+        survived,
+        steps=(*survived.steps, deadly),
+        effects=(*survived.effects, Effect(NOT_PERFORMED)),
+        broken=broken,
+        identity=f"{PROCESS_GOES_ON}: {what}",
+    )
+
+
+class _HaltError(StoppedError):
+    """Raised instead of performing an event."""
+
+
+def _let_halt(run: RandomRun) -> None:
+    """Let a run choose its next event, and take it down without performing it."""
+
+    def halt(*_: object) -> None:
+        raise _HaltError
+
+    vars(run.world).update(deliver=halt, inject=halt)
+    with suppress(_HaltError):
+        run.advance()
 
 
 def _end(broken: Broken | None, deliveries: int) -> End:

@@ -24,6 +24,7 @@ from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.steps import Act, Step, describe
 from clew.simulation.suspects import suspects
 from clew.simulation.watchdog import step_limit
+from clew.whereabouts import tell_run
 
 
 class Outcome(enum.Enum):
@@ -103,6 +104,8 @@ def replay(
 
 
 def replay_opened(found: Opened, *, changed_code: bool = False) -> Replayed:
+    """Execute a recording again; one that ends its process does so here, if nothing has changed."""
+    tell_run(found.recording.seed)
     with step_limit(found.loaded.scenario.step_seconds):
         if changed_code:
             return _on_changed_code(found)

@@ -13,7 +13,7 @@ from clew.simulation.events import CodeBlock, External, WaitCondition, WaitQuies
 from clew.simulation.node import Node
 from clew.simulation.process import Failure
 from clew.simulation.suspended import refuse_suspended, refuse_suspended_result
-from clew.simulation.user_code import ask, blame, name_of
+from clew.simulation.user_code import StoppedError, ask, blame, name_of
 from clew.simulation.world import World
 
 
@@ -134,7 +134,9 @@ class Scenario:
         for invariant in self.invariants:
             try:
                 found = invariant(world.nodes)
-            except Exception as error:
+            except StoppedError:
+                raise
+            except BaseException as error:
                 what = f"after {world.events} events, the invariant {name_of(invariant)}"
                 remedy = "it must cope with every state of the nodes, also right after they started and before"
                 raise blame(what, error, remedy) from error
@@ -185,7 +187,9 @@ class Scenario:
             return type(message).__qualname__
         try:
             return str(self.fingerprint(message))
-        except Exception as error:
+        except StoppedError:
+            raise
+        except BaseException as error:
             what = f"the scenario's fingerprint of a {type(message).__qualname__}"
             raise blame(what, error, "it must take every message") from error
 

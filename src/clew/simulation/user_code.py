@@ -17,13 +17,19 @@ T = TypeVar("T")
 _CLEW = Path(__file__).resolve().parents[1]
 
 
+class StoppedError(BaseException):
+    """Raised in the midst of the user's code to stop it; no other code of ours lets it pass for the user's."""
+
+
 def ask(what: str, function: Callable[..., T], *arguments: Any, remedy: str) -> T:
     """The answer of a function; ``what`` says which one it is, should it raise."""
     try:
         result = function(*arguments)
         refuse_suspended_result(what, result)
         return result
-    except (Exception, SystemExit) as error:
+    except StoppedError:
+        raise
+    except BaseException as error:
         raise blame(what, error, remedy) from error
 
 

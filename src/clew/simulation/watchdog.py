@@ -20,8 +20,9 @@ from typing import Any, Protocol
 
 from clew.errors import Position, UsageError
 from clew.simulation.scenario import Scenario
-from clew.simulation.user_code import ask, is_ours
+from clew.simulation.user_code import StoppedError, ask, is_ours
 from clew.simulation.world import World
+from clew.whereabouts import Whereabouts, current_whereabouts
 
 #: Through these functions all calls into the user's code go.
 _GATES = {World._run.__code__, Scenario.look.__code__, Scenario.fingerprint_of.__code__, ask.__code__}
@@ -35,7 +36,7 @@ _INSTRUCTIONS = 1000
 _SIGNAL = getattr(signal, "SIGURG", None)
 
 
-class _TooLongError(BaseException):
+class _TooLongError(StoppedError):
     """Raised in the midst of the user's code; it never leaves ``step_limit``."""
 
 
@@ -43,6 +44,10 @@ class _TooLongError(BaseException):
 def step_limit(seconds: float) -> Iterator[StepLimit]:
     """While inside, a call into the user's code that takes longer is an error of the user."""
     watchdog = _Watchdog(seconds, threading.get_ident())
+    if (page := current_whereabouts()) is not None:
+        page.beat(
+            seconds
+        )  # C code that keeps all threads from running may come before the first one of the watchdog
     with watchdog.signalled():
         thread = threading.Thread(target=watchdog.watch, daemon=True, name="clew-watchdog")
         thread.start()
@@ -80,15 +85,21 @@ class _Watchdog:
 
     def watch(self) -> None:
         """Watch until it is over; whatever else ends it is a failure, for then no limit holds."""
+        page = current_whereabouts()
         try:
-            self._watch()
+            self._watch(page)
             self.failure = None
         except BaseException as failure:
             self.failure = failure
+        finally:
+            if page is not None:
+                page.rest()
 
-    def _watch(self) -> None:
+    def _watch(self, page: Whereabouts | None) -> None:
         since = time.monotonic()
         while not self._over.wait(min(self._seconds / 4, _LONGEST_PAUSE)):
+            if page is not None:
+                page.beat(self._seconds)
             part = self._part
             frame = sys._current_frames().get(self._thread)
             call = _gate(frame)
@@ -203,3 +214,28 @@ def _line(frame: FrameType | None, call: FrameType) -> Position | None:
         if not is_ours(inner.f_code.co_filename):
             return Position(inner.f_code.co_filename, line, 1)
     return None
+
+
+# -- for whoever watches this process ----------------------------------------------------------------------------
+
+
+def trace_calls(page: Whereabouts) -> None:
+    """Write down every call into the user's code before it begins, which is slow."""
+
+    def trace(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and frame.f_code in _GATES:
+            page.begin_call(*_called(frame.f_locals))
+
+    sys.settrace(trace)
+
+
+def _called(local: dict[str, Any]) -> tuple[int, str]:
+    """Tell at which event a gate is called, and what for."""
+    if "handler" in local:
+        return local["self"].events + 1, f"{local['handler'].__qualname__} at {local['process'].me}"
+    if "world" in local:
+        return local["world"].events, "an invariant"
+    if "what" not in local:
+        return 0, "the scenario's fingerprint"
+    events = (getattr(argument, "events", None) for argument in local["arguments"])
+    return next((number for number in events if isinstance(number, int)), 0), str(local["what"])

@@ -25,6 +25,10 @@ Serve = Callable[[Any], Any]
 _PATIENCE_SECONDS = 5.0
 
 
+class WorkerDiedError(UsageError):
+    """A worker that ended before it answered."""
+
+
 class Worker:
     """One process."""
 
@@ -49,7 +53,7 @@ class Worker:
             return self.connection.recv()
         except (EOFError, OSError):
             self._process.join(_PATIENCE_SECONDS)
-            raise UsageError(
+            raise WorkerDiedError(
                 f"a worker process died ({_death(self._process.exitcode)})",
                 remedy="see whether memory ran out; with --workers 1 everything happens in one process",
             ) from None

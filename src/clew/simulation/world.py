@@ -29,7 +29,7 @@ from clew.simulation.node import Node
 from clew.simulation.pool import OUTSIDE, Envelope, Pool
 from clew.simulation.process import Durable, Failure, Process, failure_of, place_of
 from clew.simulation.suspended import refuse_suspended, refuse_suspended_result
-from clew.simulation.user_code import ask, line_of, raise_own_failure
+from clew.simulation.user_code import StoppedError, ask, line_of, raise_own_failure
 from clew.simulation.values import isolate
 
 T = TypeVar("T")
@@ -142,7 +142,9 @@ class World:
                 position=line_of(error),
                 remedy=error.remedy,
             ) from error
-        except (Exception, SystemExit) as error:  # whatever user code raises is a finding, not a failure of ours
+        except BaseException as error:  # whatever user code raises is a finding, not a failure of ours
+            if isinstance(error, StoppedError):
+                raise
             raise_own_failure(error)
             found = failure_of(error, process.me, handler)
             self.failure = found if self.failure is None else self.failure.followed_by(found)

@@ -1,0 +1,195 @@
+"""Commands that execute the user's code do so in a child process, and this one says what became of it.
+
+Whatever that code does to its process (``os._exit``, ``execv``, a segmentation fault, a signal to itself, a
+regular expression that never comes back), the answer comes from here, where none of it is executed.  A child that
+comes to the end of its command says so (``Whereabouts.finish``); any other end is a finding, or an error before
+the first event.  To find out where a run ended its process, another child executes it and writes down every call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NoReturn
+
+from clew.cli.ending import SURROUNDINGS_HINT
+from clew.cli.exit_codes import BAD_INPUT, FAILED, INCOMPLETE, VIOLATED
+from clew.cli.state import IN_PROCESS, CommandState, Death
+from clew.cli.streams import warn
+from clew.whereabouts import Whereabouts, set_whereabouts
+
+#: Seconds that a child gets to notice itself that its time is over.
+_PATIENCE = 5.0
+_POLL = 0.25
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGCHLD")
+
+#: Linux: a child does not outlive this process, whatever ends it.
+_PR_SET_PDEATHSIG = 1
+
+#: Performs the command line with a state, and does not return.
+Perform = Callable[[CommandState], object]
+
+
+def supervise(perform: Perform, *, of_user: bool) -> None:
+    """Perform a command in a child and end with its exit code, or with what its death says.
+
+    ``of_user``: whether code of the user is executed; if not, a child that dies is a failure of Clew.
+    It returns where the system has no way to do that.
+    """
+    if not hasattr(os, "fork") or not hasattr(signal, "sigtimedwait"):
+        if of_user:
+            warn("warning: this system cannot fork a process: your code runs in the process of the command")
+        return
+    page = Whereabouts()
+    ended = _run_child(perform, CommandState(), page)
+    if page.code is not None:
+        os._exit(page.code)
+    os._exit(_conclude(perform, ended, page) if of_user or ended.late is not None else _fail(ended))
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """A child that did not come to the end of its command.
+
+    ``how``: in words.  ``late``: seconds of a time limit that it did not keep, ``stuck``: of a step.
+    """
+
+    how: str
+    late: float | None = None
+    stuck: float | None = None
+
+
+def _conclude(perform: Perform, ended: _Ended, page: Whereabouts) -> int:
+    """Say what the end of a child means."""
+    if ended.late is not None:
+        warn(f"INCOMPLETE: the time limit of {ended.late:g} s ran out, in code that nothing can interrupt")
+        return INCOMPLETE
+    doing, seed = page.what, page.seed
+    if seed is None:
+        return _refuse(ended, doing or "before the first event")
+    # It is known which run it was; where in it is found by executing it once more.
+    page.clear()
+    again = _run_child(perform, CommandState(retrace=seed), page)
+    if page.code is not None:
+        if page.code in (BAD_INPUT, FAILED):
+            return page.code  # it has said why
+        warn(
+            f"error: the process {ended.how} in the run with seed {seed}, but not when that was executed again\n"
+            "  remedy: the code is not deterministic; it must depend on state, message and context only"
+        )
+        return BAD_INPUT
+    event, what = page.event, page.what
+    if again.stuck is not None or event < 1:
+        return _refuse(again, f"in {what}, event {event}" if event > 0 else f"in {what}, before the first event")
+    page.clear()
+    death = Death(seed, event, what, again.how)
+    told = _run_child(perform, CommandState(death=death), page)
+    if page.code is not None:
+        return page.code
+    warn(f"VIOLATION: the process {told.how} in {what}, at event {event}, in the run with seed {seed}.")
+    return VIOLATED
+
+
+def _fail(ended: _Ended) -> int:
+    """Report that a library of Clew ended the process, as some do where memory runs out."""
+    warn(f"clew failed: its process {ended.how}\n  {SURROUNDINGS_HINT}")
+    return FAILED
+
+
+def _refuse(ended: _Ended, where: str) -> int:
+    if ended.stuck is not None:
+        warn(
+            f"error: {where}: your code has not returned for {ended.stuck:g} s, and nothing can interrupt it\n"
+            "  remedy: let it end; if it only needs longer, give the scenario a larger step_seconds"
+        )
+    else:
+        warn(
+            f"error: the process {ended.how} {where}\n"
+            f"  remedy: let no code end the process it runs in; with {IN_PROCESS} a debugger can follow it"
+        )
+    return BAD_INPUT
+
+
+# -- children ----------------------------------------------------------------------------------------------------
+
+
+def _run_child(perform: Perform, state: CommandState, page: Whereabouts) -> _Ended:
+    """Execute the command in a child until it ends or has to be ended."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    waited = {getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
+    child = os.fork()
+    if not child:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _be_child(perform, state, page)
+    try:
+        return _watch(child, page, waited)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _be_child(perform: Perform, state: CommandState, page: Whereabouts) -> NoReturn:
+    code = FAILED
+    try:
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        set_whereabouts(page)
+        if state.retrace is not None:
+            from clew.simulation.watchdog import trace_calls  # a cold start should not pay for it
+
+            trace_calls(page)
+        perform(state)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else FAILED
+    except BaseException as failure:
+        warn(f"clew failed: {type(failure).__name__}: {failure}")
+    page.finish(code)
+    os._exit(code)
+
+
+def _watch(child: int, page: Whereabouts, waited: set[signal.Signals]) -> _Ended:
+    """Wait for the end of a child; pass on what this process is told to do."""
+    late = stuck = None
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            page.read()
+            return _Ended(_how(status), late, stuck)
+        told = signal.sigtimedwait(waited, _POLL)
+        if told is not None:
+            _pass_on(told, child)
+        page.read()
+        late, stuck = page.overdue(_PATIENCE), page.stuck_for(_PATIENCE)
+        if late is not None or stuck is not None:
+            os.kill(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+            return _Ended(_how(status), late, stuck)
+
+
+def _pass_on(told: signal.struct_siginfo, child: int) -> None:
+    if told.si_signo == signal.SIGINT:
+        # From a terminal it has gone to all of its processes; from "kill", only to this one.
+        if told.si_code <= 0:
+            os.kill(child, signal.SIGINT)
+    elif told.si_signo != signal.SIGCHLD:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        signal.signal(told.si_signo, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {told.si_signo})
+        os.kill(os.getpid(), told.si_signo)
+
+
+def _how(status: int) -> str:
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return f"ended by itself (exit code {code})"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"

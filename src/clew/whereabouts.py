@@ -1,0 +1,143 @@
+"""What a process is doing, on a page of memory that its parent can read even when the process is gone.
+
+The user's code may end the process it runs in, or keep it busy for ever inside C code, in ways that nothing in
+the process itself can notice.  So a command executes it in a child, and the parent reads here what became of it.
+While all goes well this costs next to nothing: a number for each run, and a beat of the watchdog now and then.
+Only where a run has ended the process, it is executed again with every call into the user's code written down.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import time
+from typing import Any
+
+_SIZE = 4096
+#: Finished, its exit code; a run is going on, its seed; the event; the latest beat, the limit of a step; the end
+#: of the time limit, and how long that is; the length of the text behind.
+_LAYOUT = struct.Struct("=?b?qqddddH")
+_LONGEST = _SIZE - _LAYOUT.size
+
+
+class Whereabouts:
+    """One page; the child writes, the parent reads after a fork."""
+
+    def __init__(self) -> None:
+        self._page = mmap.mmap(-1, _SIZE)
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin anew, for the next child."""
+        self._fields: list[Any] = [False, 0, False, 0, 0, 0.0, 0.0, 0.0, 0.0, 0]
+        self._write()
+
+    # -- for the child -------------------------------------------------------------------------------------------
+
+    def say(self, what: str) -> None:
+        """Tell what is being done."""
+        text = what.encode("utf-8", "replace")[:_LONGEST]
+        self._fields[9] = len(text)
+        self._page[_LAYOUT.size : _LAYOUT.size + len(text)] = text
+        self._write()
+
+    def begin_run(self, seed: int) -> None:
+        """Tell that the execution that belongs to a seed begins."""
+        self._fields[2:4] = True, seed
+        self._write()
+
+    def begin_call(self, event: int, what: str) -> None:
+        """Tell that the user's code is called, at which event."""
+        self._fields[4] = event
+        self.say(what)
+
+    def beat(self, step_seconds: float) -> None:
+        """Tell that threads of this process still get their turn; a step of it may take so long."""
+        self._fields[5:7] = time.monotonic(), step_seconds
+        self._write()
+
+    def rest(self) -> None:
+        """Tell that no step is being watched any more."""
+        self._fields[5] = 0.0
+        self._write()
+
+    def limit(self, seconds: float | None) -> None:
+        """Tell after how long it must be over."""
+        if seconds is not None:
+            self._fields[7:9] = time.monotonic() + seconds, seconds
+            self._write()
+
+    def finish(self, code: int) -> None:
+        """Tell that the command has come to its end, with this exit code."""
+        self._fields[0:2] = True, code
+        self._write()
+
+    def _write(self) -> None:
+        _LAYOUT.pack_into(self._page, 0, *self._fields)
+
+    # -- for the parent ------------------------------------------------------------------------------------------
+
+    def read(self) -> None:
+        """Take over what the child has written."""
+        self._fields = list(_LAYOUT.unpack_from(self._page, 0))
+
+    @property
+    def code(self) -> int | None:
+        """The exit code of a child that came to its end; None for any other."""
+        return self._fields[1] if self._fields[0] else None
+
+    @property
+    def seed(self) -> int | None:
+        """The run that is going on."""
+        return self._fields[3] if self._fields[2] else None
+
+    @property
+    def event(self) -> int:
+        return int(self._fields[4])
+
+    @property
+    def what(self) -> str:
+        return bytes(self._page[_LAYOUT.size : _LAYOUT.size + self._fields[9]]).decode("utf-8", "replace")
+
+    def stuck_for(self, patience: float) -> float | None:
+        """Return the limit of a step that nobody can enforce from inside any more, so much after it was over."""
+        beat, step_seconds = self._fields[5:7]
+        return step_seconds if beat and time.monotonic() > beat + step_seconds + patience else None
+
+    def overdue(self, patience: float) -> float | None:
+        """Return the time limit, if it has been over for so long."""
+        end, seconds = self._fields[7:9]
+        return seconds if end and time.monotonic() > end + patience else None
+
+
+#: Of this process, if it is a child that is watched.
+_current: Whereabouts | None = None
+
+
+def current_whereabouts() -> Whereabouts | None:
+    """Return the page of this process; None if nobody watches it."""
+    return _current
+
+
+def tell_doing(what: str) -> None:
+    """Tell what this process is doing, if somebody watches it."""
+    if _current is not None:
+        _current.say(what)
+
+
+def tell_run(seed: int) -> None:
+    """Tell that an execution with this seed begins, if somebody watches."""
+    if _current is not None:
+        _current.begin_run(seed)
+
+
+def tell_limit(seconds: float | None) -> None:
+    """Tell how long this command may take, if somebody watches."""
+    if _current is not None:
+        _current.limit(seconds)
+
+
+def set_whereabouts(page: Whereabouts | None) -> None:
+    """In a new child: from now on, tell what is being done."""
+    global _current
+    _current = page

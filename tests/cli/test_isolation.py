@@ -1,0 +1,191 @@
+"""The user's code cannot silence the tool: whatever ends its process is a finding, or an error with its place."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from command import ROOT, clew
+
+HOSTILE = '''
+import ctypes, os, re, signal, sys
+from clew.simulation import Node, Scenario, Send
+
+class Passing(Node):
+    """Passes a number to the other node, and does something evil at five."""
+
+    def on_message(self, ctx, sender, message):
+        if message < 6:
+            ctx.send("b" if ctx.me == "a" else "a", message + 1)
+        if message == 5:
+            self.evil()
+
+def passing(evil, **more):
+    kind = type("Evil", (Passing,), {"evil": staticmethod(evil)})
+    return Scenario(nodes={"a": kind, "b": kind}, running=["a", "b"], before=[Send("a", 1)], **more)
+
+def exhaust(error):
+    raise error
+
+exits = passing(lambda: os._exit(0))
+execs = passing(lambda: os.execv("/bin/true", ["true"]))
+crashes = passing(lambda: ctypes.string_at(0))
+kills = passing(lambda: os.kill(os.getpid(), signal.SIGKILL))
+silences = passing(lambda: setattr(sys, "stdout", None))
+generator = passing(lambda: exhaust(GeneratorExit))
+interrupt = passing(lambda: exhaust(KeyboardInterrupt))
+stuck = passing(lambda: re.match(r"(a+)+$", "a" * 50 + "b"), step_seconds=0.2)
+hungry = passing(lambda: bytearray(4 << 30))
+
+class Starting(Node):
+    def on_start(self, ctx):
+        os._exit(0)
+
+starts = Scenario(nodes={"a": Starting}, running=["a"], before=[Send("a", 1)])
+
+def looks(nodes):
+    if os.environ.get("EVIL") == "look":
+        os._exit(0)
+
+invariant = Scenario(nodes={"a": Node}, running=["a"], before=[Send("a", 1)], invariants=[looks])
+'''
+
+SCHEDULE = """\
+      1. send int to a
+      2. deliver int from outside to a
+      3. deliver int from a to b
+      4. deliver int from b to a
+      5. deliver int from a to b
+      6. deliver int from b to a
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("hostile")
+    (made / "h.py").write_text(HOSTILE)
+    (made / "imports.py").write_text("import os\nos._exit(0)\n")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("exits", "ended by itself (exit code 0)"),
+        ("execs", "ended by itself (exit code 0)"),
+        ("crashes", "was ended by SIGSEGV"),
+        ("kills", "was ended by SIGKILL"),
+    ],
+)
+def test_what_ends_the_process_is_a_finding_with_its_recording(name: str, how: str, folder: Path) -> None:
+    recording = folder / f"{name}.json"
+    done = clew("fuzz", f"h.py:{name}", "--runs", "3", "-o", recording.name, cwd=folder)
+    what = f"the process {how} in Passing.on_message at a, at event 6"
+    assert done.returncode == 1
+    assert done.stdout.startswith(f"VIOLATION: {what}, in the run with seed 0.\n{SCHEDULE}")
+    document = json.loads(recording.read_text())
+    assert len(document["steps"]) == 7  # one of them waits
+    assert document["violation"]["what"] == what
+    again = clew("replay", recording.name, cwd=folder)
+    assert (again.returncode, again.stdout) == (1, f"STILL FAILS: {what}.\n")
+    smaller = clew("minimize", recording.name, cwd=folder)
+    assert smaller.returncode == 2 and "the recording ends its process" in smaller.stderr
+
+
+def test_with_workers_and_when_exploring(folder: Path) -> None:
+    done = clew("fuzz", "h.py:exits", "--runs", "9", "--workers", "2", cwd=folder)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (
+        1,
+        "VIOLATION: the process ended by itself (exit code 0) in Passing.on_message at a, at event 6, "
+        "in the run with seed 0.",
+    )
+    explored = clew("explore", "h.py:exits", cwd=folder)
+    assert explored.returncode == 1
+    assert explored.stdout.startswith("VIOLATION: the process ended by itself (exit code 0) in Passing.on_message")
+
+
+@pytest.mark.parametrize("name", ["generator", "interrupt"])
+def test_whatever_a_handler_raises_is_a_finding(name: str, folder: Path) -> None:
+    done = clew("fuzz", f"h.py:{name}", "--runs", "3", cwd=folder)
+    assert done.returncode == 1
+    assert done.stdout.startswith("VIOLATION: no uncaught exception at a, after 5 deliveries")
+
+
+def test_standard_output_cannot_be_taken_away(folder: Path) -> None:
+    done = clew("fuzz", "h.py:silences", "--runs", "3", cwd=folder)
+    assert done.returncode == 0
+    assert done.stdout.startswith("NO VIOLATION in these runs.")
+
+
+def test_memory_is_a_finding_with_the_handler_that_asked_for_it(folder: Path) -> None:
+    done = clew("fuzz", "h.py:hungry", "--runs", "1", "--memory-limit", "1G", cwd=folder)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[1] == "  MemoryError (in <lambda>)"
+
+
+def test_c_code_that_never_returns_is_ended_from_outside(folder: Path) -> None:
+    done = clew("fuzz", "h.py:stuck", "--runs", "3", cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "error: in Passing.on_message at a, event 6: your code has not returned for 0.2 s, and nothing can"
+    )
+
+
+def test_before_the_first_event_it_is_an_error(folder: Path) -> None:
+    started = clew("fuzz", "h.py:starts", cwd=folder)
+    assert started.returncode == 2
+    assert started.stderr.startswith(
+        "error: the process ended by itself (exit code 0) in Starting.on_start at a, before the first event"
+    )
+    looked = clew("explore", "h.py:invariant", cwd=folder, EVIL="look")
+    assert looked.returncode == 2 and "in an invariant, before the first event" in looked.stderr
+    for command in ("fuzz", "explore", "check", "run", "calm", "blazes"):
+        done = clew(command, "imports.py", cwd=folder)
+        assert done.returncode == 2, command
+        assert done.stderr.startswith("error: the process ended by itself (exit code 0) while loading imports.py")
+        assert done.stdout == ""
+
+
+def test_in_process_is_for_debuggers(folder: Path) -> None:
+    assert clew("fuzz", "h.py:exits", "--in-process", cwd=folder).returncode == 0  # nobody is there to say more
+    assert "NO VIOLATION" in clew("fuzz", "h.py:silences", "--runs", "2", "--in-process", cwd=folder).stdout
+
+
+# -- signals -----------------------------------------------------------------------------------------------------
+
+
+def children(process: int) -> list[int]:
+    listed = Path(f"/proc/{process}/task/{process}/children")
+    return [int(word) for word in listed.read_text().split()] if listed.exists() else []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_ends_the_command_and_its_child(number: signal.Signals, folder: Path) -> None:
+    begun = subprocess.Popen(
+        [sys.executable, "-m", "clew", "fuzz", str(ROOT / "examples/raft/raft.py"), "--runs", "1000000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not children(begun.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    (child,) = children(begun.pid)
+    time.sleep(0.5)
+    begun.send_signal(number)
+    output, errors = begun.communicate(timeout=60)
+    assert begun.returncode == (3 if number == signal.SIGINT else -number)
+    assert "Traceback" not in errors
+    if number == signal.SIGINT and output:
+        assert output.startswith("INCOMPLETE: interrupted")
+    while time.monotonic() < deadline and Path(f"/proc/{child}").exists():
+        time.sleep(0.05)
+    assert not Path(f"/proc/{child}").exists()
+    assert os.getpid() not in (begun.pid, child)
