@@ -169,7 +169,7 @@ def children(process: int) -> list[int]:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_ends_the_command_and_its_child(number: signal.Signals, folder: Path) -> None:
     begun = subprocess.Popen(
-        [sys.executable, "-m", "clew", "fuzz", str(ROOT / "examples/raft/raft.py"), "--runs", "1000000"],
+        [sys.executable, "-m", "clew", "fuzz", str(ROOT / "examples/lock/lock.py:careful"), "--runs", "1000000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
