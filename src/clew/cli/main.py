@@ -22,6 +22,7 @@ from clew.cli.memory import MEMORY_OPTION
 from clew.cli.state import IN_PROCESS, CommandState
 from clew.cli.streams import open_closed_streams
 from clew.interrupt import has_abandoned_work
+from clew.whereabouts import current_whereabouts
 
 #: The commands, each in the module of its name, with what --help says: to import all takes half a second.
 COMMANDS = {
@@ -66,6 +67,8 @@ _TRACEBACK = click.Option(
 )
 
 
+_EPILOG = "Exit code 4, of every command: Clew itself or its surroundings failed, and there is no answer."
+
 _IN_PROCESS = click.Option(
     [IN_PROCESS],
     is_flag=True,
@@ -90,6 +93,8 @@ class _Group(click.Group):
 
         code = conclude(perform, state)
         if has_abandoned_work():
+            if (page := current_whereabouts()) is not None:
+                page.finish(code)
             os._exit(code)
         sys.exit(code)
 
@@ -107,6 +112,7 @@ class _Group(click.Group):
         assert isinstance(command, click.Command)
         if _TRACEBACK not in command.params:
             command.params += [MEMORY_OPTION, _IN_PROCESS, _TRACEBACK]
+            command.epilog = _EPILOG
         return command
 
 
