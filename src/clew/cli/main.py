@@ -98,6 +98,12 @@ class _Group(click.Group):
             os._exit(code)
         sys.exit(code)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # before click says something of its own about it
+            raise click.Abort from None
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
