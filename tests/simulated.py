@@ -217,3 +217,17 @@ def drawn(seed: int, steps: int = 80) -> Execution:
         network=Network.FIFO if seed % 2 else Network.REORDERING,
     )
     return execute(made, seed, random_run(made, seed, recording=True).steps)
+
+
+def turned() -> Execution:
+    """Return a run in which a code block restarts, stops and starts nodes; d is never up, and not shown."""
+
+    def turn(world: World) -> None:
+        world.inject(Restart("a"))
+        world.inject(Stop("b"))
+        world.inject(Start("c"))
+        world.inject(Start("c"))  # which is up already
+        world.inject(Stop("d"))  # which is not up
+
+    cluster = scenario(nodes=dict.fromkeys("abcd", Player), running=("a", "b"))
+    return execute(cluster, 0, [CodeBlock("turn", turn), Send("a", Note()), act("", 1, "a", "Note")])

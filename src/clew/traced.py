@@ -69,6 +69,7 @@ class TracedModel(Model):
 
     def support(self, violation: Violation, faults: FaultSet, true: frozenset[int]) -> int:
         """Return the gate that keeps one violation from happening: much faster than all of them."""
+        _ = self.graph.fault_determined  # which the copy would otherwise have to find again
         graph = copy(self.graph)
         graph.goals = {violation: self.graph.goals[violation]}
         return self._supports(graph, faults, true).goals()[violation]

@@ -325,3 +325,41 @@ def test_pre_that_no_rule_derives_is_noticed() -> None:
     undecided = program(pre=scratch("x"), kept=table("x"), setting=setting)
     told = [n.message for n in clew.check(undecided).notices]
     assert told == ["no rule derives 'pre': it is checked that what persists does not get lost"]
+
+
+def test_what_nothing_can_read_is_told_with_the_name_that_was_meant() -> None:
+    """Temps are not declared, so a misspelt one is another; tables and scratches may be read from outside."""
+
+    class Misspelt(Module):
+        given = table("x")
+        kept = table("x")
+        seen = scratch("x")
+        doubt = scratch("x")
+        pre = scratch("x")
+        post = scratch("x")
+        setting = checked(nodes=["a"], eot=2, given={"a": {"given": [(1,)]}})
+
+        @bloom
+        def rules(self) -> None:
+            self.kept <= self.given
+            self.seen <= self.given
+            self.temp.halfway <= self.given(lambda g: (g.x,))
+
+        @outcome
+        def promise(self) -> None:
+            given = self.everywhere.given(lambda g: (g.x,))
+            self.temp.missing <= given.notin(self.everywhere.kept, x="x")
+            self.temp.missin <= given
+            self.doubt <= given
+            self.pre <= given
+            self.post <= given.notin(self.temp.missing, x="x")
+
+    notices = clew.check(Misspelt).notices
+    told = [(n.message, n.remedy) for n in notices if n.message.startswith("nothing reads")]
+    changes_nothing = "what is concluded there changes nothing"
+    read_it = "read it in a rule, in 'pre' or in 'post', or leave it out"
+    assert told == [
+        (f"nothing reads 'doubt': {changes_nothing}", read_it),
+        (f"nothing reads 'halfway': {changes_nothing}", read_it),
+        (f"nothing reads 'missin': {changes_nothing}", "did you mean 'missing'?"),
+    ]

@@ -97,6 +97,13 @@ class Attempt:
         broken = None if self.failed_before_last else self._scenario.look(self.world)
         return set() if broken is None else {self._scenario.same(broken, self.world)}
 
+    def met_at_last(self) -> set[int]:
+        """Return which conditions awaited at the end hold now, when nothing more comes from outside."""
+        if self.failed or self.done < len(self.outside):
+            return set()
+        waits = enumerate(waits_at_last(self._scenario))
+        return {place for place, wait in waits if wait.condition(self.world)}
+
     def situation(self, nodes: Hashable) -> Hashable:
         """Return all that decides what can follow; ``nodes`` stands for everything that the nodes remember."""
         world = self.world
@@ -203,6 +210,14 @@ def outside_of(scenario: Scenario) -> list[tuple[External | None, External | Non
             previous = events[index - 1] if index else None
             outside.append((previous if isinstance(previous, Wait) else None, event))
     return outside
+
+
+def waits_at_last(scenario: Scenario) -> list[WaitCondition]:
+    """Return the conditions that are awaited when nothing more comes from outside."""
+    events = [*scenario.before, *scenario.after]
+    waits = [isinstance(event, Wait) for event in events]
+    last = events[max((i + 1 for i, wait in enumerate(waits) if not wait), default=0) :]
+    return [event for event in last if isinstance(event, WaitCondition)]
 
 
 def _all_links(scenario: Scenario) -> list[Link]:

@@ -29,7 +29,7 @@ class Counted:
     """``schedules`` in all, their ``classes``, the ``violations`` in the ``states`` they pass through.
 
     ``done``: how many events from outside the schedule with the most of them has.  ``handled``: whether any event
-    of any schedule executed code of the user.
+    of any schedule executed code of the user.  ``met``: which of the conditions awaited at the end held.
     """
 
     schedules: int = 0
@@ -38,12 +38,14 @@ class Counted:
     states: set[Hashable] = field(default_factory=set)
     done: int = 0
     handled: bool = False
+    met: set[int] = field(default_factory=set)
 
     def look(self, attempt: Attempt, view: View | None) -> None:
         """Take note of the state that an attempt is in."""
         self.violations |= attempt.violations()
         self.done = max(self.done, attempt.done)
         self.handled = self.handled or attempt.handled
+        self.met |= attempt.met_at_last()
         if view is not None and not attempt.failed:
             self.states.add(view(attempt.world.nodes))
 

@@ -22,7 +22,7 @@ from clew.simulation.execution import execute
 from clew.simulation.loading import Loaded
 from clew.simulation.scenario import Scenario
 from clew.simulation.steps import Step
-from exploration.attempt import Attempt, Limits, outside_of
+from exploration.attempt import Attempt, Limits, outside_of, waits_at_last
 from exploration.brute import Counted, TooManyError, brute, class_of
 from exploration.programs import random_scenario, view
 from exploration.reachable import reachable
@@ -125,7 +125,10 @@ def _agree_on_answer(scenario: Scenario, explored: Exploration, expected: Counte
     assert {found.identity for found in explored.found} == expected.violations
     undone = tuple(event for _, event in outside_of(scenario)[expected.done :] if event is not None)
     assert explored.undone == undone
-    is_all = not undone and expected.handled
+    unmet = [wait.name for place, wait in enumerate(waits_at_last(scenario)) if place not in expected.met]
+    is_all = not undone and expected.handled and not unmet
+    if not undone:
+        assert all(f"'wait for {name}' at the end never ends" in (explored.reason or "") for name in unmet)
     assert (explored.reason is None) is is_all
     answer = Answer.ALL_EXPLORED if is_all else Answer.INCOMPLETE
     assert explored.answer is (Answer.VIOLATION if expected.violations else answer)

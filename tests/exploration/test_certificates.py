@@ -18,6 +18,7 @@ from clew.simulation import (
     External,
     Network,
     Node,
+    Partition,
     Restart,
     Scenario,
     Send,
@@ -146,9 +147,38 @@ def test_a_wait_that_is_over_in_some_schedules_is_counted() -> None:
     assert (explored.schedules, explored.waiting) == (3, 1)
 
 
-def test_a_wait_at_the_end_keeps_nothing_from_being_done() -> None:
+def test_a_wait_at_the_end_that_never_ends_is_no_certificate() -> None:
     explored = explore(one(Quiet, Send("a", 1), NEVER))
-    assert (explored.answer, explored.waiting) == (Answer.ALL_EXPLORED, 0)
+    assert (explored.answer, explored.undone, explored.waiting) == (Answer.INCOMPLETE, (), 0)
+    assert explored.reasons == ("'wait for never' at the end never ends: it holds in no state after all events",)
+
+
+@pytest.mark.parametrize("invariants", [[], [lambda nodes: None]], ids=["no invariant", "an invariant"])
+def test_a_wait_at_the_end_is_over_where_it_holds_in_any_state_after_all_events(invariants: list[Any]) -> None:
+    """Not only in the last state: a run is over as soon as it holds."""
+    passing = WaitCondition("one of two", lambda world: len(world.nodes["a"].got) == 1)  # type: ignore[attr-defined]
+    sends = (Send("a", 1), Send("a", 2))
+    assert explore(one(Quiet, *sends, passing, invariants=invariants)).answer is Answer.ALL_EXPLORED
+    late = explore(one(Quiet, *sends, WaitQuiescence(), Send("b", 1), passing, invariants=invariants))
+    assert late.reasons == ("'wait for one of two' at the end never ends: it holds in no state after all events",)
+
+
+def test_each_of_several_waits_at_the_end_is_asked() -> None:
+    explored = explore(one(Quiet, Send("a", 1), after=[has_got(1), WaitQuiescence(), has_got(2)]))
+    assert explored.reasons == (
+        "'wait for 2 messages' at the end never ends: it holds in no state after all events",
+    )
+
+
+def test_a_condition_at_the_end_that_raises_is_a_mistake() -> None:
+    with pytest.raises(UsageError, match="the condition 'bad' raised ZeroDivisionError"):
+        explore(one(Quiet, Send("a", 1), WaitCondition("bad", lambda world: 1 // 0 > 0)))
+
+
+def test_a_condition_that_says_now_this_and_now_that_is_refused() -> None:
+    fickle = WaitCondition("fickle", lambda world: next(_COUNT) % 2 > 0)
+    with pytest.raises(UsageError, match="the condition 'fickle' holds and does not hold in the same state"):
+        explore(one(Quiet, Send("a", 1), fickle, Send("a", 2)))
 
 
 # -- nothing to explore ------------------------------------------------------------------------------------------
@@ -260,6 +290,80 @@ def test_what_does_not_do_the_same_twice_is_refused_even_with_one_schedule(
     assert all("perhaps because of " in place and __file__ in place for place in places)
     assert remedy == (
         "  remedy: nodes must not share anything, nor depend on anything but their state and their context"
+    )
+
+
+def _coin() -> bool:
+    """Fall on the other side only now and then, so that two executions alone would not tell."""
+    return next(_COUNT) % 7 == 0
+
+
+def _cut_link(world: Any) -> None:
+    if _coin():
+        world.inject(Partition("a", "b"))
+
+
+def _store(world: Any) -> None:
+    world.processes["a"].durable["x"] = _coin()
+
+
+def _stop(world: Any) -> None:
+    if _coin():
+        world.inject(Stop("b"))
+
+
+def _lose(world: Any) -> None:
+    if _coin():
+        for envelope in list(world.pool.messages):
+            world.lose(envelope)
+
+
+def _arm(world: Any) -> None:
+    if _coin():
+        world.processes["a"].set_timer("t")
+
+
+class Storing(Quiet):
+    def on_message(self, ctx: Context, sender: str, message: Any) -> None:
+        ctx.durable["x"] = _coin()
+
+
+class Cancelling(Quiet):
+    def on_start(self, ctx: Context) -> None:
+        super().on_start(ctx)
+        ctx.set_timer("t")
+
+    def on_message(self, ctx: Context, sender: str, message: Any) -> None:
+        if _coin():
+            ctx.cancel_timer("t")
+
+
+class Born(Quiet):
+    def on_start(self, ctx: Context) -> None:
+        super().on_start(ctx)
+        self.lucky = _coin()
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        *(one(Quiet, Send("a", 1), CodeBlock("code", act)) for act in (_cut_link, _store, _stop, _lose, _arm)),
+        *(one(kind, Send("a", 1)) for kind in (Storing, Cancelling, Born)),
+    ],
+    ids=["partition", "storage", "stop", "loss", "timer", "handler stores", "handler cancels", "beginning"],
+)
+def test_whatever_differs_now_and_then_is_refused(scenario: Scenario) -> None:
+    for _ in range(7):  # wherever the coin begins
+        next(_COUNT)
+        with pytest.raises(UsageError, match=r"executed again|had other effects|not sent again"):
+            explore(scenario)
+
+
+def test_who_draws_from_the_module_random_gets_no_certificate() -> None:
+    """Even if everything that was drawn has come to the same by chance."""
+    scenario = one(Quiet, Send("a", 1), CodeBlock("draw", lambda world: random.seed(random.random())))
+    assert explore(scenario).reasons == (
+        "something draws from the module random, and only what it drew this time is tried",
     )
 
 

@@ -42,3 +42,11 @@ def test_equal_gates_are_the_same() -> None:
     assert circuit.any_of([a]) == a
     assert circuit.at_least(1, [a, b, c], [1, 1, 1]) == circuit.any_of([a, b, c])
     assert circuit.at_least(4, [a, b, c], [1, 1, 1]) == NEVER
+
+
+def test_gates_of_different_kinds_are_different_though_their_inputs_are_equal() -> None:
+    circuit = Circuit()
+    leaves = [circuit.absent(fault) for fault in FAULTS[:2]]
+    assert circuit.present(FAULTS[0]) != leaves[0]
+    assert circuit.all_of(leaves) != circuit.any_of(leaves)
+    assert circuit.all_of([]) != circuit.any_of([])

@@ -16,9 +16,9 @@ from clew.report.simulated_diagram import run_diagram
 from clew.report.simulated_run import story_of
 from clew.simulation.execution import Execution, execute
 from clew.simulation.pool import Envelope
-from simulated import EVERYTHING, drawn, eager, everything, hostile, scenario
+from simulated import EVERYTHING, drawn, eager, everything, hostile, scenario, turned
 
-RUNS = [everything(), eager(), hostile(), *(drawn(seed) for seed in range(12))]
+RUNS = [everything(), eager(), hostile(), turned(), *(drawn(seed) for seed in range(12))]
 
 
 def picture(execution: Execution, most: int | None = None) -> Diagram:
@@ -80,6 +80,23 @@ def test_what_was_sent_by_an_event_that_is_left_out_comes_from_above() -> None:
     assert (arrow.event, arrow.cause, arrow.sent, arrow.arrived) == (21, 13, 1, 2)
 
 
+def test_a_code_block_that_starts_and_stops_nodes_marks_each_of_them() -> None:
+    diagram = picture(turned())
+    assert [(m.event, m.time, m.process, m.kind) for m in diagram.marks if m.event == 1] == [
+        (1, 1, "", MarkKind.NOTE),
+        (1, 1, "a", MarkKind.RESTART),
+        (1, 1, "b", MarkKind.STOP),
+        (1, 1, "c", MarkKind.START),
+    ]
+    assert diagram.down == ("c",)
+    assert [(a.process, a.stop and a.stop.event, a.start and a.start.event) for a in diagram.absences()] == [
+        ("c", None, 1),
+        ("b", 1, None),
+    ]
+    svg = diagram_svg(diagram, title="x", link="#e")
+    assert [svg.count(f">{word}<") for word in ("restart", "stop", "start")] == [1, 1, 1]
+
+
 def test_an_empty_run_is_an_empty_picture() -> None:
     assert picture(execute(scenario(), 0, [])) == Diagram((), 1, ())
 
@@ -131,7 +148,7 @@ def test_the_drawing_is_valid_and_every_event_is_linked(execution: Execution) ->
     root = ElementTree.fromstring(diagram_svg(diagram, title="<&>", link="#e"))
     assert root.get("role") == "group"
     linked = [element.get("href") for element in root.iter("a")]
-    numbers = {m.event for m in diagram.marks} | {a.event for a in diagram.arrows if a.event is not None}
+    numbers = [m.event for m in diagram.marks] + [a.event for a in diagram.arrows if a.event is not None]
     assert linked == [f"#e{number}" for number in sorted(numbers)]
     assert not any(element.tag == "script" for element in root.iter())
 

@@ -19,7 +19,7 @@ from clew.simulation.loading import load_scenario
 from clew.simulation.random_run import random_run
 from clew.simulation.steps import Step
 from command import ROOT
-from simulated import EVERYTHING, Echo, Ping, act, crash, drawn, eager, everything, hostile, scenario
+from simulated import EVERYTHING, Echo, Ping, act, crash, drawn, eager, everything, hostile, scenario, turned
 
 SHOWN = """\
 everything: 8 deliveries in 21 events; 1 message is still under way.
@@ -188,7 +188,7 @@ def test_what_a_code_block_did() -> None:
         "     goes no further (taken by the code block at 3)\n"
         "2. outside sends b: Ping(hops=1)\n"
         "     goes no further (taken by the code block at 3)\n"
-        "3. code block shake\n"
+        "3. code block shake, which stops b\n"
         "     a.lives: 1 -> 9\n"
         "     a.pings: [] -> [1]\n"
         "     b.lives is gone\n"
@@ -201,6 +201,32 @@ def test_what_a_code_block_did() -> None:
     )
     page = run_page("shaken", execution)
     assert '<th scope="col">all nodes</th>' in page and "taken by the code block at" in page
+
+
+def test_the_nodes_that_a_code_block_starts_and_stops_are_drawn() -> None:
+    assert (
+        run_text("turned", turned())
+        == """\
+turned: 1 delivery in 3 events.
+
+      a             b             c
+1  RESTART        STOP          START   code block turn, which restarts a, stops b, starts c
+3     ▼ Note        ┊             │
+▼ a message from outside   ┊ not up
+
+1. code block turn, which restarts a, stops b, starts c
+     a.lives: 1 -> 2
+     b.lives is gone
+     b.pings is gone
+     b.pongs is gone
+     c.lives: new, 1
+     c.pings: new, []
+     c.pongs: new, {}
+2. outside sends a: Note()
+     arrives at 3
+3. a <- outside: Note()
+"""
+    )
 
 
 def test_the_nodes_stand_in_the_order_that_is_asked_for() -> None:

@@ -36,6 +36,7 @@ from clew.faults import Node
 from clew.program import ir
 from clew.program.ir import CRASH, Fact, Premise, Program, Timing, Var
 from clew.program.outcomes import POST, PRE
+from clew.program.unread import unread_notice, unread_of
 
 _TIMINGS = {Op.NOW: Timing.SAME, Op.NEXT: Timing.NEXT, Op.DELETE: Timing.SAME, Op.SEND: Timing.ASYNC}
 
@@ -86,7 +87,7 @@ class _Compiler:
         clauses: list[Fact | ir.Rule] = [*self._facts(), *rules]
         if any(p.relation == NODES for rule in rules for p in rule.premises):
             clauses = [*self._everybody(), *clauses]
-        return Compiled(Program(tuple(clauses), frozenset(self._helpers)), tuple(self._notices()))
+        return Compiled(Program(tuple(clauses), frozenset(self._helpers)), tuple(self._notices(rules)))
 
     # -- rules ---------------------------------------------------------------------------------------------------
 
@@ -201,8 +202,9 @@ class _Compiler:
 
     # -- notices -------------------------------------------------------------------------------------------------
 
-    def _notices(self) -> Iterable[Notice]:
+    def _notices(self, rules: Sequence[ir.Rule]) -> Iterable[Notice]:
         yield from self._forgotten_outcomes()
+        yield from self._unread(rules)
         keyed = [
             c for c in self._program.collections if c.kind not in (Kind.PERIODIC, Kind.LATTICE) and c.schema.values
         ]
@@ -213,6 +215,14 @@ class _Compiler:
                 keyed[0].position,
                 "a node would refuse the second; if that can happen, say in an outcome that it must not",
             )
+
+    def _unread(self, rules: Sequence[ir.Rule]) -> Iterator[Notice]:
+        """Temps and what outcomes derive have no readers outside; a misspelt temp is a new one."""
+        collections = self._program.collections
+        private = [c.name for c in collections if c.kind is Kind.TEMP or c.name in self._outside]
+        for name in unread_of([name for name in private if name not in (PRE, POST)], rules):
+            known = [c.name for c in collections]
+            yield unread_notice(name, self._program.by_name[name].position, known)
 
     def _forgotten_outcomes(self) -> Iterator[Notice]:
         """``pre`` and ``post`` that are declared and never derived: then something else is checked."""

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from clingo import Control, HeuristicType, MessageCode, Model, Symbol
 
 from clew.engine.arithmetic import Arithmetic
+from clew.engine.arrivals import Arrivals
 from clew.engine.atoms import GroundRule, NamingRecorder, Recorder, RowAtom, SentAtom, symbol_values
 from clew.engine.encode import GIVEN, RULE, Aggregated, encode, encode_expected_rows
 from clew.engine.execution import Execution, Message, Row, row_key
@@ -314,28 +315,14 @@ class GroundProgram:
             return self._messages(model, faults)
 
     def _messages(self, model: Model, faults: FaultSet) -> tuple[Message, ...]:
-        found = [self._message(atom, faults) for atom in self.sent_atoms if model.is_true(atom.literal)]
+        arrive = Arrivals(self.spec, faults)
+        found = []
+        for sent in self.sent_atoms:
+            if model.is_true(sent.literal):
+                target = as_place(sent.row[0])
+                arrival = arrive.time_of(sent.source, target, sent.time)
+                found.append(Message(sent.relation, sent.row, sent.source, target, sent.time, arrival))
         return tuple(sorted(found, key=lambda m: (m.sent, m.relation, row_key((m.source,)), row_key(m.row))))
-
-    def _message(self, sent: SentAtom, faults: FaultSet) -> Message:
-        target = as_place(sent.row[0])
-        return Message(sent.relation, sent.row, sent.source, target, sent.time, self._arrival(sent, faults))
-
-    def _arrival(self, sent: SentAtom, faults: FaultSet) -> int | None:
-        source, target = sent.source, as_place(sent.row[0])
-        if source == target:
-            return sent.time + 1
-        lost = (
-            source not in self.spec.nodes
-            or target not in self.spec.nodes
-            or Loss(source, target, sent.time) in faults
-            or any(c.node == source and c.time <= sent.time for c in faults.crashes)
-        )
-        if lost:
-            return None
-        lag = next((d.lag for d in faults.delays if d.message == (source, target, sent.time)), 0)
-        arrival = sent.time + 1 + lag
-        return arrival if arrival <= self.spec.eot else None
 
     def violations(self, faults: FaultSet) -> tuple[Violation, ...]:
         """Only what goes wrong with these faults: much faster than the whole execution."""

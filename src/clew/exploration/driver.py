@@ -132,7 +132,7 @@ class Driver:
                 what = f"a schedule cannot be executed again: {event.step}, and nothing is on its way"
                 raise NotRepeatableError(what)
         # Recording costs time, and hardly any event is executed for the second time only.
-        self.world.history = [] if self._system.repetition.happened_once(_history(event)) else None
+        self.world.history = [] if self._system.repetition.is_wanted(_history(event)) else None
         happened = self._perform(event.step, envelope)
         self._account(event)
         if happened is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import CodeBlock, External, Wait
+from clew.simulation.events import CodeBlock, External, Wait, WaitCondition
 from clew.simulation.scenario import Scenario
 
 DEFAULT_TIMERS = 2
@@ -58,7 +58,10 @@ class Item(NamedTuple):
 
 
 def planned(scenario: Scenario) -> tuple[Item, ...]:
-    """The events from outside; waiting at the end is left out, since exploring goes on until nothing is left."""
+    """The events from outside; waiting at the end is left out, since exploring goes on until nothing is left.
+
+    Whether what is awaited at the end ever comes is asked of the states themselves (``awaited_at_last``).
+    """
     if scenario.count:
         raise UsageError(
             f"the scenario draws {scenario.count} events at random (count), and these cannot be explored",
@@ -78,3 +81,14 @@ def planned(scenario: Scenario) -> tuple[Item, ...]:
             items.append(Item(None, gate))
         gate = event
     return tuple(items)
+
+
+def awaited_at_last(scenario: Scenario) -> tuple[WaitCondition, ...]:
+    """Return the conditions that are waited for when all events from outside have happened."""
+    found: list[WaitCondition] = []
+    for event in reversed([*scenario.before, *scenario.after]):
+        if not isinstance(event, Wait):
+            break
+        if isinstance(event, WaitCondition):
+            found.append(event)
+    return tuple(reversed(found))

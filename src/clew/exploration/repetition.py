@@ -1,14 +1,19 @@
 """Nodes that do not do the same twice, which no exploration can certify.
 
-An event after the same local history must have the same effects: leave the node in the same state, send the same,
-raise the same.  Whatever is executed again is held against the first time, and what was executed only once is
-executed once more in the end.  That notices the clock of the machine, the module ``random`` and what nodes share;
-not what is fixed for a process, as the order of a set of strings is.
+An event after the same local history must have the same effects: leave the node, its storage and its timers in the
+same state, send the same, raise the same; a code block must do the same to all nodes and to the network.  Whatever
+is executed again is held against the first time, and what was executed only once is executed once more in the end.
+That notices the clock of the machine and what nodes share; not what is fixed for a process, as the order of a set
+of strings is.
+
+A coin falls on the same side twice in every second case, so twice is not enough where little is executed at all: a
+sample is executed several times more.  Who draws from the module ``random`` changes its state, which is noticed
+always (``coverage``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from clew.errors import Position, UsageError
@@ -30,24 +35,33 @@ class NotRepeatableError(UsageError):
         self.what = what
 
 
+#: How many events are executed again and again in the end, and how often at most.
+_SAMPLE, _ROUNDS = 64, 14
+
+
 class Effect(NamedTuple):
-    """What an event did, in hashes of text: to each attribute of the nodes, by what it sent and what it raised."""
+    """What an event did, in hashes of text: to each attribute of the nodes, by what it sent and what it raised.
+
+    ``stored`` and ``timers`` are those of the nodes that it concerns.  ``network``: after a code block, who is up,
+    what is under way and which links are blocked.
+    """
 
     state: tuple[tuple[str, str, int], ...]
     sent: int
     raised: str | None
+    stored: tuple[tuple[str, int], ...]
+    timers: int
+    network: int | None
 
 
 def effect_of(happened: Happened, world: World) -> Effect | None:
     """Return what an event did, None for one that executes no code of the user."""
     what = happened.what
     if isinstance(what, CodeBlock):
-        names = list(world.nodes)
-    elif isinstance(what, Start | Restart) or (isinstance(what, Envelope) and happened.fate == "deliver"):
-        names = [happened.node]
-    else:
-        return None
-    return _effect(world, names, happened.sent)
+        return _effect(world, list(world.nodes), happened.sent, _network(world))
+    if isinstance(what, Start | Restart) or (isinstance(what, Envelope) and happened.fate == "deliver"):
+        return _effect(world, [happened.node], happened.sent)
+    return None
 
 
 def effect_of_beginning(world: World) -> Effect:
@@ -55,11 +69,34 @@ def effect_of_beginning(world: World) -> Effect:
     return _effect(world, list(world.nodes), list(world.pool))
 
 
-def _effect(world: World, names: list[str], sent: Sequence[Envelope]) -> Effect:
+def _effect(world: World, names: list[str], sent: Sequence[Envelope], network: int | None = None) -> Effect:
     state = tuple(part for name in names if name in world.nodes for part in _state(name, world.nodes[name]))
     messages = hash(tuple((e.target, e.timer, canonical(e.payload)) for e in sent))
     failure = world.failure
-    return Effect(state, messages, f"{failure.error} (in {failure.place})" if failure else None)
+    return Effect(
+        state,
+        messages,
+        f"{failure.error} (in {failure.place})" if failure else None,
+        # What a code block stored may be that of a node that is down.
+        tuple(_stored(world, names if network is None else world.known_names)),
+        hash(tuple(sorted((e.target, e.nth, str(e.payload)) for e in world.pool.timers if e.target in names))),
+        network,
+    )
+
+
+def _stored(world: World, names: Iterable[str]) -> Iterator[tuple[str, int]]:
+    for name in names:
+        storage = world.storage_of(name)
+        if storage:
+            try:
+                yield name, hash(canonical(dict(storage)))
+            except NoValueError:
+                continue
+
+
+def _network(world: World) -> int:
+    under_way = sorted((e.source, e.nth, e.target, canonical(e.payload)) for e in world.pool if not e.timer)
+    return hash((tuple(sorted(world.nodes)), tuple(world.pool.held), tuple(under_way)))
 
 
 def _state(name: str, node: Node) -> Iterator[tuple[str, str, int]]:
@@ -76,10 +113,12 @@ class Repetition:
     def __init__(self) -> None:
         self._effects: dict[int, Effect] = {}
         self._once: dict[int, tuple[Sequence[Event], int]] = {}
+        self._sample: list[tuple[Sequence[Event], int]] = []
+        self._compares_all = False
 
-    def happened_once(self, history: int) -> bool:
-        """Whether the event after which this is the history was executed once, and not again so far."""
-        return history in self._once
+    def is_wanted(self, history: int) -> bool:
+        """Tell whether to compare what the event does after which this is the history."""
+        return self._compares_all or history in self._once
 
     def compare(
         self, history: int, effect: Effect, what: object, execution: Sequence[Event] = (), place: int = 0
@@ -89,6 +128,8 @@ class Repetition:
         if known is None:
             self._effects[history] = effect
             self._once[history] = (execution, place)
+            if len(self._sample) < _SAMPLE:
+                self._sample.append((execution, place))
         elif known != effect:
             raise NotRepeatableError(f"executed again, {what} {_difference(known, effect)}")
         else:
@@ -101,9 +142,23 @@ class Repetition:
             yield execution[: place + 1]
             self._once.pop(history, None)
 
+    def sample(self) -> Iterator[Sequence[Event]]:
+        """Yield the first executions that were made, again and again: all that they do is compared."""
+        self._compares_all = True
+        for _ in range(_ROUNDS):
+            for execution, place in self._sample:
+                yield execution[: place + 1]
+
 
 def _difference(known: Effect, now: Effect) -> str:
     differing = sorted({(name, attribute) for name, attribute, _ in {*known.state} ^ {*now.state}})
     if differing:
         return f"leaves another state ({', '.join(f'{attribute} of {name}' for name, attribute in differing)})"
-    return "sends something else" if known.sent != now.sent else "raises something else"
+    parts = (
+        ("sends something else", known.sent, now.sent),
+        ("raises something else", known.raised, now.raised),
+        ("stores something else", known.stored, now.stored),
+        ("leaves other timers", known.timers, now.timers),
+        ("does something else to the network", known.network, now.network),
+    )
+    return next(words for words, then, later in parts if then != later)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clew.errors import BudgetExhaustedError, UsageError
-from clew.exploration.coverage import Coverage
+from clew.exploration.coverage import Coverage, holds
 from clew.exploration.cuts import Cuts
 from clew.exploration.dpor import Dpor, End, Made
 from clew.exploration.driver import Driver
@@ -27,9 +27,13 @@ from clew.simulation.pool import Link
 from clew.simulation.scenario import Scenario
 from clew.simulation.steps import Step
 from clew.simulation.suspects import suspects
-from clew.simulation.user_code import ask, name_of
+from clew.simulation.user_code import name_of
 from clew.simulation.watchdog import step_limit
 from clew.whereabouts import tell_limit, tell_run
+
+#: So many events of a sample are executed again and again in the end: no time to speak of, and enough for small
+#: scenarios.  In large ones, what is not deterministic has differed somewhere long before.
+_FEW = 2000
 
 #: Called now and then with the number of schedules and a word on the current stage.
 Progress = Callable[[int, str], None]
@@ -104,7 +108,7 @@ class Search:
                     else "a node raises before the first event, so no schedule is explored"
                 )
             elif self._explore():
-                self._execute_twice()
+                self._execute_again()
                 self._coverage.is_all = True
         except BudgetExhaustedError as limit:
             ended = str(limit)
@@ -141,13 +145,24 @@ class Search:
                     return False
         return True
 
-    def _execute_twice(self) -> None:
-        """Execute what was executed only once again: nodes that never do the same twice would not be noticed."""
-        searched = self._system.performed
-        for execution in self._system.repetition.executed_once():
+    def _execute_again(self) -> None:
+        """Execute what was executed only once again: nodes that never do the same twice would not be noticed.
+
+        A part of it is executed more often.
+        """
+        system = self._system
+        searched = system.performed
+        for execution in system.repetition.executed_once():
             self._deadline.check()
-            Driver(self._system, list(execution), len(execution))
-        self._system.performed = searched
+            Driver(system, list(execution), len(execution))
+        most = system.performed + _FEW
+        for execution in system.repetition.sample():
+            if system.performed + len(execution) > most:
+                break
+            self._deadline.check()
+            Driver(system, list(execution), len(execution))
+            system.compare_beginning(system.world())
+        system.performed = searched
 
     def _examined(self, made: Made, cuts: Cuts) -> list[tuple[Event, ...]]:
         """Look at what an execution passed through; the beginnings of the phases that follow."""
@@ -158,7 +173,7 @@ class Search:
         self._coverage.note(driver.events, cut_short=made.end is End.CUT_SHORT)
         for event in driver.events[made.new :]:
             self._findings.event(event, driver.events)
-        needed = self._system.keeps_states or driver.item < len(self._system.plan)
+        needed = self._system.keeps_states or driver.item < len(self._system.plan) or self._coverage.asks_at_last
         following = self._look_at_cuts(driver, cuts) if needed else []
         # An execution after which something else can happen, or could but for the bound, is not complete.
         goes_on = any(len(beginning) == len(driver.events) + 1 for beginning in following)
@@ -182,6 +197,9 @@ class Search:
                 broken = findings.state(up, cut.local)
                 if broken is not None and findings.is_shorter(broken, cut.size):
                     findings.keep(broken, cut.events(driver.events))
+            if self._coverage.asks_at_last and cut.outside == len(plan) and not cut.failed:
+                events = cut.events(driver.events)
+                self._coverage.ask_at_last(Driver(self._system, list(events), len(events)).world)
             # An execution that was cut short may not have come to what looks at everything.
             if cut.outside == driver.item < len(plan) and plan[driver.item].is_global:
                 events = cut.events(driver.events)
@@ -200,10 +218,8 @@ class Search:
                     for link, more in event.moves:
                         on_links[link] = on_links.get(link, 0) + more
                 return all(link in held or not number for link, number in on_links.items())
-            case WaitCondition(name, condition):
-                world = Driver(self._system, list(events), len(events)).world
-                remedy = "it must cope with every state of the world"
-                return bool(ask(f"the condition '{name}'", condition, world, remedy=remedy))
+            case WaitCondition() as wait:
+                return holds(wait, Driver(self._system, list(events), len(events)).world)
         return True
 
     def _gone_on(self, events: tuple[Event, ...]) -> list[tuple[Event, ...]]:

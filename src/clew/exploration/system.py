@@ -8,13 +8,14 @@ the node after it.
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 from clew.errors import UsageError
 from clew.exploration.dependence import Footprint
 from clew.exploration.event import Key
-from clew.exploration.plan import Bounds, planned
+from clew.exploration.plan import Bounds, awaited_at_last, planned
 from clew.exploration.repetition import NotRepeatableError, Repetition, effect_of_beginning
 from clew.simulation.events import WaitQuiescence
 from clew.simulation.pool import OUTSIDE, Link
@@ -29,10 +30,12 @@ class System:
     """
 
     def __init__(self, scenario: Scenario, bounds: Bounds, seed: int) -> None:
+        self._random_state = random.getstate()
         self.scenario = scenario
         self.bounds = bounds
         self.seed = seed
         self.plan = planned(scenario)
+        self.at_last = awaited_at_last(scenario)
         self.fifo = scenario.network is Network.FIFO
         self.names = tuple(scenario.nodes)
         self.links = [(a, b) for a in (OUTSIDE, *self.names) for b in self.names]
@@ -66,7 +69,11 @@ class System:
             self.keep_state(self.at_start(name), name, world)
         self.note_draws(world, self.running)
         for each in (world, self.world()):
-            self.repetition.compare(self.number("beginning"), effect_of_beginning(each), "the beginning")
+            self.compare_beginning(each)
+
+    def compare_beginning(self, world: World) -> None:
+        """Hold what the nodes did that are up from the beginning against what they did before."""
+        self.repetition.compare(self.number("beginning"), effect_of_beginning(world), "the beginning")
 
     @property
     def chains(self) -> int:
@@ -116,6 +123,11 @@ class System:
     def note_draws(self, world: World, names: Iterable[str]) -> None:
         """Remember which of these nodes have drawn random numbers."""
         self.drew.update(name for name in names if name in world.processes and world.processes[name].drew)
+
+    @property
+    def drew_globally(self) -> bool:
+        """Whether something drew from the module ``random`` since the beginning; Clew itself never does."""
+        return random.getstate() != self._random_state
 
     def nodes(self, up: tuple[str, ...], local: tuple[int, ...]) -> dict[str, Any]:
         """The nodes that are up, as they were after these histories (one for each node of the scenario)."""

@@ -9,33 +9,29 @@ inputs, so there are no cycles, and equal gates are the same number, however man
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clew.faults import Fault, FaultSet
 
 
-@dataclass(frozen=True)
-class Present:
+# Tuples, not dataclasses: these take half a millisecond each to define, which every explanation would pay for.
+class Present(NamedTuple):
     fault: Fault
 
 
-@dataclass(frozen=True)
-class Absent:
+class Absent(NamedTuple):
     fault: Fault
 
 
-@dataclass(frozen=True)
-class AllOf:
+class AllOf(NamedTuple):
     inputs: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class AnyOf:
+class AnyOf(NamedTuple):
     inputs: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class AtLeast:
+class AtLeast(NamedTuple):
     """The weights of the inputs that hold add up to the bound."""
 
     bound: int
@@ -54,7 +50,10 @@ class Circuit:
 
     def __init__(self) -> None:
         self._gates: list[Gate] = [AllOf(()), AnyOf(())]
-        self._numbers: dict[Gate, int] = {gate: number for number, gate in enumerate(self._gates)}
+        # By the kind of the gate, too: as tuples, AllOf(()) and AnyOf(()) are equal.
+        self._numbers: dict[tuple[type, Gate], int] = {
+            (type(g), g): number for number, g in enumerate(self._gates)
+        }
 
     def __getitem__(self, number: int) -> Gate:
         return self._gates[number]
@@ -63,9 +62,10 @@ class Circuit:
         return len(self._gates)
 
     def _number(self, gate: Gate) -> int:
-        number = self._numbers.get(gate)
+        key = type(gate), gate
+        number = self._numbers.get(key)
         if number is None:
-            number = self._numbers[gate] = len(self._gates)
+            number = self._numbers[key] = len(self._gates)
             self._gates.append(gate)
         return number
 

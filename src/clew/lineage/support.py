@@ -10,8 +10,7 @@ What the ``pre`` of a goal implies needs no support, so a gate that rests on it 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from clew.engine.atoms import GroundRule
 from clew.faults import FaultSet
@@ -27,16 +26,14 @@ if TYPE_CHECKING:
     from clew.lineage.reach import Reach  # which few programs need: a cold start should not pay for it
 
 
-@dataclass(frozen=True)
-class _Absence:
+class _Absence(NamedTuple):
     """No row of this relation newly appears at this time (conservative)."""
 
     relation: str
     time: int
 
 
-@dataclass(frozen=True)
-class _Unfounded:
+class _Unfounded(NamedTuple):
     """None of these atoms, which could only support each other, appears."""
 
     atoms: frozenset[int]

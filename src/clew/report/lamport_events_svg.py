@@ -64,7 +64,8 @@ class EventLayout(Layout):
     """Where events and their labels go; all times are equally far apart."""
 
     events: list[_Event]
-    event_labels: dict[int, Label | None]
+    #: By the number of the event and where its pill is: a code block has one at each node that it starts or stops.
+    event_labels: dict[tuple[int, float], Label | None]
     #: Which event a process sends in vain with, by process and time.
     in_vain: dict[tuple[str, int], int]
 
@@ -124,7 +125,7 @@ class EventLayout(Layout):
 
     def _labels(self, diagram: Diagram) -> Iterator[tuple[tuple[str, int], Label | None]]:
         """At the sender stands only what is no event of its own, as its target is down; events come first."""
-        self.event_labels = {event.number: self._beside(event) for event in self.events}
+        self.event_labels = {(event.number, event.x): self._beside(event) for event in self.events}
         others = tuple(a for a in diagram.arrows if a.event is None)
         self.in_vain = {(a.source, a.sent): a.cause for a in others if a.cause is not None}
         return super()._labels(diagram._replace(arrows=others))

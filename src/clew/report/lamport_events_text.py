@@ -42,6 +42,12 @@ class _EventDrawing(Drawing):
     def __init__(self, diagram: Diagram, width: int, ascii_only: bool) -> None:
         self._symbols = _ASCII if ascii_only else _UNICODE
         self._absences = diagram.absences()
+        notes = {mark.event for mark in diagram.marks if mark.kind is MarkKind.NOTE}
+        #: By the number of a code block, what it does to the lives of processes.
+        self._turns: dict[int, list[Mark]] = {}
+        for mark in diagram.marks:
+            if mark.event in notes and mark.kind in _WORDS:
+                self._turns.setdefault(mark.event, []).append(mark)
         super().__init__(diagram, width, ascii_only)
 
     # -- where everything goes -----------------------------------------------------------------------------------
@@ -80,20 +86,29 @@ class _EventDrawing(Drawing):
         yield from self._header()
         for number, line in _in_order(self.diagram):
             if isinstance(line, Mark):
-                yield from self._mark_lines(line)
+                if not self._is_turn_of_code(line):
+                    yield from self._mark_lines(line)
             else:
                 yield from self._sent_lines(_sent(line), number, "" if line.event is None else str(number))
         yield from self._afterwords()
 
+    def _is_turn_of_code(self, mark: Mark) -> bool:
+        """Whether a code block starts or stops this process; the line of the block shows it."""
+        return mark in self._turns.get(mark.event, ())
+
     def _mark_lines(self, mark: Mark) -> Iterator[str]:
+        turns = self._turns.get(mark.event, [])
         # The line of a stop shows it still up, and that of a start not yet: the word is where it turns.
-        cells = self._lifelines(mark.event - 1 if mark.kind in _WORDS else mark.event)
+        cells = self._lifelines(mark.event - 1 if mark.kind in _WORDS or turns else mark.event)
         if mark.kind in _SPANS and mark.process in self.position and mark.other in self.position:
             note = self._span(cells, mark)
         elif mark.process in self.position and mark.kind not in _SPANS:
             note = self._at_process(cells, mark)
         else:
             note = self._clean(mark.detail)
+        # The note beside it names them anyway where a word finds no room.
+        for turn in turns:
+            self._at_process(cells, turn)
         note = "; ".join(filter(None, [note, self._verdict(mark.event)]))
         yield from self._row(str(mark.event), cells, note, mark.event)
 

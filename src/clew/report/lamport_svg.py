@@ -263,7 +263,7 @@ def _tip(arrow: Arrow, line: Line) -> str:
 def _labels(layout: Layout) -> Iterator[str]:
     if isinstance(layout, EventLayout):
         for event in layout.events:
-            yield _label(layout.event_labels[event.number], f"label of {event.kind}", event.number)
+            yield _label(layout.event_labels[event.number, event.x], f"label of {event.kind}", event.number)
         for cell, label in layout.labels.items():
             yield _label(label, "label of lost", layout.in_vain[cell])
         return

@@ -75,6 +75,8 @@ class _Maker:
                 self._note(event, MarkKind.HEAL, "heals", source, target)
             case CodeBlock(name, _):
                 self._note(event, MarkKind.NOTE, name)
+                for turn in event.moment.happened.lives:
+                    self._mark_turn(event, turn)
         for envelope, sent in zip(event.moment.happened.sent, event.sent, strict=True):
             if sent.fate == "down" and envelope.source not in (OUTSIDE, envelope.target):
                 arrow = _arrow(envelope, sent.text, self._times.get(event.number, self._first), None)
@@ -100,6 +102,12 @@ class _Maker:
     def _mark(self, event: Event, kind: MarkKind, label: str) -> None:
         time = self._time(event)
         self._marks.append(Mark(event.node, time, kind, label, event.message or event.title, event.number))
+
+    def _mark_turn(self, event: Event, turn: Start | Stop | Restart) -> None:
+        """Mark what a code block did to the life of a node, at the time of the block."""
+        kind = {Start: MarkKind.START, Stop: MarkKind.STOP, Restart: MarkKind.RESTART}[type(turn)]
+        self._last_at[turn.node] = self._last
+        self._marks.append(Mark(turn.node, self._last, kind, kind.value, event.title, event.number))
 
     def _note(self, event: Event, kind: MarkKind, label: str, process: str = "", other: str = "") -> None:
         self._last += 1

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clew.report.simulated_values import message_text, short_name, value_text
-from clew.simulation.effects import State
 from clew.simulation.events import CodeBlock, Heal, Partition, Restart, Send, Start, Stop
 from clew.simulation.execution import Execution, Moment
 from clew.simulation.pool import OUTSIDE, Envelope
+
+_TURNS = {Start: "starts", Stop: "stops", Restart: "restarts"}
 
 #: Names an envelope: its source, and the how manieth thing of it.
 Name = tuple[str, int]
@@ -205,7 +206,8 @@ def _head(moment: Moment) -> str:
         case Heal(source, target):
             return f"the partition of {source} and {target} heals"
         case CodeBlock(name, _):
-            return f"code block {name}"
+            turns = ", ".join(f"{_TURNS[type(turn)]} {turn.node}" for turn in moment.happened.lives)
+            return f"code block {name}, which {turns}" if turns else f"code block {name}"
         case waiting:
             return type(waiting).__name__
 
@@ -231,6 +233,7 @@ def _taking_part(moments: Iterable[Moment]) -> set[str]:
             names |= {happened.what.source, happened.what.target}
         if isinstance(happened.what, Partition):
             names |= {happened.what.source, happened.what.target}
+        names |= {turn.node for turn in happened.lives}
     return names - {OUTSIDE}
 
 
@@ -242,13 +245,15 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
 
 def _down(moments: Iterable[Moment], processes: Iterable[str]) -> list[str]:
     """Those whose first event finds no state, and those that never have one and are sent to in vain."""
-    first: dict[str, State] = {}
+    was_down: dict[str, bool] = {}
     in_vain = set()
     for moment in moments:
         if moment.happened.node:
-            first.setdefault(moment.happened.node, moment.before)
+            was_down.setdefault(moment.happened.node, moment.before is None)
+        for turn in moment.happened.lives:
+            was_down.setdefault(turn.node, isinstance(turn, Start))
         in_vain |= {envelope.target for envelope in moment.happened.lost}
-    return [p for p in processes if (first[p] is None if p in first else p in in_vain)]
+    return [p for p in processes if was_down.get(p, p in in_vain)]
 
 
 def _ends(moments: Iterable[Moment]) -> dict[Name, _End | None]:

@@ -11,7 +11,7 @@ What is sent to a node that is down is lost, and so is what is on its way to a n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from clew.errors import ClewError, UsageError
@@ -41,7 +41,8 @@ class Happened(NamedTuple):
     ``what`` is the event from outside, or what was delivered, lost or duplicated, as ``fate`` says.  ``node``:
     where it happened, "" for what concerns none or several.  ``depends`` are the numbers of the earlier events
     that it rests on directly.  ``sent`` is what it put on its way, ``lost`` what of it went to a node that is
-    down.  ``gone``: what a code block took from its way, by delivering it or otherwise.
+    down.  ``gone``: what a code block took from its way, by delivering it or otherwise; ``lives``: the nodes that
+    it started, stopped and restarted.
     """
 
     number: int
@@ -53,6 +54,7 @@ class Happened(NamedTuple):
     lost: tuple[Envelope, ...]
     remarks: tuple[str, ...]
     gone: tuple[Envelope, ...] = ()
+    lives: tuple[Start | Stop | Restart, ...] = ()
 
 
 class Beginning(NamedTuple):
@@ -96,6 +98,7 @@ class World:
         self._on_its_way: list[Envelope] = []
         self._lost: list[Envelope] = []
         self._gone: list[Envelope] = []
+        self._turns: list[Start | Stop | Restart] = []
         self._remarks: list[str] = []
         # All are there before the first of them says anything.
         for process in [self._made(self._known(name)) for name in running if name not in self.processes]:
@@ -215,6 +218,7 @@ class World:
 
     def _execute(self, block: CodeBlock) -> None:
         before = list(self.pool) if self.history is not None and not self._blocks else []
+        lives = {name: self._lives[name] for name in self.processes}
         self._blocks += 1
         try:
             what = f"the code block '{block.name}'"
@@ -227,6 +231,18 @@ class World:
         if self.history is not None and not self._blocks:
             left = {*self.pool, *self._lost}
             self._gone += [envelope for envelope in (*before, *self._on_its_way) if envelope not in left]
+            self._turns += self._turns_since(lives)
+
+    def _turns_since(self, lives: Mapping[str, int]) -> Iterator[Start | Stop | Restart]:
+        """Yield what became of the nodes that lived these lives, and of those that were down."""
+        for name in self._makers:
+            if name not in lives:
+                if name in self.processes:
+                    yield Start(name)
+            elif name not in self.processes:
+                yield Stop(name)
+            elif self._lives[name] != lives[name]:
+                yield Restart(name)
 
     def _known(self, name: str) -> str:
         if name not in self._makers:
@@ -271,6 +287,11 @@ class World:
             )
         return answer
 
+    @property
+    def known_names(self) -> tuple[str, ...]:
+        """Return the names of all nodes of the scenario, up or not."""
+        return tuple(self._makers)
+
     def storage_of(self, name: str) -> Durable | None:
         """Return what a node has stored, even if it is down; None if it never was up."""
         return self._durable.get(name)
@@ -302,6 +323,7 @@ class World:
                 tuple(self._lost),
                 tuple(self._remarks),
                 tuple(self._gone),
+                tuple(self._turns),
             )
         )
         self._forget()
@@ -311,6 +333,7 @@ class World:
         self._on_its_way.clear()
         self._lost.clear()
         self._gone.clear()
+        self._turns.clear()
         self._remarks.clear()
 
 
