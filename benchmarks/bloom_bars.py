@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import bloom_closure, bloom_kvs, bloom_network
+from benchmarks import bloom_closure, bloom_kills, bloom_kvs, bloom_network
 from benchmarks.bars import Bar
 from benchmarks.effort import Effort, say
 
@@ -14,7 +14,7 @@ MESSAGES_PER_SECOND = 20_000
 
 
 def of_bloom(effort: Effort) -> list[Bar]:
-    return [*_closure(effort), _messages(effort), *_store(effort)]
+    return [*_closure(effort), *_messages(effort), *_store(effort), _kills(effort)]
 
 
 def _closure(effort: Effort) -> Iterator[Bar]:
@@ -29,17 +29,34 @@ def _closure(effort: Effort) -> Iterator[Bar]:
         )
 
 
-def _messages(effort: Effort) -> Bar:
+def _messages(effort: Effort) -> Iterator[Bar]:
     say("bloom: messages between two processes")
-    pace = max(
-        (bloom_network.measure(effort.deliveries // 5) for _ in range(effort.repetitions)),
-        key=lambda pace: pace.per_second,
-    )
-    return Bar(
+    pace, authenticated = bloom_network.compare(effort.deliveries // 5, effort.repetitions)
+    yield Bar(
         "bloom: channel messages per second between two processes",
         f"{pace.per_second:.0f} ({pace.received} of {pace.sent} arrived)",
         f"{MESSAGES_PER_SECOND}",
         pace.per_second >= MESSAGES_PER_SECOND,
+    )
+    cost = 1 - authenticated.per_second / pace.per_second
+    yield Bar(
+        "bloom: what a secret costs of the messages per second",
+        f"{cost:.0%} ({authenticated.per_second:.0f} a second)",
+        f"{bloom_network.SECRET_BAR:.0%}",
+        cost <= bloom_network.SECRET_BAR,
+    )
+
+
+def _kills(effort: Effort) -> Bar:
+    kills = 1_000 if effort.repetitions > 1 else 50
+    say(f"bloom: {kills} kills of a durable node under load")
+    with tempfile.TemporaryDirectory() as folder:
+        found = bloom_kills.measure(kills, Path(folder))
+    return Bar(
+        f"bloom: a durable node killed {kills} times under load",
+        f"{found.lost} of {found.acknowledged} acknowledged puts lost",
+        "0 lost",
+        found.lost == 0 and found.acknowledged > 0,
     )
 
 

@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.bloom_network`` starts a receiver as a second process and sends it rows through a channel,
 as fast as it acknowledges them: at most a window of rows is on the way, so that no buffer of the system overflows.
-Counted is what the rules of the receiver saw, and the time from the first insertion to the last acknowledgement.
+Counted is what the rules of the receiver saw, and the time from the first insertion to the last acknowledgement;
+once without anything, and once with a secret, so that every datagram is authenticated.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from clew.bloom import Bloom, agg, bloom, channel, interface
 
 #: The bar: messages a second.
 BAR = 20_000
+#: The bar: the share of them that a secret may cost.
+SECRET_BAR = 0.3
+_SECRET = "a secret of a benchmark, known to all"
 _WINDOW = 8_000
 _BATCH = 1_000
 
@@ -28,8 +32,8 @@ class Peer(Bloom):
     message = channel("@dst", "src", "number", val=["payload"])
     arrived = channel("@dst", "first", val=["count"])
 
-    def __init__(self, address: str | None = None, peer: str = "") -> None:
-        super().__init__(address)
+    def __init__(self, address: str | None = None, peer: str = "", *, secret: str | None = None) -> None:
+        super().__init__(address, secret=secret)
         self._peer = peer
 
     # Bloom's operators are written together.
@@ -59,9 +63,10 @@ class Pace:
         return self.received / self.seconds
 
 
-def measure(messages: int) -> Pace:
+def measure(messages: int, *, with_secret: bool = False) -> Pace:
+    command = "receive-with-secret" if with_secret else "receive"
     receiver = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.bloom_network", "receive"],
+        [sys.executable, "-m", "benchmarks.bloom_network", command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -69,14 +74,23 @@ def measure(messages: int) -> Pace:
     with receiver:
         assert receiver.stdin is not None and receiver.stdout is not None
         try:
-            return _send(messages, receiver.stdout.readline().strip())
+            return _send(messages, receiver.stdout.readline().strip(), _SECRET if with_secret else None)
         finally:
             receiver.stdin.close()
 
 
-def _send(messages: int, peer: str) -> Pace:
+def compare(messages: int, repetitions: int) -> tuple[Pace, Pace]:
+    """Return the best run without a secret, and the best with one; in turns, since other things run as well."""
+    plain, authenticated = [], []
+    for _ in range(repetitions):
+        plain.append(measure(messages))
+        authenticated.append(measure(messages, with_secret=True))
+    return max(plain, key=lambda pace: pace.per_second), max(authenticated, key=lambda pace: pace.per_second)
+
+
+def _send(messages: int, peer: str, secret: str | None) -> Pace:
     acknowledged: queue.SimpleQueue[int] = queue.SimpleQueue()
-    node = Peer(peer=peer)
+    node = Peer(peer=peer, secret=secret)
     node.on(node.arrived, lambda rows: acknowledged.put(sum(row.count for row in rows)))
     with node:
         sent = received = 0
@@ -92,18 +106,21 @@ def _send(messages: int, peer: str) -> Pace:
         return Pace(sent, received, time.perf_counter() - started)
 
 
-def _receive() -> None:
-    with Peer() as node:
+def _receive(secret: str | None) -> None:
+    with Peer(secret=secret) as node:
         print(node.ip_port, flush=True)
         sys.stdin.read()
 
 
 def main() -> None:
-    if sys.argv[1:] == ["receive"]:
-        _receive()
+    if sys.argv[1:] in (["receive"], ["receive-with-secret"]):
+        _receive(_SECRET if sys.argv[1] == "receive-with-secret" else None)
         return
-    pace = measure(200_000)
-    print(f"{pace.received} of {pace.sent} messages in {pace.seconds:.2f} s: {pace.per_second:.0f} a second")
+    for told, pace in zip(("without a secret", "with a secret"), compare(200_000, 3), strict=True):
+        print(
+            f"{told}: {pace.received} of {pace.sent} messages in {pace.seconds:.2f} s, "
+            f"{pace.per_second:.0f} a second"
+        )
 
 
 if __name__ == "__main__":

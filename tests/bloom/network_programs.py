@@ -36,6 +36,13 @@ class Sink(Bloom):
         self.pong <~ self.ping(lambda p: (p.src, p.what))
 
 
+class SecretSink(Sink):
+    """For holders of the secret of the tests."""
+
+    def __init__(self, *, data: str | None = None) -> None:
+        super().__init__(data=data, secret="a secret of the tests")
+
+
 class Store(Bloom):
     """A durable key-value store that acknowledges a put in the step that leaves it for the next."""
 

@@ -9,10 +9,13 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from clew.bloom import transport as module
+from clew.bloom import proofs, transport
 from clew.bloom.addresses import Address, parsed
-from clew.bloom.transport import LARGEST_DATAGRAM, Transport
-from clew.bloom.wire import LARGEST_PACKET, framed
+from clew.bloom.datagrams import LARGEST_DATAGRAM, Datagrams
+from clew.bloom.limits import DEFAULT_LIMITS, Limits
+from clew.bloom.streams import Streams
+from clew.bloom.transport import Transport
+from clew.bloom.wire import framed
 from clew.errors import UsageError
 
 HERE = Address("127.0.0.1", 0)
@@ -21,15 +24,26 @@ HERE = Address("127.0.0.1", 0)
 class Peer:
     """A transport and what it got."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self.packets: list[bytes] = []
         self.garbage: Counter[str] = Counter()
         self.address = HERE
+        self._limits = limits
 
     async def open(self, wanted: Address = HERE) -> Peer:
-        self.transport = Transport(self.packets.append, self.garbage)
+        self.transport = Transport(self.packets.append, self.garbage, self._limits)
         self.address = await self.transport.open(wanted)
         return self
+
+    @property
+    def streams(self) -> Streams:
+        assert self.transport._streams is not None
+        return self.transport._streams
+
+    @property
+    def datagrams(self) -> Datagrams:
+        assert self.transport._datagrams is not None
+        return self.transport._datagrams
 
     async def until(self, holds: Callable[[], bool]) -> None:
         async with asyncio.timeout(10):
@@ -37,9 +51,9 @@ class Peer:
                 await asyncio.sleep(0.001)
 
 
-def run(test: Callable[[Peer, Peer], Awaitable[None]]) -> None:
+def run(test: Callable[[Peer, Peer], Awaitable[None]], limits: Limits = DEFAULT_LIMITS) -> None:
     async def both() -> None:
-        one, two = Peer(), Peer()
+        one, two = Peer(limits), Peer(limits)
         await one.open()
         try:
             await two.open()
@@ -86,12 +100,12 @@ def test_small_messages_share_a_datagram() -> None:
 
 def test_large_messages_go_over_one_connection() -> None:
     async def test(one: Peer, two: Peer) -> None:
-        large = [bytes([k]) * (LARGEST_DATAGRAM + 1) for k in range(5)] + [b"x" * LARGEST_PACKET]
+        large = [bytes([k]) * (LARGEST_DATAGRAM + 1) for k in range(5)] + [b"x" * DEFAULT_LIMITS.frame]
         for message in large:
             one.transport.send(two.address, [message])
         await two.until(lambda: len(two.packets) == 6)
         assert two.packets == large
-        assert two.transport._incoming == 1
+        assert len(two.streams.incoming) == 1
 
     run(test)
 
@@ -102,7 +116,7 @@ def test_a_peer_that_comes_back_gets_a_new_connection() -> None:
         one.transport.send(two.address, [large])
         await two.until(lambda: two.packets == [large])
         await two.transport.close()
-        await one.until(lambda: not one.transport._outgoing)
+        await one.until(lambda: not one.streams.outgoing)
         again = await Peer().open(two.address)
         one.transport.send(two.address, [large])
         await again.until(lambda: again.packets == [large])
@@ -147,7 +161,7 @@ def test_bytes_that_are_no_frames_end_the_connection_only() -> None:
         assert await reader.read() == b""
         writer.close()
         assert (two.packets, two.garbage) == ([b"good"], {"too large": 1})
-        assert two.transport._incoming == 0
+        assert not two.streams.incoming
 
     run(test)
 
@@ -163,9 +177,7 @@ def test_a_frame_that_breaks_off_is_counted() -> None:
     run(test)
 
 
-def test_unfinished_frames_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_BUFFERED", 10_000)
-
+def test_unfinished_frames_are_limited() -> None:
     async def test(one: Peer, two: Peer) -> None:
         writers = [(await asyncio.open_connection("127.0.0.1", two.address.port))[1] for _ in range(3)]
         for writer in writers:
@@ -173,21 +185,19 @@ def test_unfinished_frames_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
         await two.until(lambda: two.garbage == {"too much unfinished": 2})
         for writer in writers:
             writer.close()
-        await two.until(lambda: two.transport._incoming == 0)
-        assert two.transport._buffered == 0
+        await two.until(lambda: not two.streams.incoming)
+        assert two.streams.unfinished == 0
         one.transport.send(two.address, [b"y" * 9000])
         await two.until(lambda: two.packets == [b"y" * 9000])
 
-    run(test)
+    run(test, Limits(unfinished=10_000))
 
 
-def test_connections_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_CONNECTIONS", 2)
-
+def test_connections_are_limited() -> None:
     async def test(one: Peer, two: Peer) -> None:
         writers = [(await asyncio.open_connection("127.0.0.1", two.address.port))[1] for _ in range(3)]
         await two.until(lambda: two.garbage == {"too many connections": 1})
-        assert two.transport._incoming == 2
+        assert len(two.streams.incoming) == 2
         for writer in writers:
             writer.close()
         others = [await Peer().open() for _ in range(3)]
@@ -195,16 +205,16 @@ def test_connections_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
             one.transport.send(other.address, [b"x" * 5000])
         for other in others:
             await other.until(lambda other=other: other.packets == [b"x" * 5000])  # type: ignore[misc]
-        assert len(one.transport._outgoing) == 2
+        assert len(one.streams.outgoing) == 2
         for other in others:
             await other.transport.close()
 
-    run(test)
+    run(test, Limits(connections=2))
 
 
 def test_what_waits_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_WAITING", 2)
-    monkeypatch.setattr(module, "_MOST_UNREAD", 6000)
+    monkeypatch.setattr(transport, "_MOST_WAITING", 2)
+    monkeypatch.setattr(proofs, "MOST_HELD", 2)
 
     async def test(one: Peer, two: Peer) -> None:
         named = Address("localhost", two.address.port)
@@ -214,7 +224,7 @@ def test_what_waits_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
         assert one.garbage == {"too much to send": 2}
         await two.until(lambda: len(two.packets) == 3)
 
-    run(test)
+    run(test, Limits(unsent=6000))
 
 
 def test_datagrams_wait_while_the_system_takes_none() -> None:
@@ -234,10 +244,13 @@ def test_datagrams_wait_while_the_system_takes_none() -> None:
             return getattr(self.real, name)
 
     async def test(one: Peer, two: Peer) -> None:
-        one.transport._udp = Full(one.transport._udp)  # type: ignore[assignment, arg-type]
+        one.transport.send(two.address, [b"first"])  # so that the address is proved
+        await two.until(lambda: two.packets == [b"first"])
+        two.packets.clear()
+        one.datagrams.socket = Full(one.datagrams.socket)  # type: ignore[assignment]
         messages = [bytes([k]) * LARGEST_DATAGRAM for k in range(10)]
         one.transport.send(two.address, messages)
-        assert len(one.transport._unsent) == 10
+        assert len(one.datagrams._unsent) == 10
         await two.until(lambda: len(two.packets) == 10)
         assert two.packets == messages
         assert one.garbage == {}

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.bloom.lattices import LATTICES
-from clew.bloom.values import LARGEST_INTEGER
+from clew.bloom.limits import DEFAULT_LIMITS
+from clew.bloom.values import LARGEST_INTEGER, BadValueError, frozen_row
 from clew.bloom.wire import (
-    LARGEST_PACKET,
     MOST_COLUMNS,
     Frames,
     GarbageError,
@@ -95,7 +95,7 @@ def test_any_bytes_are_messages_or_garbage(data: bytes) -> None:
         (b"\x93\x01\xa1c\x91" + b"\x91" * 60 + b"\x90", "bad value"),
         (b"\x91" * 5000 + b"\x90", "too deep"),
         (msgpack.packb([1, "c", [0] * (MOST_COLUMNS + 1)]), "too many columns"),
-        (b"\x00" * (LARGEST_PACKET + 1), "too large"),
+        (b"\x00" * (DEFAULT_LIMITS.frame + 1), "too large"),
     ],
     ids=lambda v: v if isinstance(v, str) else repr(v[:12]),
 )
@@ -158,13 +158,57 @@ def test_announced_items_that_are_not_there_take_no_memory() -> None:
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("header", [b"\xdd\x7f\xff\xff\xff", b"\xdc\xff\xff", b"\xc6\x7f\xff\xff\xff"])
+@pytest.mark.parametrize("size", [20, 99, 101, 1000])
+def test_extensions_announce_as_much_as_they_like(header: bytes, size: int) -> None:
+    inner = header * (size // len(header))
+    data = b"\x93\x01\xa1c\x91" + msgpack.packb(msgpack.ExtType(1, inner))
+    decoded(data)
+    tracemalloc.start()
+    try:
+        assert decoded(data).messages == ()
+        assert tracemalloc.get_traced_memory()[1] < 200_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_small_values_are_checked_as_those_of_columns_are() -> None:
+    """Two ways to refuse values: that of rows that arrive, and that of rows that are inserted."""
+    for value in _edge_values():
+        data = b"\x93\x01\xa1c" + msgpack.packb([value], default=_extension_of)
+        try:
+            wanted: Any = frozen_row([value])
+        except BadValueError:
+            wanted = None
+        found = decoded(data).messages
+        assert (found[0].row if found else None) == wanted
+
+
+def _extension_of(value: Any) -> Any:
+    return msgpack.ExtType(1, msgpack.packb(list(value), default=_extension_of))
+
+
+def _edge_values() -> list[Any]:
+    scalars: list[Any] = [None, True, 0, LARGEST_INTEGER, LARGEST_INTEGER + 1, -LARGEST_INTEGER - 1, "", b"", 1.5]
+    scalars += [float("nan"), float("inf"), {}, {"a": 1}, msgpack.Timestamp(1, 0), ()]
+    nested: list[Any] = []
+    for depth in (1, 49, 50, 51, 52):
+        for scalar in (1, float("nan"), ()):
+            value: Any = scalar
+            for _ in range(depth):
+                value = (value,)
+            nested.append(value)
+    sets = [frozenset([s]) for s in scalars if not isinstance(s, dict)]
+    return [*scalars, *[(s,) for s in scalars], *sets, *nested]
+
+
 @pytest.mark.parametrize(
     ("row", "why"),
     [
         ((object(),), "object cannot be written down"),
         (("\ud800",), "surrogates not allowed"),
         (tuple(range(MOST_COLUMNS + 1)), "1001 columns, more than 1000"),
-        ((b"x" * LARGEST_PACKET,), "more than 16777216"),
+        ((b"x" * DEFAULT_LIMITS.frame,), "more than 1048576"),
     ],
     ids=["object", "surrogate", "columns", "size"],
 )
@@ -200,7 +244,7 @@ def test_frames_come_out_whole_whatever_pieces_they_arrive_in(packets: list[byte
 def test_a_frame_that_is_too_large_is_refused_by_its_header() -> None:
     frames = Frames()
     with pytest.raises(GarbageError, match="too large"):
-        list(frames.feed((LARGEST_PACKET + 1).to_bytes(4, "big")))
+        list(frames.feed((DEFAULT_LIMITS.frame + 1).to_bytes(4, "big")))
 
 
 def test_a_frame_in_the_middle_is_incomplete() -> None:

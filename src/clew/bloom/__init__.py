@@ -8,6 +8,7 @@ for what becomes of it.
 from __future__ import annotations
 
 from clew.bloom import aggregates as agg
+from clew.bloom.access import TLS
 from clew.bloom.checking import EVERY, checked
 from clew.bloom.declarations import (
     bloom,
@@ -23,11 +24,14 @@ from clew.bloom.declarations import (
 )
 from clew.bloom.handles import rows
 from clew.bloom.lattice_types import lbag, lbool, lmap, lmax, lmin, lpset, lset
+from clew.bloom.limits import Limits
 from clew.bloom.running import Bloom
 
 __all__ = [
     "EVERY",
+    "TLS",
     "Bloom",
+    "Limits",
     "agg",
     "bloom",
     "channel",

@@ -18,8 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clew.bloom.access import Access
 from clew.bloom.addresses import Address, parsed
 from clew.bloom.durable import DurableTables, file_for
+from clew.bloom.limited_log import LimitedLog
+from clew.bloom.limits import Limits
 from clew.bloom.machine import Machine, Stepped
 from clew.bloom.program import BloomProgram
 from clew.bloom.row_types import row_type
@@ -79,6 +82,8 @@ class Settings:
     lock: AbstractContextManager[object]
     watches: list[Watch]
     begin: Callable[[str | None, Mapping[str, Sequence[Row]]], Machine]
+    limits: Limits
+    access: Access
 
 
 class Driver:
@@ -91,6 +96,7 @@ class Driver:
         self._garbage = settings.garbage
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
+        self._lines = LimitedLog(_log, settings.limits.log_lines, self._loop.call_later)
         self._finished: asyncio.Future[None] = self._loop.create_future()
         self._transport: Transport | None = None
         self._tables: DurableTables | None = None
@@ -147,7 +153,9 @@ class Driver:
         settings, collections = self._settings, self._program.collections
         tables = self._durable_tables()
         if settings.address is not None or any(c.kind is Kind.CHANNEL for c in collections):
-            self._transport = Transport(self._received, self._garbage)
+            self._transport = Transport(
+                self._received, self._garbage, settings.limits, settings.access, self._lines
+            )
             self._own = str(await self._transport.open(_wanted(settings.address)))
         if tables and settings.data is not None:
             self._tables = DurableTables(file_for(settings.data, self._program.name), tables)
@@ -174,6 +182,7 @@ class Driver:
             await self._transport.close()
         if self._tables is not None:
             self._tables.close()
+        self._lines.tell()
 
     # -- what makes a step ---------------------------------------------------------------------------------------
 
@@ -182,23 +191,31 @@ class Driver:
             self._scheduled = True
             self._loop.call_soon(self._step)
 
-    def _received(self, data: bytes) -> None:
-        packet = decoded(data)
+    def _received(self, data: bytes) -> bool:
+        """Take the rows of a packet; return False if there is not even a message in it."""
+        packet = decoded(data, self._settings.limits)
         for reason in packet.garbage:
             self._garbage[reason] += 1
         for message in packet.messages:
             collection = self._program.by_name.get(message.channel)
             if collection is None or collection.kind is not Kind.CHANNEL:
                 self._garbage["unknown channel"] += 1
-                _log.warning("refused a row for %r, which is no channel here", message.channel)
+                self._lines.write(
+                    "unknown channel", "refused a row for %r, which is no channel here", message.channel
+                )
             elif len(message.row) != len(collection.schema.columns):
                 self._garbage["wrong width"] += 1
                 wanted = len(collection.schema.columns)
-                _log.warning(
-                    "refused a row of %d columns for '%s', which has %d", len(message.row), message.channel, wanted
+                self._lines.write(
+                    "wrong width",
+                    "refused a row of %d columns for '%s', which has %d",
+                    len(message.row),
+                    message.channel,
+                    wanted,
                 )
             else:
                 self._arrives(message.channel, message.row)
+        return bool(packet.messages)
 
     def _arrives(self, collection: str, row: Row) -> None:
         self._arrived.setdefault(collection, []).append(row)
@@ -238,14 +255,14 @@ class Driver:
             except Exception:
                 # It may be what somebody sent.  The changes so far are kept, and written with the next step.
                 self._garbage["failed step"] += 1
-                _log.exception("%s: a step failed", self._program.name)
+                self._lines.write("failed step", "%s: a step failed", self._program.name, exc_info=True)
                 return None
             watched = [(watch, watch.rows(self._machine, stepped)) for watch in self._settings.watches]
             return _Effects(stepped, watched), self._machine.pending
 
     def _keep_and_tell(self, effects: _Effects, pending: bool) -> None:
         for refused in effects.stepped.refused:
-            _log.warning("%s: refused: %s", self._program.name, refused)
+            self._lines.write("refused row", "%s: refused: %s", self._program.name, refused)
         told, self._held = [*self._held, effects], []
         if self._tables is not None:
             self._write(self._tables, effects.stepped)
@@ -267,10 +284,16 @@ class Driver:
     def _tell(self, effects: _Effects) -> None:
         self._send(effects.stepped.sent)
         for row in effects.stepped.printed:
-            _call("the printer", self._settings.printer, " ".join(map(str, row)))
+            self._call_user("the printer", self._settings.printer, " ".join(map(str, row)))
         for watch, rows in effects.watched:
             if rows:
-                _call(f"a callback for '{watch.collection.name}'", watch.told, rows)
+                self._call_user(f"a callback for '{watch.collection.name}'", watch.told, rows)
+
+    def _call_user(self, who: str, function: Callable[[Any], object], argument: Any) -> None:
+        try:
+            function(argument)
+        except Exception:
+            self._lines.write(who, "%s failed", who, exc_info=True)
 
     def _send(self, sent: Sequence[tuple[str, Row]]) -> None:
         destinations: dict[Any, list[tuple[str, Row]]] = {}
@@ -291,19 +314,12 @@ class Driver:
             try:
                 if address is None:
                     raise NotSentError(f"{destination!r} is no address such as 'localhost:4000'")
-                data.append(encoded(channel, row))
+                data.append(encoded(channel, row, self._settings.limits))
             except NotSentError as error:
                 self._garbage["not sent"] += 1
-                _log.warning("a row for '%s' was not sent: %s", channel, error)
+                self._lines.write("not sent", "a row for '%s' was not sent: %s", channel, error)
         if address is not None:
             self._transport.send(address, data)
-
-
-def _call(who: str, function: Callable[[Any], object], argument: Any) -> None:
-    try:
-        function(argument)
-    except Exception:
-        _log.exception("%s failed", who)
 
 
 def _locations(program: BloomProgram) -> dict[str, int]:

@@ -19,9 +19,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from clew.bloom.access import TLS, access
 from clew.bloom.collection_handles import CollectionHandle
 from clew.bloom.driver import Driver, Settings, Watch
 from clew.bloom.expressions import Expr
+from clew.bloom.limits import DEFAULT_LIMITS, Limits
 from clew.bloom.machine import Machine, Stepped
 from clew.bloom.node import Node
 from clew.bloom.program import Op
@@ -37,6 +39,7 @@ class Bloom(Node):
 
     ``address``: where it listens, "host:port"; with port 0 or without an address it is chosen when the node runs.
     ``data``: a folder, or a file, for durable tables.  ``printer``: gets the lines that are sent to stdio.
+    ``peers``, ``secret``, ``tls``: who may talk to it, and ``limits``: what it spends on others (docs/network.md).
 
     ``tick()`` is one step, without a network.  ``run()`` steps until Ctrl-C, ``start()`` and ``stop()`` do so in
     the background (as ``with node:`` does), and ``run_async()`` in an event loop that is there already.
@@ -48,8 +51,14 @@ class Bloom(Node):
         *,
         data: str | Path | None = None,
         printer: Callable[[str], object] | None = None,
+        peers: Sequence[str] | None = None,
+        secret: str | bytes | None = None,
+        tls: TLS | None = None,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         super().__init__(**({} if address is None else {"address": address}))
+        self._access = access(peers, secret, tls)
+        self._limits = limits
         self._data = data
         self._printer = printer or _log.info
         self._garbage: Counter[str] = Counter()
@@ -154,6 +163,8 @@ class Bloom(Node):
             self._lock,
             self._watches,
             self._begin,
+            self._limits,
+            self._access,
         )
 
     def _begin(self, address: str | None, kept: Mapping[str, Sequence[Row]]) -> Machine:

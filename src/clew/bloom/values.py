@@ -10,7 +10,7 @@ Row = tuple[Any, ...]
 
 #: Beyond this a number is no longer the same number in msgpack and SQLite.
 LARGEST_INTEGER = 2**63 - 1
-_DEEPEST = 50
+DEEPEST = 50
 _AS_THEY_ARE = frozenset([type(None), bool, int, float, str, bytes, tuple, list, set, frozenset])
 
 
@@ -33,8 +33,8 @@ def frozen(value: Any, depth: int = 0) -> Any:
             if value != value:
                 raise BadValueError("nan is not equal to itself and cannot be kept in a collection")
             return value
-    if depth > _DEEPEST:
-        raise BadValueError(f"a value is nested more than {_DEEPEST} deep")
+    if depth > DEEPEST:
+        raise BadValueError(f"a value is nested more than {DEEPEST} deep")
     if isinstance(value, tuple | list):
         return tuple([frozen(item, depth + 1) for item in value])
     if isinstance(value, set | frozenset):

@@ -6,8 +6,8 @@ the body, the most significant first, and the body.  Sets are the extension type
 in ``sort_key`` order; values of lattices are the extension type 2: the name of the lattice and the rows of its
 elements.  Maps and other extension types are not used and are refused.
 
-Whatever arrives is taken for hostile: sizes and depths are bounded, and no memory is reserved for items that a
-packet announces and does not contain.
+Whatever arrives is taken for hostile: bytes, elements and depths are bounded before anything is built, and no
+memory is reserved for items that a packet announces and does not contain.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from typing import Any, NoReturn
 
 import msgpack  # type: ignore[import-untyped]  # it ships no types; nothing else imports it
 
+from clew.bloom.elements import has_more_elements
 from clew.bloom.lattices import LATTICES, Lattice
-from clew.bloom.values import LARGEST_INTEGER, BadValueError, Row, frozen_row, sort_key
+from clew.bloom.limits import DEFAULT_LIMITS, Limits
+from clew.bloom.values import DEEPEST, LARGEST_INTEGER, Row, frozen_row, sort_key
 
 VERSION = 1
-#: The largest packet, in bytes.
-LARGEST_PACKET = 16 * 2**20
 #: The most columns of a row that is sent.
 MOST_COLUMNS = 1000
 #: Sets and lattices inside of each other: each level is a packed copy within the one above.
 _DEEPEST_EXTENSION = 8
+#: Bytes of an extension that is built without looking first.
+_SMALL = 100
 _SET, _LATTICE = 1, 2
 _LENGTH = struct.Struct(">I")
 
@@ -61,13 +63,15 @@ class Packet:
 # -- writing -----------------------------------------------------------------------------------------------------
 
 
-def encoded(channel: str, row: Row) -> bytes:
-    """One message."""
+def encoded(channel: str, row: Row, limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """One message, no larger than the peers take if they have the same limits."""
     if len(row) > MOST_COLUMNS:
         raise NotSentError(f"it has {len(row)} columns, more than {MOST_COLUMNS}")
     data = packed((VERSION, channel, row))
-    if len(data) > LARGEST_PACKET:
-        raise NotSentError(f"it takes {len(data)} bytes, more than {LARGEST_PACKET}")
+    if len(data) > limits.frame:
+        raise NotSentError(f"it takes {len(data)} bytes, more than {limits.frame}")
+    if _has_too_many_elements(data, limits):
+        raise NotSentError(f"it has more than {limits.elements} elements")
     return data
 
 
@@ -116,9 +120,13 @@ def framed(packet: bytes) -> bytes:
 # -- reading -----------------------------------------------------------------------------------------------------
 
 
-def decoded(data: bytes) -> Packet:
+def decoded(data: bytes, limits: Limits = DEFAULT_LIMITS) -> Packet:
     """The messages of a packet.  One that is wrong in itself is left out; one without end spoils the packet."""
     try:
+        if len(data) > limits.frame:
+            raise GarbageError("too large")
+        if _has_too_many_elements(data, limits):
+            raise GarbageError("too many elements")
         ends = _ends(data)
     except GarbageError as error:
         return Packet((), (str(error),))
@@ -134,8 +142,13 @@ def decoded(data: bytes) -> Packet:
     return Packet(tuple(messages), tuple(garbage))
 
 
+def _has_too_many_elements(data: bytes, limits: Limits) -> bool:
+    # An element is at least one byte: datagrams and most frames need no counting.
+    return len(data) > limits.elements and has_more_elements(data, limits.elements, (_SET, _LATTICE))
+
+
 def unpacked(data: bytes) -> Row:
-    """The row that ``packed`` wrote."""
+    """The row that ``packed`` wrote; it may be larger than what is sent."""
     if len(_ends(data)) != 1:
         raise GarbageError("not one value")
     return _row(_value(data))
@@ -158,24 +171,34 @@ def _message(data: bytes) -> Message:
 def _row(value: Any) -> Row:
     if not isinstance(value, tuple):
         raise GarbageError("no message")
-    for column in value:  # most rows are plain, and this is a quarter of the time that frozen_row takes
-        kind = type(column)
-        if kind is not str and kind is not bytes and not (kind is int and column <= LARGEST_INTEGER):
-            break
-    else:
-        return value
-    try:
-        return frozen_row(value)
-    except BadValueError:
-        raise GarbageError("bad value") from None
+    _check(value, 0)
+    return value
+
+
+def _check(values: Iterable[Any], depth: int) -> None:
+    """Refuse what ``values.frozen`` refuses.  What msgpack makes is frozen already, and is not built again."""
+    for item in values:
+        kind = type(item)
+        if kind is str or kind is bytes or item is None or kind is bool:
+            continue
+        if kind is int:
+            if item > LARGEST_INTEGER:
+                raise GarbageError("bad value")
+        elif kind is float:
+            if item != item:
+                raise GarbageError("bad value")
+        elif depth > DEEPEST:
+            raise GarbageError("bad value")
+        elif kind is tuple or kind is frozenset:
+            _check(item, depth + 1)
+        elif not isinstance(item, Lattice):  # msgpack knows times, columns do not
+            raise GarbageError("bad value")
 
 
 def _ends(data: bytes) -> Sequence[int]:
     """Where each value ends.  Nothing is built yet: a header may announce more items than there are bytes."""
     if not data:
         raise GarbageError("empty")
-    if len(data) > LARGEST_PACKET:
-        raise GarbageError("too large")
     scanner = msgpack.Unpacker(max_buffer_size=len(data))
     scanner.feed(data)
     ends: list[int] = []
@@ -205,6 +228,8 @@ def _value(data: bytes, depth: int = 1) -> Any:
         raise
     except UnicodeDecodeError:
         raise GarbageError("not UTF-8") from None
+    except msgpack.ExtraData:
+        raise GarbageError("bad value") from None
     except (msgpack.UnpackException, ValueError, TypeError, OverflowError):
         raise GarbageError("not msgpack") from None
 
@@ -218,7 +243,9 @@ def _extension(code: int, data: bytes, depth: int) -> Any:
         raise GarbageError("bad value")
     if depth > _DEEPEST_EXTENSION:
         raise GarbageError("too deep")
-    if len(_ends(data)) != 1:
+    # What a small one announces and does not contain takes no memory worth mentioning: msgpack bounds each header
+    # by the size of the data.  Most are small, and scanning takes as long as building.
+    if (not data or len(data) > _SMALL) and len(_ends(data)) != 1:
         raise GarbageError("bad value")
     content = _value(data, depth + 1)
     if not isinstance(content, tuple):
@@ -238,23 +265,44 @@ def _lattice(content: tuple[Any, ...]) -> Lattice:
 class Frames:
     """The packets in a stream of bytes, whatever pieces it arrives in."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = DEFAULT_LIMITS.frame) -> None:
+        self._limit = limit
         self._waiting = bytearray()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The packets that are complete now; GarbageError if the next one is too large, and the stream is lost."""
-        waiting = self._waiting
-        waiting += data
-        while len(waiting) >= _LENGTH.size:
-            (size,) = _LENGTH.unpack_from(waiting)
-            if size > LARGEST_PACKET:
-                raise GarbageError("too large")
-            end = _LENGTH.size + size
-            if len(waiting) < end:
-                return
-            packet = bytes(waiting[_LENGTH.size : end])
-            del waiting[:end]
+        self.add(data)
+        while (packet := self.take()) is not None:
             yield packet
+
+    def add(self, data: bytes) -> None:
+        self._waiting += data
+
+    def take(self) -> bytes | None:
+        """Remove the next packet, if it is complete; GarbageError as soon as it is known to be too large."""
+        size = self._size()
+        if size is None or len(self._waiting) < _LENGTH.size + size:
+            return None
+        packet = bytes(memoryview(self._waiting)[_LENGTH.size : _LENGTH.size + size])
+        del self._waiting[: _LENGTH.size + size]
+        return packet
+
+    def _size(self) -> int | None:
+        if len(self._waiting) < _LENGTH.size:
+            return None
+        (size,) = _LENGTH.unpack_from(self._waiting)
+        if size > self._limit:
+            raise GarbageError("too large")
+        return int(size)
+
+    @property
+    def has_packet(self) -> bool:
+        """Whether ``take`` has something to do: a packet that is complete, or one to be refused."""
+        try:
+            size = self._size()
+        except GarbageError:
+            return True
+        return size is not None and len(self._waiting) >= _LENGTH.size + size
 
     @property
     def waiting(self) -> int:
