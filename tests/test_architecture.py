@@ -22,6 +22,7 @@ ROOMS = [
     "node_lists",
     "program",
     "json_file",
+    "whole_files",
     "simulation",
     "exploration",
     "minimization",

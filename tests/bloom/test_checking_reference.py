@@ -1,7 +1,4 @@
-"""Compiled programs do what the runtime does: generated programs, all rows at all nodes and times.
-
-The machines of all nodes step together; what they send arrives with the next step.
-"""
+"""Compiled programs do what the runtime does: generated programs, all rows at all nodes and times."""
 
 from __future__ import annotations
 
@@ -11,18 +8,12 @@ from typing import Any
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-import clew
+from bloom.lockstep import EOT, NODES, assert_same_rows, made_module
 from clew.bloom import aggregates as agg
 from clew.bloom.checking import EVERY, checked
 from clew.bloom.declarations import bloom, channel, loopback, periodic, scratch, table
 from clew.bloom.lattice_types import lbool, lmax, lmin, lset
-from clew.bloom.machine import Machine
-from clew.bloom.module import Module, program_of
-from clew.bloom.schema import Kind
-from clew.program.ir import as_value
-
-NODES = ["a", "b"]
-EOT = 4
+from clew.bloom.module import Module
 
 #: The collections, all with two columns; a rule ``<=`` reads those before its target, and has no cycle.
 LEVELS = ["t0", "s0", "chan", "loop", "timer", "s1", "t1", "s2", "t2", "s3"]
@@ -132,15 +123,7 @@ def _program(recipes: list[tuple[str, str, tuple[str, ...]]], rows: dict[Any, An
         "rules": bloom(_block(recipes)),
         "setting": checked(nodes=NODES, eot=EOT, given=rows),
     }
-    return _made(body)
-
-
-def _made(body: dict[str, Any]) -> type[Module]:
-    made = type("Generated", (Module,), body)
-    for name, value in body.items():
-        if hasattr(value, "__set_name__"):
-            value.__set_name__(made, name)
-    return made
+    return made_module(body)
 
 
 @given(st.lists(rules(), min_size=1, max_size=6), ROWS, ROWS, ROWS)
@@ -153,7 +136,7 @@ def test_rows_are_those_of_the_runtime(
     for node in NODES:
         inserted.setdefault((node, 1), []).append(("s0", every))
 
-    _compare(program, inserted)
+    assert_same_rows(program, inserted)
 
 
 #: What is made of the lattices: rows with one column.
@@ -213,40 +196,4 @@ def test_lattices_are_those_of_the_runtime(
         "setting": checked(nodes=NODES, eot=EOT, given={"a": times}),
     }
     inserted = {("a", time): list(rows.items()) for time, rows in times.items()}
-    _compare(_made(body), inserted)
-
-
-def _compare(program: type[Module], inserted: dict[tuple[str, int], list[tuple[str, list[Any]]]]) -> None:
-    run = clew.run(program)
-    expected = _lockstep(program, inserted)
-    for (node, time, name), rows in expected.items():
-        found = [row for row in run.tables.get(name, ((),) * EOT)[time - 1] if row[0] == node]
-        assert set(found) == {(node, *row) for row in rows}, (node, time, name)
-
-
-def _lockstep(
-    program: type[Module], inserted: dict[tuple[str, int], list[tuple[str, list[Any]]]]
-) -> dict[tuple[str, int, str], set[tuple[Any, ...]]]:
-    """By node, time and collection the rows of the runtime, with the values that checked programs have."""
-    bloom_program = program_of(program)
-    machines = {node: Machine(bloom_program, node) for node in NODES}
-    found: dict[tuple[str, int, str], set[tuple[Any, ...]]] = {}
-    flying: list[tuple[str, tuple[Any, ...]]] = []
-    for time in range(1, EOT + 1):
-        for name, row in flying:
-            if row[0] in machines:
-                machines[row[0]].deliver(name, row)
-        flying = []
-        for node, machine in machines.items():
-            machine.deliver("timer", (time, time))
-            for name, given_rows in inserted.get((node, time), []):
-                machine.insert(name, given_rows)
-            flying += machine.step().sent
-            for collection in bloom_program.collections:
-                held: Any = machine.rows(collection.name)
-                rows = held.value.elements() if collection.kind is Kind.LATTICE else held
-                rows_now = {as_value(tuple(row)) for row in rows}
-                if collection.kind is Kind.CHANNEL:
-                    rows_now = {row[1:] for row in rows_now}  # type: ignore[index]
-                found[node, time, collection.name] = rows_now  # type: ignore[assignment]
-    return found
+    assert_same_rows(made_module(body), inserted)

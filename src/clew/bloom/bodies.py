@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from clew.bloom.program import Rule
+from clew.bloom.values import frozen
 from clew.errors import Position, ProgramError
 from clew.program import ir
 from clew.program.ir import Call, Comparison, Const, Expr, Function, Premise, Timing, Var, Wildcard
@@ -49,12 +50,16 @@ class Place:
 
 @dataclass
 class Compilation:
-    """What is made of rule number ``index``.  ``outside``: it is about all nodes together, and runs at none."""
+    """What is made of rule number ``index``.  ``outside``: it is about all nodes together, and runs at none.
+
+    ``around``: the collections that its target depends on and that depend on it, within a step.
+    """
 
     rule: Rule
     index: int
     text: str
     outside: bool
+    around: frozenset[str] = frozenset()
     rules: list[ir.Rule] = field(default_factory=list)
     helpers: dict[str, None] = field(default_factory=dict)
     number: int = 0
@@ -153,7 +158,22 @@ class Compilation:
             everywhere: tuple[ir.Term, ...] = self.here or (Wildcard(),)
             elements = (self._premise(NODES, everywhere), *elements)
         made = tuple(args) or (Const(0),)
+        if self.around:
+            made, elements = self._bounded(made, elements)
         self.rules.append(ir.Rule(relation, made, timing, elements, self.position, self.text))
+
+    def _bounded(
+        self, args: tuple[ir.HeadArg, ...], elements: tuple[Element, ...]
+    ) -> tuple[tuple[ir.HeadArg, ...], tuple[Element, ...]]:
+        """Let a call put tuples together, which refuses what a node refuses: they could grow without end."""
+        kept: list[ir.HeadArg] = []
+        for arg in args:
+            if isinstance(arg, ir.Nested):
+                name = self.fresh()
+                elements = (*elements, Call(_A_VALUE, (arg,), (name,), self.position))
+                arg = name
+            kept.append(arg)
+        return tuple(kept), elements
 
     def helper(self, what: str, bodies: Iterable[Body], width: int) -> Place:
         """A relation with these rows that the program's author does not know."""
@@ -166,3 +186,4 @@ class Compilation:
 
 
 _THE_SAME = Function("a tuple", lambda args: [args])
+_A_VALUE = Function("a tuple", lambda args: [(frozen(args[0]),)])

@@ -91,6 +91,27 @@ def summed(made: Compilation, source: Place, keys: Sequence[int], column: int = 
     return _collected(made, row.with_elements(call), keys, ir.Aggregate("sum", number, _variables(row)))
 
 
+def climbed(made: Compilation, source: Place, what: str) -> Body:
+    """The sizes or sums of all subsets of a set, of which the largest is its own.
+
+    In recursion an aggregate has no meaning in the IR: it needs all elements, and they may depend on it.  Subsets
+    stay when elements are added.  Each is built in ascending order, so that no element counts twice; any order
+    will do, and so it is the engine's.
+    """
+    subsets = made.helper("subsets", (), 2)
+    first = made.all_of(source)
+    alone = first.columns[0] if what == "sum" else ir.Const(1)
+    made.conclude(subsets.relation, (*made.here, first.columns[0], alone), first)
+    before, added, total = made.all_of(subsets), made.all_of(source), made.fresh()
+    ascending = Comparison("<", before.columns[0], added.columns[0], made.position)
+    function = _ADDED if what == "sum" else _ONE_MORE
+    more = Call(function, (before.columns[1], added.columns[0]), (total,), made.position)
+    larger = Body((*before.elements, *added.elements, ascending, more), (added.columns[0], total))
+    made.conclude(subsets.relation, (*made.here, *larger.columns), larger)
+    found = made.all_of(subsets)
+    return found.with_columns(found.columns[1:])
+
+
 def _collected(made: Compilation, row: Body, keys: Sequence[int], value: ir.Aggregate) -> Body:
     groups = made.helper("groups", (), len(keys) + 1)
     made.conclude(groups.relation, (*made.here, *(row.columns[k] for k in keys), value), row)
@@ -108,6 +129,8 @@ def _number(args: tuple[Value, ...]) -> Iterable[tuple[Value, ...]]:
 
 
 _NUMBER = Function("sum", _number)
+_ADDED = Function("sum", lambda args: [(sum(n for n in args if isinstance(n, int)),)])
+_ONE_MORE = Function("size", lambda args: [(n + 1,) for n in args[:1] if isinstance(n, int)])
 _TRUTH = Function("bool", lambda args: [(int(bool(args[0])),)])
 _LESS = Function("a comparison", lambda args: [()] if sort_key(args[1]) < sort_key(args[0]) else [])
 _MORE = Function("a comparison", lambda args: [()] if sort_key(args[1]) > sort_key(args[0]) else [])

@@ -13,20 +13,27 @@ from typing import Any
 
 from clew.bloom import expressions as ex
 from clew.bloom.bodies import Body, Compilation, Place
-from clew.bloom.checked_groups import counted, summed, unbeaten
+from clew.bloom.checked_groups import climbed, counted, summed, unbeaten
 from clew.bloom.lattices import LATTICES
+from clew.bloom.strata import uses
 from clew.program import ir
-from clew.program.ir import Call, Comparison, Const, Function, Value
+from clew.program.ir import Call, CannotCheckError, Comparison, Const, Function, Value
 
 #: Those whose value is the smallest or largest part.
 EXTREMES = ("lmax", "lmin")
 _KNOWN = (*EXTREMES, "lbool", "lset", "lpset")
+_SHIFTS = ("plus", "minus")
 _TRUE = Const(1)
 
 
 def merged_relation(collection: str, lattice: str) -> str:
     """The relation of the parts."""
     return f"({collection}, merged)" if lattice in EXTREMES else collection
+
+
+def given_relation(collection: str) -> str:
+    """The relation of what is merged into a lattice from outside of its cycle, see ``checked_recursion``."""
+    return f"({collection}, given)"
 
 
 def refuse_unknown(made: Compilation, lattice: str) -> None:
@@ -37,6 +44,28 @@ def refuse_unknown(made: Compilation, lattice: str) -> None:
 def value_of_parts(made: Compilation, lattice: str, parts: Place) -> Body:
     """The value of a ``lmax`` or ``lmin``."""
     return unbeaten(made, parts, (), 0, largest=lattice == "lmax")
+
+
+def shifted(made: Compilation, part: Body, by: int) -> Body:
+    """The part plus a number.  A node adds to the value, this to all parts: the same only for numbers."""
+    if by == 0:
+        return part
+    result = made.fresh()
+
+    def rows(args: tuple[Value, ...]) -> Iterable[tuple[Any, ...]]:
+        _refuse_others(args[0], by)
+        return [(int(args[0]) + by,)]  # type: ignore[arg-type]
+
+    call = Call(Function(f"adding {by}", rows), part.columns, (result,), made.position)
+    return part.with_elements(call).with_columns((result,))
+
+
+def _refuse_others(value: Value, by: object) -> None:
+    if not isinstance(value, int):
+        raise CannotCheckError(
+            f"{value!r} is merged into a lattice that depends on itself, and {by!r} is added to it",
+            "merge numbers only, or add in the next step, with <+",
+        )
 
 
 class Parts:
@@ -58,6 +87,8 @@ class Parts:
             return self.of(expr)
         if isinstance(expr, ex.LatticeRef):
             return [self._made.all_of(self._place(expr.collection))]
+        if isinstance(expr, ex.Apply) and expr.method in _SHIFTS and not self._recurs(expr.source):
+            return self.of(expr)  # one part, if any
         return [value_of_parts(self._made, expr.lattice, self._stored(expr))]
 
     def of(self, expr: ex.LatticeExpr) -> list[Body]:
@@ -78,10 +109,17 @@ class Parts:
         )
 
     def _folded(self, body: Body, lattice: str) -> Body:
-        if lattice == "lbool":
+        """The part that each row is; where it is none, calling the lattice says so."""
+        width = len(body.columns)
+        if lattice == "lbool" and width == 1:
             return body.with_elements(Comparison("==", body.columns[0], _TRUE, self._made.position))
-        if lattice == "lset" and len(body.columns) != 1:
+        if lattice == "lset" and width != 1:
             return body.with_columns((ir.Nested(body.columns),))
+        if lattice == "lpset" or width != 1:
+            part = self._made.fresh()
+            function = Function(f"a {lattice}", lambda row: LATTICES[lattice].of_row(row).elements())
+            call = Call(function, body.columns, (part,), self._made.position)
+            return body.with_elements(call).with_columns((part,))
         return body
 
     def _stored(self, expr: ex.LatticeExpr) -> Place:
@@ -89,6 +127,10 @@ class Parts:
             self._place(expr.collection)
             return Place(merged_relation(expr.collection, expr.lattice), 1)
         return self._made.helper("parts", self.of(expr), 1)
+
+    def _recurs(self, expr: ex.LatticeExpr) -> bool:
+        """Whether the expression depends on what the rule derives, in the same step."""
+        return not self._made.around.isdisjoint(name for name, _ in uses(expr))
 
     # -- functions of lattices -----------------------------------------------------------------------------------
 
@@ -100,10 +142,15 @@ class Parts:
             return list(self._combined(expr, others[0]))
         nothing = Body((), (Const(0),))
         match expr.method:
+            case "size" | "sum" if self._recurs(source):
+                return [climbed(self._made, self._stored(source), expr.method), nothing]
             case "size":
                 return [counted(self._made, self._stored(source), (), 0), nothing]
             case "sum":
                 return [summed(self._made, self._stored(source), ()), nothing]
+            case method if method in _SHIFTS and not self._recurs(source):
+                # All that a node adds to is the value, and where that is no number, it adds nothing.
+                return [self._called(expr, value) for value in self.elements(source)]
             case "negated":
                 return [Body(way, (_TRUE,)) for way in self._made.absent(self._stored(source), [[_TRUE]])]
         morphism = LATTICES[source.lattice].methods[expr.method].morphism
@@ -111,7 +158,8 @@ class Parts:
 
     def _called(self, expr: ex.Apply, part: Body) -> Body:
         result = self._made.fresh()
-        function = Function(f"{expr.method} of a {expr.source.lattice}", _method(expr))
+        only_numbers = expr.method in _SHIFTS and self._recurs(expr.source)
+        function = Function(f"{expr.method} of a {expr.source.lattice}", _method(expr, only_numbers=only_numbers))
         call = Call(function, part.columns, (result,), self._made.position)
         return part.with_elements(call).with_columns((result,))
 
@@ -137,10 +185,12 @@ class Parts:
                 raise self._made.refusal(f"'{expr.method}' of a lattice cannot be checked", "use a table")
 
 
-def _method(expr: ex.Apply) -> Callable[[tuple[Value, ...]], Iterable[tuple[Any, ...]]]:
+def _method(expr: ex.Apply, *, only_numbers: bool) -> Callable[[tuple[Value, ...]], Iterable[tuple[Any, ...]]]:
     lattice, name, arguments = LATTICES[expr.source.lattice], expr.method, expr.arguments
 
     def rows(args: tuple[Value, ...]) -> Iterable[tuple[Any, ...]]:
+        if only_numbers:
+            _refuse_others(args[0], arguments[0])
         part = lattice.of(True) if lattice.name == "lbool" else lattice.of_row(args)
         found: Iterable[tuple[Any, ...]] = getattr(part, name)(*arguments).elements()
         return found

@@ -23,14 +23,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from clew.bloom.bodies import HERE, NODES, Compilation, Place
-from clew.bloom.checked_lattices import EXTREMES, merged_relation, refuse_unknown, value_of_parts
+from clew.bloom.checked_lattices import (
+    EXTREMES,
+    given_relation,
+    merged_relation,
+    refuse_unknown,
+    shifted,
+    value_of_parts,
+)
+from clew.bloom.checked_recursion import find_recursion
 from clew.bloom.checked_rows import Rows
 from clew.bloom.checking import Given, Setting
 from clew.bloom.expressions import LatticeRef
 from clew.bloom.program import BloomProgram, Op, Rule
 from clew.bloom.schema import Collection, Kind
 from clew.bloom.source_text import statement_at
-from clew.bloom.strata import stratify
 from clew.errors import Notice, ProgramError
 from clew.faults import Node
 from clew.program import ir
@@ -59,7 +66,7 @@ class _Compiler:
         self._outside = dict.fromkeys(rule.target for rule in program.outcomes)
         self._places = {c.name: _place(c) for c in program.collections}
         self._helpers: dict[str, None] = {}
-        stratify(program.rules, [c.name for c in program.collections])  # refuses in the words of the program
+        self._recursion = find_recursion(program)
         self._refuse_mixtures()
 
     def _refuse_mixtures(self) -> None:
@@ -94,10 +101,11 @@ class _Compiler:
     def _rules(self, rule: Rule, index: int) -> list[ir.Rule]:
         outside = index >= len(self._program.rules)
         target = self._program.by_name[rule.target]
-        made = Compilation(rule, index, f"{rule.block}: {statement_at(rule.position) or rule}", outside)
+        text = f"{rule.block}: {statement_at(rule.position) or rule}"
+        made = Compilation(rule, index, text, outside, self._recursion.around(rule))
         self._refuse_kinds(made, target)
-        if target.kind is Kind.STDIO:
-            return []  # what is printed changes nothing
+        if target.kind is Kind.STDIO or rule in self._recursion.replaced:
+            return []  # what is printed changes nothing; what is replaced is part of the upkeep of its target
         readable = {n: p for n, p in self._places.items() if outside <= (n in self._outside)}
         relation = self._concluded(target, rule.op)
         everywhere = self._places if outside else {}
@@ -112,6 +120,8 @@ class _Compiler:
         relation = target.name
         if op is Op.DELETE:
             relation = _deleted(target.name)
+        elif target.name in self._recursion.ways:
+            relation = given_relation(target.name)
         elif target.lattice is not None:
             relation = merged_relation(target.name, target.lattice)
         if relation != target.name:
@@ -157,8 +167,15 @@ class _Compiler:
         text = f"{block}: what was merged into a lattice stays"
         made = Compilation(rule, index, text, collection.name in self._outside)
         parts = Place(merged_relation(collection.name, lattice), 1)
-        row = made.all_of(parts)
-        made.conclude(parts.relation, (*made.here, *row.columns), row, Timing.NEXT)
+        ways = self._recursion.ways.get(collection.name, {})
+        for source, by in ways.items():
+            part = shifted(made, made.all_of(Place(given_relation(source), 1)), by)
+            made.conclude(parts.relation, (*made.here, *part.columns), part)
+        if ways:
+            self._helpers.update(dict.fromkeys((parts.relation, given_relation(collection.name))))
+        kept = Place(given_relation(collection.name), 1) if ways else parts
+        row = made.all_of(kept)
+        made.conclude(kept.relation, (*made.here, *row.columns), row, Timing.NEXT)
         if lattice in EXTREMES:
             value = value_of_parts(made, lattice, parts)
             made.conclude(collection.name, (*made.here, *value.columns), value)

@@ -93,7 +93,7 @@ def stratify(rules: Sequence[Rule], collections: Iterable[str]) -> tuple[Stratum
 def _refuse_strict(rule: Rule, members: frozenset[str], sources: Mapping[str, Sequence[str]]) -> None:
     for name, strict in uses(rule.expr):
         if strict and name in members:
-            cycle = " <= ".join([rule.target, *_way(name, rule.target, members, sources)])
+            cycle = " <= ".join([rule.target, *shortest_way(name, rule.target, members, sources)])
             raise ProgramError(
                 f"{rule.block}: '{rule.target}' needs all rows of '{name}', and these depend on"
                 f" '{rule.target}' in the same step ({cycle})",
@@ -102,7 +102,7 @@ def _refuse_strict(rule: Rule, members: frozenset[str], sources: Mapping[str, Se
             )
 
 
-def _way(start: str, end: str, members: frozenset[str], sources: Mapping[str, Sequence[str]]) -> list[str]:
+def shortest_way(start: str, end: str, members: frozenset[str], sources: Mapping[str, Sequence[str]]) -> list[str]:
     """A shortest way from a collection to one that it depends on, within a stratum."""
     came_from: dict[str, str | None] = {start: None}
     waiting = deque([start])

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import stat
-from pathlib import Path
-
 from clew.errors import OutputError, UsageError
+from clew.whole_files import refuse_unwritable_path, write_whole
 
 
 def refuse_no_file(flag: str, file: str | None, example: str) -> None:
@@ -21,42 +18,20 @@ def refuse_no_file(flag: str, file: str | None, example: str) -> None:
 
 def refuse_unwritable(file: str, remedy: str) -> None:
     """Before the search: an answer that took an hour must not be lost to a misspelt path."""
-    path = Path(file)
     try:
-        if not os.path.lexists(path):
-            with path.open("x", encoding="utf-8"):
-                pass
-            path.unlink()  # it is written when there is something to write
-        elif _is_plain(path) and not os.access(path, os.W_OK):
-            raise PermissionError(0, "Permission denied")
-        elif path.is_dir():
-            raise IsADirectoryError(0, "Is a directory")
+        refuse_unwritable_path(file)
     except (OSError, ValueError) as error:
         raise _refusal(file, error, remedy) from None
 
 
 def write_file(file: str, text: str) -> None:
     """Replace the file when all of it is written; where that is impossible, say so."""
-    path = Path(file)
     try:
-        if os.path.lexists(path) and not _is_plain(path):
-            # A link, a device, a pipe: not to be replaced.
-            path.write_text(text, encoding="utf-8", errors="replace")
-            return
-        part = path.with_name(f"{path.name}.part")
-        try:
-            part.write_text(text, encoding="utf-8", errors="replace")
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(file, text)
     except OSError as error:
         raise OutputError(
             f"{file} cannot be written ({error.strerror})", remedy="give another path; the answer stands"
         ) from None
-
-
-def _is_plain(path: Path) -> bool:
-    return stat.S_ISREG(path.lstat().st_mode)
 
 
 def _refusal(file: str, error: OSError | ValueError, remedy: str) -> UsageError:

@@ -5,15 +5,16 @@ clingo's own arithmetic wraps around silently at 32 bits; a certificate must not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from clingo import Number, Symbol, SymbolType
 
-from clew.engine.functions import CannotCheckError, Functions, NoResultError
+from clew.engine.functions import Functions, NoResultError
 from clew.engine.symbols import symbol_of, value_of
 from clew.errors import Notice, ProgramError
 from clew.interrupt import Deadline
-from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Rule
+from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, CannotCheckError, Program
+from clew.program.strata import recursive_components
 
 #: A protocol computes a few thousand values; this many mean that the numbers of some rule explode.
 MOST_OPERATIONS = 300_000
@@ -24,8 +25,9 @@ _BOUND_IT = f"bound it with a comparison; numbers go from {SMALLEST_NUMBER} to {
 class Arithmetic:
     """``@add``, ``@sub``, ``@mul``, ``@div`` and ``@call`` in one grounding; the first argument names the rule."""
 
-    def __init__(self, rules: Sequence[Rule], deadline: Deadline) -> None:
-        self._rules = rules
+    def __init__(self, program: Program, deadline: Deadline) -> None:
+        self._program = program
+        self._rules = program.rules
         self._deadline = deadline
         self._operations = 0
         self._functions = Functions()
@@ -67,7 +69,7 @@ class Arithmetic:
         if self._operations % 1000 == 0:
             self._deadline.check()  # the thread that grounds stops by itself
         if self._operations > MOST_OPERATIONS:
-            raise self._error(rule, "the program computes too many different values", _BOUND_IT)
+            raise self._endless(rule)
 
     def _apply(
         self, rule: Symbol, left: Symbol, right: Symbol, operation: Callable[[int, int], int]
@@ -88,17 +90,28 @@ class Arithmetic:
         self._undefined.setdefault(
             rule.number,
             Notice(
-                f"the rule for '{source.relation}' {what}; it does not fire there",
+                f"{self._program.describe(source)} {what}; it does not fire there",
                 source.position,
                 "guard it with a comparison if that is meant",
             ),
         )
         return []
 
+    def _endless(self, rule: Symbol) -> ProgramError:
+        what, source = "the program computes too many different values", self._rules[rule.number]
+        if source.text is None:  # it is a rule of Dedalus: there, what has no end was refused before
+            return self._error(rule, what, _BOUND_IT)
+        remedy = "bound what it computes with a condition"
+        if source.relation in recursive_components(self._program):
+            what = f"a step may never end: it computes more than {MOST_OPERATIONS} different values, from its own,"
+            remedy += ", or derive it in the next step, with <+"
+        self.failure = ProgramError(f"{what} in the rule {source.text}", position=source.position, remedy=remedy)
+        return self.failure
+
     def _error(self, rule: Symbol, message: str, remedy: str) -> ProgramError:
         source = self._rules[rule.number]
         self.failure = ProgramError(
-            f"{message} in the rule for '{source.relation}'",
+            f"{message} in {self._program.describe(source)}",
             position=source.position,
             remedy=remedy,
         )

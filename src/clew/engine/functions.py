@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Call, Function, Value, as_value
+from clew.program.ir import (
+    LARGEST_NUMBER,
+    SMALLEST_NUMBER,
+    Call,
+    CannotCheckError,
+    Function,
+    Value,
+    as_value,
+)
 
 #: A protocol's values are a few words; a rule that builds a longer one builds ever longer ones.
 LARGEST_VALUE = 10_000
 
 Rows = tuple[tuple[Value, ...], ...]
-
-
-class CannotCheckError(Exception):
-    """What a function did cannot be part of a check; the message says what that was, ``remedy`` what to do."""
-
-    def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(message)
-        self.remedy = remedy
 
 
 class NoResultError(Exception):
@@ -53,6 +53,8 @@ class Functions:
 def _outcome(call: Call, args: tuple[Value, ...]) -> Rows | NoResultError:
     try:
         given = [tuple(row) for row in call.function.rows(args)]
+    except CannotCheckError:
+        raise
     except Exception as error:  # of the user's function, whatever it is
         return NoResultError(f"{type(error).__name__}: {error}")
     for row in given:

@@ -69,7 +69,7 @@ class GroundProgram:
         self.program = program
         self.spec = spec
         self._deadline = deadline or Deadline(None)
-        self._arithmetic = Arithmetic(program.rules, self._deadline)
+        self._arithmetic = Arithmetic(program, self._deadline)
         self._control = Control(["--warn=none"], logger=self._ignore)
         naming = traceable or only is not None
         self._recorder = (NamingRecorder if naming else Recorder)(self._deadline) if record_rules else None
@@ -134,7 +134,7 @@ class GroundProgram:
             for column in sums:
                 if self._largest_sum(index, rule, column) > LARGEST_NUMBER:
                     raise ProgramError(
-                        f"a sum in the rule for '{rule.relation}' can become too large",
+                        f"a sum in {self.program.describe(rule)} can become too large",
                         position=rule.position,
                         remedy=f"keep sums below {LARGEST_NUMBER}",
                     )

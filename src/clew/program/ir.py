@@ -111,11 +111,20 @@ class Comparison:
     position: Position | None = field(default=None, compare=False, repr=False)
 
 
+class CannotCheckError(Exception):
+    """What a function did cannot be part of a check; the message says what that was, ``remedy`` what to do."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
 @dataclass(frozen=True, eq=False)
 class Function:
     """A Python function of a program, from values to any number of rows.  What it returns is always the same.
 
-    ``name`` is what messages call it.  Where it raises an exception, it gives no row, and the user is told.
+    ``name`` is what messages call it.  Where it raises an exception, it gives no row, and the user is told; where
+    that is a ``CannotCheckError``, the program is refused.
     """
 
     name: str
@@ -199,6 +208,12 @@ class Program:
     @property
     def rules(self) -> tuple[Rule, ...]:
         return tuple(c for c in self.clauses if isinstance(c, Rule))
+
+    def describe(self, rule: Rule) -> str:
+        """Return what messages call a rule: by its relation, or by its text where that is a helper."""
+        if rule.relation in self.helpers and rule.text:
+            return f"the rule {rule.text}"
+        return f"the rule for '{rule.relation}'"
 
 
 def expr_vars(expr: HeadArg) -> Iterator[Var]:

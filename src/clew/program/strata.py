@@ -44,7 +44,7 @@ def _edges(program: Program) -> Iterator[_Edge]:
                 yield _Edge(premise.relation, rule.relation, strict, premise.position)
 
 
-def _recursive_components(program: Program) -> dict[str, tuple[str, ...]]:
+def recursive_components(program: Program) -> dict[str, tuple[str, ...]]:
     """For each relation the relations it shares a same-step cycle with (itself included)."""
     edges = list(_edges(program))
     uses: dict[str, list[str]] = {}
@@ -61,7 +61,7 @@ def _recursive_components(program: Program) -> dict[str, tuple[str, ...]]:
 
 def check_strata(program: Program) -> None:
     """Refuse a negation or aggregation on a cycle within one time step."""
-    cycles = _recursive_components(program)
+    cycles = recursive_components(program)
     for edge in _edges(program):
         if edge.strict and edge.premise in cycles and edge.head in cycles[edge.premise]:
             around = ", ".join(f"'{name}'" for name in sorted(cycles[edge.premise]))
@@ -75,7 +75,7 @@ def check_strata(program: Program) -> None:
 
 def check_growth(program: Program) -> None:
     """Refuse a cycle within one time step that can build ever new numbers."""
-    cycles = _recursive_components(program)
+    cycles = recursive_components(program)
     for rule in program.rules:
         cycle = cycles.get(rule.relation, ())
         if rule.timing is not Timing.SAME or not any(p.relation in cycle for p in rule.positive):

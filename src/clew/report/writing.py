@@ -9,6 +9,7 @@ from clew.api import Verdict
 from clew.engine.execution import Execution
 from clew.errors import UsageError
 from clew.interrupt import Deadline
+from clew.whole_files import write_whole
 
 #: Seconds that a report may take.
 DEFAULT_SECONDS = 60.0
@@ -27,7 +28,7 @@ def write_report(
     ``files`` are the program's, for the headings and the commands in it; ``stage`` is told what is being prepared.
     """
     page = report_page(result, files=files, seconds=seconds, stage=stage)
-    Path(file).write_text(page, encoding="utf-8", errors="replace")
+    write_whole(file, page)
 
 
 def report_page(

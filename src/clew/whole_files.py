@@ -1,0 +1,100 @@
+"""Files that are written: whole or not at all, also when several processes write one, or one of them is killed.
+
+The text goes into a private file in the same folder, whose name nobody can guess, is brought to the disk, and only
+then gets its name.  What is no regular file (a device, a pipe, standard output) cannot be replaced and is written
+to.  A symbolic link stays, and what it leads to is replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+#: Links in here lead to what a process has open and must not be replaced: a shell would go on with the old file.
+_OPEN_FILES = ("/dev/", "/proc/")
+_MOST_LINKS = 40
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """Write a file so that others see what was there before, or all of the text.  Raises ``OSError``."""
+    data = text.encode("utf-8", "replace")
+    target = _replaceable(Path(path))
+    if target is None:
+        with Path(path).open("wb") as stream:
+            stream.write(data)
+    else:
+        _replace(target, data)
+
+
+def refuse_unwritable_path(path: str | Path) -> None:
+    """Raise an ``OSError`` where writing would, as far as that is known before; leaves nothing behind."""
+    target = _replaceable(Path(path))
+    if target is None:
+        if Path(path).is_dir():
+            raise IsADirectoryError(0, "Is a directory")
+        return
+    if _mode(target) is not None and not os.access(target, os.W_OK):
+        raise PermissionError(0, "Permission denied")
+    handle, name = tempfile.mkstemp(prefix=".clew-", suffix=".part", dir=target.parent)
+    os.close(handle)
+    Path(name).unlink()
+
+
+def _replaceable(path: Path) -> Path | None:
+    """Return the regular file that a path leads to, or that is to be made; None for what is only written to."""
+    for _ in range(_MOST_LINKS):
+        if not stat.S_ISLNK(_mode(path) or 0):
+            break
+        if os.path.abspath(path).startswith(_OPEN_FILES):  # noqa: PTH100  # links must not be resolved
+            return None
+        path = path.parent / path.readlink()
+    mode = _mode(path)
+    return path if mode is None or stat.S_ISREG(mode) else None
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.lstat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    before = _mode(target)
+    if before is not None and not os.access(target, os.W_OK):
+        raise PermissionError(0, "Permission denied")
+    handle, name = tempfile.mkstemp(prefix=".clew-", suffix=".part", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            # Only now may others read it: as before, or as any new file.
+            mode = stat.S_IMODE(before) if before is not None else 0o666 & ~_umask()
+            os.chmod(handle if os.chmod in os.supports_fd else name, mode)  # noqa: PTH101  # of what is open
+            os.fsync(handle)
+        Path(name).replace(target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def _umask() -> int:
+    # It can only be read by setting it; for that moment other threads make private files, not public ones.
+    current = os.umask(0o077)
+    os.umask(current)
+    return current
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let the name survive a power failure, too, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

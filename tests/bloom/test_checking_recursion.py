@@ -1,0 +1,454 @@
+"""Recursion through lattices within a step: checked programs have the rows of the runtime, or are refused.
+
+Programs are drawn from all functions of the lattices that can be checked.  Nothing keeps them from having cycles
+that mean nothing, or never end: what the runtime refuses, checking refuses with the same words, and what checking
+refuses as endless is seen to be endless in a runtime that gives up after some rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import event, given, note
+from hypothesis import strategies as st
+
+import clew
+from bloom.lockstep import NODES, Inserted, assert_same_rows, lockstep, made_module
+from clew.bloom import Bloom, channel, rows
+from clew.bloom.checked_recursion import find_recursion
+from clew.bloom.checking import checked
+from clew.bloom.declarations import bloom, outcome, scratch, table
+from clew.bloom.evaluation import Evaluation
+from clew.bloom.lattice_types import lbool, lmax, lmin, lpset, lset
+from clew.bloom.machine import Machine
+from clew.bloom.module import Module, program_of
+from clew.errors import ProgramError
+
+EOT = 3
+#: More than any of the generated programs needs to its fixpoint: numbers and sets are small.
+MOST_ROUNDS = 60
+LARGEST_SET = 300
+MOST_VALUES = 5_000
+
+NUMBERS = st.integers(-1, 4)
+MIXED = st.sampled_from([0, 1, 2, 3, "a", None, (1, "a")])
+
+
+class EndlessError(Exception):
+    """A step takes more rounds than any that ends, or makes larger sets."""
+
+
+#: An expression is a name and its operands: what it is made of is easy to read when a test fails.
+Recipe = tuple[Any, ...]
+
+#: What there is of each kind, by name; the kinds are those of the operands.
+_ROWS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "given": ((), lambda m: m.s0.project(0)),
+    "given_y": ((), lambda m: m.s0.project(1)),
+    "s": ((), lambda m: m.s),
+    "t": ((), lambda m: m.t),
+    "elements": (("lset",), lambda m, e: e.elements()),
+    "numbers": (("lpset",), lambda m, e: e.elements()),
+    "best": (("lmax",), lambda m, e: e.elements()),
+    "when": (("lbool", "rows"), lambda m, b, r: b.when_true(r)),
+    "then": (("lbool",), lambda m, b: b.when_true([(4,)])),
+    "step": (("rows",), lambda m, r: r.map(lambda x: (x[0] + 1,) if x[0] in (0, 1, 2) else None).rename("x")),
+    "pair": (("rows",), lambda m, r: r.map(lambda x: ((x[0], 1),) if x[0] == 2 else None)),
+    "same": (("rows", "rows"), lambda m, r, q: (r.rename("x") * q.rename("y")).lefts(x="y")),
+}
+_LMAX: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "mx": ((), lambda m: m.mx),
+    "mx2": ((), lambda m: m.mx2),
+    "one": ((), lambda m: lmax.of(1)),
+    "up": (("lmax",), lambda m, e: e.plus(1)),
+    "down": (("lmax",), lambda m, e: e.minus(1)),
+    "far": (("lmax",), lambda m, e: e.plus(-2)),
+    "size": (("lset",), lambda m, e: e.size()),
+    "count": (("lpset",), lambda m, e: e.size()),
+    "sum": (("lpset",), lambda m, e: e.sum()),
+}
+_LMIN: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "mn": ((), lambda m: m.mn),
+    "mn2": ((), lambda m: m.mn2),
+    "three": ((), lambda m: lmin.of(3)),
+    "up": (("lmin",), lambda m, e: e.plus(1)),
+    "down": (("lmin",), lambda m, e: e.minus(1)),
+    "far": (("lmin",), lambda m, e: e + 2),
+}
+_LBOOL: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "lb": ((), lambda m: m.lb),
+    "lb2": ((), lambda m: m.lb2),
+    "gt": (("lmax",), lambda m, e: e.gt(2)),
+    "gt_eq": (("lmax",), lambda m, e: e.gt_eq(2)),
+    "lt": (("lmin",), lambda m, e: e.lt(1)),
+    "lt_eq": (("lmin",), lambda m, e: e.lt_eq(1)),
+    "contains": (("lset",), lambda m, e: e.contains(2)),
+    "holds": (("lpset",), lambda m, e: e.contains(3)),
+    "both": (("lbool", "lbool"), lambda m, a, b: a.both(b)),
+    "either": (("lbool", "lbool"), lambda m, a, b: a.either(b)),
+    "negated": (("lbool",), lambda m, a: a.negated()),
+}
+_LSET: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "ls": ((), lambda m: m.ls),
+    "ls2": ((), lambda m: m.ls2),
+    "two": ((), lambda m: lset.of([0, 2])),
+    "union": (("lset", "lset"), lambda m, a, b: a.union(b)),
+    "intersect": (("lset", "lset"), lambda m, a, b: a.intersect(b)),
+    "product": (("lset", "lset"), lambda m, a, b: a.product(b)),
+    "without": (("lset", "lset"), lambda m, a, b: a.without(b)),
+}
+_LPSET: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "lp": ((), lambda m: m.lp),
+    "lp2": ((), lambda m: m.lp2),
+    "union": (("lpset", "lpset"), lambda m, a, b: a.union(b)),
+    "intersect": (("lpset", "lpset"), lambda m, a, b: a.intersect(b)),
+}
+KINDS = {"rows": _ROWS, "lmax": _LMAX, "lmin": _LMIN, "lbool": _LBOOL, "lset": _LSET, "lpset": _LPSET}
+
+#: A value for every lattice that can get larger by itself.
+SEEDS: list[tuple[str, str, Recipe]] = [
+    *((name, "<=", ("lset", "two")) for name in ("ls", "ls2")),
+    *((name, "<=", ("lmax", "one")) for name in ("mx", "mx2")),
+    *((name, "<=", ("lmin", "three")) for name in ("mn", "mn2")),
+]
+
+#: What rules derive, and from what: rows, or an expression of the lattice.
+TARGETS = {
+    **dict.fromkeys(("s", "t"), ("rows",)),
+    **{f"{name}{n}": (kind, "rows") for name, kind in (("mx", "lmax"), ("mn", "lmin")) for n in ("", "2")},
+    **{f"lb{n}": ("lbool",) for n in ("", "2")},
+    **{f"ls{n}": ("lset", "rows") for n in ("", "2")},
+    **{f"lp{n}": ("lpset", "rows") for n in ("", "2")},
+}
+
+
+@st.composite
+def expressions(draw: st.DrawFn, kind: str, depth: int) -> Recipe:
+    known = KINDS[kind]
+    names = sorted(name for name, (operands, _) in known.items() if depth > 0 or not operands)
+    name = draw(st.sampled_from(names))
+    return (kind, name, *(draw(expressions(operand, depth - 1)) for operand in known[name][0]))
+
+
+@st.composite
+def rules(draw: st.DrawFn) -> tuple[str, str, Recipe]:
+    target = draw(st.sampled_from(sorted(TARGETS)))
+    op = draw(st.sampled_from(["<=", "<=", "<=", "<=", "<+"]))
+    return target, op, draw(expressions(draw(st.sampled_from(TARGETS[target])), 2))
+
+
+def _expression(module: Any, recipe: Recipe) -> Any:
+    kind, name, *operands = recipe
+    return KINDS[kind][name][1](module, *(_expression(module, operand) for operand in operands))
+
+
+def _program(recipes: list[tuple[str, str, Recipe]], rows: dict[Any, Any]) -> type[Module]:
+    def block(self: Any) -> None:
+        self.ls <= self.s0.project(0)
+        self.mx <= self.s0.project(1)
+        self.mn <= self.s0.project(1)
+        self.lp <= self.s0.project(1)
+        for target, op, recipe in recipes:
+            left, right = getattr(self, target), _expression(self, recipe)
+            if op == "<=":
+                left <= right
+            else:
+                left <+ right
+
+    body: dict[str, Any] = {
+        "s0": scratch("x", "y"),
+        "s": scratch("x"),
+        "t": table("x"),
+        **{f"mx{n}": lmax() for n in ("", "2")},
+        **{f"mn{n}": lmin() for n in ("", "2")},
+        **{f"lb{n}": lbool() for n in ("", "2")},
+        **{f"ls{n}": lset() for n in ("", "2")},
+        **{f"lp{n}": lpset() for n in ("", "2")},
+        "rules": bloom(block),
+        "setting": checked(nodes=NODES, eot=EOT, given={"a": rows}),
+    }
+    return made_module(body)
+
+
+@contextmanager
+def limited_rounds() -> Iterator[None]:
+    """A runtime that gives up on steps that do not end."""
+    merged, rounds = Evaluation._merged, [0]
+    run = Evaluation._run
+
+    def counting(self: Any, derived: Any) -> bool:
+        rounds[0] += 1
+        if rounds[0] > MOST_ROUNDS:
+            raise EndlessError
+        changed = merged(self, derived)
+        sets = [cell.value.held for cell in self._cells.values() if isinstance(cell.value.held, frozenset)]
+        if any(len(held) > LARGEST_SET for held in sets):
+            raise EndlessError
+        return changed
+
+    def running(self: Any, stratum: Any, first: bool) -> None:
+        rounds[0] = 0
+        run(self, stratum, first)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Evaluation, "_merged", counting)
+        patch.setattr(Evaluation, "_run", running)
+        yield
+
+
+def _ends(program: type[Module], inserted: Inserted) -> bool:
+    try:
+        with limited_rounds():
+            lockstep(program, inserted, EOT)
+    except EndlessError:
+        return False
+    return True
+
+
+def _compare(recipes: list[tuple[str, str, Recipe]], early: list[Any], late: list[Any]) -> str:
+    """What became of a program: it agrees, or why it was refused."""
+    note(repr(recipes))
+    times = {1: {"s0": early}, 2: {"s0": late}}
+    inserted: Inserted = {("a", time): list(rows.items()) for time, rows in times.items()}
+    program = _program(recipes, times)
+    try:
+        Machine(program_of(program), "a")
+    except ProgramError as refused:
+        with pytest.raises(ProgramError) as caught:
+            clew.run(program)
+        assert caught.value.message == refused.message
+        return "refused by the runtime"
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("clew.engine.arithmetic.MOST_OPERATIONS", MOST_VALUES)
+            clew.run(program)
+    except ProgramError as refused:
+        assert refused.position is not None
+        if refused.message.startswith("a step may never end: "):
+            assert not _ends(program, inserted)
+            return "too many values"
+        assert refused.message.startswith("Generated.rules: ")
+        assert "(" not in refused.message.split(" depends on itself (")[0], "no name that only Clew knows"
+        if "within one step, without end" in refused.message:
+            # It is refused even if no number, or no element, ever comes in; what it is paired with may be empty.
+            paired_with_nothing = "pairs of its own" in refused.message and "'without'" in repr(recipes)
+            seeded = _program([*recipes, *SEEDS], {})
+            assert not _ends(program, inserted) or not _ends(seeded, {}) or paired_with_nothing
+            return "endless"
+        assert "is merged into a lattice that depends on itself" in refused.message
+        assert any(not isinstance(value, int) for row in (*early, *late) for value in row)
+        return "adds to what is no number"
+    assert _ends(program, inserted)
+    assert_same_rows(program, inserted, EOT)
+    strata = find_recursion(program_of(program)).strata
+    return "same, with recursion" if any(stratum.recursive for stratum in strata) else "same"
+
+
+SMALL = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=3)
+
+
+@given(st.lists(rules(), min_size=1, max_size=6), SMALL, SMALL)
+def test_recursion_through_lattices_is_that_of_the_runtime(
+    recipes: list[tuple[str, str, Recipe]], early: list[Any], late: list[Any]
+) -> None:
+    event(_compare(recipes, early, late))
+
+
+@given(st.lists(rules(), min_size=1, max_size=4), st.lists(st.tuples(MIXED, MIXED), max_size=3))
+def test_values_of_several_types_are_merged_as_in_the_runtime(
+    recipes: list[tuple[str, str, Recipe]], rows: list[Any]
+) -> None:
+    event(_compare(recipes, rows, []))
+
+
+# -- one by one --------------------------------------------------------------------------------------------------
+
+
+class Base(Bloom):
+    given = scratch("x")
+    largest, other = lmax(), lmax()
+    smallest = lmin()
+    seen, pairs = lset(), lset()
+    numbers = lpset()
+    rows = scratch("x")
+    setting = checked(nodes=NODES, eot=2, given={"a": {"given": [(1,), (2,)]}})
+
+
+class Grows(Base):
+    @bloom
+    def rules(self) -> None:
+        self.largest <= self.given
+        self.largest <= self.other.plus(2)
+        self.other <= self.largest.minus(1)
+
+
+class Falls(Base):
+    @bloom
+    def rules(self) -> None:
+        self.smallest <= self.given
+        self.smallest <= self.smallest - 1
+
+
+class Text(Base):
+    @bloom
+    def rules(self) -> None:
+        self.largest <= self.largest.plus("x")
+
+
+class Pairs(Base):
+    @bloom
+    def rules(self) -> None:
+        self.seen <= self.given
+        self.pairs <= self.seen.product(self.seen)
+        self.seen <= self.pairs
+
+
+class NoNumber(Base):
+    @bloom
+    def rules(self) -> None:
+        self.largest <= self.given
+        self.largest <= self.rows
+        self.rows <= self.largest.gt(1).when_true([("text",)])
+        self.other <= self.largest.plus(1)
+        self.rows <= self.other.gt(1).when_true([(7,)])
+
+
+class Endless(Base):
+    @bloom
+    def rules(self) -> None:
+        self.rows <= self.given
+        self.rows <= self.seen.elements().map(lambda r: (r[0] + 1,))
+        self.seen <= self.rows
+
+
+@pytest.mark.parametrize(
+    ("program", "message", "statement", "remedy"),
+    [
+        (
+            Grows,
+            "Grows.rules: 'largest' depends on itself (largest <= other <= largest) and gets larger and larger"
+            " within one step, without end",
+            "self.largest <= self.other.plus(2)",
+            "derive one of these lattices in the next step, with <+",
+        ),
+        (
+            Falls,
+            "Falls.rules: 'smallest' depends on itself (smallest <= smallest) and gets smaller and smaller"
+            " within one step, without end",
+            "self.smallest <= self.smallest - 1",
+            "derive one of these lattices in the next step, with <+",
+        ),
+        (
+            Text,
+            "Text.rules: 'largest' depends on itself plus 'x', and that cannot be checked",
+            'self.largest <= self.largest.plus("x")',
+            "add whole numbers from -2147483648 to 2147483647",
+        ),
+        (
+            Pairs,
+            "Pairs.rules: 'pairs' depends on itself (pairs <= seen <= pairs) and gets pairs of its own elements"
+            " within one step, without end",
+            "self.pairs <= self.seen.product(self.seen)",
+            "derive one of these lattices in the next step, with <+",
+        ),
+    ],
+)
+def test_what_never_ends_is_refused_in_the_words_of_the_program(
+    program: type[Module], message: str, statement: str, remedy: str
+) -> None:
+    with pytest.raises(ProgramError) as caught:
+        clew.check(program)
+    assert (caught.value.message, caught.value.remedy) == (message, remedy)
+    assert caught.value.position is not None
+    assert _line(caught.value.position.line) == statement
+
+
+def _line(number: int) -> str:
+    return Path(__file__).read_text().splitlines()[number - 1].strip()
+
+
+def test_a_function_of_its_own_rows_that_gives_ever_new_ones_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clew.engine.arithmetic.MOST_OPERATIONS", 100)
+    with pytest.raises(ProgramError) as caught:
+        clew.check(Endless)
+    assert caught.value.message == (
+        "a step may never end: it computes more than 100 different values, from its own, in the rule"
+        " Endless.rules: self.rows <= self.seen.elements().map(lambda r: (r[0] + 1,))"
+    )
+    assert caught.value.remedy == "bound what it computes with a condition, or derive it in the next step, with <+"
+
+
+def test_adding_to_what_is_no_number_on_a_cycle_is_refused() -> None:
+    with pytest.raises(ProgramError) as caught:
+        clew.check(NoNumber)
+    assert caught.value.message == (
+        "'text' is merged into a lattice that depends on itself, and 1 is added to it in the rule NoNumber.rules:"
+        " self.other <= self.largest.plus(1)"
+    )
+    assert caught.value.remedy == "merge numbers only, or add in the next step, with <+"
+
+
+class Quorum(Bloom):
+    """Votes spread: a node that knows two says yes, too, to itself at once and to all with the next message."""
+
+    begin = scratch("who")
+    vote = channel("@to", "voter")
+    votes, decided = lset(), lbool()
+    done = table("what")
+    pre, post = scratch("node"), scratch("node")
+    setting = checked(nodes=["a", "b", "c"], eot=4, eff=2, given={"a": {"begin": [("a",), ("x",)]}})
+
+    @bloom
+    def rules(self) -> None:
+        self.votes <= self.begin
+        self.votes <= self.vote(lambda v: (v.voter,))
+        self.decided <= self.votes.size().gt_eq(2)
+        self.votes <= self.decided.when_true([("y",)])
+        self.done <= self.votes.size().gt_eq(3).when_true([("three",)])
+        self.vote <~ self.votes.elements().flat_map(lambda v: [("b", v.val), ("c", v.val)]).rename("to", "voter")
+
+    @outcome
+    def everybody_is_done(self) -> None:
+        self.pre <= rows([("b",), ("c",)])
+        self.post <= self.everywhere.done(lambda d: (d.node,))
+
+
+@pytest.mark.parametrize("strategy", ["exact", "lineage", "exhaustive"])
+@pytest.mark.parametrize(("eff", "expected"), [(2, ("certified", 0)), (4, ("counterexample", 5))])
+def test_recursion_is_checked_with_faults(strategy: str, eff: int, expected: tuple[str, int]) -> None:
+    verdict = clew.check(Quorum, strategy=strategy, eff=eff)
+    faults = len(verdict.counterexamples[0].faults) if verdict.counterexamples else 0
+    assert (verdict.answer.value, faults) == expected
+
+
+def test_a_lpset_refuses_what_a_node_refuses() -> None:
+    class Refuses(Base):
+        @bloom
+        def rules(self) -> None:
+            self.numbers <= self.given.map(lambda g: (g.x - 2,))
+            self.largest <= self.given.map(lambda g: (g.x, g.x))
+
+    run = clew.run(Refuses)
+    assert run.tables["numbers"][0] == (("a", 0),)
+    assert "largest" not in run.tables or run.tables["largest"][0] == ()
+    assert [notice.message.split("; ")[0] for notice in run.notices if "fails" in notice.message] == [
+        "the rule for 'numbers' calls a lpset, which fails for (-1): BadValueError: a lpset holds integers from 0"
+        " on, not -1",
+        "the rule Refuses.rules: self.largest <= self.given.map(lambda g: (g.x, g.x)) calls a lmax, which fails"
+        " for (1, 1): BadValueError: a lmax is made of rows with one column, not of (1, 1)",
+    ]
+
+
+def test_tuples_of_its_own_tuples_end_where_those_of_a_node_do() -> None:
+    class Nests(Base):
+        @bloom
+        def rules(self) -> None:
+            self.rows <= self.given
+            self.rows <= self.rows.map(lambda r: ((r.x,),))
+
+    inserted: Inserted = {("a", 1): [("given", [(1,), (2,)])]}
+    assert_same_rows(Nests, inserted, 2)

@@ -1,0 +1,167 @@
+"""Files are written whole or not at all, and nothing else in their folder is touched."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clew.whole_files import refuse_unwritable_path, write_whole
+
+#: Writes a file again and again, each time with one letter many times over.
+WRITER = """
+import sys
+from clew.whole_files import write_whole
+path, letter, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
+for number in range(times):
+    write_whole(path, letter * (20_000 + number) + "\\n")
+"""
+
+
+def test_three_processes_that_write_one_file_leave_one_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "verdict.json"
+    write_whole(path, "a" * 20_000 + "\n")
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(path), letter, "300"], stderr=subprocess.PIPE)
+        for letter in "abc"
+    ]
+    reads = 0
+    while reads < 100 or any(writer.poll() is None for writer in writers):
+        assert_whole(path)
+        reads += 1
+    for writer in writers:
+        assert (writer.wait(), writer.communicate()[1]) == (0, b"")
+    assert_whole(path)
+    assert names(tmp_path) == ["verdict.json"]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def assert_whole(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.endswith("\n") and len(text) > 20_000
+    assert set(text) == {text[0], "\n"} and text.count("\n") == 1
+
+
+def test_a_link_that_somebody_put_in_the_way_is_not_written_through(tmp_path: Path) -> None:
+    path, victim = tmp_path / "verdict.json", tmp_path / "victim"
+    victim.write_text("precious", encoding="utf-8")
+    (tmp_path / "verdict.json.part").symlink_to(victim)
+    write_whole(path, "new")
+    assert victim.read_text(encoding="utf-8") == "precious"
+    assert (tmp_path / "verdict.json.part").is_symlink()
+    assert path.read_text(encoding="utf-8") == "new"
+
+
+def test_files_of_others_are_not_deleted(tmp_path: Path) -> None:
+    path, other = tmp_path / "verdict.json", tmp_path / "verdict.json.part"
+    other.write_text("of somebody else", encoding="utf-8")
+    refuse_unwritable_path(path)
+    assert not path.exists()
+    write_whole(path, "new")
+    assert other.read_text(encoding="utf-8") == "of somebody else"
+    assert names(tmp_path) == ["verdict.json", "verdict.json.part"]
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077, 0o002])
+def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        write_whole(tmp_path / "verdict.json", "new")
+    finally:
+        assert os.umask(before) == umask
+    assert stat.S_IMODE((tmp_path / "verdict.json").stat().st_mode) == 0o666 & ~umask
+
+
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "verdict.json"
+    path.write_text("old", encoding="utf-8")
+    path.chmod(0o640)
+    write_whole(path, "new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_links_stay_and_what_they_lead_to_is_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    target, link, second = folder / "target", tmp_path / "link", tmp_path / "second"
+    link.symlink_to("elsewhere/target")
+    second.symlink_to(link)
+    write_whole(second, "first")
+    kept = target.stat().st_ino
+    write_whole(second, "again")
+    assert (link.is_symlink(), second.is_symlink(), target.is_symlink()) == (True, True, False)
+    assert target.read_text(encoding="utf-8") == "again"
+    assert target.stat().st_ino != kept
+    assert names(folder) == ["target"]
+
+
+def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "verdict.json"
+    path.write_text("old", encoding="utf-8")
+
+    def fail(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(path, "new")
+    assert path.read_text(encoding="utf-8") == "old"
+    assert names(tmp_path) == ["verdict.json"]
+
+
+def test_file_and_folder_are_brought_to_the_disk_in_this_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    fsync, replace = os.fsync, Path.replace
+
+    def synced(handle: int) -> None:
+        done.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        fsync(handle)
+
+    def replaced(self: Path, target: Path) -> Path:
+        done.append("rename")
+        return replace(self, target)
+
+    monkeypatch.setattr("os.fsync", synced)
+    monkeypatch.setattr(Path, "replace", replaced)
+    write_whole(tmp_path / "verdict.json", "new")
+    assert done == ["file", "rename", "folder"]
+
+
+SAY = "from clew.whole_files import write_whole; write_whole('/dev/stdout', 'said')"
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="there is no /dev/stdout here")
+def test_standard_output_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    piped = subprocess.run([sys.executable, "-c", SAY], capture_output=True, text=True, check=True)
+    assert piped.stdout == "said"
+    path = tmp_path / "out"
+    with path.open("w", encoding="utf-8") as out:
+        kept = os.fstat(out.fileno()).st_ino
+        subprocess.run([sys.executable, "-c", SAY], stdout=out, check=True)
+    assert (path.read_text(encoding="utf-8"), path.stat().st_ino) == ("said", kept)
+    assert names(tmp_path) == ["out"]
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="there is no /dev/null here")
+def test_devices_stay_devices() -> None:
+    refuse_unwritable_path("/dev/null")
+    write_whole("/dev/null", "nobody reads this")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+@pytest.mark.parametrize("path", ["", "no/such/folder/x", "x" * 300, "."])
+def test_what_cannot_be_written_is_known_before(tmp_path: Path, path: str) -> None:
+    with pytest.raises(OSError):  # which one it is, the system says
+        refuse_unwritable_path(tmp_path / path)
+    assert names(tmp_path) == []
