@@ -227,7 +227,12 @@ def _frames(where: _Where, victim: str, source: random.Random, stack: ExitStack)
 
 def _silent(where: _Where, victim: str, source: random.Random, stack: ExitStack) -> Iterator[float]:
     held: list[socket.socket] = []
-    stack.callback(lambda: [tcp.close() for tcp in held])
+
+    def close() -> None:
+        for tcp in held:
+            tcp.close()
+
+    stack.callback(close)
     while True:
         for tcp in held[:30]:
             with suppress(OSError):

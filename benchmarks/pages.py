@@ -70,7 +70,9 @@ def _pages(directory: Path) -> Iterator[tuple[str, Path]]:
 
 def _report(program: Path, page: Path) -> Path:
     command = [sys.executable, "-m", "clew", "check", str(program), "--report", str(page)]
-    subprocess.run(command, check=False, capture_output=True)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if not page.exists():
+        raise RuntimeError(f"{program.name}: {done.stderr.strip()}")  # on a busy machine, its time may be over
     return page
 
 

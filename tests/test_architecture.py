@@ -12,6 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "clew"
 
 #: The rooms from left to right; a module imports only from its own room and those before it.
 ROOMS = [
+    "verify",
     "errors",
     "names",
     "faults",
@@ -31,6 +32,7 @@ ROOMS = [
     "consistency",
     "coordination",
     "engine",
+    "proof",
     "lineage",
     "search",
     "model",
@@ -80,6 +82,18 @@ def test_the_failure_model_imports_nothing_of_ours_but_how_names_are_shown() -> 
     assert list(_imported_rooms(SOURCE / "faults.py")) == ["names"]
     assert list(_imported_rooms(SOURCE / "errors.py")) == []
     assert list(_imported_rooms(SOURCE / "violation.py")) == ["names"]
+
+
+def test_the_checker_of_proofs_shares_no_code_with_what_makes_them() -> None:
+    for path in (SOURCE / "verify").glob("*.py"):
+        assert set(_imported_rooms(path)) <= {"verify"}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
+                assert not {name.split(".")[0] for name in names} & {"clingo", "pysat"}
+    for path in MODULES:
+        if "verify" in _imported_rooms(path):
+            assert path == SOURCE / "cli" / "verify.py" or _room(path) == "verify"
 
 
 def test_strategies_know_nothing_of_dedalus() -> None:

@@ -19,7 +19,8 @@ The rooms, each importing only from those before it::
 
     simulation (Python nodes) | exploration (every schedule) | minimization (small executions)
     program (checked IR) | dedalus (text to IR) | bloom (classes to IR, and a runtime) | consistency (order)
-    | coordination | engine (executions) | lineage (why) | search | explain | report | cli
+    | coordination | engine (executions) | proof (of certificates) | lineage (why) | search | explain | report
+    | cli; and apart from all others, verify (which checks proofs)
 
 Read ``clew.faults`` for the failure model, ``clew.engine.encode`` for what an execution is, and
 ``clew.search.lineage`` for the idea that the whole is built around.

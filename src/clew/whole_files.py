@@ -18,9 +18,9 @@ _OPEN_FILES = ("/dev/", "/proc/")
 _MOST_LINKS = 40
 
 
-def write_whole(path: str | Path, text: str) -> None:
-    """Write a file so that others see what was there before, or all of the text.  Raises ``OSError``."""
-    data = text.encode("utf-8", "replace")
+def write_whole(path: str | Path, content: str | bytes) -> None:
+    """Write a file so that others see what was there before, or all of the content.  Raises ``OSError``."""
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
     target = _replaceable(Path(path))
     if target is None:
         with Path(path).open("wb") as stream:

@@ -16,7 +16,7 @@ BROKEN = "examples/kafka.ded"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device here that is always full")
-@pytest.mark.parametrize("flag", ["--json", "--junit", "--report"])
+@pytest.mark.parametrize("flag", ["--json", "--junit", "--report", "--proof"])
 def test_a_full_disk_is_no_counterexample(flag: str) -> None:
     done = clew("check", CERTIFIED, flag, "/dev/full")
     assert done.returncode == 4  # nothing is wrong with the program or the command line

@@ -9,6 +9,7 @@ import random
 import signal
 import socket
 import tracemalloc
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,10 @@ def _cut(data: bytes, sizes: list[int]) -> tuple[list[bytes], str]:
     return found, ""
 
 
+def _is_answer(what: Any) -> Callable[[Any], bool]:
+    return lambda row: bool(row.what == what)
+
+
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the memory there")
 @pytest.mark.parametrize("program", ["Sink", "SecretSink"])
 def test_nodes_live_on_and_serve(program: str, request: pytest.FixtureRequest) -> None:
@@ -135,7 +140,7 @@ def test_nodes_live_on_and_serve(program: str, request: pytest.FixtureRequest) -
                 if number % 100 == 0:
                     what: Any = number if number % 200 else str(number) * 1_000
                     row = client.insert_and_wait(
-                        client.ask, (node.address, what), client.answer, lambda a, w=what: a.what == w, timeout=30
+                        client.ask, (node.address, what), client.answer, _is_answer(what), timeout=30
                     )
                     assert row == (what,)
                 if number == len(numbers) // 5:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -11,7 +12,7 @@ from clew.cli import exit_codes
 from clew.cli.explaining import explanation, write_page
 from clew.cli.files import refuse_no_file, refuse_unwritable, write_file
 from clew.cli.progress import progress_display
-from clew.cli.streams import say, warn
+from clew.cli.streams import say, warn, wrote
 from clew.errors import UsageError
 from clew.lineage.negation import Negation
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
@@ -81,6 +82,12 @@ NODES_HELP = (
 @click.option("--json", "json_file", metavar="FILE", help="Write the verdict as JSON; - for standard output.")
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the verdict as JUnit XML, for CI systems.")
 @click.option("--report", "report_file", metavar="FILE", help="Write a page that explains the verdict (HTML).")
+@click.option(
+    "--proof",
+    "proof_file",
+    metavar="FILE",
+    help="Write a proof of the certificate that clew verify and public checkers can check (exact only).",
+)
 def check_command(
     files: tuple[str, ...],
     nodes: str | None,
@@ -103,6 +110,7 @@ def check_command(
     json_file: str | None,
     junit_file: str | None,
     report_file: str | None,
+    proof_file: str | None,
 ) -> None:
     """Search for faults under which what must hold does not.
 
@@ -115,6 +123,11 @@ def check_command(
         refuse_unwritable(json_file, "give a path that can, or -")
     refuse_no_file("--junit", junit_file, "clew.xml")
     refuse_no_file("--report", report_file, "clew.html")
+    refuse_no_file("--proof", proof_file, "proof.zip")
+    if proof_file is not None and strategy != "exact":
+        raise UsageError(
+            f"the {strategy} strategy does not support --proof", remedy="leave it out, or use --strategy exact"
+        )
     with progress_display() as progress:
         verdict = check(
             files,
@@ -137,6 +150,8 @@ def check_command(
             coverage=coverage,
             progress=progress,
         )
+    # Before the answer is shown: if the question turned out to have a model, the answer would be wrong.
+    proof = None if proof_file is None else _proof(verdict, time_limit)
     for notice in verdict.notices:
         warn(str(notice))
     _show(verdict, files, json_file)
@@ -148,6 +163,8 @@ def check_command(
         _write_junit(verdict, files, junit_file)
     if report_file is not None:
         write_page(verdict, files, report_file)
+    if proof_file is not None and proof is not None:
+        _write_proof(proof, proof_file)
     if sys.stderr.isatty():
         warn(f"  ({verdict.seconds:.2f} s)")
     sys.exit(exit_codes.OF_ANSWER[verdict.answer])
@@ -174,3 +191,19 @@ def _write_junit(verdict: Verdict, files: tuple[str, ...], file: str) -> None:
     from clew.report.junit import junit_xml  # only when asked for: a cold start should not pay for it
 
     write_file(file, junit_xml(verdict, files))
+
+
+def _proof(verdict: Verdict, time_limit: float | None) -> bytes | str:
+    """Return the file of a proof, or why there is none."""
+    from clew.cli.proofs import prove  # only when asked for: a SAT solver takes long to load
+
+    return prove(verdict, time_limit)
+
+
+def _write_proof(proof: bytes | str, file: str) -> None:
+    if isinstance(proof, bytes):
+        write_file(file, proof)
+        wrote("the proof", file)
+        return
+    stale = f"; {file} is of another run" if Path(file).exists() else ""
+    warn(f"no proof is written: {proof}{stale}")

@@ -24,10 +24,10 @@ def refuse_unwritable(file: str, remedy: str) -> None:
         raise _refusal(file, error, remedy) from None
 
 
-def write_file(file: str, text: str) -> None:
+def write_file(file: str, content: str | bytes) -> None:
     """Replace the file when all of it is written; where that is impossible, say so."""
     try:
-        write_whole(file, text)
+        write_whole(file, content)
     except OSError as error:
         raise OutputError(
             f"{file} cannot be written ({error.strerror})", remedy="give another path; the answer stands"

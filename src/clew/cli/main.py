@@ -27,6 +27,7 @@ from clew.whereabouts import current_whereabouts
 #: The commands, each in the module of its name, with what --help says: to import all takes half a second.
 COMMANDS = {
     "check": "Search for faults under which what must hold does not.",
+    "verify": "Check the proof of a certificate.",
     "run": "Perform one execution under chosen faults.",
     "replay": "Run a recording or the counterexamples of a verdict again.",
     "fuzz": "Search for a violation in random executions.",

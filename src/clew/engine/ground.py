@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
-from clingo import Control, HeuristicType, MessageCode, Model, Symbol
+from clingo import Control, HeuristicType, MessageCode, Model, Observer, Symbol
 
 from clew.engine.arithmetic import Arithmetic
 from clew.engine.arrivals import Arrivals
@@ -59,12 +59,14 @@ class GroundProgram:
         expect_outcomes: bool = True,
         choices: str = "",
         only: FaultSet | None = None,
+        observer: Observer | None = None,
         deadline: Deadline | None = None,
     ) -> None:
         """``record_rules`` keeps the ground rules; ``traceable`` ones are complete and know their source.
 
         ``choices``: lines for clingo that leave it open whether rows hold.  With ``only``, no other faults can
-        happen; what none of them changes is certain then, and not in the rules.
+        happen; what none of them changes is certain then, and not in the rules.  ``observer`` is told of all that
+        is grounded.
         """
         self.program = program
         self.spec = spec
@@ -75,11 +77,15 @@ class GroundProgram:
         self._recorder = (NamingRecorder if naming else Recorder)(self._deadline) if record_rules else None
         if self._recorder:
             self._control.register_observer(self._recorder)
+        if observer:
+            self._control.register_observer(observer)
         effort = self._deadline.effort
         self._meter = Meter(self._control, effort, traced=record_rules) if effort else None
         self.figures: SolverFigures | None = None
         self._prefers_absent_faults = False
         self._parts = count(1)
+        #: What was grounded, part after part.
+        self.texts: list[str] = []
         self.encoding = encode(program, spec, traceable=traceable, only=only)
         self.extend("base", self.encoding.text + choices)
         if traceable:
@@ -101,6 +107,7 @@ class GroundProgram:
     def extend(self, part: str, text: str) -> None:
         """Ground more rules; those of earlier parts do not see what they derive."""
         self._control.add(part, [], text)
+        self.texts.append(text)
         try:
             call(lambda: self._control.ground([(part, [])], context=self._arithmetic), self._deadline)
         except Exception as error:

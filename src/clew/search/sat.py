@@ -1,6 +1,6 @@
 """An incremental SAT solver over faults that can answer with a smallest solution.
 
-The only module that talks to python-sat.  Gates of a circuit are translated on demand and one way:
+Gates of a circuit are translated on demand and one way:
 ``follows(gate)`` gives a literal that is true at least when the gate holds (to forbid it), ``implies(gate)``
 one that is true at most then (to demand it).
 """

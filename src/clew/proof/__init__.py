@@ -1,0 +1,1 @@
+"""Proofs of certificates: the question as a CNF, with a refutation that other programs can check."""
