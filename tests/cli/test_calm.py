@@ -30,6 +30,7 @@ class Copy(Bloom):
     [
         ("LocalCopy", 0, "CONSISTENT: LocalCopy (3 collections, 2 rules, 1 output)"),
         ("TablesJoined", 0, "CONSISTENT: TablesJoined (9 collections, 7 rules, 1 output)"),
+        ("LocalCount", 3, "DEPENDS ON THE SEQUENCE OF STEPS: LocalCount (3 collections, 2 rules, 1 output)"),
         ("Absent", 1, "ORDER MATTERS: Absent (9 collections, 7 rules, 1 output)"),
         ("KVSProtocol", 1, "UNDERSPECIFIED: KVSProtocol (3 collections, 0 rules, 1 output)"),
     ],

@@ -27,9 +27,9 @@ class LastWord(Bloom):
 """
 
 TRIED = """
-heard (A): 40 orders, one outcome; 6 others left out, in which rows with the same key met
+heard (A): 40 orders, one outcome; 9 others left out, in which rows with the same key met
 
-last (D): two orders end differently (found in 6 orders; 2 others left out, in which rows with the same key met)
+last (D): two orders end differently (found in 1 order)
   given:
     b, step 1: say ('a', 'x')
     b, step 2: say ('a', 'y')

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clew.bloom import Bloom, bloom, channel, checked, interface, periodic, table
+from clew.bloom import Bloom, agg, bloom, channel, checked, interface, periodic, rows, table
 from clew.bloom.module import Module
 from clew.consistency.calm import Label
 from clew.consistency.orders import Difference, consistent_state, try_analysis, try_orders
-from clew.consistency.runs import Delivery, EndlessError, Firing, Message, Step, run
+from clew.consistency.runs import Delivery, EndlessError, Firing, Given, Message, Step, run
 from clew.consistency.workloads import Input, workload, workload_of
 from clew.errors import UsageError
 from consistency.analysis import of_class
@@ -22,13 +23,13 @@ ORDERS = 200
 EXAMPLES = Path(__file__).parents[2] / "examples" / "bloom"
 
 
-def _labelled(kind: Any, *, consistent: bool) -> list[str]:
-    wanted = [o for o in of_class(kind).outputs if o.label.consistent is consistent]
-    return [o.name for o in wanted if o.label is not Label.UNKNOWN]
+def _labelled(kind: Any, *labels: Label) -> list[str]:
+    return [o.name for o in of_class(kind).outputs if o.label in labels]
 
 
-CONSISTENT = [kind for kind in WORKLOADS if _labelled(kind, consistent=True)]
-DIVERGENT = [kind for kind in WORKLOADS if _labelled(kind, consistent=False)]
+CONSISTENT = [kind for kind in WORKLOADS if _labelled(kind, Label.MONOTONE, Label.ASYNCHRONOUS)]
+STEPPED = [kind for kind in WORKLOADS if _labelled(kind, Label.NONMONOTONE)]
+DIVERGENT = [kind for kind in WORKLOADS if _labelled(kind, Label.DIVERGES)]
 
 
 def _named(kind: Any) -> str:
@@ -58,15 +59,21 @@ def test_what_is_labelled_consistent_ends_alike_in_all_orders(kind: Any) -> None
     assert (tried.orders, tried.pair) == (ORDERS, None)
 
 
+@pytest.mark.parametrize("kind", STEPPED, ids=_named)
+def test_what_steps_decide_is_the_same_in_the_same_steps(kind: Any) -> None:
+    names = _labelled(kind, Label.NONMONOTONE)
+    tried = try_orders(WORKLOADS[kind], names, orders=ORDERS, steps_given=True)
+    assert (tried.orders, tried.pair) == (ORDERS, None)
+
+
 @pytest.mark.parametrize("kind", DIVERGENT, ids=_named)
 def test_what_is_labelled_divergent_ends_differently_in_two_orders(kind: Any) -> None:
-    names = _labelled(kind, consistent=False)
+    names = _labelled(kind, Label.DIVERGES)
     pair = try_orders(WORKLOADS[kind], names, orders=ORDERS).pair
     assert pair is not None
     assert pair.difference.collection in names
     assert pair.difference.only_first or pair.difference.only_second
     assert pair.late
-    assert pair.prompt_run.deliveries or pair.late_run.deliveries
 
 
 # -- what is found is small --------------------------------------------------------------------------------------
@@ -129,11 +136,60 @@ def test_the_same_seed_is_the_same_result() -> None:
 
 
 def test_outputs_are_tried_by_label() -> None:
-    tried = try_analysis(of_class(Race), workload_of(Race), orders=20)
-    assert [([o.name for o in outputs], one.pair is None) for outputs, one in tried.items()] == [
-        (["heard"], True),
-        (["last"], False),
+    trials = try_analysis(of_class(Race), workload_of(Race), orders=20)
+    assert [([o.name for o in t.outputs], t.tried.pair is None, t.contradicts) for t in trials] == [
+        (["heard"], True, False),
+        (["last"], False, False),
     ]
+
+
+class Stepping(Bloom):
+    """How many rows a step gets is a matter of batching, and nothing else."""
+
+    given = interface.input("x")
+    shown = interface.output("n")
+
+    @bloom
+    def rules(self) -> None:
+        self.shown <= self.given.group([], n=agg.count())
+
+
+def test_what_steps_decide_is_tried_with_the_same_steps_and_with_others() -> None:
+    given = workload({"a": Stepping}, {"a": {"given": [(1,)]}}, later={"a": {2: {"given": [(2,)]}}})
+    trials = try_analysis(of_class(Stepping), given, orders=20)
+    assert [(t.steps_given, t.tried.pair is None, t.contradicts) for t in trials] == [
+        (True, True, False),
+        (False, False, False),
+    ]
+    pair = trials[1].tried.pair
+    assert pair is not None
+    assert pair.late == {Given("a", "given", (1,), 1): 1}  # so that both come in the second step
+    assert pair.difference == Difference("a", "shown", ((1,),), ((2,),))
+
+
+def test_a_contradiction_is_one() -> None:
+    """A label that promises too much, made by hand."""
+    analysis = of_class(Stepping)
+    outputs = tuple(replace(output, label=Label.MONOTONE) for output in analysis.outputs)
+    given = workload({"a": Stepping}, {"a": {"given": [(1,), (2,)]}})
+    (trial,) = try_analysis(replace(analysis, outputs=outputs), given, orders=20)
+    assert trial.contradicts
+
+
+class Alternating(Bloom):
+    """Changes by itself: an empty step more, and the other row is stored."""
+
+    held = table("x")
+
+    @bloom
+    def rules(self) -> None:
+        self.held <+ rows([(1,)]).rename("x").notin(self.held)
+        self.held <- self.held
+
+
+def test_empty_steps_are_tried_and_steps_are_compared_one_by_one() -> None:
+    given = workload({"a": Alternating}, {})
+    assert try_orders(given, ["held"], steps_given=True, orders=20).pair is None
 
 
 # -- one run -----------------------------------------------------------------------------------------------------

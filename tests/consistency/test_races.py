@@ -31,7 +31,7 @@ class InputMeetsWhatArrived(Parts):
 
 
 class MessageMeetsLocalTable(Parts):
-    """The order of inputs is given, so what an input stored is there."""
+    """The table is filled from an input, and it is open whether that comes before the message."""
 
     @bloom
     def rules(self) -> None:
@@ -82,7 +82,7 @@ class FixedAbsence(Parts):
     ("program", "label", "races"),
     [
         (InputMeetsWhatArrived, "D", [("arriving", "asked")]),
-        (MessageMeetsLocalTable, "A", []),
+        (MessageMeetsLocalTable, "D", [("arriving", "asked")]),
         (MessageMeetsFixedTable, "A", []),
         (MessageMeetsItself, "A", []),
         (MessagesMeetEachOther, "D", [("arriving", "arriving")]),

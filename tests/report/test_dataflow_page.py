@@ -49,9 +49,9 @@ def test_the_page_escapes_what_the_program_says() -> None:
 def test_text() -> None:
     lines = calm_text(of_class(programs.LocalCount)).splitlines()
     assert lines[:5] == [
-        "CONSISTENT: LocalCount (3 collections, 2 rules, 1 output)",
+        "DEPENDS ON THE SEQUENCE OF STEPS: LocalCount (3 collections, 2 rules, 1 output)",
         "",
-        "out: N, consistent as long as the inputs come in one order: not monotone, but nothing is sent",
+        "out: N, decided by the sequence of steps: which rows each step is given, and which steps get none",
         "  from given: N",
         "  1 point of order:",
     ]

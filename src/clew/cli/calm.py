@@ -9,7 +9,7 @@ import click
 from clew.cli import exit_codes
 from clew.cli.files import refuse_no_file, refuse_unwritable, write_file
 from clew.cli.streams import harmless, say, warn
-from clew.consistency.calm import Analysis, analysed
+from clew.consistency.calm import Analysis, Verdict, analysed, verdict_of
 from clew.consistency.loading import load_bloom, load_dataflow
 from clew.consistency.orders import try_analysis
 from clew.consistency.workloads import Workload, workload_of
@@ -20,6 +20,16 @@ from clew.report.dataflow_svg import dataflow_svg
 from clew.report.orders_text import orders_text
 from clew.simulation.loading import split_name
 
+#: The sequence of steps decides: neither consistent nor wrong by itself.
+DEPENDS_ON_STEPS = 3
+
+_CODES = {
+    Verdict.CONSISTENT: exit_codes.HOLDS,
+    Verdict.DEPENDS_ON_STEPS: DEPENDS_ON_STEPS,
+    Verdict.ORDER_MATTERS: exit_codes.VIOLATED,
+    Verdict.UNDERSPECIFIED: exit_codes.VIOLATED,
+}
+
 
 @click.command("calm")
 @click.argument("files", nargs=-1, required=True, metavar="FILE[:CLASS]...")
@@ -27,7 +37,7 @@ from clew.simulation.loading import split_name
 @click.option("--svg", "svg_file", metavar="FILE", help="Write the dataflow as a picture.")
 @click.option("--report", "report_file", metavar="FILE", help="Write a page with labels and picture (HTML).")
 @click.option(
-    "--try", "orders", type=click.IntRange(min=1), metavar="N", help="Compare N random orders of events."
+    "--try", "orders", type=click.IntRange(min=1), metavar="N", help="Compare N random orders and batchings."
 )
 @click.option("--seed", type=int, metavar="N", help="The first of the random orders (with --try).  Default: 0.")
 def calm_command(
@@ -38,16 +48,20 @@ def calm_command(
     orders: int | None,
     seed: int | None,
 ) -> None:
-    """Find the outputs that depend on the order in which messages arrive.
+    """Find the outputs that depend on the order in which things happen.
 
-    FILE is a Python file with a Bloom program (with several, say which: FILE.py:CLASS), or the files of a Dedalus
-    program.  Every output gets a label: M and A are consistent whatever the order of messages is, N as long as the
-    inputs come in one order, D is not; for D the rules are shown at which order counts.
+    FILE is a Python file with a Bloom program (with several, say which: FILE.py:CLASS), or the files of a
+    Dedalus program.  Every output gets a label.  M and A are consistent: whatever the order of inputs and
+    messages is, which of them come together, and how many empty steps there are, the outcome is one.  N is
+    decided by the sequence of steps of a node and what each of them is given; no message changes it but by
+    making a step.  D can be changed by the order of messages.  For N and D the rules are shown at which order
+    counts.
 
-    With --try the program also runs, in one process, with the nodes and rows of its setting: do all orders end
-    alike where the label says so, and is there a pair of them that does not where it is D?
+    With --try the program also runs, in one process, with the nodes and rows of its setting: is there one outcome
+    where the label promises it, and is there a pair of orders that end differently where it is N or D?
 
-    Exit code: 0 every output is consistent, 1 order can change one, or nothing derives it, 2 bad program or usage.
+    Exit code: 0 every output is consistent, 1 order can change one, nothing derives it, or --try found a label
+    contradicted, 2 bad program or usage, 3 an output depends on the sequence of steps, and none is worse.
     """
     if json_file is not None and json_file != "-":
         refuse_unwritable(json_file, "give a path that can, or -")
@@ -65,7 +79,7 @@ def calm_command(
         write_file(svg_file, dataflow_svg(analysis, standalone=True) + "\n")
     if report_file is not None:
         _write_page(analysis, report_file)
-    sys.exit(exit_codes.HOLDS if analysis.consistent and agree else exit_codes.VIOLATED)
+    sys.exit(_CODES[verdict_of(analysis)] if agree else exit_codes.VIOLATED)
 
 
 def _workload(
@@ -84,10 +98,10 @@ def _workload(
 
 
 def _agrees(analysis: Analysis, workload: Workload, orders: int, seed: int) -> bool:
-    """Whether what is labelled consistent ends alike in all orders; what is found is shown."""
-    tried = try_analysis(analysis, workload, orders=orders, seed=seed)
-    say(harmless(orders_text(tried)))
-    return all(one.pair is None or not outputs[0].label.consistent for outputs, one in tried.items())
+    """Return whether all promises of labels are kept; what is found is shown."""
+    trials = try_analysis(analysis, workload, orders=orders, seed=seed)
+    say(harmless(orders_text(trials)))
+    return not any(trial.contradicts for trial in trials)
 
 
 def _write_page(analysis: Analysis, file: str) -> None:

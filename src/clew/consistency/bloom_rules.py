@@ -100,9 +100,9 @@ class _Reader:
             if column is not None:
                 self._used.update(dict.fromkeys(column.owners))
 
-    def _changing(self, expr: AnyExpr, reason: str, direction: Direction) -> Changing:
+    def _changing(self, expr: AnyExpr, reason: str, direction: Direction, *, number: bool = False) -> Changing:
         self._pending.append((collections_in(expr), reason))
-        return Changing(direction, (len(self._pending) - 1,))
+        return Changing(direction, (len(self._pending) - 1,), number)
 
     # -- expressions ---------------------------------------------------------------------------------------------
 
@@ -192,7 +192,8 @@ class _Reader:
             return (*made, *(None for _ in group.aggregates))
         for aggregate in group.aggregates:
             direction = OF_AGGREGATE.get(aggregate.function, Direction.ANY)
-            made.append(self._changing(group.source, f"{aggregate.function} over", direction))
+            reason, number = f"{aggregate.function} over", aggregate.function == "count"
+            made.append(self._changing(group.source, reason, direction, number=number))
         return tuple(made)
 
     def _elements(self, expr: Elements) -> tuple[Column, ...]:
@@ -236,7 +237,8 @@ class _Reader:
             if path.rows:
                 for test in path.tests:
                     op = _as_order(test)
-                    wrong = misused(op, view.column(test.left), view.column(test.right))
+                    plain = any(isinstance(s, Constant) for s in (test.left, test.right))
+                    wrong = misused(op, view.column(test.left), view.column(test.right), plain=plain)
                     self._used.update(dict.fromkeys(wrong))
         return self._merged(results)
 

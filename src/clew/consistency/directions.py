@@ -3,6 +3,15 @@
 More rows make a count larger, never smaller.  A rule that compares it with a bound (``count > k``, ``min < k``)
 and does not pass it on is monotone: once true, it stays true.  A collection that carries such columns is *trusted*
 as long as every rule that reads it uses them in this way; then the aggregate in front of it is no point of order.
+
+Needed for the counts of ``idioms.Barrier`` and ``idioms.Voting``, which pass through scratches, and for quorums
+(``paxos.Views``: the majority is no point of order, what was promised before is).  The law: of rows that stay, the
+value in such a column only moves one way, so a comparison in that direction is false up to some step and true from
+then on, and the rows of the end decide which; ``histories`` asks that the rows stay.
+
+The order must be one in which the values move.  A count is a number.  Of a maximum only that is known which it is
+compared with: with a constant number or text it is one, too; sets, of which neither may be the larger, are not
+compared with constants (``clew.bloom.symbolic``).
 """
 
 from __future__ import annotations
@@ -34,20 +43,16 @@ OF_AGGREGATE = {
 }
 
 
-def takes_several(functions: Sequence[str]) -> bool:
-    """Whether comparing these aggregates may take several rows at once: a count, or two of the others.
-
-    One row is enough for a maximum to be large.  Aggregates without a direction are never monotone.
-    """
-    return "count" in functions or sum(function in OF_AGGREGATE for function in functions) > 1
-
-
 @dataclass(frozen=True)
 class Changing:
-    """A column that changes.  ``owners``: what is not monotone after all, should its value be used."""
+    """A column that changes.  ``owners``: what is not monotone after all, should its value be used.
+
+    ``number``: it is known to hold numbers.
+    """
 
     direction: Direction
     owners: tuple[int | str, ...]
+    number: bool = True
 
 
 Column = Changing | None
@@ -55,30 +60,35 @@ Column = Changing | None
 Trusted = Mapping[str, tuple[Column, ...]]
 
 
-def misused(op: str, left: Column, right: Column) -> tuple[int | str, ...]:
-    """The owners of columns for which a comparison can become false again."""
+def misused(op: str, left: Column, right: Column, *, plain: bool = True) -> tuple[int | str, ...]:
+    """Return the owners of columns for which a comparison can become false again.
+
+    ``plain``: one side is a constant number or text.
+    """
     wanted = {">": Direction.UP, ">=": Direction.UP, "<": Direction.DOWN, "<=": Direction.DOWN}.get(op)
     found: list[int | str] = []
     for side, direction in ((left, wanted), (right, wanted.mirrored if wanted else None)):
-        if side is not None and side.direction is not direction:
+        if side is not None and (side.direction is not direction or not (side.number or plain)):
             found.extend(side.owners)
     return tuple(found)
 
 
 def shifted(op: str, left: Column, right: Column, factor: object) -> Column:
-    """The result of arithmetic.  ``factor`` is the number on the other side, if it is one."""
+    """Return the result of arithmetic.  ``factor`` is the number on the other side, if it is one.
+
+    Without a number it may be a text that is lengthened, and then it need not move the same way.
+    """
     if left is None and right is None:
         return None
     owners = tuple(o for side in (left, right) if side is not None for o in side.owners)
     only = left if right is None else right if left is None else None
-    if only is None:
+    if only is None or not isinstance(factor, int | float):
         return Changing(Direction.ANY, owners)
-    positive = isinstance(factor, int | float) and factor > 0
-    if op == "+" or (op == "-" and right is None) or (op == "*" and positive):
+    if op == "+" or (op == "-" and right is None):
         return Changing(only.direction, owners)
     if op == "-":
         return Changing(only.direction.mirrored, owners)
-    if op in ("/", "//") and right is None and positive:
+    if factor > 0 and (op == "*" or (op in ("/", "//") and right is None)):
         return Changing(only.direction, owners)
     return Changing(Direction.ANY, owners)
 
@@ -142,7 +152,9 @@ def _settled(rules: Sequence[Readable], may_be: set[str]) -> Trusted:
         for rule in rules:
             if rule.target in may_be:
                 columns = rule.understand({**trusted, rule.target: ()}).columns
-                owned = tuple(None if c is None else Changing(c.direction, (rule.target,)) for c in columns)
+                owned = tuple(
+                    None if c is None else Changing(c.direction, (rule.target,), c.number) for c in columns
+                )
                 trusted[rule.target] = owned if any(owned) else ()
         if trusted == before:
             break

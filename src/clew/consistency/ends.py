@@ -44,8 +44,9 @@ _ARRIVING = (NodeKind.CHANNEL, NodeKind.PERIODIC)
 def _is_source(node: Node, flow: Dataflow) -> bool:
     if node.given or node.kind is NodeKind.PERIODIC:
         return True
-    # An output that is read and not derived is filled by a module that is not there.
-    outside = (NodeKind.INPUT, NodeKind.CHANNEL, NodeKind.OUTPUT)
+    # An output that is read and not derived is filled by a module that is not there; a scratch has rows only in
+    # the step in which they are inserted.
+    outside = (NodeKind.INPUT, NodeKind.CHANNEL, NodeKind.OUTPUT, NodeKind.SCRATCH)
     return node.kind in outside and node.name not in flow.derived
 
 

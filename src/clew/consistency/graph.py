@@ -50,7 +50,7 @@ class Node:
 class Leaf:
     """The rows of a collection, or what is made of them one by one.
 
-    ``ticks``: it is a clock that only says when, and says so again.
+    ``ticks``: it is a clock that only says when; neither its number nor its time is used.
     """
 
     node: str
@@ -59,13 +59,26 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Meet:
-    """Rows of every side that are there in the same step; ``matched``: only those that are equal in something."""
+    """Combinations of rows of every side that are there in the same step."""
 
     sides: tuple[Reading, ...]
-    matched: bool = True
 
 
-Reading = Leaf | Meet
+@dataclass(frozen=True)
+class Same:
+    """Combinations of rows that are all made of one row: they are there together, whenever that row is."""
+
+    sides: tuple[Reading, ...]
+
+
+@dataclass(frozen=True)
+class Together:
+    """What is made of several rows of one step at once: a count that is compared, the size of a set."""
+
+    of: Reading
+
+
+Reading = Leaf | Meet | Same | Together
 
 
 @dataclass(frozen=True)
@@ -73,7 +86,10 @@ class Statement:
     """A rule: its text, and the block and line that it stands in.  ``reading`` is None if it reads nothing.
 
     ``passing``: rows are gone after a step, though what the rule reads may still be there.
-    ``deletes``: its rows are taken out of the target.
+    ``later``: rows are there from the next step on, so never in the first one.
+    ``keeps``: every row of the target is in the target again in the next step.
+    ``deletes``: its rows are taken out of the target; ``harmless``: and nobody can tell.
+    ``impure``: what one of its functions touches besides its rows, empty if nothing.
     """
 
     target: str
@@ -83,7 +99,11 @@ class Statement:
     sends: bool
     position: Position | None = field(default=None, compare=False)
     passing: bool = False
+    later: bool = False
+    keeps: bool = False
     deletes: bool = False
+    harmless: bool = False
+    impure: str = ""
 
 
 @dataclass(frozen=True)
@@ -166,10 +186,25 @@ def _closure(start: Iterable[str], following: Callable[[str], Iterable[str]]) ->
 
 
 def leaves(reading: Reading | None) -> Iterator[str]:
-    """The collections of a reading, left to right, with repetitions."""
+    """Yield the collections of a reading, left to right, with repetitions."""
     match reading:
         case Leaf(node):
             yield node
-        case Meet(sides):
+        case Together(of):
+            yield from leaves(of)
+        case Meet(sides) | Same(sides):
             for side in sides:
                 yield from leaves(side)
+
+
+def parts_of(reading: Reading | None) -> Iterator[Reading]:
+    """Yield the reading and all in it, from the outside in."""
+    if reading is None:
+        return
+    yield reading
+    match reading:
+        case Together(of):
+            yield from parts_of(of)
+        case Meet(sides) | Same(sides):
+            for side in sides:
+                yield from parts_of(side)

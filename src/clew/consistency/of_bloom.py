@@ -11,12 +11,14 @@ from pathlib import Path
 from clew.bloom.expressions import collections_in
 from clew.bloom.program import BloomProgram, Op, Rule
 from clew.bloom.schema import Kind
-from clew.consistency.bloom_meetings import reading_of
+from clew.consistency.bloom_readings import reading_of
 from clew.consistency.bloom_rules import understand
+from clew.consistency.copies import copied
 from clew.consistency.directions import Readable, understood
-from clew.consistency.graph import Dataflow, Edge, Node, NodeKind, Statement
-from clew.consistency.over_time import UNTIL_ARRIVED, refined_over_time
+from clew.consistency.graph import Dataflow, Edge, Meet, Node, NodeKind, Same, Statement
+from clew.consistency.purity import impurity_of
 from clew.consistency.seals import known_of
+from clew.consistency.whole_runs import Refinements, refine_over_runs
 from clew.errors import Notice, Position
 
 _KINDS = {
@@ -34,9 +36,8 @@ _KINDS = {
 
 
 def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None) -> Dataflow:
-    """The graph.  ``files`` says what to call the files of the program instead of their full names."""
+    """Return the graph.  ``files`` says what to call the files of the program instead of their full names."""
     places = _Places(files or {})
-    clocks = frozenset(c.name for c in program.collections if c.kind is Kind.PERIODIC)
     read = {name for rule in program.rules for name in collections_in(rule.expr)}
     known = known_of(program)
     found = understood(
@@ -46,19 +47,11 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
         ],
         frozenset(c.name for c in program.collections if c.kind in (Kind.SCRATCH, Kind.TEMP) and c.name in read),
     )
-    in_time = refined_over_time(program)
-    # What is let through once, or until it has arrived, is not there afterwards.  In the second case that is no
-    # matter to a rule that only sends it whenever a clock ticks: when it is gone, it has arrived.
-    held_back = {
-        number
-        for (number, _), why in in_time.items()
-        if program.rules[number].op is Op.NOW
-        and not (why.startswith(UNTIL_ARRIVED) and _only_sent(program, program.rules[number].target, clocks))
-    }
+    refined = refine_over_runs(program)
     return Dataflow(
         program.name,
         tuple(Node(c.name, _KINDS[c.kind], position=places.shown(c.position)) for c in program.collections),
-        tuple(_statement(rule, clocks, places, number in held_back) for number, rule in enumerate(program.rules)),
+        tuple(_statement(rule, number, program, refined, places) for number, rule in enumerate(program.rules)),
         tuple(
             Edge(
                 read.collection,
@@ -66,8 +59,8 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
                 number,
                 sends=rule.op is Op.SEND,
                 temporal=rule.op in (Op.NEXT, Op.DELETE),
-                reason="" if (number, read.collection) in in_time else read.reason,
-                refined=in_time.get((number, read.collection), read.refined),
+                reason="" if (number, read.collection) in refined.reasons else read.reason,
+                refined=refined.reasons.get((number, read.collection), read.refined),
             )
             for number, (rule, one) in enumerate(zip(program.rules, found, strict=True))
             for read in one.reads
@@ -76,26 +69,30 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
     )
 
 
-def _only_sent(program: BloomProgram, collection: str, clocks: frozenset[str]) -> bool:
-    """Whether all that is done with it is to send it, at times that clocks say."""
-    return all(
-        rule.op is Op.SEND and set(collections_in(rule.expr)) <= {collection, *clocks}
-        for rule in program.rules
-        if collection in collections_in(rule.expr)
-    )
-
-
-def _statement(rule: Rule, clocks: frozenset[str], places: _Places, passing: bool) -> Statement:
+def _statement(rule: Rule, number: int, program: BloomProgram, refined: Refinements, places: _Places) -> Statement:
+    reading = reading_of(rule.expr, program)
+    if number in refined.answered and isinstance(reading, Meet):
+        reading = Same(reading.sides)
     return Statement(
         rule.target,
         places.text(rule),
         rule.block,
-        reading_of(rule.expr, clocks),
+        reading,
         rule.op is Op.SEND,
         places.shown(rule.position),
-        passing,
-        rule.op is Op.DELETE,
+        passing=number in refined.passing,
+        later=rule.op is Op.NEXT,
+        keeps=_keeps(rule),
+        deletes=rule.op is Op.DELETE,
+        harmless=number in refined.harmless,
+        impure=impurity_of(rule.expr),
     )
+
+
+def _keeps(rule: Rule) -> bool:
+    """Return whether the rule is ``p <+ p``: what a table is, written with a scratch (idiom of section 2.2)."""
+    kept = copied(rule.expr) if rule.op is Op.NEXT else None
+    return kept is not None and kept.collections == (rule.target,) and kept.always and kept.is_all_of(0)
 
 
 class _Places:

@@ -20,10 +20,9 @@ from clew.consistency.directions import (
     Understood,
     misused,
     shifted,
-    takes_several,
     understood,
 )
-from clew.consistency.graph import Dataflow, Edge, Leaf, Meet, Node, NodeKind, Reading, Statement
+from clew.consistency.graph import Dataflow, Edge, Leaf, Meet, Node, NodeKind, Reading, Statement, Together
 from clew.dedalus.printer import print_clause
 from clew.errors import Notice
 from clew.program.ir import (
@@ -146,23 +145,23 @@ def _is_given(program: Program, name: str, kept: bool) -> bool:
 
 
 def _statement(rule: Rule) -> Statement:
-    text = rule.text or print_clause(rule)
-    return Statement(rule.relation, text, "", _reading(rule), rule.timing is Timing.ASYNC, rule.position)
+    return Statement(
+        rule.relation,
+        rule.text or print_clause(rule),
+        "",
+        _reading(rule),
+        rule.timing is Timing.ASYNC,
+        rule.position,
+        later=rule.timing is Timing.NEXT,
+    )
 
 
 def _reading(rule: Rule) -> Reading | None:
-    reading = _met(rule)
-    if reading is not None and takes_several([a.function for a in rule.aggregates]):
-        return Meet((reading, reading), matched=False)
-    return reading
-
-
-def _met(rule: Rule) -> Reading | None:
-    premises = [p for p in rule.positive if p.relation != CRASH]
-    if len(premises) < 2:
-        return Leaf(premises[0].relation) if premises else None
-    first, *others = (frozenset(a for a in p.args[1:] if isinstance(a, Var)) for p in premises)
-    return Meet(tuple(Leaf(p.relation) for p in premises), matched=all(first & other for other in others))
+    sides = tuple(Leaf(p.relation) for p in rule.positive if p.relation != CRASH)
+    if not sides:
+        return None
+    reading = Meet(sides) if len(sides) > 1 else sides[0]
+    return Together(reading) if rule.aggregates else reading
 
 
 def _understand(rule: Rule, trusted: Trusted) -> Understood:

@@ -1,8 +1,10 @@
 """One run of a workload in one order of events, and what came of it.
 
 Time goes in rounds.  In the *prompt* order every node steps in every round and a message is there in the round
-after the one that sent it.  Every other order is that one with some events late: a message, a step of a node, a
-timer.  So an order is a table of what is late by how much, and a shorter table is a simpler order.
+after the one that sent it.  Every other order is that one with some events late: a message, a row that is given,
+a step of a node, a timer, the end.  So an order is a table of what is late by how much, and a shorter table is a
+simpler order.  Rows that are late come together with others, or after them, and leave empty steps where they
+were.
 """
 
 from __future__ import annotations
@@ -52,14 +54,31 @@ class Firing:
     number: int
 
 
-Event = Message | Step | Firing
+@dataclass(frozen=True)
+class Given:
+    """A row from outside comes to a node; ``number``: the same row may be given again."""
+
+    node: str
+    collection: str
+    row: Row
+    number: int
+
+
+@dataclass(frozen=True)
+class End:
+    """The last step of a node; it is late if empty steps follow."""
+
+    node: str
+
+
+Event = Message | Step | Firing | Given | End
 
 
 class EndlessError(UsageError):
     """A run that does not come to an end."""
 
 
-#: By how many rounds (of a timer: steps of its node) events are late.
+#: By how many rounds (of timers, rows that are given, and the end: steps of the node) events are late.
 Order = Mapping[Event, int]
 
 
@@ -87,9 +106,13 @@ class Shown:
 
 @dataclass(frozen=True)
 class Run:
-    """``refused``: rows that nodes rejected, with the reason, for instance two values for one key."""
+    """``refused``: rows that nodes rejected, with the reason, for instance two values for one key.
+
+    ``by_step``: for each of ``shown`` that is no channel, its rows in every step of the node.
+    """
 
     shown: tuple[Shown, ...]
+    by_step: tuple[tuple[tuple[Row, ...], ...], ...]
     deliveries: tuple[Delivery, ...]
     refused: tuple[str, ...]
     rounds: int
@@ -138,6 +161,8 @@ class _Simulation:
         self._under_way: list[tuple[int, str, Message]] = []
         self._sent: dict[tuple[str, str, Row], int] = {}
         self._seen: dict[tuple[str, str], dict[Row, None]] = {}
+        self._by_step: dict[tuple[str, str], list[tuple[Row, ...]]] = {}
+        self._given: dict[tuple[str, str, Row], int] = {}
         self._deliveries: list[Delivery] = []
         self._refused: dict[str, None] = {}
         self._round = 1
@@ -152,8 +177,13 @@ class _Simulation:
         found = self._nodes[address].node.program.by_name.get(collection)
         if found is not None and found.kind is Kind.CHANNEL:
             self._send("", address, collection, row, step - 1)
-        else:
-            self._inputs.setdefault((address, step), []).append((collection, row))
+            return
+        # What is given to a table is there from the beginning (docs/calm.md: what is taken as fixed).
+        if found is not None and not found.kind.persists:
+            number = self._given.get((address, collection, row), 0) + 1
+            self._given[address, collection, row] = number
+            step += self._late(Given(address, collection, row, number))
+        self._inputs.setdefault((address, step), []).append((collection, row))
 
     # -- rounds --------------------------------------------------------------------------------------------------
 
@@ -164,7 +194,21 @@ class _Simulation:
             for node in self._nodes.values():
                 node.fire_all()
             self._settle(most)
-        return Run(tuple(self._shown()), tuple(self._deliveries), tuple(self._refused), self._round)
+        self._step_on()
+        self._settle(most)
+        shown = tuple(self._shown())
+        by_step = tuple(tuple(self._by_step.get((one.node, one.collection), ())) for one in shown)
+        return Run(shown, by_step, tuple(self._deliveries), tuple(self._refused), self._round)
+
+    def _step_on(self) -> None:
+        """Take empty steps after the end."""
+        left = {address: self._late(End(address)) for address in self._nodes}
+        while any(left.values()):
+            for address, running in self._nodes.items():
+                if left[address]:
+                    left[address] -= 1
+                    self._step(running)
+            self._round += 1
 
     def _settle(self, most: int) -> None:
         """Rounds until there is nothing left to happen."""
@@ -215,7 +259,9 @@ class _Simulation:
         for name in self._watched:
             found = running.node.program.by_name.get(name)
             if found is not None and found.kind is not Kind.CHANNEL:
-                self._see(running.address, name, running.node.machine.rows(name))
+                rows = tuple(tuple(row) for row in running.node.machine.rows(name))
+                self._by_step.setdefault((running.address, name), []).append(tuple(in_order(rows)))
+                self._see(running.address, name, rows)
 
     def _send(self, sender: str, to: str, channel: str, row: Row, now: int) -> None:
         number = self._sent.get((sender, channel, row), 0) + 1

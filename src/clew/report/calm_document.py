@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from clew.consistency.calm import Analysis, Output
+from clew.consistency.calm import Analysis, Output, verdict_of
 from clew.consistency.graph import Statement
 
-FORMAT, VERSION = "clew calm", 1
+FORMAT, VERSION = "clew calm", 2
 
 #: Half a character: what the path of a file becomes whose name is not UTF-8.
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -24,10 +24,14 @@ def calm_document(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
         "version": VERSION,
         "files": list(files),
         "program": flow.name,
+        "verdict": verdict_of(analysis).value,
         "consistent": analysis.consistent,
         "outputs": [_output(output, analysis) for output in analysis.outputs],
         "sources": [{"name": s.name, "arrives": s.arrives, "fixed": s.fixed} for s in analysis.sources],
-        "collections": [{"name": n.name, "kind": n.kind.value} for n in flow.nodes],
+        "collections": [
+            {"name": n.name, "kind": n.kind.value, "history": analysis.histories.of[n.name].value}
+            for n in flow.nodes
+        ],
         "edges": [
             {
                 "from": e.source,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clew.consistency.calm import Analysis, Label, Output, Point
+from clew.consistency.calm import Analysis, Label, Output, Point, Verdict, verdict_of
 from clew.report.columns import shortened
 from clew.report.plural import counted
 
@@ -12,20 +12,24 @@ from clew.report.plural import counted
 LONGEST_RULE = 100
 
 WORDS = {
-    Label.MONOTONE: "consistent without coordination: monotone, and nothing is sent",
-    Label.ASYNCHRONOUS: "consistent without coordination: messages in any order lead to the same rows",
-    Label.NONMONOTONE: "consistent as long as the inputs come in one order: not monotone, but nothing is sent",
+    Label.MONOTONE: "consistent without coordination: inputs in any order and batching lead to the same rows",
+    Label.ASYNCHRONOUS: "consistent without coordination: inputs and messages in any order lead to the same rows",
+    Label.NONMONOTONE: "decided by the sequence of steps: which rows each step is given, and which steps get none",
     Label.DIVERGES: "order can change the outcome",
     Label.UNKNOWN: "underspecified: it depends on an interface that no rule derives",
 }
 
+_ANSWERS = {
+    Verdict.CONSISTENT: "CONSISTENT",
+    Verdict.DEPENDS_ON_STEPS: "DEPENDS ON THE SEQUENCE OF STEPS",
+    Verdict.UNDERSPECIFIED: "UNDERSPECIFIED",
+    Verdict.ORDER_MATTERS: "ORDER MATTERS",
+}
+
 
 def answer(analysis: Analysis) -> str:
-    """The result in a few words."""
-    if analysis.consistent:
-        return "CONSISTENT"
-    diverges = any(output.label is Label.DIVERGES for output in analysis.outputs)
-    return "ORDER MATTERS" if diverges else "UNDERSPECIFIED"
+    """Return the result in a few words."""
+    return _ANSWERS[verdict_of(analysis)]
 
 
 def calm_text(analysis: Analysis) -> str:

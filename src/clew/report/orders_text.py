@@ -5,30 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clew.bloom.values import Row
-from clew.consistency.calm import Label, Output
-from clew.consistency.orders import Pair, Tried
-from clew.consistency.runs import Delivery, Event, Firing, Message, Step
+from clew.consistency.calm import Label
+from clew.consistency.orders import Pair, Trial
+from clew.consistency.runs import Delivery, End, Event, Firing, Given, Message, Step
 from clew.report.plural import counted
 
 
-def orders_text(tried: dict[tuple[Output, ...], Tried]) -> str:
-    """Outputs that were looked at together, and what came of it."""
-    return "\n".join(line for outputs, one in tried.items() for line in ("", *_lines(outputs, one))) + "\n"
+def orders_text(trials: tuple[Trial, ...]) -> str:
+    """Return what came of trying each group of outputs."""
+    return "\n".join(line for trial in trials for line in ("", *_lines(trial))) + "\n"
 
 
-def _lines(outputs: tuple[Output, ...], tried: Tried) -> Iterator[str]:
-    names = ", ".join(f"{output.name} ({output.label.value})" for output in outputs)
-    diverges = any(output.label is Label.DIVERGES for output in outputs)
+def _lines(trial: Trial) -> Iterator[str]:
+    names = ", ".join(f"{output.name} ({output.label.value})" for output in trial.outputs)
+    given = ", each node with the same steps" if trial.steps_given else ""
+    tried = trial.tried
     left_out = ""
     if tried.left_out:
         left_out = f"; {counted(tried.left_out, 'other')} left out, in which rows with the same key met"
     if tried.pair is None:
-        yield f"{names}: {counted(tried.orders, 'order')}, one outcome{left_out}"
-        if diverges:
+        yield f"{names}: {counted(tried.orders, 'order')}{given}, one outcome{left_out}"
+        if any(output.label in (Label.DIVERGES, Label.NONMONOTONE) for output in trial.outputs) and not given:
             yield "  no order of these inputs was found that changes it"
         return
-    yield f"{names}: two orders end differently (found in {counted(tried.orders, 'order')}{left_out})"
-    if not diverges:
+    yield f"{names}: two orders{given} end differently (found in {counted(tried.orders, 'order')}{left_out})"
+    if trial.contradicts:
         yield "  this contradicts the label: please check what docs/calm.md takes for granted"
     yield from _pair(tried.pair)
 
@@ -44,7 +45,8 @@ def _pair(pair: Pair) -> Iterator[str]:
         yield f"    ({_event(event, by)})"
     yield from _deliveries(pair.late_run.deliveries)
     difference = pair.difference
-    yield f"  then {difference.collection} of {difference.node} has"
+    when = "" if difference.step is None else f", in step {difference.step},"
+    yield f"  then {difference.collection} of {difference.node}{when} has"
     for when, rows in (("in time", difference.only_first), ("late", difference.only_second)):
         yield f"    only {when}: {', '.join(map(shown_row, rows)) or 'nothing'}"
 
@@ -53,7 +55,7 @@ def _deliveries(deliveries: tuple[Delivery, ...]) -> Iterator[str]:
     for one in deliveries:
         yield f"    {one.node}, step {one.step}: {one.channel} {shown_row(one.row)}"
     if not deliveries:
-        yield "    nothing arrives"
+        yield "    no message arrives"
 
 
 def _event(event: Event, by: int) -> str:
@@ -65,6 +67,10 @@ def _event(event: Event, by: int) -> str:
             return f"step {number} of {node} is {counted(by, 'round')} late"
         case Firing(node, timer, number):
             return f"{timer} of {node} goes off {counted(by, 'step')} late the {number}. time"
+        case Given(node, collection, row):
+            return f"{collection} {shown_row(row)} is given to {node} {counted(by, 'step')} late"
+        case End(node):
+            return f"{node} takes {counted(by, 'empty step')} in the end"
 
 
 def shown_row(row: Row) -> str:

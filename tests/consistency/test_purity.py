@@ -1,0 +1,209 @@
+"""Functions of rows that are none, and what only looks like it."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import functools
+import itertools
+import json
+import math
+import operator
+import os
+import random
+import secrets
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pytest
+
+from clew.bloom import Bloom, bloom, interface
+from clew.consistency.purity import impurity_of
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class Place:
+    x: int
+
+    def moved(self) -> Place:
+        return Place(self.x + 1)
+
+
+class Tally:
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, row: Any) -> Any:
+        self.calls += 1
+        return (row.x, self.calls)
+
+
+TALLY = Tally()
+NUMBERS = itertools.count()
+SEEN: list[Any] = []
+NAMES = {1: "one"}
+LIMIT = 3
+CHANGING = 0
+
+
+def change() -> None:
+    global CHANGING  # that is what is tested
+    CHANGING += 1
+
+
+def larger(row: Any) -> Any:
+    return (row.x, max(row.x, LIMIT))
+
+
+def through(row: Any) -> Any:
+    return larger(row)
+
+
+def numbered(row: Any) -> Any:
+    return (row.x, next(NUMBERS))
+
+
+@functools.lru_cache
+def cached(x: int) -> int:
+    return math.isqrt(x)
+
+
+def counting() -> Callable[[Any], Any]:
+    count = 0
+
+    def step(row: Any) -> Any:
+        nonlocal count
+        count += 1
+        return (row.x, count)
+
+    return step
+
+
+def _touched(function: Callable[..., Any]) -> str:
+    class Program(Bloom):
+        given = interface.input("x")
+        out = interface.output("x", "y")
+
+        @bloom
+        def rules(self) -> None:
+            self.out <= self.given(function)
+
+    (rule,) = Program("a").program.rules
+    return impurity_of(rule.expr)
+
+
+PURE: list[Callable[..., Any]] = [
+    lambda r: (r.x, LIMIT),
+    lambda r: (str(r.x).upper(), tuple(sorted({r.x, 3}))),
+    lambda r: (r.x, [n for n in range(r.x) if n > LIMIT]),
+    lambda r: (r.x, json.dumps([r.x])),
+    lambda r: (r.x, functools.reduce(operator.add, [r.x, 1])),
+    lambda r: (r.x, len(Counter([r.x]))),
+    lambda r: (r.x, Colour.RED.value),
+    lambda r: (r.x, Point(r.x, 1).y),
+    lambda r: (r.x, Place(r.x).moved().x),
+    lambda r: (r.x, cached(r.x)),
+    lambda r: (r.x, max([r.x, 2], key=lambda n: -n)),
+    larger,
+    through,
+    functools.partial(lambda more, r: (r.x, max(more, r.x)), 3),
+]
+
+
+@pytest.mark.parametrize("function", PURE)
+def test_pure(function: Callable[..., Any]) -> None:
+    assert _touched(function) == ""
+
+
+@pytest.mark.parametrize(
+    ("function", "touched"),
+    [
+        (lambda r: (r.x, random.random()), "random.random"),
+        (lambda r: (r.x, random.Random(r.x).random()), "random.Random"),
+        (lambda r: (r.x, time.time()), "time.time"),
+        (lambda r: (r.x, datetime.datetime.now().year), "datetime.datetime"),
+        (lambda r: (r.x, str(uuid.uuid4())), "uuid.uuid4"),
+        (lambda r: (r.x, secrets.token_hex()), "secrets.token_hex"),
+        (lambda r: (r.x, os.getpid()), "os.getpid"),
+        (lambda r: (r.x, os.environ["HOME"]), "os.environ"),
+        (lambda r: (r.x, next(NUMBERS)), "next"),
+        (lambda r: (r.x, NUMBERS.__next__()), "NUMBERS, which can change"),
+        (lambda r: (r.x, id(r)), "id"),
+        (lambda r: (r.x, hash(r)), "hash"),
+        (lambda r: (r.x, len(SEEN)), "SEEN, which can change"),
+        (lambda r: (r.x, SEEN.pop()), "SEEN, which can change"),
+        (lambda r: (r.x, NAMES.get(r.x)), "NAMES, which can change"),
+        (lambda r: (r.x, max(CHANGING, r.x)), "the global 'CHANGING', which others change"),
+        (lambda r: (r.x, open(r.x)), "open"),  # noqa: PTH123, SIM115  # that is what is tested
+        (lambda r: (r.x, print(r.x)), "print"),
+        (lambda r: (r.x, TALLY(r)), "TALLY, which can change"),
+        (lambda r: (r.x, max(numbered(r))), "next"),
+        (lambda r: (r.x, [next(NUMBERS) for _ in (1, 2)]), "next"),
+        (lambda r: (r.x, (lambda: time.time())()), "time.time"),
+        (lambda r, seen=SEEN: (r.x, len(seen)), "a default value, which can change"),
+        (TALLY, "Tally, which can change"),
+        (functools.partial(Tally.__call__, TALLY), "the attribute 'calls', which it changes"),
+        (functools.partial(lambda seen, r: (r.x, len(seen)), SEEN), "partial, which is given something that can"),
+        (counting(), "the variable 'count' around it, which it changes"),
+        (numbered, "next"),
+    ],
+)
+def test_impure(function: Callable[..., Any], touched: str) -> None:
+    assert _touched(function).startswith(f"a function touches {touched}")
+
+
+def test_the_line_is_that_of_what_is_touched() -> None:
+    line = numbered.__code__.co_firstlineno + 1
+    assert f"next (line {line})" in _touched(lambda r: numbered(r))
+
+
+class Attributes(Bloom):
+    given = interface.input("x")
+    out = interface.output("x", "y")
+
+    def __init__(self, address: str | None = None) -> None:
+        super().__init__(address)
+        self._limit = 3
+        self._calls = 0
+
+    def note(self) -> None:
+        self._calls += 1
+
+    def _larger(self, row: Any) -> Any:
+        return (row.x, max(row.x, self._limit))
+
+    def _counted(self, row: Any) -> Any:
+        return (row.x, max(row.x, self._calls))
+
+
+class Method(Attributes):
+    @bloom
+    def rules(self) -> None:
+        self.out <= self.given(lambda r: self._larger(r))
+        self.out <= self.given(self._larger)
+        self.out <= self.given(lambda r: (r.x, str(self.ip_port)))
+
+
+class ChangingAttribute(Attributes):
+    @bloom
+    def rules(self) -> None:
+        self.out <= self.given(lambda r: self._counted(r))
+
+
+def test_attributes_of_the_node() -> None:
+    assert [impurity_of(rule.expr) for rule in Method("a").program.rules] == ["", "", ""]
+    (rule,) = ChangingAttribute("a").program.rules
+    assert impurity_of(rule.expr).startswith("a function touches self._calls, which note changes")
