@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ad_report import Ads, Campaign  # a neighbour in this folder
+from ad_report import ASKED_AGAIN, Ads, Campaign  # a neighbour in this folder
 
 from clew.bloom import Bloom, agg, bloom, imported
 from clew.consistency.extraction.declared import annotated
@@ -54,7 +54,7 @@ class SmallAds(Ads):
 class AdsWithSeals(SmallAds):
     """What the producers of ``SealedAds`` promise; ``SealedAds`` holds them to it."""
 
-    blazes = annotated(replicated=["report", "cache"], seals={"clicks": ["campaign"]})
+    blazes = annotated(replicated=["report", "cache"], repeated=ASKED_AGAIN, seals={"clicks": ["campaign"]})
 
 
 SealedAds: Any = synthesized(AdsWithSeals, "seal")

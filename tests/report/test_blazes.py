@@ -139,6 +139,26 @@ def test_labels_of_streams_also_inside_a_cycle() -> None:
     }
 
 
+@pytest.mark.parametrize(("out", "gives"), [("x", "x"), ("i", "o")], ids=["the same name in and out", "two names"])
+@pytest.mark.parametrize("leaves", [True, False], ids=["a sink behind it", "nothing leaves it"])
+def test_a_cycle_of_two_components_has_a_picture_and_a_page(out: str, gives: str, leaves: bool) -> None:
+    """Streams inside a cycle begin at outputs that nothing outside need read."""
+    flow = Dataflow(
+        (Component("A", (path(out, gives, "OW*"),)), Component("B", (path(out, gives, "CR"),))),
+        (
+            stream("in", None, f"A.{out}"),
+            stream("there", f"A.{gives}", f"B.{out}"),
+            stream("back", f"B.{gives}", f"A.{out}"),
+            *([stream("out", f"B.{gives}", None)] if leaves else []),
+        ),
+    )
+    verdict = analyse(flow)
+    labels = {name: str(label) for name, label in stream_labels(verdict).items()}
+    assert labels == {"in": "Async", "there": "Run", "back": "Run"} | ({"out": "Run"} if leaves else {})
+    assert _texts(blazes_svg(verdict, standalone=True), "label") == list(labels.values())
+    assert blazes_page(verdict, "f").count("<svg") == 1
+
+
 def _texts(svg: str, kind: str) -> list[str]:
     found = minidom.parseString(svg).getElementsByTagName("text")
     return [str(t.childNodes[0].nodeValue) for t in found if t.getAttribute("class") == kind]

@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from clew.consistency.blazes.annotations import Label
 from clew.consistency.blazes.dataflow import Component, Stream
+from clew.consistency.blazes.derivation import labels_of_all
 from clew.consistency.blazes.remedies import Remedy
 from clew.consistency.blazes.verdict import Verdict
 from clew.report.colours import COLOURS
@@ -100,12 +101,8 @@ def blazes_svg(verdict: Verdict, *, standalone: bool = False) -> str:
 
 
 def stream_labels(verdict: Verdict) -> dict[str, Label]:
-    """The label of every stream; inside a cycle it is that of the cycle."""
-    labelled = verdict.labelled
-    found = {stream.name: labelled.label(stream) for stream in labelled.dataflow.streams}
-    of_cycle = {output.output: output.label for output in labelled.outputs if output.component.cycle}
-    inside = {s.name: of_cycle[str(s.source)] for s in verdict.dataflow.streams if s.name not in found}
-    return {**found, **inside}
+    """Return the label of every stream; inside a cycle it is that of the cycle."""
+    return labels_of_all(verdict.dataflow)
 
 
 def _drawing(verdict: Verdict) -> _Drawing:

@@ -67,7 +67,7 @@ def _cause(cause: Cause) -> str:
     match step.inferred.rule:
         case Rule.DIVERGENT_WRITE:
             return f"{path} and stores {_stream(step)}, which differs between replicas"
-        case Rule.UNORDERED_WRITE:
+        case Rule.UNORDERED_WRITE | Rule.UNORDERED_READ if not cause.racing:
             return f"{path} and {_stream(step)} comes in any order"
         case Rule.UNCOMPLETED if not cause.racing:
             return f"{path} and {_stream(step)} is sealed on another key"

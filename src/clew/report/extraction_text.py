@@ -13,7 +13,9 @@ from clew.consistency.extraction.system import Extraction
 def extraction_text(extraction: Extraction) -> str:
     """The annotations, and the rules that are behind them."""
     lines = [line for component in extraction.dataflow.components for line in _component(extraction, component)]
-    return "\n".join(["", "extracted annotations:", *lines]) + "\n"
+    coordination = ["", "coordination:", *(f"  {line}" for line in extraction.coordination)]
+    shown = coordination if extraction.coordination else []
+    return "\n".join([*shown, "", "extracted annotations:", *lines]) + "\n"
 
 
 def remarks(extraction: Extraction) -> Remarks:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from clew.bloom import Bloom, agg, bloom, imported, interface, lset, periodic, rows, scratch, table
+import random
+
+from clew.bloom import Bloom, agg, bloom, channel, imported, interface, lset, periodic, rows, scratch, table
 from clew.consistency.extraction import annotated
 
 
@@ -262,6 +264,183 @@ class TwoWays(_Through):
         self.out <= self.given(lambda g: (0, g.b))
 
 
+class MetInOneStep(_Through, _Other):
+    """Rows of two inputs meet only if they come together."""
+
+    @bloom
+    def rules(self) -> None:
+        self.out <= (self.given * self.other).pairs(lambda g, o: (g.a, o.b), a="a")
+
+
+class MetInOneStepByTwo(_Through, _Other):
+    @bloom
+    def rules(self) -> None:
+        self.out <= (self.given * self.other).lefts(a="a", b="b")
+
+
+class MetByThree(_Through, _Other):
+    """No column is compared among all three, so that no partition of them could be let go together."""
+
+    third = interface.input("b", "c")
+
+    @bloom
+    def rules(self) -> None:
+        self.temp.two <= (self.given * self.other).pairs(lambda g, o: (g.a, o.b), a="a")
+        self.out <= (self.temp.two.rename("a", "b") * self.third).lefts(b="b")
+
+
+class ThresholdOfOneStep(_Through):
+    """Growing, and still a matter of what comes together."""
+
+    @bloom
+    def rules(self) -> None:
+        self.temp.many <= self.given.group(["a"], n=agg.count()).filter(lambda c: c.n > 1)
+        self.out <= self.temp.many(lambda c: (c.a, 0))
+
+
+class AskedOnce(_Stored, _Ask):
+    """A join with rows that are only added: who asks too early finds nothing."""
+
+    @bloom
+    def rules(self) -> None:
+        self.out <= (self.ask * self.log).rights(a="a")
+
+
+class AskedAgain(AskedOnce):
+    blazes = annotated(repeated=["ask"])
+
+
+class AskedAgainWithAnother(_Stored, _Ask):
+    """That one of two asks again does not help the other, which must come in the same step."""
+
+    other = interface.input("a")
+    blazes = annotated(repeated=["ask"])
+
+    @bloom
+    def rules(self) -> None:
+        self.temp.both <= (self.ask * self.other).lefts(a="a")
+        self.out <= (self.temp.both.rename("a") * self.log).rights(a="a")
+
+
+class MeetsItself(_Stored):
+    """What is stored of an input meets what comes later, of every ``a``: a seal on ``b`` lets both in at once."""
+
+    @bloom
+    def rules(self) -> None:
+        self.out <= (self.given * self.log).pairs(lambda x, y: (x.a, y.a), b="b")
+
+
+class Closure(_Through):
+    """Links that meet paths: no column of a link is compared with the same column of another."""
+
+    path = table("a", "b")
+
+    @bloom
+    def rules(self) -> None:
+        self.path <= self.given
+        self.path <= (self.given * self.path).pairs(lambda x, y: (x.a, y.b), b="a")
+        self.out <= self.path
+
+
+class CountsWhoAsks(_Stored):
+    """How many ask in one step is counted, too: a seal on what is stored says nothing about that."""
+
+    ask = interface.input("a", "name")
+
+    @bloom
+    def rules(self) -> None:
+        self.temp.asked <= (self.ask * self.log).pairs(lambda q, x: (q.a, q.name, x.b), a="a")
+        self.out <= self.temp.asked.rename("a", "name", "b").group(["a"], agg.count())
+
+
+class CountsAcrossWhoAsks(_Stored, _Ask):
+    """Requests for several ``a`` in one step are counted together."""
+
+    @bloom
+    def rules(self) -> None:
+        self.out <= (self.ask * self.log).rights(a="a").group(["b"], agg.count())(lambda c: (c.b, c[1]))
+
+
+class AsksAndWritesDown(_Stored, _Ask):
+    """The input that asks is stored somewhere, so that it is no mere read: what it reads must be complete, too."""
+
+    asked = table("a")
+
+    @bloom
+    def rules(self) -> None:
+        self.asked <= self.ask
+        self.temp.counts <= self.log.group(["a"], n=agg.count())
+        self.out <= (self.ask * self.temp.counts).rights(a="a")
+
+
+class CountedBehindAChannel(_Through):
+    """A partition that is let go at the input is taken apart again by the channel."""
+
+    peers = table("peer")
+    msg = channel("@peer", "a", "b")
+    log = table("a", "b")
+
+    @bloom
+    def rules(self) -> None:
+        self.msg <~ (self.given * self.peers).pairs(lambda g, p: (p.peer, g.a, g.b))
+        self.log <= self.msg(lambda m: (m.a, m.b))
+        self.out <= self.log.group(["a"], agg.count())
+
+
+class TwoCounts(_Through, _Other):
+    """A count of rows that are sealed does not complete another count of rows that are not."""
+
+    blazes = annotated(seals={"given": ["a"]})
+
+    @bloom
+    def rules(self) -> None:
+        self.out <= self.given.group(["a"], agg.count())
+        self.out <= self.other.group(["a"], agg.count())
+
+
+class CountedByReplicas(_Through):
+    blazes = annotated(replicated=["CountedByReplicas"])
+
+    @bloom
+    def rules(self) -> None:
+        self.out <= self.given.group(["a"], agg.count())
+
+
+class Drawn(_Through):
+    """A function that is none: the same row gives something else in every run."""
+
+    @bloom
+    def rules(self) -> None:
+        self.out <= self.given(lambda g: (g.a, random.random()))
+
+
+class DrawnByReplicas(Drawn):
+    blazes = annotated(replicated=["DrawnByReplicas"])
+
+
+class DrawnAndKept(_Through):
+    chance = table("a", "b")
+    blazes = annotated(replicated=["DrawnAndKept"])
+
+    @bloom
+    def rules(self) -> None:
+        self.chance <= self.given(lambda g: (g.a, random.random()))
+        self.out <= self.chance
+
+
+class SentConstants(Bloom):
+    """No input at all, and still the order of messages shows."""
+
+    peers = table("peer")
+    hello = channel("@peer", "sender")
+    out = interface.output("cnt")
+
+    @bloom
+    def rules(self) -> None:
+        self.hello <~ self.peers(lambda p: (p.peer, self.ip_port))
+        self.out <= self.hello.group([], agg.count())
+
+
 class DisorderlyCart(Bloom):
     """Listing 3.9 of the thesis."""
 
@@ -384,6 +563,10 @@ class BadSeal(_System):
 
 class BadKey(_System):
     blazes = annotated(seals={"rows": ["z"]})
+
+
+class BadRepetition(_System):
+    blazes = annotated(repeated=["rows", "store.asked"])
 
 
 class BadDeclaration(_System):

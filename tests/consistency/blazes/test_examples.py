@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clew.consistency.blazes import analyse
-from clew.consistency.blazes.yaml_file import load_dataflow
+from clew.consistency.blazes.yaml_file import load_dataflow, parse_dataflow
 from command import ROOT
 from consistency.blazes.dataflows import stream_labels
 
@@ -34,6 +34,18 @@ RESULTS = [
 def test_the_label_of_the_sink(name: str, query: str | None, label: str) -> None:
     verdict = analyse(load_dataflow(FOLDER / f"{name}.yaml", {"Report": query} if query else {}))
     assert [str(sink.label) for sink in verdict.sinks] == [label]
+
+
+@pytest.mark.parametrize(
+    ("name", "replicated", "label"),
+    [("word-count", False, "Run"), ("word-count", True, "Inst"), ("word-count-sealed", True, "Async")],
+)
+def test_words_that_are_counted_and_not_kept(name: str, replicated: bool, label: str) -> None:
+    """A read that meets nothing that is sealed is not consistent, however lonely it is."""
+    text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8").replace("label: OW", "label: OR")
+    assert "label: OR" in text
+    flow = parse_dataflow(text.replace("Count:\n", "Count:\n  Rep: true\n") if replicated else text)
+    assert [str(sink.label) for sink in analyse(flow).sinks] == [label]
 
 
 def test_every_example_has_a_result() -> None:

@@ -138,9 +138,11 @@ def test_a_remark_says_which_rule_is_behind_an_annotation() -> None:
     assert remark.position.line == _line_of(ADS, 'self.temp.poor <= self.log.group(["id"]')
 
 
-def test_a_request_that_asks_once_is_remarked_upon() -> None:
+def test_that_requests_are_repeated_is_remarked_upon() -> None:
     (remark,) = load_extraction(f"{ADS}:ThreshAds").remarks["report", "request", "response"]
-    assert remark.text == "finds what is in report.popular so far; taken to be asked again"
+    assert remark.text == (
+        "report.click and report.request meet, and it is open which comes first; report.request is asked again"
+    )
 
 
 # -- the rules of extraction -------------------------------------------------------------------------------------
@@ -175,6 +177,25 @@ def test_a_request_that_asks_once_is_remarked_upon() -> None:
         (programs.Remembered, {"given → out": "CW"}),
         (programs.InALattice, {"given → out": "CW"}),
         (programs.EqualByTest, {"given → out": "OR[a]", "ask → out": "OR[a]"}),
+        (programs.MetInOneStep, {"given → out": "OR[a]", "other → out": "OR[a]"}),
+        (programs.MetInOneStepByTwo, {"given → out": "OR[a,b]", "other → out": "OR[a,b]"}),
+        (programs.MetByThree, {"given → out": "OR[*]", "other → out": "OR[*]", "third → out": "OR[*]"}),
+        (programs.ThresholdOfOneStep, {"given → out": "OR[a]"}),
+        (programs.AskedOnce, {"given → out": "CW", "ask → out": "OR[a,b]"}),
+        (programs.AskedAgain, {"given → out": "CW", "ask → out": "CR"}),
+        (
+            programs.AskedAgainWithAnother,
+            {"given → out": "CW", "ask → out": "OR[*]", "other → out": "OR[*]"},
+        ),
+        (programs.MeetsItself, {"given → out": "OW[b]"}),
+        (programs.Closure, {"given → out": "OW[*]"}),
+        (programs.CountsWhoAsks, {"given → out": "CW", "ask → out": "OR[*]"}),
+        (programs.CountsAcrossWhoAsks, {"given → out": "CW", "ask → out": "OR[*]"}),
+        (
+            programs.AsksAndWritesDown,
+            {"given → out": "OW[a]", "ask → asked": "CW", "ask → out": "OW[*]"},
+        ),
+        (programs.CountedBehindAChannel, {"given → out": "OW[*]"}),
         (programs.DisorderlyCart, {"action → response": "CW", "checkout → response": "OR[session]"}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -260,6 +281,45 @@ def test_declared_dependencies_complete_a_gate() -> None:
     assert _labels(extract(programs.Injective).dataflow) == {"given": "Seal[b]", "out": "Seal[b]"}
 
 
+@pytest.mark.parametrize(
+    ("program", "label"),
+    [
+        (programs.CountedOnce, "Run"),
+        (programs.CountedByReplicas, "Inst"),
+        (programs.MetInOneStep, "Run"),
+        (programs.ThresholdOfOneStep, "Run"),
+        (programs.AskedOnce, "Run"),
+        (programs.AskedAgain, "Async"),
+        (programs.TwoCounts, "Run"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_comes_together_by_chance_is_not_consistent(program: type[Module], label: str) -> None:
+    assert [str(sink.label) for sink in analyse(extract(program).dataflow).sinks] == [label]
+
+
+@pytest.mark.parametrize(
+    ("program", "label"),
+    [(programs.Drawn, "Run"), (programs.DrawnByReplicas, "Inst"), (programs.DrawnAndKept, "Split")],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_no_coordination_helps_against_chance(program: type[Module], label: str) -> None:
+    dataflow = extract(program).dataflow
+    (sink,) = analyse(dataflow).sinks
+    assert (str(sink.label), sink.remedies) == (label, ())
+    (chance,) = (s for s in dataflow.streams if s.source is None and s.label.bad)
+    assert chance.target is not None
+    remarks = extract(program).remarks[program.__name__, chance.target.interface, "out"]
+    assert any("random" in remark.text for remark in remarks)
+    assert parse_dataflow(dataflow_yaml(dataflow)) == dataflow
+
+
+def test_an_output_that_no_input_leads_to_can_differ() -> None:
+    (sink,) = analyse(extract(programs.SentConstants).dataflow).sinks
+    assert (sink.stream.name, str(sink.label)) == ("out", "Run")
+    assert not any(remedy.seals for remedy in sink.remedies)
+
+
 # -- refusals ----------------------------------------------------------------------------------------------------
 
 
@@ -270,6 +330,11 @@ def test_declared_dependencies_complete_a_gate() -> None:
         (programs.BadReplica, "'stores' is replicated, and there is no such component", "there are: store"),
         (programs.BadSeal, "there is no stream 'clicks'", "there are: rows, counts"),
         (programs.BadKey, "the stream 'rows' does not carry z", "there are: a, b"),
+        (
+            programs.BadRepetition,
+            "'store.asked' is repeated, and there is no such input",
+            "there are: store.given, store.out, rows",
+        ),
         (programs.BadDeclaration, "BadDeclaration.blazes is 'store'", "write blazes = annotated(...)"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clew.consistency.blazes.annotations import TAINT, Label, LabelKind
 from clew.consistency.blazes.derivation import Derivation, Reconciled, Step, upstream
 from clew.consistency.blazes.inference import Rule
-from clew.consistency.blazes.reconciliation import protected, races
+from clew.consistency.blazes.reconciliation import harmless, protected, races
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A path that spoils the output; what it reads, the streams of ``racing`` may still change."""
+    """A path that spoils the output; what it reads, the streams of ``racing`` may still change.
+
+    Without ``racing``, it is the order of its own input that matters.
+    """
 
     step: Step
     racing: tuple[Step, ...] = ()
@@ -54,16 +57,25 @@ def _causes(node: Reconciled) -> Iterator[Cause]:
     if tainting and node.replicated:
         return  # what is read differs, too, but what is stored diverges
     for step in node.steps:
-        racing = _racing(step, node.steps)
-        if racing:
+        racing = _racing(step, node)
+        if racing or _is_lone_read(step, node):
             yield Cause(step, racing)
 
 
-def _racing(step: Step, steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The steps that may change what a step reads; none if it does not read, or is protected."""
-    if any(label.kind is LabelKind.ND_READ for label in step.inferred.labels):
+def _racing(step: Step, node: Reconciled) -> tuple[Step, ...]:
+    """Return the steps that may change what a step reads; none if it does not read, or is protected."""
+    if _reads(step):
         gate = step.path.annotation.gate
-        return tuple(other for other in steps if not protected(gate, other.inferred.labels))
+        return tuple(s for s in node.steps if not all(harmless(gate, label) for label in s.inferred.labels))
     return tuple(
-        other for other in steps if any(races(one, another) for one in step.arriving for another in other.arriving)
+        s for s in node.steps if any(races(one, another) for one in step.arriving for another in s.arriving)
     )
+
+
+def _is_lone_read(step: Step, node: Reconciled) -> bool:
+    """Return whether nothing that is sealed makes the read wait."""
+    return _reads(step) and not protected(step.path.annotation.gate, node.arriving)
+
+
+def _reads(step: Step) -> bool:
+    return any(label.kind is LabelKind.ND_READ for label in step.inferred.labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from clew.consistency.blazes.annotations import ASYNC, Label, sealed
@@ -39,7 +39,9 @@ class Step:
 
     @property
     def arriving(self) -> tuple[Arriving, ...]:
-        return tuple(Arriving(la, self.path.annotation, self.path.lineage) for la in self.inferred.labels)
+        """The labels that the path gives, with what they are reconciled by."""
+        path = self.path
+        return tuple(Arriving(la, path.annotation, path.lineage, self.label) for la in self.inferred.labels)
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,23 @@ def derive(dataflow: Dataflow) -> Labelled:
         label = reconcile(arriving, replicated, component.ordering)
         found[end] = Reconciled(component, end.interface, replicated, steps, label)
     return Labelled(acyclic, tuple(found.values()))
+
+
+def labels_of_all(dataflow: Dataflow) -> dict[str, Label]:
+    """Return the label of every stream by its name; inside a cycle, what leaves the cycle there would have.
+
+    Collapsing drops the streams inside a cycle, and outputs that nothing outside reads.  So every stream is given
+    a sink of its own at the place where it begins.
+    """
+    longest = max((len(s.name) for s in dataflow.streams), default=0)
+    sinks = {
+        s.name: replace(s, name=str(number).rjust(longest + 1), target=None)  # longer than any, so it is not taken
+        for number, s in enumerate(dataflow.streams)
+        if s.source is not None
+    }
+    labelled = derive(replace(dataflow, streams=(*dataflow.streams, *sinks.values())))
+    found = {s.name: labelled.label(s) for s in labelled.dataflow.streams}
+    return {s.name: found[sinks[s.name].name if s.name in sinks else s.name] for s in dataflow.streams}
 
 
 def upstream(derivation: Derivation) -> Iterator[Derivation]:

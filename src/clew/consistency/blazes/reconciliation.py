@@ -1,8 +1,14 @@
 """The reconciliation step (figure 4.7 of the thesis): one label for an output, from those of the paths to it.
 
-One case is open in the figure: a compatible seal into OR[gate], next to a path that writes what is not sealed.
-The text of section 4.4 settles it: a read is protected only if *all* streams that it can meet are sealed.  So it
-races with that other path as if its own input were not sealed.
+Three cases are settled by the text of section 4.4, where the figure is silent or literally wrong:
+
+- A read is protected only by what it can meet: every label at the output is a read of the same partitions or
+  sealed compatibly, *and some path writes what is sealed*.  Read literally, the figure protects a lone read, and
+  a sealed read protects its unsealed neighbour, which has nothing to do with it.
+- A compatible seal into OR[gate] or OW[gate] next to a path that writes what is not sealed: what is asked for
+  is complete, what it meets is not.  So it races with that path as if its own input were not sealed.
+- A single instance that stores what differs between replicas shows the difference on: Taint adds to the label
+  of the input, it does not take its place.
 """
 
 from __future__ import annotations
@@ -28,40 +34,55 @@ from clew.consistency.blazes.seals import BY_NAME, Gate, Lineage, common_keys
 
 @dataclass(frozen=True)
 class Arriving:
-    """A label at an output, and the path that it came by.  A seal has the attributes of the path's input."""
+    """A label at an output, and the path that it came by.
+
+    ``before`` is the label of the path's input.  A seal has the attributes of the path's input.
+    """
 
     label: Label
     annotation: Annotation
     lineage: Lineage = BY_NAME
+    before: Label = ASYNC
 
 
 def reconcile(arriving: Sequence[Arriving], replicated: bool = False, ordering: Ordering = Ordering.NONE) -> Label:
-    """The label of an output."""
-    labels = [a.label for a in arriving]
+    """Return the label of an output."""
     kept = [_behind(a) for a in arriving if not a.label.kind.internal]
-    if TAINT in labels:
-        kept.append(SPLIT if replicated else RUN)
-    if any(label.kind is LabelKind.ND_READ for label in labels):
-        kept.append(ASYNC)
-    if any(label.kind is LabelKind.ND_READ and not protected(label.gate, labels) for label in labels):
-        kept.append(INST if replicated else RUN)
-    if ordering is not Ordering.SEQUENCE and any(races(a, other) for a in arriving for other in arriving):
-        kept.append(INST if replicated and ordering is Ordering.NONE else RUN)
+    for one in arriving:
+        if one.label == TAINT:
+            kept += [SPLIT] if replicated else [RUN, one.before]
+        elif one.label.kind is LabelKind.ND_READ:
+            safe = protected(one.label.gate, arriving)
+            kept.append(ASYNC if safe else INST if replicated else RUN)
+        elif ordering is not Ordering.SEQUENCE and any(races(one, other) for other in arriving):
+            diverges = SPLIT if one.annotation.behaviour.writes else INST
+            kept.append(diverges if replicated and ordering is Ordering.NONE else RUN)
     return _worst(kept)
 
 
-def races(read: Arriving, other: Arriving) -> bool:
-    """Whether what is read by a sealed stream may still be written on the other path."""
-    if read.label.kind is not LabelKind.SEAL or read.annotation.behaviour is not Behaviour.OR:
+def races(sealed_input: Arriving, other: Arriving) -> bool:
+    """Return whether what a sealed stream meets may still be written on the other path.
+
+    Two order-sensitive writes are each complete with a seal of their own: rule 4 has seen to both.
+    """
+    behaviour = sealed_input.annotation.behaviour
+    if sealed_input.label.kind is not LabelKind.SEAL or not behaviour.ordered:
         return False
-    return other.annotation.behaviour.writes and not other.label.completes(read.annotation.gate)
+    if behaviour is Behaviour.OW and other.annotation.behaviour is Behaviour.OW:
+        return False
+    return other.annotation.behaviour.writes and not other.label.completes(sealed_input.annotation.gate)
 
 
-def protected(gate: Gate, labels: Sequence[Label]) -> bool:
-    """Whether a read of these partitions can race with nothing: all else is such a read, or is complete."""
-    return all(
-        label.gate == gate if label.kind is LabelKind.ND_READ else label.completes(gate) for label in labels
+def protected(gate: Gate, arriving: Sequence[Arriving]) -> bool:
+    """Return whether a read of these partitions meets only what is complete, and meets anything at all."""
+    return all(harmless(gate, a.label) for a in arriving) and any(
+        a.annotation.behaviour.writes and a.label.completes(gate) for a in arriving
     )
+
+
+def harmless(gate: Gate, label: Label) -> bool:
+    """Return whether a read of these partitions cannot race with what has this label."""
+    return label.gate == gate if label.kind is LabelKind.ND_READ else label.completes(gate)
 
 
 def _behind(arriving: Arriving) -> Label:

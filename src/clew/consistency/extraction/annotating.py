@@ -1,38 +1,36 @@
 """The annotation of every path through a part of a program.
 
-A path is W if its input reaches what is stored.  It is O if a place that is not monotone is charged to its input:
+A path is W if its input reaches what is stored, and O if an order-sensitive place is charged to its input
+(``places``).  Its gate is what the partitions of all these places have in common, and unknown where a seal on an
+input would not do:
 
-- what rows of the input pass before they are stored, and what they meet on the way if that comes from a place that
-  is not monotone (a request that is joined with a count, or with a table that is updated in place);
-- what decides what is stored;
-- what is read from the stored rows without waiting for another input.  Where an output only appears when another
-  input asks for it, the place is charged to that input: clicks that are only stored and a request that counts
-  them are CW and OR (section 4.5 of the thesis).
-
-A join of a request with rows that are only added is monotone, so the path is C, as in the thesis; but a request
-finds the rows that are there.  Such paths have a remark.
+- the rows that meet there have gone through a channel of this part, which takes a partition apart again;
+- the path only reads, and its own rows get into each other's way there (``influences``), while others write:
+  a seal on what is written says nothing about them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from clew.bloom.expressions import Extreme, Group, collections_in, everything_in
 from clew.bloom.program import Op
 from clew.consistency.blazes.annotations import Annotation, Behaviour
 from clew.consistency.blazes.dataflow import Path
 from clew.consistency.blazes.seals import Dependency, Gate, Lineage
-from clew.consistency.extraction.partitions import names, partitions
+from clew.consistency.extraction.influences import Influences
+from clew.consistency.extraction.partitions import Partition, names, partitions, partitions_of_race
+from clew.consistency.extraction.places import Place, Places
 from clew.consistency.extraction.regions import Region
-from clew.consistency.graph import Edge, NodeKind, leaves
+from clew.consistency.histories import History
 from clew.errors import Position
-from clew.program.graph import components
 
 
 @dataclass(frozen=True)
 class Remark:
-    """What there is to say about a rule: what is not monotone about it, or what it takes for granted."""
+    """What there is to say about a rule: what is order-sensitive about it, or what it takes for granted."""
 
     text: str
     position: Position | None
@@ -48,51 +46,115 @@ class Annotated:
     remarks: tuple[Remark, ...]
 
 
-def annotated_paths(region: Region) -> tuple[Annotated, ...]:
-    """The paths, in the order of inputs and outputs."""
-    judge = _Judge(region)
+def annotated_paths(region: Region, repeated: frozenset[str] = frozenset()) -> tuple[Annotated, ...]:
+    """Return the paths, in the order of inputs and outputs.  ``repeated``: inputs that ask again."""
+    judge = _Judge(region, Places(region, repeated))
+    by_end = {end: judge.annotated(end) for end in region.outputs}
+    return tuple(by_end[end][begin] for begin in region.inputs for end in region.outputs if begin in by_end[end])
+
+
+def paths_of_chance(region: Region, interface: str) -> tuple[Annotated, ...]:
+    """Return paths from an ``interface`` that is none, for functions that give what they like.
+
+    What comes out there differs without any input, so that no seal and no order helps.
+    """
+    places = Places(region)
+    found: dict[str, list[Remark]] = {}
+    writes: set[str] = set()
+    for statement, reason in places.by_chance:
+        reached = region.flow.reached([region.flow.statements[statement].target])
+        remark = Remark(reason, region.flow.statements[statement].position)
+        for end in region.outputs:
+            if end in reached:
+                found.setdefault(end, []).append(remark)
+                writes |= set() if places.stored.isdisjoint(reached) else {end}
     return tuple(
-        judge.annotated(begin, end)
-        for begin in region.inputs
-        for end in region.outputs
-        if begin != end and end in region.flow.reached([begin])
+        Annotated(
+            interface,
+            end,
+            Path(
+                interface,
+                region.interface(end),
+                Annotation(Behaviour.CW if end in writes else Behaviour.CR),
+                Lineage(False, ()),
+                remarks[0].position,
+            ),
+            tuple(dict.fromkeys(remarks)),
+        )
+        for end, remarks in found.items()
     )
 
 
 class _Judge:
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: Region, places: Places) -> None:
         self._region = region
         self._flow = region.flow
+        self._places = places
 
-    def annotated(self, begin: str, end: str) -> Annotated:
-        charged = tuple(dict.fromkeys(self._charged(begin, end)))
-        writes = not self._stored.isdisjoint(self._flow.reached([begin]))
-        said = (self._remark(edge, edge.reason) for edge in charged)
-        remarks = tuple(dict.fromkeys(said if charged else self._found_so_far(begin, end)))
+    def annotated(self, end: str) -> dict[str, Annotated]:
+        """Return the paths to an output by the inputs that they begin at."""
+        charged = self._places.charged(end)
+        return {begin: self._annotated(begin, end, charged) for begin in charged}
+
+    def _annotated(self, begin: str, end: str, charged: dict[str, tuple[Place, ...]]) -> Annotated:
+        remarks = tuple(self._remarks(charged[begin]) or dict.fromkeys(self._asked_again(begin, end)))
+        written = any(self._places.writes(other) for other in charged if other != begin)
         path = Path(
             self._region.interface(begin),
             self._region.interface(end),
-            self._annotation(begin, charged, writes),
+            self._annotation(begin, charged[begin], written),
             self._lineage(begin, end),
             remarks[0].position if remarks else self._flow.by_name[begin].position,
         )
         return Annotated(begin, end, path, remarks)
 
-    def _annotation(self, begin: str, charged: tuple[Edge, ...], writes: bool) -> Annotation:
+    def _annotation(self, begin: str, charged: tuple[Place, ...], written: bool) -> Annotation:
+        writes = self._places.writes(begin)
         if not charged:
             return Annotation(Behaviour.CW if writes else Behaviour.CR)
-        gates = [self._gate(edge, begin if writes else None) for edge in charged]
-        common = frozenset.intersection(*gates)
-        gate: Gate = common or None
+        if begin in self._region.fixed:
+            return Annotation(Behaviour.OW if writes else Behaviour.OR)  # nobody could seal it
+        alone = not writes and written and any(self._disturbs_itself(begin, place) for place in charged)
+        gates = [frozenset[str]() if alone else self._gate(p, begin if writes else None) for p in charged]
+        gate: Gate = frozenset.intersection(*gates) or None
         return Annotation(Behaviour.OW if writes else Behaviour.OR, gate)
 
-    def _gate(self, edge: Edge, writer: str | None) -> frozenset[str]:
-        """The attributes by which all operators of a place partition."""
+    def _gate(self, place: Place, writer: str | None) -> frozenset[str]:
+        """Return the attributes by which all operators of a place partition."""
         region = self._region
+        if place.source in self._places.sent:
+            return frozenset()
         interfaces = {name: region.program.by_name[name].schema.columns for name in region.inputs}
-        rule = region.program.rules[edge.statement]
-        found = partitions(rule, edge.source, region.program, region.tracing)
-        return frozenset.intersection(*(names(p, interfaces, writer) for p in found))
+        return frozenset.intersection(*(names(p, interfaces, writer) for p in self._partitions(place, writer)))
+
+    def _partitions(self, place: Place, writer: str | None) -> tuple[Partition, ...]:
+        region, rule = self._region, self._region.program.rules[place.statement]
+        if place.race is not None and rule.op is not Op.DELETE:  # what is deleted partitions by its key
+            histories = self._places.histories.of
+            return partitions_of_race(rule, place.race, histories, region.tracing, asks=writer is None)
+        return partitions(rule, place.source, region.program, region.tracing)
+
+    def _disturbs_itself(self, begin: str, place: Place) -> bool:
+        """Return whether rows of the input that come in one step make something else than one after the other."""
+        if place.history is not History.EVENT or place.source not in self._places.passed_by(begin):
+            return False
+        histories = self._places.histories.of
+        if place.race is not None and any(histories[n] is not History.EVENT for n in place.race.edges):
+            return False  # each row looks for what is stored by itself
+        found = []
+        for expr in everything_in(self._region.program.rules[place.statement].expr):
+            if place.source in collections_in(expr):
+                match expr:
+                    case Group(source, keys) | Extreme(source, keys):
+                        columns = self._region.tracing.of(source).columns
+                        fixed = frozenset().union(*(columns[k].get(begin, ()) for k in keys) if columns else ())
+                        used = {a for i, a in self._influences.of(source).all if i == begin}
+                        found.append(used <= fixed)
+        return not (found and all(found))
+
+    @cached_property
+    def _influences(self) -> Influences:
+        return Influences(self._region.program, self._region.inputs)
 
     def _lineage(self, begin: str, end: str) -> Lineage:
         columns = zip(
@@ -109,115 +171,24 @@ class _Judge:
             ),
         )
 
-    def _remark(self, edge: Edge, text: str) -> Remark:
-        return Remark(text, self._flow.statements[edge.statement].position)
+    def _remarks(self, charged: tuple[Place, ...]) -> list[Remark]:
+        """Return what is not monotone about each rule, or else one of the races in it."""
+        found = []
+        for statement in dict.fromkeys(place.statement for place in charged):
+            here = [place for place in charged if place.statement == statement]
+            plain = dict.fromkeys(place.reason for place in here if place.race is None)
+            races = dict.fromkeys(place.reason for place in here if place.race is not None)
+            more = f" (and {len(races) - 1} more)" if len(races) > 1 else ""
+            said = list(plain) or [f"{next(iter(races))}{more}"]
+            found += [self._remark(statement, text) for text in said]
+        return found
 
-    def _found_so_far(self, begin: str, end: str) -> Iterator[Remark]:
-        """Joins of what passes with what other inputs may still add to."""
+    def _remark(self, statement: int, text: str) -> Remark:
+        return Remark(text, self._flow.statements[statement].position)
+
+    def _asked_again(self, begin: str, end: str) -> Iterator[Remark]:
+        """Yield what a path takes for granted: that its input asks again."""
         needed = self._flow.reaching([end])
-        added = self._flow.reached(i for i in self._region.inputs if i != begin) & self._stored
-        for edge in self._flow.edges:
-            if edge.source in self._passing(begin) and edge.target in needed:
-                for other in dict.fromkeys(leaves(self._flow.statements[edge.statement].reading)):
-                    if other != edge.source and not added.isdisjoint(self._flow.reaching([other])):
-                        yield self._remark(edge, f"finds what is in {other} so far; taken to be asked again")
-
-    # -- what is charged to an input -----------------------------------------------------------------------------
-
-    def _charged(self, begin: str, end: str) -> Iterator[Edge]:
-        needed = self._flow.reaching([end])
-        passing = self._passing(begin)
-        reached = self._flow.reached([begin])
-        unasked = self._unasked_to(end)
-        after_store = self._unasked_from(self._stored & reached)
-        for edge in self._flow.edges:
-            if edge.target not in needed:
-                continue
-            if edge.source in passing:
-                if edge in self._ordered:
-                    yield edge
-                yield from self._met(edge)
-            if edge not in self._ordered or edge.source not in reached:
-                continue
-            decides = not self._stored.isdisjoint(self._flow.reached([edge.target]) & needed)
-            read = edge.source in after_store and edge.target in unasked and not self._asked(edge)
-            if decides or read:
-                yield edge
-
-    def _met(self, edge: Edge) -> Iterator[Edge]:
-        """What is not monotone about the other collections that a rule reads."""
-        others = [e for e in self._flow.edges if e.statement == edge.statement and e.source != edge.source]
-        before = self._flow.reaching(e.source for e in others)
-        yield from (e for e in self._ordered if e in others or e.target in before)
-
-    def _passing(self, begin: str) -> frozenset[str]:
-        """The collections that rows reach before they are stored."""
-        edges = [e for e in self._flow.edges if e.source not in self._stored]
-        return _along(edges, [begin]) - self._stored
-
-    def _unasked_from(self, begins: Iterable[str]) -> frozenset[str]:
-        return _along([e for e in self._flow.edges if not self._asked(e)], begins)
-
-    def _unasked_to(self, end: str) -> frozenset[str]:
-        return _along([e for e in self._flow.edges if not self._asked(e)], [end], back=True)
-
-    def _asked(self, edge: Edge) -> bool:
-        """Whether the rule waits for something that passes, besides the collection that the edge comes from."""
-        sides = {*leaves(self._flow.statements[edge.statement].reading), *self._clocks(edge.statement)}
-        return any(name in self._driven for name in sides if name != edge.source)
-
-    def _clocks(self, statement: int) -> Iterator[str]:
-        """Clocks that say when; a reading leaves them out, because nothing is missed for them."""
-        read = (e.source for e in self._flow.edges if e.statement == statement and not e.reason)
-        return (name for name in read if self._flow.by_name[name].kind is NodeKind.PERIODIC)
-
-    @cached_property
-    def _ordered(self) -> tuple[Edge, ...]:
-        """The places that are not monotone.  What no input reaches is always the same, and has no order."""
-        known = self._flow.reached(self._region.inputs)
-        rules = self._region.program.rules
-        return tuple(
-            e for e in self._flow.edges if e.reason and (e.source in known or rules[e.statement].op is Op.DELETE)
-        )
-
-    @cached_property
-    def _stored(self) -> frozenset[str]:
-        """Tables and lattices, and what goes round from step to step."""
-        tables = {node.name for node in self._flow.nodes if node.kind.stored}
-        order = [node.name for node in self._flow.nodes]
-        for cycle in components(order, lambda name: [e.target for e in self._flow.outgoing[name]]):
-            inner = [e for e in self._flow.edges if e.source in cycle and e.target in cycle]
-            if any(e.temporal or e.sends for e in inner):
-                tables.update(cycle)
-        return frozenset(tables)
-
-    @cached_property
-    def _driven(self) -> frozenset[str]:
-        """The collections that have rows only in steps in which an input has some."""
-        found = {node.name for node in self._flow.nodes} - self._stored
-        while True:
-            kept = {name for name in found if self._is_driven(name, found)}
-            if kept == found:
-                return frozenset(found)
-            found = kept
-
-    def _is_driven(self, name: str, driven: set[str]) -> bool:
-        if name in self._region.inputs:
-            return True
-        statements = [s for s in self._flow.statements if s.target == name]
-        return bool(statements) and all(any(leaf in driven for leaf in leaves(s.reading)) for s in statements)
-
-
-def _along(edges: Iterable[Edge], begins: Iterable[str], *, back: bool = False) -> frozenset[str]:
-    """The collections that edges lead to, and those that they begin at."""
-    following: dict[str, list[str]] = {}
-    for edge in edges:
-        start, end = (edge.target, edge.source) if back else (edge.source, edge.target)
-        following.setdefault(start, []).append(end)
-    pending = list(begins)
-    found = set(pending)
-    while pending:
-        new = [name for name in following.get(pending.pop(), ()) if name not in found]
-        found.update(new)
-        pending += new
-    return frozenset(found)
+        for place in self._places.excused:
+            if place.target in needed and place.source in self._places.passed_by(begin):
+                yield self._remark(place.statement, f"{place.reason}; {begin} is asked again")

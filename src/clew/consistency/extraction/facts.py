@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
+from clew.consistency.blazes.annotations import INST, RUN
 from clew.consistency.blazes.dataflow import Dataflow, Stream
 from clew.consistency.blazes.seals import Attributes
 from clew.consistency.extraction.declared import Declared
@@ -15,7 +16,15 @@ from clew.errors import Position, ProgramError
 Known = Mapping[str, Sequence[str]]
 
 
+def refuse_unknown_inputs(declared: Declared, inputs: Sequence[str]) -> None:
+    """Refuse to take an input for repeated that there is not."""
+    for name in declared.repeated:
+        if name not in inputs:
+            _unknown(f"'{name}' is repeated, and there is no such input", inputs, declared.position)
+
+
 def with_facts(dataflow: Dataflow, known: Known, declared: Declared) -> Dataflow:
+    """Return the dataflow with what the class declares about it."""
     components = [c.name for c in dataflow.components]
     for name in declared.replicated:
         if name not in components:
@@ -27,6 +36,7 @@ def with_facts(dataflow: Dataflow, known: Known, declared: Declared) -> Dataflow
             for c in dataflow.components
         ),
     )
+    dataflow = replace(dataflow, streams=tuple(_between_replicas(s, dataflow) for s in dataflow.streams))
     for name, key in declared.seals.items():
         for stream in _streams(dataflow, name, known, key, declared.position):
             dataflow = dataflow.with_seal(stream.name, key)
@@ -40,6 +50,12 @@ def with_facts(dataflow: Dataflow, known: Known, declared: Declared) -> Dataflow
             ),
         )
     return dataflow
+
+
+def _between_replicas(stream: Stream, dataflow: Dataflow) -> Stream:
+    """Return the stream; what differs between runs from the beginning differs between replicas as well."""
+    replicated = stream.target is not None and stream.target.component in dataflow.replicated
+    return replace(stream, label=INST) if stream.label == RUN and replicated else stream
 
 
 def _streams(

@@ -28,6 +28,8 @@ def named(drafts: Sequence[Draft]) -> tuple[list[Stream], dict[str, list[str]]]:
         if wanted[name] > 1:
             ends = [end for end in (draft.stream.source, draft.stream.target) if end is not None]
             full = "-".join([name, *(f"{end.component}-{end.interface}" for end in ends)])
+            # Into and out of one interface: a channel that only feeds itself.
+            full = full if full not in known else f"{full}-out"
             known.setdefault(name, []).append(full)
             name = full
         known.setdefault(name, []).append(name)

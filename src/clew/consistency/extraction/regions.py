@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from clew.bloom.declarations import Imported
 from clew.bloom.expressions import collections_in
 from clew.bloom.module import Module
 from clew.bloom.program import BloomProgram, Rule
-from clew.consistency.ends import outputs_of, sources_of
+from clew.consistency.ends import Source, outputs_of, sources_of
 from clew.consistency.extraction.origins import Tracing
 from clew.consistency.graph import Dataflow, NodeKind
+from clew.consistency.histories import order_sensitive_reads
 from clew.consistency.of_bloom import bloom_dataflow
 
 #: What a module may leave behind without anybody who imports it: stored rows, and messages.
@@ -21,13 +22,17 @@ _LEFT_BEHIND = (NodeKind.TABLE, NodeKind.LATTICE, NodeKind.CHANNEL)
 
 @dataclass(frozen=True)
 class Region:
-    """``prefix`` stands before the names of all its collections.  Inputs and outputs in the order of the text."""
+    """``prefix`` stands before the names of all its collections.  Inputs and outputs in the order of the text.
+
+    ``fixed``: inputs that are none, but rows that are always there and sent, so that they arrive in some order.
+    """
 
     program: BloomProgram
     flow: Dataflow
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     prefix: str = ""
+    fixed: frozenset[str] = frozenset()
 
     @cached_property
     def tracing(self) -> Tracing:
@@ -49,13 +54,13 @@ class Regions:
 def whole(program: BloomProgram, files: Mapping[str, str]) -> Region:
     """A program that is one component."""
     flow = bloom_dataflow(program, files)
-    return Region(program, flow, _arriving(flow), outputs_of(flow))
+    return _with_fixed(Region(program, flow, _arriving(flow), outputs_of(flow)))
 
 
 def regions(program: BloomProgram, module: type[Module], files: Mapping[str, str]) -> Regions:
     """The program of a class that imports modules."""
     own = frozenset(owner.__name__ for owner in module.__mro__)
-    rules = {name: [r for r in program.rules if _belongs(r, f"{name}.", own)] for name in imports_of(module)}
+    rules = {name: [r for r in program.rules if belongs(r, f"{name}.", own)] for name in imports_of(module)}
     inside = {id(rule) for members in rules.values() for rule in members}
     rest = _sub_program(program, [r for r in program.rules if id(r) not in inside], "")
     written = {r.target for r in rest.rules}
@@ -68,7 +73,7 @@ def regions(program: BloomProgram, module: type[Module], files: Mapping[str, str
         inputs = tuple(c.name for c in part.collections if c.name in begins)
         ends = read.union(n for n in outputs_of(flow) if flow.by_name[n].kind in _LEFT_BEHIND)
         outputs = tuple(c.name for c in part.collections if c.name in ends)
-        modules[name] = Region(part, flow, inputs, outputs, f"{name}.")
+        modules[name] = _with_fixed(Region(part, flow, inputs, outputs, f"{name}."))
     foreign = tuple(f"{name}." for name in modules)
     return Regions(modules, _connections(rest, files, foreign, written, read))
 
@@ -92,11 +97,22 @@ def imports_of(module: type[Module]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n for o in owners for n, v in vars(o).items() if isinstance(v, Imported)))
 
 
+def _with_fixed(region: Region) -> Region:
+    """Return the region with inputs for outputs that no input leads to, and whose contents can differ still."""
+    flow = region.flow
+    reached = flow.reached(region.inputs)
+    reads = order_sensitive_reads(flow, [Source(name, arrives=True) for name in region.inputs])
+    sensitive = flow.reached(flow.statements[read.statement].target for read in reads if not read.by_chance)
+    left = flow.reaching(end for end in region.outputs if end in sensitive and end not in reached)
+    fixed = [s.name for s in sources_of(flow) if s.fixed and s.name in left]
+    return replace(region, inputs=(*region.inputs, *fixed), fixed=frozenset(fixed))
+
+
 def _arriving(flow: Dataflow) -> tuple[str, ...]:
     return tuple(source.name for source in sources_of(flow) if not source.fixed)
 
 
-def _belongs(rule: Rule, prefix: str, own: frozenset[str]) -> bool:
+def belongs(rule: Rule, prefix: str, own: frozenset[str]) -> bool:
     """Whether a rule is of an imported module; one that reads nothing says so by the class that contains it."""
     read = collections_in(rule.expr)
     if not all(name.startswith(prefix) for name in (rule.target, *read)):

@@ -12,13 +12,16 @@ from dataclasses import dataclass, replace
 
 from clew.bloom.module import Module, program_of
 from clew.bloom.schema import Kind
-from clew.consistency.blazes.annotations import Behaviour
+from clew.consistency.blazes.annotations import RUN, Behaviour
 from clew.consistency.blazes.dataflow import Component, Dataflow, End, Stream
 from clew.consistency.blazes.wiring import check_wiring
-from clew.consistency.extraction.annotating import Annotated, Remark, annotated_paths
+from clew.consistency.extraction.annotating import Annotated, Remark, annotated_paths, paths_of_chance
+from clew.consistency.extraction.applied import said_of, with_coordination
+from clew.consistency.extraction.coordinated import coordination_of
 from clew.consistency.extraction.declared import declared_by
-from clew.consistency.extraction.facts import with_facts
+from clew.consistency.extraction.facts import refuse_unknown_inputs, with_facts
 from clew.consistency.extraction.naming import Draft, named
+from clew.consistency.extraction.recognition import NotCoordinatedError, recognize
 from clew.consistency.extraction.regions import Region, Regions, imports_of, regions, whole
 from clew.errors import Notice, ProgramError
 
@@ -28,34 +31,63 @@ PathName = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Extraction:
-    """``remarks``: what there is to say about a path, such as the rules for which order matters."""
+    """``remarks``: what there is to say about a path, such as the rules for which order matters.
+
+    ``coordination``: what is held back, in words, where the class wraps another one in coordination.
+    """
 
     name: str
     dataflow: Dataflow
     remarks: Mapping[PathName, tuple[Remark, ...]]
     notices: tuple[Notice, ...] = ()
+    coordination: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A component to be."""
+    """A component to be; ``chance`` is the interface of functions that give what they like, if it has any."""
 
     name: str
     region: Region
     paths: tuple[Annotated, ...]
+    chance: str = ""
 
     def component(self) -> Component:
         return Component(self.name, tuple(a.path for a in self.paths), position=self.paths[0].path.position)
 
 
 def extract(module: type[Module], files: Mapping[str, str] | None = None) -> Extraction:
-    """The dataflow of a class.  ``files`` says what to call the files of the program."""
+    """Return the dataflow of a class.  ``files`` says what to call the files of the program.
+
+    That of a class which is coordinated is the dataflow of the original, with what is sealed or ordered in it.
+    """
+    record = coordination_of(module)
+    if record is None:
+        return _extracted(module, files or {}, [])
+    try:
+        found = recognize(module, record)
+        original = extract(found.original, files)
+        dataflow = with_coordination(original.dataflow, found)
+    except NotCoordinatedError as why:
+        text = f"{module.__name__} is not coordinated as it says: {why}"
+        remedy = "its own rules are judged instead; make it anew with --synthesize"
+        return _extracted(module, files or {}, [Notice(text, why.position, remedy)])
+    return replace(original, name=module.__name__, dataflow=dataflow, coordination=said_of(found))
+
+
+def _extracted(module: type[Module], files: Mapping[str, str], before: list[Notice]) -> Extraction:
     program = program_of(module)
-    notices = list(program.notices)
+    notices = [*before, *program.notices]
+    declared = declared_by(module)
     if imports_of(module):
-        parts, drafts = _system(program.name, regions(program, module, files or {}), notices)
+        found = regions(program, module, files)
+        refuse_unknown_inputs(declared, [i for r in (*found.modules.values(), found.rest) for i in r.inputs])
+        parts, drafts = _system(program.name, found, frozenset(declared.repeated), notices)
     else:
-        parts, drafts = _single(program.name, whole(program, files or {}))
+        region = whole(program, files)
+        refuse_unknown_inputs(declared, region.inputs)
+        parts, drafts = _single(_part(program.name, region, frozenset(declared.repeated)))
+    drafts += [draft for part in parts for draft in _chance(part)]
     parts, drafts = _connected(parts, drafts)
     if not parts:
         raise ProgramError(
@@ -64,17 +96,34 @@ def extract(module: type[Module], files: Mapping[str, str] | None = None) -> Ext
         )
     streams, known = named(sorted(drafts, key=lambda d: (d.stream.source is not None, d.stream.target is None)))
     components = tuple(_carried(part.component(), streams) for part in parts)
-    dataflow = with_facts(Dataflow(components, tuple(streams)), known, declared_by(module))
+    dataflow = with_facts(Dataflow(components, tuple(streams)), known, declared)
     check_wiring(dataflow)
     remarks = {(p.name, a.path.source, a.path.target): a.remarks for p in parts for a in p.paths}
     return Extraction(program.name, dataflow, remarks, tuple(notices))
 
 
-def _single(name: str, region: Region) -> tuple[list[_Part], list[Draft]]:
-    part = _Part(name, region, annotated_paths(region))
-    drafts = [_at_interface(part, collection, source=True) for collection in region.inputs]
-    drafts += [_at_interface(part, collection, source=False) for collection in region.outputs]
+def _part(name: str, region: Region, repeated: frozenset[str]) -> _Part:
+    paths = annotated_paths(region, repeated)
+    interfaces = {region.interface(c) for c in _interfaces(region)}
+    chance = "chance"
+    while chance in interfaces:
+        chance += "_"
+    by_chance = paths_of_chance(region, chance)
+    return _Part(name, region, (*paths, *by_chance), chance if by_chance else "")
+
+
+def _single(part: _Part) -> tuple[list[_Part], list[Draft]]:
+    drafts = [_at_interface(part, collection, source=True) for collection in part.region.inputs]
+    drafts += [_at_interface(part, collection, source=False) for collection in part.region.outputs]
     return [part], drafts
+
+
+def _chance(part: _Part) -> list[Draft]:
+    """Return the stream of what functions give that are none: it differs in every run, before anything happens."""
+    if not part.chance:
+        return []
+    name = f"{part.name}-{part.chance}" if part.region.prefix else part.chance
+    return [Draft(Stream(name, None, End(part.name, part.chance), label=RUN), part.paths[-1].path.position)]
 
 
 def _at_interface(part: _Part, collection: str, *, source: bool) -> Draft:
@@ -87,14 +136,17 @@ def _at_interface(part: _Part, collection: str, *, source: bool) -> Draft:
     return Draft(stream, part.region.flow.by_name[collection].position)
 
 
-def _system(name: str, found: Regions, notices: list[Notice]) -> tuple[list[_Part], list[Draft]]:
-    parts = [_Part(n, region, annotated_paths(region)) for n, region in found.modules.items()]
-    connections = annotated_paths(found.rest)
+def _system(
+    name: str, found: Regions, repeated: frozenset[str], notices: list[Notice]
+) -> tuple[list[_Part], list[Draft]]:
+    parts = [_part(n, region, repeated) for n, region in found.modules.items()]
+    rest = _part(name, found.rest, repeated)
+    connections = rest.paths
     ends = {c: End(p.name, p.region.interface(c)) for p in parts for c in _interfaces(p.region)}
     drafts = [d for a in connections if (d := _plain(found.rest, a, ends)) is not None]
     other = tuple(a for a in connections if _plain(found.rest, a, ends) is None)
     if other:
-        rest = _Part(name, found.rest, other)
+        rest = replace(rest, paths=other)
         drafts += _around(rest, ends)
         parts.append(rest)
     fed = {a.end for a in connections}
@@ -134,7 +186,7 @@ def _between(rest: Region, found: Annotated, source: End | None, target: End | N
 def _around(part: _Part, ends: Mapping[str, End]) -> list[Draft]:
     """The streams to and from the rules that do more than to pass on."""
     drafts = []
-    for collection in dict.fromkeys(a.begin for a in part.paths):
+    for collection in dict.fromkeys(a.begin for a in part.paths if a.begin != part.chance):
         drafts.append(_joined(_at_interface(part, collection, source=True), source=ends.get(collection)))
     for collection in dict.fromkeys(a.end for a in part.paths):
         drafts.append(_joined(_at_interface(part, collection, source=False), target=ends.get(collection)))
