@@ -9,7 +9,8 @@ from typing import Any
 
 from clew.bloom import Bloom, bloom, channel, checked, imported, interface, outcome, scratch, table
 from clew.coordination.ordering import SequencedDelivery, StepwiseSequencing
-from clew.coordination.plans import Ordered, OrderPlan
+from clew.coordination.planning import ordered_component
+from clew.coordination.plans import OrderPlan
 from clew.coordination.synthesis import coordinated
 
 _MEMBERS = [("a",), ("b",)]
@@ -60,7 +61,7 @@ class _Order(SequencedDelivery, StepwiseSequencing):
     """All nodes run one program, so all of them could be the sequencer."""
 
 
-_Ordered: Any = coordinated(_Replicated, OrderPlan((Ordered("", ("put",)),)))
+_Ordered: Any = coordinated(_Replicated, OrderPlan((ordered_component(_Replicated, "", ("put",)),)))
 
 
 class WithOrder(_Ordered):  # type: ignore[misc]

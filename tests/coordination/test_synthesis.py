@@ -14,7 +14,17 @@ from clew.consistency.extraction.declared import annotated
 from clew.consistency.extraction.system import extract
 from clew.coordination import Service, synthesized
 from clew.coordination.planning import plan_for
-from clew.coordination.plans import Consumers, Ordered, OrderPlan, Plan, Read, SealPlan, Source
+from clew.coordination.plans import (
+    Consumers,
+    Ordered,
+    OrderPlan,
+    Plan,
+    Read,
+    SealedComponent,
+    SealedInput,
+    SealPlan,
+    Source,
+)
 from clew.coordination.rendering import module_text
 from clew.coordination.synthesis import coordinated
 from clew.errors import UsageError
@@ -48,30 +58,31 @@ def _plan(cls: Any, how: str, **options: Any) -> Plan:
     return plan_for(cls, extract(cls).dataflow, how, **options)
 
 
+def _sealed(component: str, one: SealedInput, *reads: Read, independent: bool = False, **more: Any) -> SealPlan:
+    return SealPlan((SealedComponent(component, ((one,),), reads, **more),), independent)
+
+
+REPORTERS = Consumers("reporters", "server")
 PLANS: dict[str, tuple[Any, str, dict[str, Any], Plan]] = {
     "the cheapest seal": (
         report.CampaignAds,
         "seal",
         {},
-        SealPlan(
+        _sealed(
             "report",
-            "click",
-            ("campaign",),
-            (Read("request"),),
-            source=Source("clicks", ("campaign",), Consumers("reporters", "server")),
+            SealedInput("click", ("campaign",), Source("clicks", ("campaign",), REPORTERS)),
+            Read("request"),
         ),
     ),
     "the seal that is declared": (
         report.WindowAdsSealed,
         "seal",
         {"independent": True},
-        SealPlan(
+        _sealed(
             "report",
-            "click",
-            ("window",),
-            (Read("request"),),
+            SealedInput("click", ("window",), Source("clicks", ("window",), REPORTERS)),
+            Read("request"),
             independent=True,
-            source=Source("clicks", ("window",), Consumers("reporters", "server")),
         ),
     ),
     "an order": (report.PoorAds, "order", {}, OrderPlan((Ordered("report", ("click", "request")),))),
@@ -79,26 +90,25 @@ PLANS: dict[str, tuple[Any, str, dict[str, Any], Plan]] = {
         shop.Shop,
         "seal",
         {},
-        SealPlan(
+        _sealed(
             "kvs",
-            "kvput",
-            ("key",),
-            (Read("kvget", ("key",)),),
+            SealedInput("kvput", ("key",), Source("actions", ("session",))),
+            Read("kvget", ("key",)),
             one_by_one=True,
-            source=Source("actions", ("session",)),
+            watched=("kvstate",),
         ),
     ),
     "an order by ZooKeeper": (
         shop.Shop,
         "order",
         {"service": Service.ZOOKEEPER},
-        OrderPlan((Ordered("kvs", ("kvput", "kvget")),), Service.ZOOKEEPER),
+        OrderPlan((Ordered("kvs", ("kvput", "kvget"), ("kvstate",)),), Service.ZOOKEEPER),
     ),
     "a class that is the component": (
         Plain,
         "seal",
         {},
-        SealPlan("", "click", ("campaign",), (Read("request", ("campaign",)),)),
+        _sealed("", SealedInput("click", ("campaign",)), Read("request", ("campaign",))),
     ),
 }
 WHOLE_ORDER = OrderPlan((Ordered("", ("click", "request")),))
@@ -245,7 +255,7 @@ class FromChannel(Bloom):
             "give 'request' the columns campaign, or use an order: --synthesize order",
         ),
         (
-            lambda: coordinated(FromChannel, SealPlan("", "action", ("key",))),
+            lambda: coordinated(FromChannel, _sealed("", SealedInput("action", ("key",)))),
             "FromChannel cannot hold back 'action': 'action' is a channel",
             "only input interfaces can be overridden: let the rules read one, and pass on what arrives",
         ),
@@ -255,7 +265,7 @@ class FromChannel(Bloom):
             "name a component: report = imported(Report)",
         ),
         (
-            lambda: coordinated(Plain, SealPlan("", "nothing", ("campaign",))),
+            lambda: coordinated(Plain, _sealed("", SealedInput("nothing", ("campaign",)))),
             "Plain cannot hold back 'nothing': there is no 'nothing'",
             "only input interfaces can be overridden: let the rules read one, and pass on what arrives",
         ),
@@ -283,7 +293,7 @@ def test_the_command_writes_a_module_beside_the_original(tmp_path: Path) -> None
     assert "\nfrom ad_report import Campaign, CampaignAds\n" in text
     assert max(map(len, text.splitlines())) <= 115
     read = clew("calm", "sealed.py:SealedCampaign", cwd=tmp_path)
-    assert read.stdout.splitlines()[0] == "CONSISTENT: SealedCampaign (32 collections, 32 rules, 2 outputs)"
+    assert read.stdout.splitlines()[0] == "CONSISTENT: SealedCampaign (43 collections, 45 rules, 4 outputs)"
     printed = clew("blazes", "ad_report.py:CampaignAds", "--synthesize", "seal", cwd=tmp_path, PYTHONHASHSEED="7")
     assert printed.stdout == text
 

@@ -2,23 +2,35 @@
 
 ``synthesized(CampaignAds, "seal")`` is the class that does what ``CampaignAds`` does with the cheapest seal in
 place, and ``synthesized(CampaignAds, "order")`` with its inputs in one order for all replicas.  ``sealing`` and
-``ordering`` are the protocols, as Bloom modules that can be used by hand; ``planning`` decides what is held back
-where, ``synthesis`` makes the class, and ``rendering`` writes it down.
+``ordering`` are the protocols, as Bloom modules that can be used by hand, and ``settling`` tells them when a
+component has taken in what it was given.  ``planning`` and ``seal_planning`` decide what is held back where:
+``worlds`` proves that partitions stay apart, ``quiescence`` that components settle, ``transport`` that rows arrive
+as they are counted.  ``rendering`` writes the program, and ``synthesis`` makes the class of it.
 
-The result runs, and ``clew check`` checks it; ``clew blazes`` does not know that it is coordinated, and says of it
-what it would say of anybody's code that counts messages.
+The result runs, and ``clew check`` checks it.
 """
 
 from __future__ import annotations
 
+from clew.consistency.extraction.coordinated import ordered, sealed, system
 from clew.consistency.extraction.system import extract
 from clew.coordination.ordering import OrderedDelivery, SequencedDelivery, Sequencer
 from clew.coordination.planning import plan_for
 from clew.coordination.plans import Service
-from clew.coordination.sealing import IndependentSeals, OneByOne, ReadsOfAll, ReadsOfPartition, Sealer, VotedSeals
+from clew.coordination.sealing import (
+    Admission,
+    IndependentSeals,
+    OneByOne,
+    ReadsOfAll,
+    ReadsOfPartition,
+    Sealer,
+    VotedSeals,
+)
+from clew.coordination.settling import Settling, pending_changes
 from clew.coordination.synthesis import M, coordinated
 
 __all__ = [
+    "Admission",
     "IndependentSeals",
     "OneByOne",
     "OrderedDelivery",
@@ -28,8 +40,13 @@ __all__ = [
     "SequencedDelivery",
     "Sequencer",
     "Service",
+    "Settling",
     "VotedSeals",
+    "ordered",
+    "pending_changes",
+    "sealed",
     "synthesized",
+    "system",
 ]
 
 

@@ -28,12 +28,13 @@ class OrderedDelivery(Bloom):
     """``propose``: rows for the service, which finds them in ``proposed``.
 
     ``decided``: rows with their numbers, from 0 on, in any order and more than once.  ``released``: the rows in
-    order, one in a step.
+    order, one in a step, and none in a step in which ``wait`` has a row: a component has not settled.
     """
 
     propose = interface.input("stream", "content")
     proposed = interface.output("stream", "content")
     decided = interface.input("number", val=["stream", "content"])
+    wait = interface.input("why")
     released = interface.output("number", val=["stream", "content"])
 
     arrived = table("number", val=["stream", "content"])
@@ -52,11 +53,14 @@ class OrderedDelivery(Bloom):
         self.arrived <= (self.decided * self.turn).pairs(
             lambda d, t: (d.number, d.stream, d.content) if d.number >= t.number else None
         )
-        self.released <= (self.arrived * self.turn).lefts(number="number")
+        self.temp.stopped <= self.wait(lambda w: (1,)).rename("flag")
+        self.temp.open <= rows([(1,)]).rename("flag").notin(self.temp.stopped)
+        self.temp.first <= (self.arrived * self.turn).lefts(number="number")
+        self.temp.going <= (self.temp.first * self.temp.open).lefts()
+        self.released <= self.temp.going
 
     @bloom
     def go_on(self) -> None:
-        self.temp.going <= (self.arrived * self.turn).lefts(number="number")
         self.begun <+ self.temp.going(lambda g: (0,))
         self.last <+ self.temp.going.project("number")
         self.last <- (self.last * self.temp.going).lefts()

@@ -16,17 +16,6 @@ class Service(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Read:
-    """Another input of a component, which sees what the sealed one stores.
-
-    ``key``: its columns that name the partition, in the order of the key of the seal; none if it is about all.
-    """
-
-    interface: str
-    key: Columns = ()
-
-
-@dataclass(frozen=True)
 class Consumers:
     """The column of a table of the system that says where the rows of the sealed stream go."""
 
@@ -46,29 +35,68 @@ class Source:
 
 
 @dataclass(frozen=True)
-class SealPlan:
-    """Hold back what enters a component at an interface until its partition by ``key`` is complete.
+class SealedInput:
+    """An input of a component that is held back until its partition by ``key`` is complete.
 
-    ``component``: the name that the module is imported under; empty if the class is the component.
-    ``one_by_one``: rows replace what is stored, so they are applied one after the other.  ``independent``: every
-    partition has one producer.
+    ``source``: None if the class is the component, and punctuations are given to it.
     """
 
-    component: str
     interface: str
     key: Columns
-    reads: tuple[Read, ...] = ()
-    one_by_one: bool = False
-    independent: bool = False
     source: Source | None = None
 
 
 @dataclass(frozen=True)
+class Read:
+    """Another input of a component, which sees what the sealed ones store.
+
+    ``key``: its columns that name the partition, in the order of the key of the seal; none if it is about all.
+    ``group``: the number of the group of inputs that the partition is of.
+    """
+
+    interface: str
+    key: Columns = ()
+    group: int = 0
+
+
+@dataclass(frozen=True)
+class SealedComponent:
+    """A component, or the class (empty), and what is held back.
+
+    ``groups``: the sealed inputs; those of one group have their partitions in common, and a partition is let in
+    when it is complete at all of them.  ``one_by_one``: rows replace what is stored, so they are applied one after
+    the other.  ``watched``: the collections that show whether the component has settled; None if it always has.
+    """
+
+    component: str
+    groups: tuple[tuple[SealedInput, ...], ...]
+    reads: tuple[Read, ...] = ()
+    one_by_one: bool = False
+    watched: Columns | None = None
+
+    @property
+    def inputs(self) -> tuple[SealedInput, ...]:
+        return tuple(one for group in self.groups for one in group)
+
+
+@dataclass(frozen=True)
+class SealPlan:
+    """Hold back what enters components.  ``independent``: every partition has one producer."""
+
+    components: tuple[SealedComponent, ...]
+    independent: bool = False
+
+
+@dataclass(frozen=True)
 class Ordered:
-    """A component, or the class (empty), and those of its inputs that are ordered."""
+    """A component, or the class (empty), and those of its inputs that are ordered.
+
+    ``watched``: the collections that show whether it has settled; None if it always has.
+    """
 
     component: str
     interfaces: tuple[str, ...]
+    watched: Columns | None = None
 
 
 @dataclass(frozen=True)

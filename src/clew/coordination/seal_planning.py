@@ -1,0 +1,311 @@
+"""From the verdict of the analysis to seals: which inputs of which component are held back, and what waits for
+them.
+
+A seal is followed from where its stream enters the system to the first component for which order matters.  There
+``worlds`` has the last word: of the ways to hold back the other inputs (not at all, until the partition that they
+name is complete, or again for every partition), the first is taken under which partitions stay apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, permutations, product
+
+from clew.bloom.expressions import Join, Transform, collections_in
+from clew.bloom.module import Module, program_of
+from clew.bloom.program import BloomProgram, Op, Rule
+from clew.bloom.schema import Kind
+from clew.bloom.symbolic import Column
+from clew.consistency.blazes import Dataflow, Verdict, analyse
+from clew.consistency.blazes.annotations import Behaviour
+from clew.consistency.blazes.dataflow import Component, End, Stream
+from clew.consistency.blazes.remedies import Remedy, applied
+from clew.consistency.blazes.seals import Lineage
+from clew.coordination.plans import Columns, Consumers, Read, SealedComponent, SealedInput, SealPlan, Source
+from clew.coordination.quiescence import check_settling, left_for_later, settles_at_once
+from clew.coordination.text import component_of, input_of
+from clew.coordination.transport import check_transport
+from clew.coordination.worlds import Entry, Refusal, Tags, check_worlds
+from clew.errors import UsageError
+
+#: By the name of an attribute at the source of a stream: its name here.
+_Names = Mapping[str, str]
+#: So many ways to hold back the inputs of a component are tried.
+_MOST_TRIALS = 2000
+
+
+def seal_plan(cls: type[Module], dataflow: Dataflow, *, independent: bool = False) -> SealPlan:
+    """How to hold back the streams that are sealed, or those that the cheapest seals are recommended for."""
+    sealed = _with_seals(cls, dataflow)
+    by_component: dict[str, list[SealedInput]] = {}
+    for stream in sealed.sources:
+        for key in stream.seals:
+            component, one = _followed(cls, sealed, stream, tuple(sorted(key)))
+            by_component.setdefault(component.name, []).append(one)
+    _refuse_others(cls, sealed, set(by_component))
+    components = {c.name: c for c in sealed.components}
+    parts = [seal_component(cls, components[name], inputs) for name, inputs in by_component.items()]
+    return SealPlan(tuple(parts), independent)
+
+
+def refuse_what_needs_nothing(cls: type[Module], verdict: Verdict) -> None:
+    if not verdict.worst.bad:
+        raise UsageError(
+            f"{cls.__name__} needs no coordination", remedy="run it as it is; clew blazes shows why this is so"
+        )
+
+
+def imported_as(cls: type[Module], component: Component) -> str:
+    """A class that imports nothing is a component of its own name."""
+    return "" if component.name == cls.__name__ else component.name
+
+
+# -- which seals -------------------------------------------------------------------------------------------------
+
+
+def _with_seals(cls: type[Module], dataflow: Dataflow) -> Dataflow:
+    """The dataflow with sealed streams, after which nothing is wrong."""
+    declared = [s for s in dataflow.sources if s.seals]
+    if not declared:
+        dataflow = applied(dataflow, _cheapest_seals(cls, analyse(dataflow)))
+        declared = [s for s in dataflow.sources if s.seals]
+    twice = next((s for s in declared if len(s.seals) > 1), None)
+    if twice is not None:
+        raise UsageError(
+            f"{cls.__name__}: more than one key is declared for {twice.name}",
+            remedy="synthesize the coordination for one of them at a time",
+        )
+    worst = analyse(dataflow).worst
+    if worst.bad:
+        seals = " and ".join(f"{s.name} sealed on {','.join(sorted(s.seals[0]))}" for s in declared)
+        raise UsageError(
+            f"{cls.__name__}: with {seals} there is still {worst}",
+            remedy="seal another stream or key, or use an order: --synthesize order",
+        )
+    return dataflow
+
+
+def _cheapest_seals(cls: type[Module], verdict: Verdict) -> Remedy:
+    refuse_what_needs_nothing(cls, verdict)
+    worst = max(verdict.sinks, key=lambda sink: sink.label.severity)
+    found = next((r for r in worst.remedies if r.seals and not r.supposed), None)
+    if found is None:
+        raise UsageError(
+            f"{cls.__name__}: no seal helps {worst.stream.name}", remedy="use an order: --synthesize order"
+        )
+    return found
+
+
+# -- where they arrive -------------------------------------------------------------------------------------------
+
+
+def _followed(
+    cls: type[Module], dataflow: Dataflow, stream: Stream, key: Columns
+) -> tuple[Component, SealedInput]:
+    """The first component on the way of the stream for which order matters, and its input."""
+    components = {c.name: c for c in dataflow.components}
+    pending: list[tuple[End, dict[str, str]]] = [(_target(stream), {a: a for a in key})]
+    seen: list[End] = []
+    while pending:
+        end, names = pending.pop(0)
+        if end in seen:
+            continue
+        seen.append(end)
+        component = components[end.component]
+        if any(p.annotation.behaviour.ordered for p in component.paths):
+            source = None
+            if imported_as(cls, component):
+                input_of(cls, stream.name)
+                check_transport(program_of(cls), stream.name, f"{component.name}.{end.interface}")
+                source = Source(stream.name, key, _consumers(program_of(cls), stream.name))
+            return component, SealedInput(end.interface, tuple(names[attribute] for attribute in key), source)
+        for path in component.paths:
+            behind = _behind(names, path.lineage) if path.source == end.interface else None
+            out = End(component.name, path.target)
+            if behind is not None:
+                pending += [(_target(s), behind) for s in dataflow.streams if s.source == out and s.target]
+    raise UsageError(
+        f"{cls.__name__}: the key of {stream.name} is lost before it comes to a component for which order matters",
+        remedy="seal another stream, or use an order: --synthesize order",
+    )
+
+
+def _target(stream: Stream) -> End:
+    assert stream.target is not None
+    return stream.target
+
+
+def _behind(names: _Names, lineage: Lineage) -> dict[str, str] | None:
+    """The names of the key behind a path; None if it is lost there."""
+    found = {}
+    for attribute, name in names.items():
+        renamed = [d.target for d in lineage.dependencies if d.source == {name} and len(d.target) == 1]
+        if renamed:
+            found[attribute] = sorted(renamed[0])[0]
+        elif lineage.by_name and name not in lineage.defined:
+            found[attribute] = name
+        else:
+            return None
+    return found
+
+
+def _refuse_others(cls: type[Module], dataflow: Dataflow, held: set[str]) -> None:
+    """What a component lets out is not sealed any more, so that none behind it may depend on the order of it."""
+    for component in dataflow.components:
+        if component.name not in held and any(p.annotation.behaviour.ordered for p in component.paths):
+            raise UsageError(
+                f"{cls.__name__}: order matters for {component.name}, too, and nothing is held back there",
+                remedy=f"seal what goes to {component.name}, or use an order: --synthesize order",
+            )
+
+
+# -- how the others wait -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Trial:
+    groups: tuple[tuple[SealedInput, ...], ...]
+    reads: tuple[Read, ...]
+
+
+def seal_component(cls: type[Module], component: Component, inputs: Sequence[SealedInput]) -> SealedComponent:
+    """How to hold back inputs of a component; refuse one in which partitions do not stay apart."""
+    name = imported_as(cls, component)
+    module = component_of(cls, name)
+    program = program_of(module)
+    ends = {path.source for path in component.paths}  # what streams lead to, be it an interface or not
+    written = [c.name for c in program.collections if c.name.replace(".", "_") in ends]
+    refusals: list[tuple[_Trial, Refusal]] = []
+    for trial in islice(_trials(component, module, inputs), _MOST_TRIALS):
+        try:
+            apart = check_worlds(program, _entries(module, trial), written)
+        except Refusal as refusal:
+            refusals.append((trial, refusal))
+            continue
+        rules = [rule for rule in program.rules if rule.target in apart]
+        check_settling(module.__name__, program, rules)
+        one_by_one = _replaces(program, component, inputs)
+        at_once = settles_at_once(program, rules) and not one_by_one
+        watched = None if at_once else left_for_later(rules)
+        return SealedComponent(name, trial.groups, trial.reads, one_by_one, watched)
+    raise _refused(module, inputs, *max(refusals, key=lambda r: _likelihood(module, r[0])))
+
+
+def _trials(component: Component, module: type[Module], inputs: Sequence[SealedInput]) -> Iterator[_Trial]:
+    """Ways to hold back inputs, those that wait the least first."""
+    sensitive = {p.source for p in component.paths if p.annotation.behaviour.ordered}
+    sealed = {one.interface for one in inputs}
+    others = [c.name for c in program_of(module).collections if c.kind is Kind.INPUT and c.name not in sealed]
+    for groups in _groupings(inputs):
+        ways = [list(_ways(module, name, groups, free=name not in sensitive)) for name in others]
+        for chosen in product(*ways):
+            yield _Trial(groups, tuple(read for read in chosen if read is not None))
+
+
+def _likelihood(module: type[Module], trial: _Trial) -> tuple[int, int]:
+    """Return how likely it is that a trial is what the user has in mind: keys are known by their names."""
+    likely = 0
+    for read in trial.reads:
+        columns = set(input_of(module, read.interface).schema.columns)
+        named = [one.key for group in trial.groups for one in group if set(one.key) <= columns]
+        likely += read.key in named if named else not read.key
+    return len(trial.reads), likely
+
+
+def _groupings(inputs: Sequence[SealedInput]) -> Iterator[tuple[tuple[SealedInput, ...], ...]]:
+    """Each on its own; then all with their partitions in common, the columns of their keys in any order."""
+    yield tuple((one,) for one in inputs)
+    if len(inputs) > 1 and len({len(one.key) for one in inputs}) == 1:
+        first = inputs[0]
+        for keys in product(*(permutations(one.key) for one in inputs[1:])):
+            rest = [SealedInput(o.interface, key, o.source) for o, key in zip(inputs[1:], keys, strict=True)]
+            if all(o.source is None or o.key == r.key for o, r in zip(inputs[1:], rest, strict=True)):
+                yield ((first, *rest),)
+
+
+def _ways(
+    module: type[Module], name: str, groups: Sequence[Sequence[SealedInput]], *, free: bool
+) -> Iterator[Read | None]:
+    """What may be done with another input; ``free``: order does not matter for it, so maybe it need not wait."""
+    if free:
+        yield None
+    columns = input_of(module, name).schema.columns
+    for number, group in enumerate(groups):
+        named = [one.key for one in group if set(one.key) <= set(columns)]
+        unnamed = permutations(columns, len(group[0].key))
+        for key in dict.fromkeys([*named, *unnamed]):
+            yield Read(name, key, number)
+    yield Read(name)
+
+
+def _entries(module: type[Module], trial: _Trial) -> dict[str, Entry]:
+    found: dict[str, Entry] = {}
+    for number, group in enumerate(trial.groups):
+        for one in group:
+            columns = input_of(module, one.interface).schema.columns
+            tags = {columns.index(c): frozenset({(f"group {number}", k)}) for k, c in enumerate(one.key)}
+            home: Tags = frozenset((f"group {number}", k) for k in range(len(one.key)))
+            found[one.interface] = Entry(tags, home, home)
+    for read in trial.reads:
+        schema = input_of(module, read.interface).schema
+        own: Tags = frozenset((read.interface, k) for k in range(len(schema.keys)))
+        by_column = {k: frozenset({(read.interface, k)}) for k in range(len(schema.keys))}
+        home = own
+        for k, column in enumerate(read.key):
+            tag = (f"group {read.group}", k)
+            at = schema.index(column)
+            by_column[at] = by_column.get(at, frozenset()) | {tag}
+            home |= {tag}
+        found[read.interface] = Entry(by_column, home, own, repeated=not read.key)
+    return found
+
+
+def _replaces(program: BloomProgram, component: Component, inputs: Sequence[SealedInput]) -> bool:
+    """Whether rows of a partition can replace each other in what is stored."""
+    sealed = {one.interface for one in inputs}
+    writes = any(p.source in sealed and p.annotation.behaviour is Behaviour.OW for p in component.paths)
+    reached = set(sealed)
+    while more := {r.target for r in program.rules if reached & set(collections_in(r.expr))} - reached:
+        reached |= more
+    tables = [c for c in program.collections if c.kind is Kind.TABLE and c.name in reached]
+    deleted = {r.target for r in program.rules if r.op is Op.DELETE}
+    return writes and any(t.schema.values or t.name in deleted for t in tables)
+
+
+def _refused(module: type[Module], inputs: Sequence[SealedInput], trial: _Trial, refusal: Refusal) -> UsageError:
+    key = ", ".join(inputs[0].key)
+    unnamed = next((read.interface for read in trial.reads if not read.key), None)
+    reason, remedy = refusal.reason, "seal another stream or key, or use an order: --synthesize order"
+    if refusal.absence and unnamed is not None:
+        reason = f"'{unnamed}' does not say which partition it is about, and {refusal.rule}"
+        reason += " looks at what is absent"
+        remedy = f"give '{unnamed}' the columns {key}, or use an order: --synthesize order"
+    return UsageError(f"{module.__name__}: {reason}", position=refusal.rule.position, remedy=remedy)
+
+
+# -- where it goes -----------------------------------------------------------------------------------------------
+
+
+def _consumers(program: BloomProgram, stream: str) -> Consumers | None:
+    """The table that says where rows of the stream are sent, if rules do so in one way only."""
+    found = [c for rule in program.rules if rule.op is Op.SEND and (c := _destination(program, rule, stream))]
+    return found[0] if len(set(found)) == 1 else None
+
+
+def _destination(program: BloomProgram, rule: Rule, stream: str) -> Consumers | None:
+    if not isinstance(rule.expr, Transform) or not isinstance(rule.expr.source, Join):
+        return None
+    sources = [getattr(source, "collection", "") for source in rule.expr.source.sources]
+    schema = program.by_name[rule.target].schema
+    paths = rule.expr.function.paths or ()
+    if stream not in sources or schema.location is None or len(paths) != 1 or len(paths[0].rows) != 1:
+        return None
+    row = paths[0].rows[0]
+    address = row[schema.index(schema.location)] if isinstance(row, tuple) else None
+    if not isinstance(address, Column) or len(sources) != len(rule.expr.function.parts):
+        return None
+    table = program.by_name.get(sources[address.part])
+    if table is None or table.kind is not Kind.TABLE:
+        return None
+    return Consumers(table.name, table.schema.columns[address.index])
