@@ -29,6 +29,13 @@ def test_a_time_limit_while_nodes_are_being_found_gives_an_incomplete_verdict() 
     )
 
 
+def test_the_command_says_that_the_nodes_are_not_known(tmp_path: Path) -> None:
+    (tmp_path / "p.ded").write_text(ENDLESS)
+    done = clew("check", "p.ded", "--eot", "5", "--time-limit", "0.3", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "nodes not known yet" in done.stdout and "nodes ." not in done.stdout and "nodes \n" not in done.stdout
+
+
 def test_the_command_still_writes_its_json(tmp_path: Path) -> None:
     (tmp_path / "p.ded").write_text(ENDLESS)
     done = clew("check", "p.ded", "--eot", "5", "--time-limit", "0.3", "--json", "-", cwd=tmp_path)

@@ -6,7 +6,23 @@ exit code.  A ``Notice`` is the milder form: the program is accepted, but the us
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+
+#: What the names of files end in that may be quoted in messages.
+_PROGRAMS = (".ded", ".py", ".yaml", ".yml", ".json")
+
+
+def may_be_quoted(file: str, endings: str | tuple[str, ...] = _PROGRAMS) -> bool:
+    """Whether a file calls itself a program, wherever links lead: messages tell nothing of what is in others.
+
+    Documents and programs can name any file, and messages go into logs that others read.
+    """
+    try:
+        real = os.path.realpath(file)
+    except ValueError:
+        return False
+    return real.endswith(endings) or not os.path.isfile(real)  # noqa: PTH113  # unlike Path.is_file, never raises
 
 
 @dataclass(frozen=True, order=True)

@@ -7,6 +7,7 @@ A document may have been edited, cut off or made by something else, so nothing i
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from clew.errors import Position, UsageError
+from clew.errors import Position, UsageError, may_be_quoted
 from clew.program.ir import LARGEST_NUMBER
 
 #: Thousands of counterexamples take a few megabytes; what is larger is a mistake and is not read into memory.
@@ -144,6 +145,8 @@ def read_document(path: str | Path) -> Item:
     except RecursionError:
         raise UsageError(f"{path}: lists and objects are nested too deeply", remedy=_remedy()) from None
     document = Item(str(path), "", value, _remedy(value.get("format") if isinstance(value, dict) else None))
+    if not may_be_quoted(str(path), ".json") and (not isinstance(value, _Object) or value.twice is not None):
+        raise document.problem("is no document of Clew, and its name does not end in .json")
     document.mapping()
     return document
 
@@ -156,6 +159,23 @@ def format_of(document: Item) -> str:
             remedy=f"give a file that {_any_writer()} wrote",
         )
     return document.member("format").text("the name of a format")
+
+
+def is_below_here(file: str) -> bool:
+    """Whether a file lies below the working directory, wherever links lead."""
+    try:
+        real, here = os.path.realpath(file), os.path.realpath(".")
+        return os.path.commonpath([real, here]) == here
+    except ValueError:  # a NUL in the name, or another drive
+        return False
+
+
+def refuse_elsewhere(document: str, file: str, remedy: str) -> None:
+    """A document does not choose what is read or executed: what it names must lie below the working directory."""
+    if not is_below_here(file):
+        raise UsageError(
+            f"{document}: names {quoted(file)}, which is not below the working directory", remedy=remedy
+        )
 
 
 def json_line(value: object) -> str:

@@ -129,7 +129,7 @@ def test_tuples_and_none_survive_the_document(tmp_path: Path) -> None:
     assert json.loads(document.read_text())["counterexamples"][0]["violated"] == [
         {"relation": "pre", "row": [[1, [None, "x"]]]}
     ]
-    again = command("replay", str(document))
+    again = command("replay", str(document), cwd=tmp_path)
     assert again.stdout.splitlines()[2] == "  still fails: pre((1, (None, 'x')))"
 
 

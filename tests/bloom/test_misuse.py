@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clew.bloom import Bloom, agg, bloom, channel, interface, periodic, rows, scratch, table
+from clew.bloom import Bloom, agg, bloom, channel, imported, interface, periodic, rows, scratch, table
 from clew.bloom.module import program_of
 from clew.errors import ProgramError
 
@@ -401,4 +401,15 @@ def test_a_class_that_needs_arguments() -> None:
 def test_names_that_every_class_has(name: str, value: Any) -> None:
     with pytest.raises(ProgramError, match=f"Taken uses the name '{name}', which every Bloom class has") as caught:
         type("Taken", (Bloom,), {name: value})
+    assert caught.value.position is not None and caught.value.position.file == __file__
+
+
+@pytest.mark.parametrize(
+    ("given", "called"), [(table("a"), "a collection"), (int, "the class int"), ("kvs", "a str")]
+)
+def test_what_is_imported_is_a_module(given: Any, called: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        imported(given)
+    assert caught.value.message.endswith(f"imported(...) is given {called}, which is no module")
+    assert caught.value.remedy == "give a class with rules, as in kvs = imported(BasicKVS)"
     assert caught.value.position is not None and caught.value.position.file == __file__

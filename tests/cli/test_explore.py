@@ -145,7 +145,7 @@ def test_losses(register: str) -> None:
 
 def test_a_violation_with_its_schedule_and_recording(register: str, tmp_path: Path) -> None:
     recording = str(tmp_path / "rec.json")
-    done = clew("explore", f"{register}:wrong", "-o", recording)
+    done = clew("explore", f"{register}:wrong", "-o", recording, cwd=tmp_path)
     assert done.returncode == 1
     text, _, figures = done.stdout.partition("  explored: ")
     assert text == (
@@ -162,7 +162,7 @@ def test_a_violation_with_its_schedule_and_recording(register: str, tmp_path: Pa
         f"  minimize: clew minimize {recording} -o min.json\n"
     )
     assert figures.endswith("  bounds: at most 2 timers a node, no losses, no duplicates\n")
-    again = clew("replay", recording)
+    again = clew("replay", recording, cwd=tmp_path)
     assert again.returncode == 1
     assert "STILL FAILS: newest at register, after 4 deliveries." in again.stdout
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from command import ROOT, clew
+from scenario_files import CRASH, scenario_file
 
 CERTIFIED = "examples/redun-deliv.ded"
 BROKEN = "examples/kafka.ded"
@@ -102,3 +103,23 @@ def test_a_name_that_is_no_utf8_is_printed_for_the_shell(tmp_path: Path) -> None
     done = clew("check", os.fsdecode(program))
     assert done.returncode == 1, done.stderr
     assert "\\0377.ded')\" --nodes" in done.stdout
+
+
+NAME = "x\x1b[31mred\ny"
+
+
+def test_names_of_written_files_stand_in_one_line_and_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    shown = r"x\x1b[31mred\ny"
+    scenario_file(tmp_path, CRASH)
+    fuzzed = clew("fuzz", "s.py", "-o", f"{NAME}.json", cwd=tmp_path)
+    assert f"  recorded in {shown}.json\n" in fuzzed.stdout
+    again = clew("replay", f"{NAME}.json", cwd=tmp_path)
+    assert again.returncode == 1, again.stderr
+    done = clew("minimize", f"{NAME}.json", "-o", f"{NAME}2.json", "--report", f"{NAME}.html", cwd=tmp_path)
+    assert f"  recorded in {shown}2.json\n" in done.stdout
+    assert done.stderr == f"the report is in {shown}.html\n"
+    for line in (fuzzed.stdout + done.stdout).splitlines():
+        if "replay:   clew " in line:
+            words = f"printf '%s|' {line.partition('clew replay ')[2]}"
+            read = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=True).stdout
+            assert read.split("|")[0] in (f"{NAME}.json", f"{NAME}2.json")

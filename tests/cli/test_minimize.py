@@ -275,7 +275,7 @@ BAD = [
     Bad(
         "other format", "rec.json: is no recording, but a 'clew-verdict'", old="clew-recording", new="clew-verdict"
     ),
-    Bad("other version", "version: this clew reads version 2, found 3", old='"version": 2', new='"version": 3'),
+    Bad("other version", "version: this clew reads version 3, found 4", old='"version": 3', new='"version": 4'),
     Bad("no such node", "expected the name of a node", old='"start": "a"', new='"start": "z"'),
     Bad("no such message", "the scenario knows no message type 'Join2'", old="$Join", new="$Join2"),
     Bad("another violation", "does not end in the recorded violation", old="alone at a", new="alone at b"),
@@ -317,8 +317,8 @@ def test_a_recording_of_other_code(folder: Path) -> None:
     done = clew("minimize", "rec.json", cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: rec.json is of other code: s.py or a module that it uses has changed\n"
-        "  remedy: record again: clew fuzz; or see what the changed code does: clew replay --changed-code\n"
+        "error: this is a recording of other code: s.py has changed since, or a module that it uses\n"
+        "  remedy: record again; or, to see whether the change helped, replay with --changed-code\n"
     )
 
 

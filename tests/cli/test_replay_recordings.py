@@ -166,7 +166,7 @@ def test_a_recording_of_other_code(tmp_path: Path) -> None:
     done = changed(tmp_path, "counts to 2", "has counted to 2")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: this is a recording of other code: s.py has changed since\n"
+        "error: this is a recording of other code: s.py has changed since, or a module that it uses\n"
         "  remedy: record again; or, to see whether the change helped, replay with --changed-code\n"
     )
 
@@ -290,11 +290,11 @@ def test_a_truncated_recording(tmp_path: Path) -> None:
     (tmp_path / "rec.json").write_text(text[: len(text) // 2], encoding="utf-8")
     done = clew("replay", "rec.json", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("rec.json:13:") and "error: not JSON: " in done.stderr
+    assert done.stderr.startswith("rec.json:14:") and "error: not JSON: " in done.stderr
 
 
 def test_flags_of_recordings_are_not_for_verdicts(tmp_path: Path) -> None:
     (tmp_path / "v.json").write_text('{"format": "clew verdict"}', encoding="utf-8")
     done = clew("replay", "v.json", "--step", cwd=tmp_path)
     assert done.returncode == 2
-    assert "is a verdict, and --step and --changed-code are for recordings" in done.stderr
+    assert "is a verdict, and --scenario, --step and --changed-code are for recordings" in done.stderr

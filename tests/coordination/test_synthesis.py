@@ -293,7 +293,9 @@ def test_the_command_writes_a_module_beside_the_original(tmp_path: Path) -> None
     assert "\nfrom ad_report import Campaign, CampaignAds\n" in text
     assert max(map(len, text.splitlines())) <= 115
     read = clew("calm", "sealed.py:SealedCampaign", cwd=tmp_path)
-    assert read.stdout.splitlines()[0] == "CONSISTENT: SealedCampaign (43 collections, 45 rules, 4 outputs)"
+    assert read.stdout.splitlines()[0] == (
+        "DEPENDS ON THE SEQUENCE OF STEPS: SealedCampaign (43 collections, 45 rules, 4 outputs)"
+    )
     printed = clew("blazes", "ad_report.py:CampaignAds", "--synthesize", "seal", cwd=tmp_path, PYTHONHASHSEED="7")
     assert printed.stdout == text
 

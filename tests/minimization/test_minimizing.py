@@ -169,5 +169,5 @@ def test_what_is_asked_for_is_looked_at() -> None:
         minimize(found.recording, found.scenario, budget=0)
     with pytest.raises(UsageError, match="ends in no violation"):
         minimize(replace(found.recording, broken=None, identity=None), found.scenario)
-    with pytest.raises(UsageError, match="the recording is of other code"):
+    with pytest.raises(UsageError, match="this is a recording of other code"):
         minimize(replace(found.recording, code="0" * 64), found.scenario)

@@ -22,6 +22,12 @@ from clew.simulation.steps import Act
 from scenario_files import CRASH, TOKENS, scenario_file
 
 
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document only names what is below the working directory."""
+    monkeypatch.chdir(tmp_path)
+
+
 def written(recording: Recording, folder: Path) -> str:
     file = folder / "rec.json"
     file.write_text(write_recording(recording), encoding="utf-8")
@@ -55,10 +61,11 @@ def test_the_document(tmp_path: Path) -> None:
     assert write_recording(replace(recording, file="s.py")) == (
         "{\n"
         '  "format": "clew-recording",\n'
-        '  "version": 2,\n'
+        '  "version": 3,\n'
         '  "scenario": "s.py",\n'
         '  "name": "scenario",\n'
         f'  "code": "{load_scenario(file).code}",\n'
+        '  "files": ["s.py"],\n'
         '  "seed": 0,\n'
         '  "network": "fifo",\n'
         '  "violation": {"invariant": "no uncaught exception", '
@@ -134,8 +141,8 @@ SEND, TIMER, DELIVER, PARTITION, CODE = 5, 6, 7, 8, 9
 EDITS = [
     Edit(("format",), "clew verdict", "is no recording, but a 'clew verdict'"),
     Edit(("format",), GONE, "does not say what it is: the field 'format' is missing"),
-    Edit(("version",), 1, "version: this clew reads version 2, found 1"),
-    Edit(("version",), 3, "version: this clew reads version 2, found 3"),
+    Edit(("version",), 2, "version: this clew reads version 3, found 2"),
+    Edit(("version",), 4, "version: this clew reads version 3, found 4"),
     Edit(("version",), "1", "version: expected an integer from 1"),
     Edit(("version",), GONE, "the field 'version' is missing"),
     Edit(("extra",), 1, "'extra' is no field here"),
@@ -144,6 +151,15 @@ EDITS = [
     Edit(("name",), "other", "defines no scenario 'other'"),
     Edit(("code",), "abc", "code: expected 64 hexadecimal digits, found the string 'abc'"),
     Edit(("code",), None, "code: expected 64 hexadecimal digits, found null"),
+    Edit(("code",), "0" * 64, "this is a recording of other code: "),
+    Edit(("files",), "s.py", "files: expected a list, found the string 's.py'"),
+    Edit(("files",), [], "files: expected the file of the scenario and others, each once, found a list of 0"),
+    Edit(("files",), ["s.py", "s.py"], "files: expected the file of the scenario and others, each once"),
+    Edit(("files",), ["s.py", "gone.py"], "this is a recording of other code: "),
+    Edit(("files",), ["s.py", "../s.py"], "files[1]: expected the name of a Python file below the folder"),
+    Edit(("files",), ["s.py", "/etc/x.py"], "files[1]: expected the name of a Python file below the folder"),
+    Edit(("files",), ["s.py", "passwd"], "files[1]: expected the name of a Python file below the folder"),
+    Edit(("files",), ["s.py", 1], "files[1]: expected the name of a file, found 1"),
     Edit(("seed",), -1, "seed: expected an integer from 0"),
     Edit(("seed",), LARGEST_SEED + 1, "seed: expected an integer from 0"),
     Edit(("seed",), True, "seed: expected an integer from 0"),
@@ -246,7 +262,7 @@ def test_bad_documents(edit: Edit, tmp_path: Path) -> None:
     if edit.path == ("version",) and isinstance(edit.value, int):
         # What an earlier version recorded is not what this one would: nothing but recording again helps.
         assert caught.value.remedy == (
-            "record again with this one" if edit.value == 1 else "upgrade clew, or record again with this one"
+            "record again with this one" if edit.value == 2 else "upgrade clew, or record again with this one"
         )
     if "scenario" not in edit.says:
         assert "clew fuzz ... -o FILE" in caught.value.remedy or "record again" in caught.value.remedy

@@ -18,6 +18,13 @@ from clew.simulation.replaying import Outcome, Replayed, replay
 from clew.simulation.suspects import suspects
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
 
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document only names what is below the working directory."""
+    monkeypatch.chdir(tmp_path)
+
+
 #: A node that gets two messages and answers the second.
 PAIR = """\
 from clew.simulation import *

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from clew.bloom.capture import current, user_position
+from clew.bloom.capture import current, mistake, user_position
 from clew.bloom.collection_handles import CollectionHandle
 from clew.bloom.lattice_handles import LatticeHandle
 from clew.bloom.lattices import LATTICES
@@ -147,7 +147,20 @@ class Imported:
 
 
 def imported(module: type[Module]) -> Any:
+    from clew.bloom.module import Module  # which is made of declarations
+
+    if not isinstance(module, type) or not issubclass(module, Module):
+        raise mistake(
+            f"imported(...) is given {_called(module)}, which is no module",
+            "give a class with rules, as in kvs = imported(BasicKVS)",
+        )
     return Imported(module)
+
+
+def _called(value: object) -> str:
+    if isinstance(value, Declaration):
+        return "a collection"
+    return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
 class Block:

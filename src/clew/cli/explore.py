@@ -16,7 +16,7 @@ from clew.cli.streams import harmless, say
 from clew.exploration import DEFAULT_TIMERS, Answer, Exploration, Found, explore
 from clew.report.plural import counted
 from clew.simulation.events import Wait
-from clew.simulation.loading import load_scenario
+from clew.simulation.loading import Loaded, load_scenario
 from clew.simulation.recording import recorded, write_recording
 from clew.simulation.steps import describe
 
@@ -90,13 +90,13 @@ def explore_command(
             time_limit=time_limit,
             progress=progress,
         )
-    say(harmless("".join(f"{line}\n" for line in _lines(explored, output))))
+    say(harmless("".join(f"{line}\n" for line in _lines(explored, loaded, output))))
     if explored.found and output is not None:
         write_file(output, write_recording(recorded(loaded, seed, explored.found[0].steps)))
     sys.exit(_EXIT_CODES[explored.answer])
 
 
-def _lines(explored: Exploration, output: str | None) -> Iterator[str]:
+def _lines(explored: Exploration, loaded: Loaded, output: str | None) -> Iterator[str]:
     if explored.answer is Answer.ALL_EXPLORED:
         yield "NO VIOLATION: all schedules within the bounds are explored."
     elif explored.answer is Answer.INCOMPLETE:
@@ -104,7 +104,7 @@ def _lines(explored: Exploration, output: str | None) -> Iterator[str]:
     for found in explored.found:
         yield from _violation(found)
     if explored.found:
-        yield from what_next(output)
+        yield from what_next(output, f"{loaded.file}:{loaded.name}")
     yield from _explored(explored)
 
 

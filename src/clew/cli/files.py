@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clew.cli.streams import harmless
 from clew.errors import OutputError, UsageError
 from clew.whole_files import refuse_unwritable_path, write_whole
 
@@ -30,8 +31,14 @@ def write_file(file: str, content: str | bytes) -> None:
         write_whole(file, content)
     except OSError as error:
         raise OutputError(
-            f"{file} cannot be written ({error.strerror})", remedy="give another path; the answer stands"
+            f"{in_one_line(file)} cannot be written ({error.strerror})",
+            remedy="give another path; the answer stands",
         ) from None
+
+
+def in_one_line(name: str) -> str:
+    """Return the name of a file for a sentence: in one line, and nothing that a terminal would obey."""
+    return harmless(name, breaks="")
 
 
 def _refusal(file: str, error: OSError | ValueError, remedy: str) -> UsageError:

@@ -95,7 +95,9 @@ def _report_death(loaded: Loaded, death: Death, output: str | None) -> NoReturn:
         write_file(output, write_recording(recording))
     lines = [f"VIOLATION: {how}, in the run with seed {death.seed}."]
     lines += (f"    {number:3}. {describe(step)}" for number, step in last_steps(recording.steps))
-    say(harmless("".join(f"{line}\n" for line in [*lines, *what_next(output, minimize=False)])))
+    say(
+        harmless("".join(f"{line}\n" for line in [*lines, *what_next(output, recording.scenario, minimize=False)]))
+    )
     sys.exit(exit_codes.VIOLATED)
 
 
@@ -126,7 +128,7 @@ def _lines(fuzzed: Fuzzed, seed: int, at_least: int, output: str | None) -> Iter
         what = violation_text(recording.broken, recording.deliveries)
         yield f"VIOLATION: {what}, in the run with seed {seed + run}."
         yield from violation_details(recording.broken, fuzzed.trace, fuzzed.also)
-        yield from what_next(output)
+        yield from what_next(output, recording.scenario)
     elif fuzzed.incomplete is not None:
         yield f"INCOMPLETE: {fuzzed.incomplete}; no violation so far."
     else:

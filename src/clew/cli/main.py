@@ -33,7 +33,7 @@ COMMANDS = {
     "fuzz": "Search for a violation in random executions.",
     "minimize": "Search for a small execution that ends in the same violation.",
     "explore": "Execute every schedule of a scenario, each class of equivalent ones once.",
-    "calm": "Find the outputs that depend on the order in which messages arrive.",
+    "calm": "Find the outputs that depend on the order in which things happen.",
     "blazes": "Tell what the order of messages can do to a dataflow, and what to do about it.",
 }
 

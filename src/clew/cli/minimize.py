@@ -12,15 +12,15 @@ import click
 
 from clew.cli import exit_codes
 from clew.cli.explaining import ascii_only
-from clew.cli.files import refuse_no_file, write_file
+from clew.cli.files import in_one_line, refuse_no_file, write_file
 from clew.cli.progress import progress_display
+from clew.cli.recordings import SCENARIO_HELP, one_scenario, recording_words
 from clew.cli.state import current_state
 from clew.cli.streams import say, warn, wrote
 from clew.errors import UsageError
 from clew.minimization.minimizing import Minimized, minimize
 from clew.minimization.pipeline import Progress, Stage
 from clew.minimization.trial import Size
-from clew.report.commands import file_words
 from clew.simulation.recording import write_recording
 
 _DEFAULT_BUDGET = "120s"
@@ -41,7 +41,8 @@ class _Duration(click.ParamType[float]):
 
 @click.command("minimize")
 @click.argument("recording", metavar="REC.json")
-@click.argument("scenario", required=False, metavar="[SCENARIO.py[:NAME]]")
+@click.argument("file", required=False, metavar="[SCENARIO.py[:NAME]]")
+@click.option("--scenario", metavar="SCENARIO.py[:NAME]", help=SCENARIO_HELP)
 @click.option(
     "--budget",
     type=_Duration(),
@@ -57,6 +58,7 @@ class _Duration(click.ParamType[float]):
 @click.option("--report", "report_file", metavar="FILE", help="Write a page that shows it (HTML).")
 def minimize_command(
     recording: str,
+    file: str | None,
     scenario: str | None,
     budget: float,
     workers: int,
@@ -72,6 +74,9 @@ def minimize_command(
     with the best so far, and so does a mistake in the scenario that only shows in a schedule that is tried.
     Without a stop on the way, the result is the same every time, whatever --workers is.
 
+    The scenario is the one that was recorded, if it lies below the working directory, or the one that is named
+    here.  Code that has changed since is not executed.
+
     Exit code: 0 searched to the end, 2 bad recording, scenario or usage, 3 stopped before the end.
     """
     refuse_no_file("-o", output, "min.json")
@@ -83,8 +88,9 @@ def minimize_command(
             remedy="let the code raise an exception instead of ending the process",
         )
     started = time.monotonic()
+    named = next(iter(one_scenario([file] if file else [], scenario)), None)
     with _progress() as progress:
-        found = minimize(recording, scenario, budget=budget, workers=workers, shrink=shrink, progress=progress)
+        found = minimize(recording, named, budget=budget, workers=workers, shrink=shrink, progress=progress)
     for notice in found.notices:
         warn(str(notice))
     if output is not None:  # before anything is shown: nothing that happens there loses it
@@ -130,8 +136,8 @@ def _lines(found: Minimized, output: str | None, brief: bool) -> Iterator[str]:
     if output is None:
         yield "  not recorded: to keep it, run the same command with -o min.json"
     else:
-        yield f"  recorded in {output}"
-        yield f"  replay:   clew replay {file_words([output])} --step"
+        yield f"  recorded in {in_one_line(output)}"
+        yield f"  replay:   clew replay {recording_words(output, found.recording.scenario)} --step"
 
 
 def stage_table(stages: Sequence[Stage]) -> Iterator[str]:
@@ -148,7 +154,7 @@ def _write_report(found: Minimized, output: str | None, file: str) -> None:
     page = run_page(
         found.recording.scenario or "a scenario made in Python",
         found.execution,
-        replay=f"clew replay {file_words([output])}" if output else "",
+        replay=f"clew replay {recording_words(output, found.recording.scenario)}" if output else "",
         stages=found.stages,
         facts=[("seed", str(found.recording.seed))],
         cautions=[f"The search was stopped: {found.stopped}."] if found.stopped else [],

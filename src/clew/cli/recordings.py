@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn
 
 from clew.cli import exit_codes
+from clew.cli.files import in_one_line
 from clew.cli.state import Death, current_state
 from clew.cli.streams import harmless, say
 from clew.errors import UsageError
-from clew.json_file import Item
+from clew.json_file import Item, is_below_here
 from clew.report.commands import file_words
 from clew.report.plural import counted
 from clew.report.simulated_values import abbreviated, difference, nearby, value_text
 from clew.simulation.execution import Moment
+from clew.simulation.loading import split_name
 from clew.simulation.replaying import NondeterminismError, Outcome, Replayed, replay_opened
 from clew.simulation.saved_recording import Opened, opened, read_recording
 from clew.simulation.scenario import Broken
@@ -25,16 +27,26 @@ _LONGEST = 120
 _IN_COMMON = 30
 
 
+#: What --help says of --scenario.
+SCENARIO_HELP = "Execute this file, and not the one that the recording names."
+
+
+def one_scenario(given: Sequence[str], scenario: str | None) -> list[str]:
+    """What is named on the command line, as an argument or with --scenario: one scenario or none."""
+    named = [*given, *([scenario] if scenario is not None else [])]
+    if len(named) > 1:
+        raise UsageError(
+            f"{len(named)} files are given, and a recording is of one scenario", remedy="name that, or nothing"
+        )
+    return named
+
+
 def replay_recording(content: Item, given: Sequence[str], *, step: bool, changed_code: bool) -> int:
     """Execute a recording again and say what came of it; the answer is the exit code."""
-    if len(given) > 1:
-        raise UsageError(
-            f"{len(given)} files are given, and a recording is of one scenario", remedy="name that, or nothing"
-        )
     death = current_state().death
     if death is not None:
         end_with_death(death, "STILL FAILS")
-    found = opened(read_recording(content), *given)
+    found = opened(read_recording(content), *given, changed_code=changed_code)
     replayed = replay_opened(found, changed_code=changed_code)
     recording = replayed.recording
     deliveries = counted(recording.deliveries, "delivery", "deliveries")
@@ -52,7 +64,7 @@ def replay_recording(content: Item, given: Sequence[str], *, step: bool, changed
 
 def _scenario(found: Opened) -> str:
     loaded = found.loaded
-    return f"{loaded.file}:{loaded.name}" if loaded.file else "a scenario made in Python"
+    return in_one_line(f"{loaded.file}:{loaded.name}") if loaded.file else "a scenario made in Python"
 
 
 def _exit_code(replayed: Replayed) -> int:
@@ -113,15 +125,22 @@ def end_with_death(death: Death, kind: str) -> NoReturn:
     sys.exit(exit_codes.VIOLATED)
 
 
-def what_next(output: str | None, *, minimize: bool = True) -> Iterator[str]:
+def recording_words(output: str, scenario: str) -> str:
+    """A recording as the argument of a command, with the scenario if the command would not look for it there."""
+    if not scenario or is_below_here(split_name(scenario)[0]):
+        return file_words([output])
+    return f"{file_words([output])} --scenario {file_words([scenario])}"
+
+
+def what_next(output: str | None, scenario: str, *, minimize: bool = True) -> Iterator[str]:
     """What can be done with the recording of a violation, or how to get one."""
     if output is None:
         yield "  not recorded: to keep it, run the same command with -o rec.json"
         return
-    yield f"  recorded in {output}"
-    yield f"  replay:   clew replay {file_words([output])}"
+    yield f"  recorded in {in_one_line(output)}"
+    yield f"  replay:   clew replay {recording_words(output, scenario)}"
     if minimize:
-        yield f"  minimize: clew minimize {file_words([output])} -o min.json"
+        yield f"  minimize: clew minimize {recording_words(output, scenario)} -o min.json"
 
 
 # -- event after event -------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -19,6 +19,7 @@ from clew.cli.streams import harmless, say, warn
 from clew.engine.execution import Execution, row_text
 from clew.errors import Notice, UsageError
 from clew.faults import Crash, FaultSet, Node
+from clew.json_file import refuse_elsewhere
 from clew.program.checks import checked
 from clew.program.ir import Program, rule_constants
 from clew.program.outcomes import PRE, outcomes_of
@@ -39,18 +40,23 @@ if TYPE_CHECKING:  # imported when the command runs: the other commands should n
 @click.command("replay")
 @click.argument("document", metavar="DOCUMENT.json")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option("--scenario", metavar="SCENARIO.py[:NAME]", help="Execute this file (recordings only).")
 @click.option("--step", is_flag=True, help="Show event after event (recordings only).")
 @click.option("--changed-code", is_flag=True, help="Try it on code that has changed since (recordings only).")
-def replay_command(document: str, files: tuple[str, ...], step: bool, changed_code: bool) -> None:
+def replay_command(
+    document: str, files: tuple[str, ...], scenario: str | None, step: bool, changed_code: bool
+) -> None:
     """Run a recording or the counterexamples of a verdict again.
 
     A verdict is what "clew check ... --json VERDICT.json" wrote.  Each counterexample in it (of a sweep that was
     incomplete, each candidate) is executed on the program as it is now, with its faults and the nodes and EOT of
-    the document: does it still fail?  The FILEs form the program; by default they are those that were checked.
+    the document: does it still fail?  The FILEs form the program; by default they are those that were checked,
+    if they lie below the working directory.
 
     A recording is what "clew fuzz ... -o REC.json" wrote.  It is executed exactly; code that does anything else
-    than what was recorded is reported with the first event that differs.  The FILE is SCENARIO.py[:NAME]; by
-    default it is the one that was recorded.
+    than what was recorded is reported with the first event that differs.  The FILE is SCENARIO.py[:NAME], also
+    with --scenario; by default it is the one that was recorded, if it lies below the working directory.  Code that
+    has changed since is not executed without --changed-code.
 
     Exit code: 0 if all are fixed, 1 if one still fails, 2 bad document, program or usage, or a recording whose
     replay differs, 3 interrupted, or changed code that a recording does not fit.
@@ -61,7 +67,16 @@ def replay_command(document: str, files: tuple[str, ...], step: bool, changed_co
     kind = format_of(content)
     if kind not in _REPLAYS:
         content.member("format").refuse(" or ".join(f'"{known}"' for known in _REPLAYS))
-    sys.exit(_REPLAYS[kind](content, files, step, changed_code))
+    sys.exit(_REPLAYS[kind](content, _Options(files, scenario, step, changed_code)))
+
+
+class _Options(NamedTuple):
+    """What the command line says besides the document."""
+
+    files: tuple[str, ...]
+    scenario: str | None
+    step: bool
+    changed_code: bool
 
 
 @dataclass(frozen=True)
@@ -86,21 +101,22 @@ class _Again:
         return run(self.program, faults, nodes=self.saved.nodes, eot=self.saved.eot)
 
 
-def _replay_recording(content: Item, given: Sequence[str], step: bool, changed_code: bool) -> int:
-    from clew.cli.recordings import replay_recording
+def _replay_recording(content: Item, options: _Options) -> int:
+    from clew.cli.recordings import one_scenario, replay_recording
 
-    return replay_recording(content, given, step=step, changed_code=changed_code)
+    given = one_scenario(options.files, options.scenario)
+    return replay_recording(content, given, step=options.step, changed_code=options.changed_code)
 
 
-def _replay_verdict(content: Item, given: Sequence[str], step: bool, changed_code: bool) -> int:
+def _replay_verdict(content: Item, options: _Options) -> int:
     from clew.report.verdict_file import verdict_of
 
-    if step or changed_code:
+    if options.step or options.changed_code or options.scenario is not None:
         raise UsageError(
-            f"{content.file}: is a verdict, and --step and --changed-code are for recordings",
+            f"{content.file}: is a verdict, and --scenario, --step and --changed-code are for recordings",
             remedy="leave them out: a verdict is always replayed on the program as it is now",
         )
-    again = _again(content.file, verdict_of(content), given)
+    again = _again(content.file, verdict_of(content), options.files)
     _say([f"{' '.join(again.files)}, EOT {again.saved.eot}, nodes {row_text(again.saved.nodes)}"])
     told: set[Notice] = set()
     failing = 0
@@ -118,7 +134,7 @@ def _replay_verdict(content: Item, given: Sequence[str], step: bool, changed_cod
 
 
 #: How each kind of document is replayed: from its content and what the command line says to the exit code.
-_REPLAYS: dict[str, Callable[[Item, Sequence[str], bool, bool], int]] = {
+_REPLAYS: dict[str, Callable[[Item, _Options], int]] = {
     FORMAT: _replay_verdict,
     RECORDING_FORMAT: _replay_recording,
 }
@@ -137,6 +153,8 @@ def _again(document: str, saved: SavedVerdict, given: Sequence[str]) -> _Again:
             remedy=f"name the files: clew replay {file_words([document])} FILE...",
         )
     for file in () if given else files:
+        name = f"if you trust it, name it: clew replay {file_words([document])} FILE..."
+        refuse_elsewhere(document, split_name(file)[0], f"run it where the program is; or, {name}")
         if not os.path.exists(split_name(file)[0]):  # noqa: PTH110  # unlike Path.exists, it never raises
             raise UsageError(
                 f"{document}: the program was checked from {file}, and there is no such file here",

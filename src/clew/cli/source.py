@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
-from clew.errors import ClewError, Position, render
+from clew.errors import ClewError, Position, may_be_quoted, render
 
 #: A line longer than this is not shown: the caret would be lost on a terminal.
 _WIDEST = 160
@@ -21,6 +21,8 @@ def with_source(error: ClewError) -> str:
 
 
 def _excerpt(position: Position) -> list[str]:
+    if not may_be_quoted(position.file):
+        return []
     try:
         with Path(position.file).open(encoding="utf-8-sig") as stream:
             line = next(islice(stream, position.line - 1, None), "").rstrip("\n").replace("\t", " ")

@@ -35,7 +35,7 @@ def warn(text: str) -> None:
 
 def wrote(what: str, file: str) -> None:
     """Tell where something is."""
-    warn(f"{what} is in {file}")
+    warn(harmless(f"{what} is in {file}", breaks=""))
 
 
 def harmless(text: str, *, breaks: str = "\n") -> str:

@@ -124,8 +124,14 @@ def _run_child(perform: Perform, state: CommandState, page: Whereabouts) -> _End
     sys.stderr.flush()
     waited = {getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
+    # A shell lets jobs in the background ignore it, and what is ignored cannot be waited for.
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     child = os.fork()
     if not child:
+        if ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _be_child(perform, state, page)
     try:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from clew.dedalus.lexer import Text
 from clew.dedalus.parser import Include, parse_clauses
-from clew.errors import Notice, Position, ProgramError
+from clew.errors import Notice, Position, ProgramError, may_be_quoted
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.program.ir import Fact, Program, Rule
 
@@ -86,12 +86,25 @@ class _Loader:
         self._seen.add(identity)
         text = _read(path, wanted_by)
         self._depth += 1
+        try:
+            return self._load(path, text)
+        except ProgramError as error:
+            if may_be_quoted(str(path), ".ded") or error.position is None or error.position.file != str(path):
+                raise
+            raise ProgramError(
+                f"{path}: is not a Dedalus program, and its name does not end in .ded",
+                position=wanted_by.position if wanted_by else None,
+                remedy=f"name a program; to see what is wrong in line {error.position.line}, rename it",
+            ) from None
+        finally:
+            self._depth -= 1
+
+    def _load(self, path: Path, text: str) -> Defaults:
         for clause in parse_clauses(text, str(path)):
             if isinstance(clause, Include):
                 self.load(self._find(clause, path.parent), clause)
             else:
                 self.clauses.append(clause)
-        self._depth -= 1
         return _defaults_of(Text(text, str(path)))
 
     def _find(self, include: Include, beside: Path) -> Path:

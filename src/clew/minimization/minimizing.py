@@ -13,7 +13,7 @@ from clew.minimization.trial import Size, different
 from clew.simulation.execution import Execution, execute
 from clew.simulation.loading import Loaded
 from clew.simulation.recording import Recording, recorded
-from clew.simulation.saved_recording import opened_as_given
+from clew.simulation.saved_recording import opened_as_given, other_code
 from clew.simulation.scenario import Scenario
 from clew.simulation.watchdog import step_limit
 from clew.simulation.workers import can_fork
@@ -108,11 +108,7 @@ def _opened(
     opened = opened_as_given(recording, scenario)
     loaded = opened.loaded
     if not opened.same_code:
-        document = "the recording" if isinstance(recording, Recording) else str(recording)
-        raise UsageError(
-            f"{document} is of other code: {loaded.file} or a module that it uses has changed",
-            remedy="record again: clew fuzz; or see what the changed code does: clew replay --changed-code",
-        )
+        raise other_code(loaded.file)
     # Every event is looked at, so that an execution ends where something breaks.
     return opened.recording, dataclasses.replace(
         loaded, scenario=dataclasses.replace(loaded.scenario, check_every=1)

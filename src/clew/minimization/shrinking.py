@@ -15,7 +15,7 @@ from typing import Any
 from clew.errors import UsageError
 from clew.minimization.trial import Item, Target
 from clew.simulation.events import Send
-from clew.simulation.user_code import ask
+from clew.simulation.user_code import STANDING_IN, ask
 from clew.simulation.values import NoValueError, canonical, isolate, to_json
 
 #: So many ways to shrink a message are tried; one that gives them without end is cut off.
@@ -96,6 +96,8 @@ def _told(what: str, function: Callable[[], Any]) -> Iterator[Any]:
 
     def given() -> Iterable[Any]:
         return list(islice(function() or (), _MOST_WAYS))
+
+    STANDING_IN.add(given.__code__)  # that the user's function gives no list shows here
 
     for simpler in ask(what, given, remedy="it must give messages, the simplest first, or none"):
         try:

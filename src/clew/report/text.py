@@ -139,7 +139,8 @@ def spec_text(spec: FailureSpec) -> str:
     parts = [f"EOT {spec.eot}", f"EFF {spec.eff}", f"{spec.crashes} crash{'' if spec.crashes == 1 else 'es'}"]
     if spec.delays:
         parts.append(f"delays up to {spec.delays}")
-    return f"{', '.join(parts)}, nodes {row_text(spec.nodes)}"
+    parts.append(f"nodes {row_text(spec.nodes)}" if spec.nodes else "nodes not known yet")
+    return ", ".join(parts)
 
 
 def _effort(verdict: Verdict) -> str:

@@ -162,9 +162,9 @@ class _Search:
         self._progress = progress
         self._told: set[int] = set()  # in a worker: the states that the other side knows of
 
-    def alone(self) -> None:
+    def alone(self, first: int = 0) -> None:
         with step_limit(self._scenario.step_seconds):
-            for number in range(self._runs):
+            for number in range(first, self._runs):
                 self.found = self._run(number, self.tally)
                 self._tell()
                 if self.found is not None:
@@ -209,10 +209,9 @@ class _Search:
             except WorkerDiedError:
                 if current_whereabouts() is None:
                     raise
-                # What ended the worker ends this process, too, and whoever watches it finds out where.
-                for number in range(blocks.asked_last[0], sum(blocks.asked_last)):
-                    self._run(number, Tally())
-                raise
+                # What ended the worker ends this process, too, and whoever watches it finds out where.  All runs
+                # that are left are executed in their order, so that it is the first of them, whoever died first.
+                self.alone(blocks.due)
 
     def _take(self, blocks: _Blocks, *, rest: bool = False) -> bool:
         """Take the replies in the order of the runs, until all is said or a violation is found."""
@@ -251,15 +250,14 @@ class _Blocks:
     def __init__(self, runs: int) -> None:
         self._runs = runs
         self._next = 0  # the first run that has not been handed out
-        self._due = 0  # the first run whose reply has not been taken
+        self.due = 0  # the first run whose reply has not been taken
         self._size = 1
         self._with: dict[Worker, tuple[int, int, float]] = {}
         self._replies: dict[int, tuple[int, Any]] = {}
-        self.asked_last = (0, 0)  # the block whose reply was read last, or whose worker died
 
     @property
     def finished(self) -> bool:
-        return self._due >= self._runs
+        return self.due >= self._runs
 
     def hand_out(self, started: list[Worker]) -> None:
         for worker in started:
@@ -271,7 +269,6 @@ class _Blocks:
 
     def collect(self, started: list[Worker]) -> None:
         for worker in ready(list(self._with), _POLL_SECONDS):
-            self.asked_last = self._with[worker][:2]
             reply = worker.reply()
             first, count, since = self._with.pop(worker)
             self._replies[first] = (count, reply)
@@ -280,9 +277,9 @@ class _Blocks:
             self._size = max(1, min(int(_BLOCK_SECONDS / per_run), 8 * self._size, _LARGEST_BLOCK))
 
     def in_order(self) -> Iterator[Any]:
-        while self._due in self._replies:
-            count, reply = self._replies.pop(self._due)
-            self._due += count
+        while self.due in self._replies:
+            count, reply = self._replies.pop(self.due)
+            self.due += count
             yield reply
 
     def rest(self) -> Iterator[Any]:

@@ -6,12 +6,13 @@ of the file is on the path while it is loaded, as for a script.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from functools import partial
@@ -28,8 +29,9 @@ from clew.whereabouts import tell_doing
 class Loaded:
     """A scenario and where it is from.
 
-    ``code`` is a digest of the file and of the modules from its folder that it uses, ``modules`` their files;
-    ``types`` are the dataclasses and enums that messages in a recording may be made of, by name.
+    ``modules`` are its file and those from its folder, or below, that it uses: that it imports, or that something
+    in it is from.  ``code`` is a digest of them; ``types`` are the dataclasses and enums that messages in a
+    recording may be made of, by name.
     """
 
     scenario: Scenario
@@ -38,6 +40,16 @@ class Loaded:
     code: str
     types: Mapping[str, type]
     modules: tuple[str, ...]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of ``modules``, as seen from the folder of the scenario; none, if it was made in Python."""
+        if not self.file:
+            return ()
+        given = Path(self.file)
+        own = given.resolve()  # the file may be a link, and keeps the name by which it was given
+        modules = (Path(module) for module in self.modules)
+        return tuple(given.name if m == own else m.relative_to(own.parent).as_posix() for m in modules)
 
 
 def load_scenario(where: str) -> Loaded:
@@ -57,8 +69,8 @@ def load_scenario(where: str) -> Loaded:
     name = name or next(iter(scenarios))
     if name not in scenarios:
         raise UsageError(f"{file}: defines no scenario '{name}'", remedy=f"there are: {_choices(file, scenarios)}")
-    own = _own_modules(module, path)
-    return Loaded(scenarios[name], file, name, _digest(own), _types(own, scenarios[name]), tuple(map(str, own)))
+    own, scenario = _own_modules(module, path), scenarios[name]
+    return Loaded(scenario, file, name, digest_of_files(own), _types(own, scenario), tuple(map(str, own)))
 
 
 def split_name(where: str) -> tuple[str, str]:
@@ -84,7 +96,7 @@ def as_loaded(given: Scenario | str | Loaded) -> Loaded:
         if module is not None and file:
             own |= _own_modules(module, Path(file))
     own = dict(sorted(own.items()))
-    return Loaded(given, "", "", _digest(own), _types(own, given), tuple(map(str, own)))
+    return Loaded(given, "", "", digest_of_files(own), _types(own, given), tuple(map(str, own)))
 
 
 def _choices(file: str, scenarios: Mapping[str, Scenario]) -> str:
@@ -94,6 +106,8 @@ def _choices(file: str, scenarios: Mapping[str, Scenario]) -> str:
 def imported_module(path: Path, what: str = "scenario") -> ModuleType:
     """The module that a file is, executed once; ``what`` is what messages call it."""
     resolved = path.resolve()
+    if resolved.suffix != ".py":  # what is no Python file is neither executed nor quoted
+        raise UsageError(f"{path}: is no Python file: its name does not end in .py", remedy="name one that is")
     try:
         source = resolved.read_bytes()
     except OSError as error:
@@ -163,6 +177,7 @@ def _own_modules(module: ModuleType, path: Path) -> dict[Path, ModuleType]:
         if file.suffix != ".py" or folder not in file.resolve().parents or file.resolve() in found:
             continue
         found[file.resolve()] = current
+        pending += [sys.modules[name] for name in _imports(current, file) if name in sys.modules]
         for value in vars(current).values():
             home = (
                 value if isinstance(value, ModuleType) else sys.modules.get(getattr(value, "__module__", "") or "")
@@ -172,9 +187,22 @@ def _own_modules(module: ModuleType, path: Path) -> dict[Path, ModuleType]:
     return dict(sorted(found.items()))
 
 
-def _digest(modules: Mapping[Path, ModuleType]) -> str:
+def _imports(module: ModuleType, file: Path) -> Iterator[str]:
+    """The names of modules that a file imports: after ``from settings import LIMIT``, the number tells of none."""
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        match node:
+            case ast.Import(names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(name, names, level):
+                package = module.__package__ or ""
+                outer = package.rsplit(".", level - 1)[0] if level > 1 else package if level else ""
+                base = ".".join(filter(None, (outer, name)))
+                yield from (base, *(f"{base}.{alias.name}" for alias in names))
+
+
+def digest_of_files(files: Iterable[Path]) -> str:
     """Of what the files contain, not of what they are called or where they are."""
-    contents = sorted(hashlib.sha256(path.read_bytes()).hexdigest() for path in modules)
+    contents = sorted(hashlib.sha256(path.read_bytes()).hexdigest() for path in files)
     return hashlib.sha256("\n".join(contents).encode()).hexdigest()
 
 

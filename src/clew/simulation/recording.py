@@ -33,7 +33,7 @@ from clew.simulation.steps import Act, Do, Step
 from clew.simulation.values import to_json
 
 #: What the document calls itself, and the version of its shape; readers refuse what they do not know.
-FORMAT, VERSION = "clew-recording", 2
+FORMAT, VERSION = "clew-recording", 3
 
 #: What is broken when the process ends by itself, and what is recorded of the event that does it.
 PROCESS_GOES_ON, NOT_PERFORMED = "the process goes on", "0" * 12
@@ -52,14 +52,16 @@ class Waited(NamedTuple):
 class Recording:
     """``file`` and ``name`` of the scenario are as they were given, "" for one made in Python.
 
-    ``code`` is a digest of the scenario's code, ``seed`` is for what the nodes draw.  ``effects`` has an entry for
-    each step, None for those that wait for quiescence; ``beginning`` is what nodes did that are up before the
-    first.  ``broken`` is the violation that it ends with, if it does, and ``identity`` what makes it that one.
+    ``code`` is a digest of the scenario's code, which is in ``files``, as seen from its folder; ``seed`` is for
+    what the nodes draw.  ``effects`` has an entry for each step, None for those that wait for quiescence;
+    ``beginning`` is what nodes did that are up before the first.  ``broken`` is the violation that it ends with,
+    if it does, and ``identity`` what makes it that one.
     """
 
     file: str
     name: str
     code: str
+    files: tuple[str, ...]
     seed: int
     network: Network
     broken: Broken | None
@@ -96,6 +98,7 @@ def recorded(loaded: Loaded, seed: int, steps: Sequence[Step], execution: Execut
         loaded.file,
         loaded.name,
         loaded.code,
+        loaded.files,
         seed,
         scenario.network,
         execution.broken,
@@ -135,6 +138,7 @@ def write_recording(recording: Recording) -> str:
         "scenario": recording.file,
         "name": recording.name,
         "code": recording.code,
+        "files": list(recording.files),
         "seed": recording.seed,
         "network": recording.network.value,
         "violation": _violation(recording),

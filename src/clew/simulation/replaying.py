@@ -19,7 +19,7 @@ from clew.simulation.events import Wait
 from clew.simulation.execution import AbsentError, Execution, Moment, execute
 from clew.simulation.loading import Loaded
 from clew.simulation.recording import Recording, Waited
-from clew.simulation.saved_recording import Opened, opened_as_given
+from clew.simulation.saved_recording import Opened, opened_as_given, other_code
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.steps import Act, Step, describe
 from clew.simulation.suspects import suspects
@@ -100,7 +100,9 @@ def replay(
     Code other than that which was recorded is refused, unless ``changed_code``: then it is asked whether it still
     fails.
     """
-    return replay_opened(opened_as_given(recording, scenario), changed_code=changed_code)
+    return replay_opened(
+        opened_as_given(recording, scenario, changed_code=changed_code), changed_code=changed_code
+    )
 
 
 def replay_opened(found: Opened, *, changed_code: bool = False) -> Replayed:
@@ -110,10 +112,7 @@ def replay_opened(found: Opened, *, changed_code: bool = False) -> Replayed:
         if changed_code:
             return _on_changed_code(found)
         if not found.same_code:
-            raise UsageError(
-                f"this is a recording of other code: {found.loaded.file or 'the scenario'} has changed since",
-                remedy="record again; or, to see whether the change helped, replay with --changed-code",
-            )
+            raise other_code(found.loaded.file)
         return _exactly(found)
 
 

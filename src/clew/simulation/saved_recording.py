@@ -9,14 +9,14 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from clew.errors import UsageError
-from clew.json_file import Item, format_of, quoted, read_document
+from clew.json_file import Item, format_of, quoted, read_document, refuse_elsewhere
 from clew.simulation.effects import Effect
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
-from clew.simulation.loading import Loaded, as_loaded, load_scenario
+from clew.simulation.loading import Loaded, as_loaded, digest_of_files, split_name
 from clew.simulation.pool import OUTSIDE
 from clew.simulation.recording import FORMAT, QUIESCENCE, VERSION, Recording, Waited
 from clew.simulation.scenario import Broken, Network, Scenario
@@ -27,7 +27,19 @@ from clew.simulation.values import from_json, unknown_type
 LARGEST_SEED = 2**63 - 1
 _MOST_SENT = 10**9
 
-_FIELDS = ("format", "version", "scenario", "name", "code", "seed", "network", "violation", "beginning", "steps")
+_FIELDS = (
+    "format",
+    "version",
+    "scenario",
+    "name",
+    "code",
+    "files",
+    "seed",
+    "network",
+    "violation",
+    "beginning",
+    "steps",
+)
 _EFFECT = ("digest", "state", "sent", "remarks", "beside")
 _HEXADECIMAL = re.compile("[0-9a-f]+")
 
@@ -39,6 +51,7 @@ class SavedRecording:
     file: str
     name: str
     code: str
+    files: tuple[str, ...]
     seed: int
     network: Item
     broken: Broken | None
@@ -58,6 +71,7 @@ class SavedRecording:
             self.file,
             self.name,
             self.code,
+            self.files,
             self.seed,
             loaded.scenario.network,
             self.broken,
@@ -87,38 +101,79 @@ class Opened(NamedTuple):
         return self.recording.code == self.loaded.code
 
 
-def open_recording(path: str, scenario: Scenario | str | Loaded | None = None) -> Opened:
+def open_recording(
+    path: str, scenario: Scenario | str | Loaded | None = None, *, changed_code: bool = False
+) -> Opened:
     """The recording in a file; ``scenario`` stands for the one that it names."""
-    return opened(read_recording(read_document(path)), scenario)
+    return opened(read_recording(read_document(path)), scenario, changed_code=changed_code)
 
 
-def opened_as_given(recording: Recording | str | Path, scenario: Scenario | str | Loaded | None = None) -> Opened:
+def opened_as_given(
+    recording: Recording | str | Path,
+    scenario: Scenario | str | Loaded | None = None,
+    *,
+    changed_code: bool = False,
+) -> Opened:
     """A recording that was made just now, or the one in a file."""
     if not isinstance(recording, Recording):
-        return open_recording(str(recording), scenario)
+        return open_recording(str(recording), scenario, changed_code=changed_code)
     given = scenario if scenario is not None else recording.scenario
     if not given:
         raise UsageError("the recording names no scenario", remedy="give the scenario as the second argument")
     return Opened(recording, as_loaded(given))
 
 
-def opened(saved: SavedRecording, scenario: Scenario | str | Loaded | None = None) -> Opened:
-    loaded = _named(saved) if scenario is None else as_loaded(scenario)
+def opened(
+    saved: SavedRecording, scenario: Scenario | str | Loaded | None = None, *, changed_code: bool = False
+) -> Opened:
+    """A recording with its scenario, whose code is compared with what was recorded before it is executed."""
+    where = _named(saved) if scenario is None else scenario
+    if isinstance(where, str) and not changed_code:
+        _refuse_other_code(saved, where)
+    loaded = as_loaded(where)
     return Opened(saved.recording(loaded), loaded)
 
 
-def _named(saved: SavedRecording) -> Loaded:
+def other_code(file: str) -> UsageError:
+    """The scenario, or something that it uses, is not what was recorded."""
+    return UsageError(
+        f"this is a recording of other code: {file or 'the scenario'} has changed since, or a module that it uses",
+        remedy="record again; or, to see whether the change helped, replay with --changed-code",
+    )
+
+
+def _refuse_other_code(saved: SavedRecording, where: str) -> None:
+    """Raise before anything is executed.  What was recorded from Python has no files and is compared later."""
+    file = Path(split_name(where)[0])
+    folder, own = file.resolve().parent, Path(saved.file).name
+    if not saved.files or not file.is_file():
+        return
+    files = [file if name == own else folder / name for name in saved.files]
+    try:
+        same = all(path.is_file() for path in files) and digest_of_files(files) == saved.code
+    except OSError:
+        same = False
+    if not same:
+        raise other_code(str(file))
+
+
+def _named(saved: SavedRecording) -> str:
     if not saved.file:
         raise UsageError(
             f"{saved.document}: names no scenario, for it was recorded from Python",
             remedy="replay it from Python: replay(path, scenario), or name the file of the scenario",
         )
+    refuse_elsewhere(
+        saved.document,
+        saved.file,
+        "run it where the scenario is; or, if you trust that file, say so: --scenario FILE",
+    )
     if not os.path.exists(saved.file):  # noqa: PTH110  # unlike Path.exists, it never raises
         raise UsageError(
             f"{saved.document}: the scenario was in {saved.file}, and there is no such file here",
             remedy="run it where that was, or name the file of the scenario",
         )
-    return load_scenario(f"{saved.file}:{saved.name}")
+    return f"{saved.file}:{saved.name}"
 
 
 def refuse_unreadable(recording: Recording, loaded: Loaded) -> None:
@@ -154,6 +209,7 @@ def read_recording(document: Item) -> SavedRecording:
         file,
         name,
         _digest(part["code"], 64),
+        _files(part["files"], file),
         part["seed"].number(0, LARGEST_SEED),
         part["network"],
         broken,
@@ -162,6 +218,17 @@ def read_recording(document: Item) -> SavedRecording:
         _saved_beginning(part["beginning"]),
         document.file,
     )
+
+
+def _files(part: Item, scenario: str) -> tuple[str, ...]:
+    """The files that the digest is of: they lie below the folder of the scenario, which is one of them."""
+    names = tuple(item.text("the name of a file") for item in part.items())
+    for item, name in zip(part.items(), names, strict=True):
+        if not name.endswith(".py") or "\0" in name or ".." in PurePosixPath(name).parts or name.startswith("/"):
+            item.refuse("the name of a Python file below the folder of the scenario")
+    if (Path(scenario).name in names) != bool(scenario) or len(set(names)) < len(names):
+        part.refuse("the file of the scenario and others, each once")
+    return names
 
 
 def _check_version(document: Item) -> None:

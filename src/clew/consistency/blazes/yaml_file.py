@@ -15,7 +15,7 @@ from clew.consistency.blazes.dataflow import Component, Dataflow, End, Ordering,
 from clew.consistency.blazes.seals import Attributes, Dependency, Gate, Lineage
 from clew.consistency.blazes.wiring import check_wiring
 from clew.consistency.blazes.yaml_nodes import Value, is_name, parse_yaml, read_yaml
-from clew.errors import UsageError
+from clew.errors import ProgramError, UsageError, may_be_quoted
 
 _STREAMS = "streams"
 _COMPONENT = ("annotation", "Rep", "order", "variant")
@@ -34,7 +34,15 @@ _DEPENDENCY_REMEDY = "write { attribute: other } or a list of { from: [attribute
 
 def load_dataflow(path: str | FilePath, variants: Mapping[str, str] | None = None) -> Dataflow:
     """The dataflow of a file; ``variants`` overrule those that it chooses, by component."""
-    return _dataflow(read_yaml(path), variants or {})
+    try:
+        return _dataflow(read_yaml(path), variants or {})
+    except ProgramError as error:
+        if error.position is None or may_be_quoted(str(path), (".yaml", ".yml")):
+            raise
+        raise UsageError(
+            f"{path}: describes no dataflow, and its name does not end in .yaml or .yml",
+            remedy=f"name a dataflow; to see what is wrong in line {error.position.line}, rename it",
+        ) from None
 
 
 def parse_dataflow(text: str, file: str = "<text>", variants: Mapping[str, str] | None = None) -> Dataflow:
