@@ -16,6 +16,7 @@ from clew.bloom.bodies import Body, Compilation, Place
 from clew.bloom.checked_groups import climbed, counted, summed, unbeaten
 from clew.bloom.lattices import LATTICES
 from clew.bloom.strata import uses
+from clew.bloom.values import BadValueError, frozen
 from clew.program import ir
 from clew.program.ir import Call, CannotCheckError, Comparison, Const, Function, Value
 
@@ -163,6 +164,25 @@ class Parts:
         call = Call(function, part.columns, (result,), self._made.position)
         return part.with_elements(call).with_columns((result,))
 
+    def _paired(self, expr: ex.Apply, left: Body, right: Body) -> Body:
+        both, pair = left.with_elements(*right.elements), (*left.columns, *right.columns)
+        if not self._recurs(expr):
+            return both.with_columns((ir.Nested(pair),))
+        # Pairs of pairs of pairs: a node would go on for ever, where it refuses such values of other functions.
+        result, block = self._made.fresh(), self._made.rule.block
+
+        def rows(args: tuple[Value, ...]) -> Iterable[tuple[Any, ...]]:
+            try:
+                return [(frozen(args),)]
+            except BadValueError as error:
+                raise CannotCheckError(
+                    f"{block}: a step may never end: in a product, {error}",
+                    "derive the product in the next step, with <+",
+                ) from None
+
+        call = Call(Function("a product", rows), pair, (result,), self._made.position)
+        return both.with_elements(call).with_columns((result,))
+
     def _combined(self, expr: ex.Apply, other: ex.LatticeExpr) -> Iterable[Body]:
         match expr.method:
             case "either" | "union":
@@ -173,9 +193,7 @@ class Parts:
                     yield left.with_elements(*right.elements, equal)
             case "product":
                 for left, right in product(self.of(expr.source), self.of(other)):
-                    yield left.with_elements(*right.elements).with_columns(
-                        (ir.Nested((*left.columns, *right.columns)),)
-                    )
+                    yield self._paired(expr, left, right)
             case "without":
                 absent = self._stored(other)
                 for left in self.of(expr.source):
