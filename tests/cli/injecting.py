@@ -108,7 +108,8 @@ def _perform(arguments: list[str], trace: Any, result: Any, writing: int) -> Non
     sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
     code = 70  # nothing that a command ends with
     with tempfile.TemporaryDirectory() as folder:
-        sys.argv = ["clew", *(argument.replace("{folder}", folder) for argument in arguments)]
+        # A child of the command would end without what this process wants to tell.
+        sys.argv = ["clew", *(argument.replace("{folder}", folder) for argument in arguments), "--in-process"]
         threading.settrace(trace)
         sys.settrace(trace)
         try:
