@@ -15,7 +15,7 @@ import pytest
 from command import ROOT, clew
 
 HOSTILE = '''
-import ctypes, os, re, signal, sys
+import ctypes, os, re, signal, sys, time
 from clew.simulation import Node, Scenario, Send
 
 class Passing(Node):
@@ -42,6 +42,16 @@ silences = passing(lambda: setattr(sys, "stdout", None))
 generator = passing(lambda: exhaust(GeneratorExit))
 interrupt = passing(lambda: exhaust(KeyboardInterrupt))
 stuck = passing(lambda: re.match(r"(a+)+$", "a" * 50 + "b"), step_seconds=0.2)
+class Late(Node):
+    """Ends its process in some runs, in the first of them slowly."""
+
+    def on_message(self, ctx, sender, message):
+        coin = ctx.random.randrange(1 << 30)
+        if coin % 5 == 0:
+            time.sleep(0.3 if coin % 10 else 0)
+            os._exit(3)
+
+late = Scenario(nodes={"a": Late}, running=["a"], before=[Send("a", 1)])
 hungry = passing(lambda: bytearray(4 << 30))
 
 class Starting(Node):
@@ -106,6 +116,8 @@ def test_with_workers_and_when_exploring(folder: Path) -> None:
         "VIOLATION: the process ended by itself (exit code 0) in Passing.on_message at a, at event 6, "
         "in the run with seed 0.",
     )
+    late = clew("fuzz", "h.py:late", "--runs", "40", "--workers", "3", cwd=folder)
+    assert late.stdout.splitlines()[0].endswith("at event 2, in the run with seed 1."), late.stderr
     explored = clew("explore", "h.py:exits", cwd=folder)
     assert explored.returncode == 1
     assert explored.stdout.startswith("VIOLATION: the process ended by itself (exit code 0) in Passing.on_message")
@@ -130,8 +142,9 @@ def test_memory_is_a_finding_with_the_handler_that_asked_for_it(folder: Path) ->
     assert done.stdout.splitlines()[1] == "  MemoryError (in <lambda>)"
 
 
-def test_c_code_that_never_returns_is_ended_from_outside(folder: Path) -> None:
-    done = clew("fuzz", "h.py:stuck", "--runs", "3", cwd=folder)
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_c_code_that_never_returns_is_ended_from_outside(workers: str, folder: Path) -> None:
+    done = clew("fuzz", "h.py:stuck", "--runs", "3", "--workers", workers, cwd=folder)
     assert done.returncode == 2
     assert done.stderr.startswith(
         "error: in Passing.on_message at a, event 6: your code has not returned for 0.2 s, and nothing can"

@@ -197,21 +197,21 @@ class _Search:
 
     def with_workers(self, count: int) -> None:
         blocks = _Blocks(self._runs)
-        with workers(count, self._serve) as started:
-            try:
+        try:
+            with workers(count, self._serve) as started:
                 while not self._take(blocks):
                     blocks.hand_out(started)
                     blocks.collect(started)
                     self.deadline.check()
-            except BudgetExhaustedError:
-                if not self._take(blocks, rest=True):  # a violation that was found is not lost
-                    raise
-            except WorkerDiedError:
-                if current_whereabouts() is None:
-                    raise
-                # What ended the worker ends this process, too, and whoever watches it finds out where.  All runs
-                # that are left are executed in their order, so that it is the first of them, whoever died first.
-                self.alone(blocks.due)
+        except BudgetExhaustedError:
+            if not self._take(blocks, rest=True):  # a violation that was found is not lost
+                raise
+        except WorkerDiedError:
+            if current_whereabouts() is None:
+                raise
+            # What ended the worker ends this process, too, and whoever watches it finds out where.  All runs that
+            # are left are executed in their order, so that it is the first of them, whoever died first.
+            self.alone(blocks.due)
 
     def _take(self, blocks: _Blocks, *, rest: bool = False) -> bool:
         """Take the replies in the order of the runs, until all is said or a violation is found."""

@@ -45,9 +45,8 @@ def step_limit(seconds: float) -> Iterator[StepLimit]:
     """While inside, a call into the user's code that takes longer is an error of the user."""
     watchdog = _Watchdog(seconds, threading.get_ident())
     if (page := current_whereabouts()) is not None:
-        page.beat(
-            seconds
-        )  # C code that keeps all threads from running may come before the first one of the watchdog
+        # C code that keeps all threads from running may come before the first beat of the watchdog.
+        page.beat(seconds)
     with watchdog.signalled():
         thread = threading.Thread(target=watchdog.watch, daemon=True, name="clew-watchdog")
         thread.start()

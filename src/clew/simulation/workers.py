@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from clew.errors import UsageError
+from clew.whereabouts import Whereabouts, set_whereabouts
 
 #: From a request to its reply.
 Serve = Callable[[Any], Any]
@@ -26,7 +27,7 @@ _PATIENCE_SECONDS = 5.0
 
 
 class WorkerDiedError(UsageError):
-    """A worker that ended before it answered."""
+    """A worker that ended, or got stuck where nothing can interrupt it, before it answered."""
 
 
 class Worker:
@@ -36,7 +37,10 @@ class Worker:
         context = multiprocessing.get_context("fork")
         self.connection, theirs = context.Pipe()
         inherited = [self.connection, *(sibling.connection for sibling in siblings)]
-        self._process = context.Process(target=_serve, args=(serve, theirs, inherited), daemon=True)
+        # Its own: on a page that several write, nobody could tell which of them ended the process or is stuck.
+        self._page = Whereabouts()
+        arguments = (serve, theirs, inherited, self._page)
+        self._process = context.Process(target=_serve, args=arguments, daemon=True)
         with warnings.catch_warnings():
             # From Python 3.12 on, threads of the caller are a reason to warn; ours are not running yet.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -57,6 +61,15 @@ class Worker:
                 f"a worker process died ({_death(self._process.exitcode)})",
                 remedy="see whether memory ran out; with --workers 1 everything happens in one process",
             ) from None
+
+    def refuse_if_stuck(self) -> None:
+        """Give it up if it is in code that nothing in its process can interrupt."""
+        self._page.read()
+        if (seconds := self._page.stuck_for(_PATIENCE_SECONDS)) is not None:
+            raise WorkerDiedError(
+                f"in a worker process your code has not returned for {seconds:g} s, and nothing can interrupt it",
+                remedy="let it end; if it only needs longer, give the scenario a larger step_seconds",
+            )
 
     def end(self) -> None:
         self._process.kill()
@@ -84,15 +97,19 @@ def workers(count: int, serve: Serve) -> Iterator[list[Worker]]:
 
 
 def ready(busy: list[Worker], seconds: float) -> list[Worker]:
-    """Those that have answered, or died, after waiting for at most so long."""
+    """Those that have answered, or died, after waiting for at most so long; one that is stuck is an error."""
     if not busy:
         return []
     answered = wait([worker.connection for worker in busy], seconds)
+    for worker in busy:
+        if worker.connection not in answered:
+            worker.refuse_if_stuck()
     return [worker for worker in busy if worker.connection in answered]
 
 
-def _serve(serve: Serve, connection: Connection, inherited: list[Connection]) -> None:
+def _serve(serve: Serve, connection: Connection, inherited: list[Connection], page: Whereabouts) -> None:
     """In the new process: answer until there is nobody to answer to."""
+    set_whereabouts(page)
     # Ctrl-C goes to all processes of a terminal; the one that started this one decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for other in inherited:
