@@ -8,16 +8,58 @@ Only where a run has ended the process, it is executed again with every call int
 
 from __future__ import annotations
 
+import ctypes
 import mmap
+import signal
 import struct
 import time
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 _SIZE = 4096
 #: Finished, its exit code; a run is going on, its seed; the event; the latest beat, the limit of a step; the end
-#: of the time limit, and how long that is; the length of the text behind.
-_LAYOUT = struct.Struct("=?b?qqddddH")
+#: of the time limit, and how long that is; events of all schedules; the length of the text behind.
+_LAYOUT = struct.Struct("=?b?qqddddqH")
 _LONGEST = _SIZE - _LAYOUT.size
+
+#: Linux: a child does not outlive the process that started it, whatever ends that.
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class ProcessEnd:
+    """A process that user code ended: how, in which run of a search, at which event, in which function.
+
+    ``performed``: the number of that event among those of all schedules of an exploration.
+    """
+
+    how: str
+    what: str
+    seed: int
+    event: int
+    performed: int = 0
+
+    def __str__(self) -> str:
+        return f"the process {self.how} in {self.what}, at event {self.event}"
+
+
+def describe_end(code: int | None) -> str:
+    """Put into words how a process ended, from its exit code; a signal is a negative one."""
+    if code is None:
+        return "ended in a way that is not known"
+    if code >= 0:
+        return f"ended by itself (exit code {code})"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"
+
+
+def end_with_parent() -> None:
+    """In a new child: arrange that it does not outlive its parent, where the system can."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Whereabouts:
@@ -29,7 +71,7 @@ class Whereabouts:
 
     def clear(self) -> None:
         """Begin anew, for the next child."""
-        self._fields: list[Any] = [False, 0, False, 0, 0, 0.0, 0.0, 0.0, 0.0, 0]
+        self._fields: list[Any] = [False, 0, False, 0, 0, 0.0, 0.0, 0.0, 0.0, 0, 0]
         self._write()
 
     # -- for the child -------------------------------------------------------------------------------------------
@@ -37,13 +79,18 @@ class Whereabouts:
     def say(self, what: str) -> None:
         """Tell what is being done."""
         text = what.encode("utf-8", "replace")[:_LONGEST]
-        self._fields[9] = len(text)
+        self._fields[10] = len(text)
         self._page[_LAYOUT.size : _LAYOUT.size + len(text)] = text
         self._write()
 
     def begin_run(self, seed: int) -> None:
         """Tell that the execution that belongs to a seed begins."""
         self._fields[2:4] = True, seed
+        self._write()
+
+    def begin_event(self, number: int) -> None:
+        """Tell that this event begins, of those of all schedules that are being executed."""
+        self._fields[9] = number
         self._write()
 
     def begin_call(self, event: int, what: str) -> None:
@@ -96,8 +143,12 @@ class Whereabouts:
         return int(self._fields[4])
 
     @property
+    def performed(self) -> int:
+        return int(self._fields[9])
+
+    @property
     def what(self) -> str:
-        return bytes(self._page[_LAYOUT.size : _LAYOUT.size + self._fields[9]]).decode("utf-8", "replace")
+        return bytes(self._page[_LAYOUT.size : _LAYOUT.size + self._fields[10]]).decode("utf-8", "replace")
 
     def stuck_for(self, patience: float) -> float | None:
         """Return the limit of a step that nobody can enforce from inside any more, so much after it was over."""
@@ -129,6 +180,12 @@ def tell_run(seed: int) -> None:
     """Tell that an execution with this seed begins, if somebody watches."""
     if _current is not None:
         _current.begin_run(seed)
+
+
+def tell_event(number: int) -> None:
+    """Tell that this event begins, of those of all schedules, if somebody watches."""
+    if _current is not None:
+        _current.begin_event(number)
 
 
 def tell_limit(seconds: float | None) -> None:

@@ -109,7 +109,7 @@ def test_what_ends_the_process_is_a_finding_with_its_recording(name: str, how: s
     assert smaller.returncode == 2 and "the recording ends its process" in smaller.stderr
 
 
-def test_with_workers_and_when_exploring(folder: Path) -> None:
+def test_with_workers_the_first_run_that_ends_its_process_is_found(folder: Path) -> None:
     done = clew("fuzz", "h.py:exits", "--runs", "9", "--workers", "2", cwd=folder)
     assert (done.returncode, done.stdout.splitlines()[0]) == (
         1,
@@ -118,9 +118,15 @@ def test_with_workers_and_when_exploring(folder: Path) -> None:
     )
     late = clew("fuzz", "h.py:late", "--runs", "40", "--workers", "3", cwd=folder)
     assert late.stdout.splitlines()[0].endswith("at event 2, in the run with seed 1."), late.stderr
-    explored = clew("explore", "h.py:exits", cwd=folder)
+
+
+def test_exploring_shows_the_schedule_and_records_it(folder: Path) -> None:
+    explored = clew("explore", "h.py:exits", "-o", "explored.json", cwd=folder)
     assert explored.returncode == 1
-    assert explored.stdout.startswith("VIOLATION: the process ended by itself (exit code 0) in Passing.on_message")
+    what = "the process ended by itself (exit code 0) in Passing.on_message at a, at event 6"
+    assert explored.stdout.startswith(f"VIOLATION: {what}.\n  schedule:\n{SCHEDULE}  recorded in explored.json\n")
+    again = clew("replay", "explored.json", cwd=folder)
+    assert (again.returncode, again.stdout) == (1, f"STILL FAILS: {what}.\n")
 
 
 @pytest.mark.parametrize("name", ["generator", "interrupt"])

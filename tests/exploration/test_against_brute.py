@@ -49,6 +49,7 @@ def _explore(
         stop_at_first=False,
         visit=visit,
         progress=progress,
+        in_process=True,  # invariants collect what they see
     )
 
 

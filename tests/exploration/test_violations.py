@@ -141,7 +141,7 @@ def test_invariants_see_the_nodes_that_are_up_in_the_order_in_which_they_started
         seen.add(tuple(nodes))
 
     before: list[External] = [Start("b"), Start("a"), Stop("b"), Start("b"), Restart("a")]
-    explore(Scenario(nodes={"a": Quiet, "b": Quiet}, before=before, invariants=[look]))
+    explore(Scenario(nodes={"a": Quiet, "b": Quiet}, before=before, invariants=[look]), in_process=True)
     assert seen == {(), ("b",), ("b", "a"), ("a",), ("a", "b")}
 
 
@@ -227,7 +227,7 @@ def test_an_invariant_sees_the_context_that_a_node_keeps_as_it_was_then() -> Non
         seen.add((len(keeper.got), keeper.ctx.durable.get("got", 0), keeper.ctx.now))
 
     before = [Send("a", 1), Send("a", 2)]
-    explore(Scenario(nodes={"a": Keeper}, running=["a"], before=before, invariants=[look]))
+    explore(Scenario(nodes={"a": Keeper}, running=["a"], before=before, invariants=[look]), in_process=True)
     assert seen == {(0, 0, 0), (1, 1, 1), (2, 2, 2)}
 
 
@@ -305,11 +305,11 @@ def test_after_an_interruption_nothing_else_breaks_on_the_way_to_the_first_viola
         before=[Send("a", 1), Send("b", 1)],
         invariants=[both, either],
     )
-    explored = explore(scenario, progress=interrupt)
+    explored = explore(scenario, progress=interrupt, in_process=True)
     (found,) = explored.found
     assert (found.identity, words(found.steps)[-1]) == ("either", "deliver int from outside to a")
     assert execute(scenario, 0, found.steps).identity == found.identity
-    explored = explore(scenario, progress=interrupt, stop_at_first=False)
+    explored = explore(scenario, progress=interrupt, stop_at_first=False, in_process=True)
     assert [found.identity for found in explored.found] == ["either", "both"]
     assert explored.reason == "interrupted"
 

@@ -224,9 +224,9 @@ def test_a_worker_that_is_killed() -> None:
         for child in multiprocessing.active_children():
             os.kill(child.pid or 0, signal.SIGKILL)
 
-    found = minimize(recording, scenario, workers=2, progress=kill)
+    found = minimize(recording, scenario, workers=2, progress=kill, in_process=True)
     assert found.problem is not None
-    assert found.problem.message == "a worker process died (signal 9)"
+    assert found.problem.message == "a worker process died: it was ended by SIGKILL"
     assert multiprocessing.active_children() == []
     check(scenario, recording, found)
 

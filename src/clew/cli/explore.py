@@ -10,14 +10,15 @@ import click
 from clew.cli import exit_codes
 from clew.cli.files import refuse_no_file, write_file
 from clew.cli.progress import progress_display
-from clew.cli.recordings import end_with_death, violation_details, violation_text, what_next
+from clew.cli.recordings import violation_details, violation_text, what_next
 from clew.cli.state import current_state
 from clew.cli.streams import harmless, say
 from clew.exploration import DEFAULT_TIMERS, Answer, Exploration, Found, explore
 from clew.report.plural import counted
 from clew.simulation.events import Wait
 from clew.simulation.loading import Loaded, load_scenario
-from clew.simulation.recording import recorded, write_recording
+from clew.simulation.recording import PROCESS_GOES_ON, Recording, recorded, write_recording
+from clew.simulation.recording_run import record_deadly
 from clew.simulation.steps import describe
 
 _EXIT_CODES = {
@@ -75,9 +76,6 @@ def explore_command(
     Exit code: 0 no violation within the bounds, 1 violation, 2 bad scenario or usage, 3 incomplete.
     """
     refuse_no_file("-o", output, "rec.json")
-    death = current_state().death
-    if death is not None:
-        end_with_death(death, "VIOLATION")
     loaded = load_scenario(scenario)
     with progress_display() as progress:
         explored = explore(
@@ -89,11 +87,18 @@ def explore_command(
             stop_at_first=not find_all,
             time_limit=time_limit,
             progress=progress,
+            ends_with=current_state().end,
         )
     say(harmless("".join(f"{line}\n" for line in _lines(explored, loaded, output))))
     if explored.found and output is not None:
-        write_file(output, write_recording(recorded(loaded, seed, explored.found[0].steps)))
+        write_file(output, write_recording(_recorded(loaded, seed, explored.found[0])))
     sys.exit(_EXIT_CODES[explored.answer])
+
+
+def _recorded(loaded: Loaded, seed: int, found: Found) -> Recording:
+    if found.broken.invariant == PROCESS_GOES_ON:
+        return record_deadly(loaded, seed, found.steps, found.broken.what)
+    return recorded(loaded, seed, found.steps)
 
 
 def _lines(explored: Exploration, loaded: Loaded, output: str | None) -> Iterator[str]:
@@ -104,13 +109,17 @@ def _lines(explored: Exploration, loaded: Loaded, output: str | None) -> Iterato
     for found in explored.found:
         yield from _violation(found)
     if explored.found:
-        yield from what_next(output, f"{loaded.file}:{loaded.name}")
+        shrinks = explored.found[0].broken.invariant != PROCESS_GOES_ON
+        yield from what_next(output, f"{loaded.file}:{loaded.name}", minimize=shrinks)
     yield from _explored(explored)
 
 
 def _violation(found: Found) -> Iterator[str]:
-    yield f"VIOLATION: {violation_text(found.broken, found.deliveries)}."
-    yield from violation_details(found.broken, found.trace)
+    if found.broken.invariant == PROCESS_GOES_ON:
+        yield f"VIOLATION: {found.broken.what}."
+    else:
+        yield f"VIOLATION: {violation_text(found.broken, found.deliveries)}."
+        yield from violation_details(found.broken, found.trace)
     yield "  schedule:" if found.steps else "  schedule: none, it is so from the beginning"
     number = 0
     for step in found.steps:

@@ -12,7 +12,7 @@ from clew.cli import exit_codes
 from clew.cli.files import refuse_no_file, write_file
 from clew.cli.progress import progress_display
 from clew.cli.recordings import violation_details, violation_text, what_next
-from clew.cli.state import Death, current_state
+from clew.cli.state import current_state
 from clew.cli.streams import harmless, say, warn
 from clew.errors import UsageError
 from clew.report.plural import counted
@@ -24,6 +24,7 @@ from clew.simulation.recording import write_recording
 from clew.simulation.recording_run import record_death
 from clew.simulation.saved_recording import refuse_unreadable
 from clew.simulation.steps import Step, describe
+from clew.whereabouts import ProcessEnd
 
 #: Of a schedule that ended its process, so many events are shown.
 _MOST_STEPS = 10
@@ -63,8 +64,8 @@ def fuzz_command(
     if state.retrace is not None:
         record(loaded, state.retrace, steps=steps)
         return
-    if state.death is not None:
-        _report_death(with_steps(loaded, steps), state.death, output)
+    if state.end is not None:
+        _report_end(with_steps(loaded, steps), state.end, output)
     with progress_display() as progress:
         fuzzed = fuzz(
             loaded,
@@ -87,13 +88,12 @@ def fuzz_command(
     sys.exit(_exit_code(fuzzed))
 
 
-def _report_death(loaded: Loaded, death: Death, output: str | None) -> NoReturn:
+def _report_end(loaded: Loaded, end: ProcessEnd, output: str | None) -> NoReturn:
     """Report a run that ended its process; what it did up to that event is recorded."""
-    how = f"the process {death.how} in {death.what}, at event {death.event}"
-    recording = record_death(loaded, death.seed, death.event, how)
+    recording = record_death(loaded, end.seed, end.event, str(end))
     if output is not None:
         write_file(output, write_recording(recording))
-    lines = [f"VIOLATION: {how}, in the run with seed {death.seed}."]
+    lines = [f"VIOLATION: {end}, in the run with seed {end.seed}."]
     lines += (f"    {number:3}. {describe(step)}" for number, step in last_steps(recording.steps))
     say(
         harmless("".join(f"{line}\n" for line in [*lines, *what_next(output, recording.scenario, minimize=False)]))

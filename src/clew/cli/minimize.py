@@ -81,10 +81,9 @@ def minimize_command(
     """
     refuse_no_file("-o", output, "min.json")
     refuse_no_file("--report", report_file, "min.html")
-    death = current_state().death
-    if death is not None:
+    if (end := current_state().end) is not None:
         raise UsageError(
-            f"a schedule that was tried ends the process: it {death.how} in {death.what}, at event {death.event}",
+            f"in a schedule that was tried, {end}",
             remedy="let the code raise an exception instead of ending the process",
         )
     started = time.monotonic()

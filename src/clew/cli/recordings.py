@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NoReturn
 
 from clew.cli import exit_codes
 from clew.cli.files import in_one_line
-from clew.cli.state import Death, current_state
+from clew.cli.state import current_state
 from clew.cli.streams import harmless, say
 from clew.errors import UsageError
 from clew.json_file import Item, is_below_here
@@ -43,9 +42,9 @@ def one_scenario(given: Sequence[str], scenario: str | None) -> list[str]:
 
 def replay_recording(content: Item, given: Sequence[str], *, step: bool, changed_code: bool) -> int:
     """Execute a recording again and say what came of it; the answer is the exit code."""
-    death = current_state().death
-    if death is not None:
-        end_with_death(death, "STILL FAILS")
+    if (end := current_state().end) is not None:
+        say(harmless(f"STILL FAILS: {end}.\n"))
+        return exit_codes.VIOLATED
     found = opened(read_recording(content), *given, changed_code=changed_code)
     replayed = replay_opened(found, changed_code=changed_code)
     recording = replayed.recording
@@ -117,12 +116,6 @@ def violation_details(broken: Broken, trace: str | None, also: Sequence[Broken] 
     for other in also:
         where = f" at {', '.join(other.nodes)}" if other.nodes else ""
         yield f"  also broken: {other.invariant}{where}: {other.what}"
-
-
-def end_with_death(death: Death, kind: str) -> NoReturn:
-    """Report that a schedule ended the process it was executed in; ``kind`` is how such a report begins."""
-    say(harmless(f"{kind}: the process {death.how} in {death.what}, at event {death.event}.\n"))
-    sys.exit(exit_codes.VIOLATED)
 
 
 def recording_words(output: str, scenario: str) -> str:

@@ -8,18 +8,10 @@ from typing import TextIO
 
 import click
 
+from clew.whereabouts import ProcessEnd
+
 #: The option that keeps the user's code in the process of the command.
 IN_PROCESS = "--in-process"
-
-
-@dataclass(frozen=True)
-class Death:
-    """A process that ended by itself: in which run of a search, at which event, where, and how."""
-
-    seed: int
-    event: int
-    what: str
-    how: str
 
 
 @dataclass
@@ -28,14 +20,14 @@ class CommandState:
 
     ``failures`` did not stop the command, which had an answer to give; something it was asked for is missing.
     ``traceback``: whether to show where they came from.  ``stdout``: as it was before any code of the user ran.
-    ``retrace``: execute only the run with this seed, to see where it ends.  ``death``: how it ended.
+    ``retrace``: execute only the run with this seed, to see where it ends.  ``end``: how it ended.
     """
 
     traceback: bool = False
     failures: list[BaseException] = field(default_factory=list)
     stdout: TextIO = field(default_factory=lambda: sys.stdout)
     retrace: int | None = None
-    death: Death | None = None
+    end: ProcessEnd | None = None
 
     def note(self, failure: BaseException) -> None:
         """Go on after a failure, but do not end as if nothing had happened."""

@@ -8,28 +8,23 @@ the first event.  To find out where a run ended its process, another child execu
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
 from clew.cli.ending import SURROUNDINGS_HINT
 from clew.cli.exit_codes import BAD_INPUT, FAILED, INCOMPLETE, VIOLATED
-from clew.cli.state import IN_PROCESS, CommandState, Death
+from clew.cli.state import IN_PROCESS, CommandState
 from clew.cli.streams import warn
-from clew.whereabouts import Whereabouts, set_whereabouts
+from clew.whereabouts import ProcessEnd, Whereabouts, describe_end, end_with_parent, set_whereabouts
 
 #: Seconds that a child gets to notice itself that its time is over.
 _PATIENCE = 5.0
 _POLL = 0.25
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGCHLD")
-
-#: Linux: a child does not outlive this process, whatever ends it.
-_PR_SET_PDEATHSIG = 1
 
 #: Performs the command line with a state, and does not return.
 Perform = Callable[[CommandState], object]
@@ -83,15 +78,15 @@ def _conclude(perform: Perform, ended: _Ended, page: Whereabouts) -> int:
             "  remedy: the code is not deterministic; it must depend on state, message and context only"
         )
         return BAD_INPUT
-    event, what = page.event, page.what
-    if again.stuck is not None or event < 1:
-        return _refuse(again, f"in {what}, event {event}" if event > 0 else f"in {what}, before the first event")
+    end = ProcessEnd(again.how, page.what, seed, page.event, page.performed)
+    if again.stuck is not None or end.event < 1:
+        when = f"event {end.event}" if end.event > 0 else "before the first event"
+        return _refuse(again, f"in {end.what}, {when}")
     page.clear()
-    death = Death(seed, event, what, again.how)
-    told = _run_child(perform, CommandState(death=death), page)
+    _run_child(perform, CommandState(end=end), page)
     if page.code is not None:
         return page.code
-    warn(f"VIOLATION: the process {told.how} in {what}, at event {event}, in the run with seed {seed}.")
+    warn(f"VIOLATION: {end}, in the run with seed {seed}.")
     return VIOLATED
 
 
@@ -143,8 +138,7 @@ def _run_child(perform: Perform, state: CommandState, page: Whereabouts) -> _End
 def _be_child(perform: Perform, state: CommandState, page: Whereabouts) -> NoReturn:
     code = FAILED
     try:
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        end_with_parent()
         set_whereabouts(page)
         if state.retrace is not None:
             from clew.simulation.watchdog import trace_calls  # a cold start should not pay for it
@@ -166,7 +160,7 @@ def _watch(child: int, page: Whereabouts, waited: set[signal.Signals]) -> _Ended
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             page.read()
-            return _Ended(_how(status), late, stuck)
+            return _Ended(describe_end(os.waitstatus_to_exitcode(status)), late, stuck)
         told = signal.sigtimedwait(waited, _POLL)
         if told is not None:
             _pass_on(told, child)
@@ -175,7 +169,7 @@ def _watch(child: int, page: Whereabouts, waited: set[signal.Signals]) -> _Ended
         if late is not None or stuck is not None:
             os.kill(child, signal.SIGKILL)
             _, status = os.waitpid(child, 0)
-            return _Ended(_how(status), late, stuck)
+            return _Ended(describe_end(os.waitstatus_to_exitcode(status)), late, stuck)
 
 
 def _pass_on(told: signal.struct_siginfo, child: int) -> None:
@@ -189,13 +183,3 @@ def _pass_on(told: signal.struct_siginfo, child: int) -> None:
         signal.signal(told.si_signo, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {told.si_signo})
         os.kill(os.getpid(), told.si_signo)
-
-
-def _how(status: int) -> str:
-    code = os.waitstatus_to_exitcode(status)
-    if code >= 0:
-        return f"ended by itself (exit code {code})"
-    try:
-        return f"was ended by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"was ended by signal {-code}"

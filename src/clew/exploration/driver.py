@@ -105,7 +105,7 @@ class Driver:
         else:
             assert item is not None
             step = item.event
-        happened = self._perform(step, envelope)
+        happened = self._perform(item.gate if item else None, step, envelope)
         held = self._held_now(step)
         mark = self._footprint(key, happened, held)
         preds = self._predecessors(mark)
@@ -133,14 +133,14 @@ class Driver:
                 raise NotRepeatableError(what)
         # Recording costs time, and hardly any event is executed for the second time only.
         self.world.history = [] if self._system.repetition.is_wanted(_history(event)) else None
-        happened = self._perform(event.step, envelope)
+        happened = self._perform(event.gate, event.step, envelope)
         self._account(event)
         if happened is not None:
             self._compare(event, happened)
 
-    def _perform(self, step: Step | None, envelope: Envelope | None) -> Happened | None:
+    def _perform(self, gate: Step | None, step: Step | None, envelope: Envelope | None) -> Happened | None:
         self.world.failure = None
-        self._system.performed += 1
+        self._system.begin_event(self.events, gate, step)
         if envelope is not None:
             assert isinstance(step, Act)
             perform(self.world, envelope, step.do)

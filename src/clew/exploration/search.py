@@ -8,6 +8,7 @@ consistent cut of the phase after which it can happen is the beginning of anothe
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from clew.errors import BudgetExhaustedError, UsageError
 from clew.exploration.coverage import Coverage, holds
@@ -19,9 +20,10 @@ from clew.exploration.findings import Findings
 from clew.exploration.plan import DEFAULT_TIMERS, Bounds
 from clew.exploration.repetition import NotRepeatableError
 from clew.exploration.result import Answer, Exploration, Found
-from clew.exploration.system import System
+from clew.exploration.system import EndsProcessError, System
 from clew.interrupt import Deadline
 from clew.simulation.events import WaitCondition, WaitQuiescence
+from clew.simulation.isolation import ProcessEndedError, isolated, needs_child
 from clew.simulation.loading import Loaded, as_loaded
 from clew.simulation.pool import Link
 from clew.simulation.scenario import Scenario
@@ -29,7 +31,7 @@ from clew.simulation.steps import Step
 from clew.simulation.suspects import suspects
 from clew.simulation.user_code import name_of
 from clew.simulation.watchdog import step_limit
-from clew.whereabouts import tell_limit, tell_run
+from clew.whereabouts import ProcessEnd, tell_limit, tell_run
 
 #: So many events of a sample are executed again and again in the end: no time to speak of, and enough for small
 #: scenarios.  In large ones, what is not deterministic has differed somewhere long before.
@@ -52,6 +54,8 @@ def explore(
     time_limit: float | None = None,
     progress: Progress | None = None,
     visit: Visit | None = None,
+    in_process: bool = False,
+    ends_with: ProcessEnd | None = None,
 ) -> Exploration:
     """Execute every schedule of a scenario, one of each class of schedules that differ in unrelated events only.
 
@@ -62,17 +66,38 @@ def explore(
     - ``time_limit`` in seconds.  Ctrl-C ends the exploration, too; the answer then says ``incomplete``.
     - ``progress``: called with the number of schedules and the stage, now and then.
     - ``visit``: called with every complete schedule.
+    - ``in_process``: execute the scenario in this process and not in a child, for a debugger or for code that is
+      to leave something behind; so it is if there is somebody to ``visit``.
+    - ``ends_with``: how the process is known to end; the event that does it is not performed, but found.
     """
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"--time-limit is {time_limit:g}", remedy="give a number larger than 0")
     loaded = as_loaded(scenario)
+    if needs_child(in_process or visit is not None):
+        again = partial(
+            explore,
+            loaded,
+            timers=timers,
+            losses=losses,
+            duplicates=duplicates,
+            seed=seed,
+            stop_at_first=stop_at_first,
+            time_limit=time_limit,
+            in_process=True,
+        )
+        try:
+            return isolated(lambda tell: again(progress=tell), progress)
+        except ProcessEndedError as ended:
+            end = ended.end
+        return isolated(lambda tell: again(progress=tell, ends_with=end), progress)
     bounds = Bounds(timers, losses, duplicates)
     deadline = Deadline(time_limit)
     tell_limit(time_limit)
     tell_run(seed)
     try:
         with deadline.listening(), step_limit(loaded.scenario.step_seconds):
-            search = Search(System(loaded.scenario, bounds, seed), deadline, stop_at_first, visit)
+            system = System(loaded.scenario, bounds, seed, ends_with)
+            search = Search(system, deadline, stop_at_first, visit)
             if progress is not None:
                 deadline.heartbeat = lambda: progress(search.schedules, search.stage)
             return search.run()
@@ -112,6 +137,8 @@ class Search:
                 self._coverage.is_all = True
         except BudgetExhaustedError as limit:
             ended = str(limit)
+        except EndsProcessError as end:
+            return self._conclude((end.found,), "an event ends the process, and what is after it is not explored")
         found = self._findings.found(interrupted=ended is not None)
         return self._conclude(found[:1] if self._stop_at_first else found, ended)
 

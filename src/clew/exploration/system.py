@@ -14,13 +14,25 @@ from typing import Any
 
 from clew.errors import UsageError
 from clew.exploration.dependence import Footprint
-from clew.exploration.event import Key
+from clew.exploration.event import Event, Key, steps_of
 from clew.exploration.plan import Bounds, awaited_at_last, planned
 from clew.exploration.repetition import NotRepeatableError, Repetition, effect_of_beginning
+from clew.exploration.result import Found
 from clew.simulation.events import WaitQuiescence
 from clew.simulation.pool import OUTSIDE, Link
-from clew.simulation.scenario import Network, Scenario
+from clew.simulation.recording import PROCESS_GOES_ON
+from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.steps import Act, Step
 from clew.simulation.world import World
+from clew.whereabouts import ProcessEnd, tell_event
+
+
+class EndsProcessError(Exception):
+    """Raised instead of performing the event that is known to end the process."""
+
+    def __init__(self, found: Found) -> None:
+        super().__init__(found.identity)
+        self.found = found
 
 
 class System:
@@ -29,7 +41,7 @@ class System:
     ``drew``: the nodes that took random numbers from their context.
     """
 
-    def __init__(self, scenario: Scenario, bounds: Bounds, seed: int) -> None:
+    def __init__(self, scenario: Scenario, bounds: Bounds, seed: int, ends_with: ProcessEnd | None = None) -> None:
         self._random_state = random.getstate()
         self.scenario = scenario
         self.bounds = bounds
@@ -46,6 +58,8 @@ class System:
         self.footprints: dict[int, Footprint] = {}
         self.states: dict[int, Any] = {}
         self.performed = 0
+        self._begun = 0  # like it, but never set back
+        self._ends_with = ends_with
         self.drew: set[str] = set()
         self.repetition = Repetition()
         self._numbers: dict[Hashable, int] = {}
@@ -54,6 +68,18 @@ class System:
         if bounds.losses or bounds.duplicates:
             places += self.links
         self._chains = {place: index for index, place in enumerate(places)}
+
+    def begin_event(self, before: list[Event], gate: Step | None, step: Step | None) -> None:
+        """Count an event that is about to be performed after others; if it ends the process, it is not."""
+        self.performed += 1
+        self._begun += 1
+        end = self._ends_with
+        if end is not None and end.performed == self._begun:
+            node = step.target if isinstance(step, Act) else getattr(step, "node", "")
+            broken = Broken(PROCESS_GOES_ON, str(end), (node,) if node else ())
+            steps = (*steps_of(before), *(each for each in (gate, step) if each is not None))
+            raise EndsProcessError(Found(broken, f"{PROCESS_GOES_ON}: {end}", steps))
+        tell_event(self._begun)
 
     def _begin(self) -> None:
         """What there is before the first event."""

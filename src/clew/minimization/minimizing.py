@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from clew.errors import ClewError, Notice, UsageError
@@ -11,6 +12,7 @@ from clew.interrupt import Deadline
 from clew.minimization.pipeline import Minimizer, Progress, Stage
 from clew.minimization.trial import Size, different
 from clew.simulation.execution import Execution, execute
+from clew.simulation.isolation import isolated, needs_child
 from clew.simulation.loading import Loaded
 from clew.simulation.recording import Recording, recorded
 from clew.simulation.saved_recording import opened_as_given, other_code
@@ -48,12 +50,13 @@ def minimize(
     workers: int = 1,
     shrink: bool = True,
     progress: Progress | None = None,
+    in_process: bool = False,
 ) -> Minimized:
     """Search for a smaller execution that ends in the violation of a recording, for at most ``budget`` seconds.
 
     ``scenario`` stands for the one that the recording names.  ``shrink``: whether contents of messages from
     outside may become smaller.  ``progress`` is told the stage, how many schedules were tried, and the size so
-    far.
+    far.  ``in_process``: execute the scenario in this process and not in a child, for a debugger.
     """
     _check(workers, budget)
     given, loaded = _opened(recording, scenario)
@@ -66,6 +69,9 @@ def minimize(
             "the recording ends its process, and every schedule that is tried would need one of its own",
             remedy="let the code raise an exception instead of ending the process, and record that",
         )
+    if needs_child(in_process):
+        again = partial(minimize, given, loaded, budget=budget, workers=workers, shrink=shrink, in_process=True)
+        return isolated(lambda tell: again(progress=tell), progress)
     tell_limit(budget)
     tell_run(given.seed)
     notices = []

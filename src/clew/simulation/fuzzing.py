@@ -2,7 +2,8 @@
 
 Run k of a search with seed s is the execution that belongs to the seed s + k.  So the first violation, and what is
 said about the runs before it, is the same whatever the number of processes is.  Runs are not recorded: the
-one that breaks an invariant is executed again.
+one that breaks an invariant is executed again.  A run that ends its process is a violation like others; the search
+goes on in other processes than this one, unless somebody watches it already (``isolation``).
 """
 
 from __future__ import annotations
@@ -11,20 +12,22 @@ import dataclasses
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from clew.errors import BudgetExhaustedError, Notice, Position, UsageError
 from clew.interrupt import Deadline
 from clew.simulation.coverage import PERIOD, Coverage, Tally
+from clew.simulation.isolation import ProcessEndedError, Tell, call_in_child, find_end, isolated, needs_child
 from clew.simulation.loading import Loaded, as_loaded
 from clew.simulation.random_run import RandomRun
 from clew.simulation.recording import Recording
-from clew.simulation.recording_run import End, record_run
+from clew.simulation.recording_run import End, record_death, record_run
 from clew.simulation.saved_recording import LARGEST_SEED
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.watchdog import step_limit
 from clew.simulation.workers import Worker, WorkerDiedError, can_fork, ready, workers
-from clew.whereabouts import current_whereabouts, tell_limit, tell_run
+from clew.whereabouts import ProcessEnd, current_whereabouts, tell_limit, tell_run
 
 #: Told now and then: the number of runs so far, and what is being done.
 Progress = Callable[[int, str], None]
@@ -73,23 +76,32 @@ def fuzz(
     at_least: int = 0,
     time_limit: float | None = None,
     progress: Progress | None = None,
+    in_process: bool = False,
 ) -> Fuzzed:
-    """Search for a violation after ``at_least`` deliveries; ``steps`` stands for the scenario's bound."""
+    """Search for a violation after ``at_least`` deliveries; ``steps`` stands for the scenario's bound.
+
+    ``in_process``: execute the scenario in this process, if there is one worker, for a debugger or for code that
+    is to leave something behind; what ends the process then ends the caller, and what ends a worker is an error.
+    """
     _check(seed=seed, runs=runs, workers=workers, at_least=at_least, time_limit=time_limit)
     loaded = with_steps(scenario, steps)
     tell_limit(time_limit)
-    search = _Search(loaded.scenario, seed, runs, at_least, Deadline(time_limit), progress)
+    search = _Search(loaded, seed, runs, at_least, Deadline(time_limit), progress, in_process=in_process)
     notices = []
+    apart = needs_child(in_process)
     if workers > 1 and not can_fork():
         notices.append(Notice("this system cannot fork a process, so there is one worker only"))
         workers = 1
     incomplete = None
     with search.deadline.listening():
         try:
-            search.alone() if workers == 1 else search.with_workers(min(workers, runs))
+            search.alone() if workers == 1 and not apart else search.with_workers(min(workers, runs))
         except BudgetExhaustedError as limit:
             incomplete = str(limit)
     found, coverage, early = search.found, search.tally.coverage(), search.tally.early
+    if search.end is not None:
+        end = search.end
+        return Fuzzed(_recorded_end(loaded, end), end.seed - seed, None, coverage, early, None, tuple(notices))
     if found is None:
         if coverage.is_hollow:
             incomplete = incomplete or NOTHING_DELIVERED
@@ -102,13 +114,30 @@ def fuzz(
             )
         return Fuzzed(None, None, None, coverage, early, incomplete, tuple(notices))
     ending = End(found.invariant, found.deliveries)
+    # Here, where all of it is at hand: a run that came to its end elsewhere does so again.
     recording, execution = record_run(loaded, seed + found.run, ending)
     return Fuzzed(recording, found.run, execution.trace, coverage, early, None, tuple(notices), execution.also)
 
 
-def record(scenario: Scenario | str | Loaded, seed: int, *, steps: int | None = None) -> Recording:
+def record(
+    scenario: Scenario | str | Loaded, seed: int, *, steps: int | None = None, in_process: bool = False
+) -> Recording:
     """The recording of the execution that belongs to a seed, whether it breaks an invariant or not."""
-    return record_run(with_steps(scenario, steps), seed)[0]
+    loaded = with_steps(scenario, steps)
+    if not needs_child(in_process):
+        return record_run(loaded, seed)[0]
+    try:
+        return isolated(partial(_record_run, loaded, seed), None)
+    except ProcessEndedError as ended:
+        return _recorded_end(loaded, dataclasses.replace(ended.end, seed=seed))
+
+
+def _record_run(loaded: Loaded, seed: int, tell: Tell) -> Recording:
+    return record_run(loaded, seed)[0]
+
+
+def _recorded_end(loaded: Loaded, end: ProcessEnd) -> Recording:
+    return call_in_child(lambda tell: record_death(loaded, end.seed, end.event, str(end)))
 
 
 def with_steps(scenario: Scenario | str | Loaded, steps: int | None) -> Loaded:
@@ -145,21 +174,26 @@ class _Search:
 
     def __init__(
         self,
-        scenario: Scenario,
+        loaded: Loaded,
         seed: int,
         runs: int,
         at_least: int,
         deadline: Deadline,
         progress: Progress | None,
+        *,
+        in_process: bool,
     ) -> None:
         self.tally = Tally()
         self.found: _Found | None = None
+        self.end: ProcessEnd | None = None
         self.deadline = deadline
-        self._scenario = scenario
+        self._loaded = loaded
+        self._scenario = loaded.scenario
         self._seed = seed
         self._runs = runs
         self._at_least = at_least
         self._progress = progress
+        self._in_process = in_process
         self._told: set[int] = set()  # in a worker: the states that the other side knows of
 
     def alone(self, first: int = 0) -> None:
@@ -206,25 +240,53 @@ class _Search:
         except BudgetExhaustedError:
             if not self._take(blocks, rest=True):  # a violation that was found is not lost
                 raise
-        except WorkerDiedError:
-            if current_whereabouts() is None:
+        except WorkerDiedError as death:
+            if self._in_process:
                 raise
-            # What ended the worker ends this process, too, and whoever watches it finds out where.  All runs that
-            # are left are executed in their order, so that it is the first of them, whoever died first.
-            self.alone(blocks.due)
+            # All runs that are left are executed in their order, so that it is the first of them, whoever died
+            # first.  What ended the worker ends this process, too, if somebody watches it and finds out where.
+            if current_whereabouts() is not None:
+                self.alone(blocks.due)
+            else:
+                self._one_by_one(blocks.due, death)
+
+    def _one_by_one(self, first: int, death: WorkerDiedError) -> None:
+        """Give each run a process of its own, up to the one that ends it."""
+        for number in range(first, self._runs):
+            try:
+                reply = call_in_child(partial(self._one_run, number))
+            except WorkerDiedError as ended:
+                seed = self._seed + number
+                self.end = find_end(partial(_record_run, self._loaded, seed), ended, seed=seed)
+                return
+            if self._accept(reply):
+                return
+            self.deadline.check()
+        raise UsageError(
+            f"{death.message}, but not when the same runs were executed again",
+            remedy="the code is not deterministic; it must depend on state, message and context only",
+        )
+
+    def _one_run(self, number: int, tell: Tell) -> Any:
+        return self._serve([number, 1])
 
     def _take(self, blocks: _Blocks, *, rest: bool = False) -> bool:
         """Take the replies in the order of the runs, until all is said or a violation is found."""
         for reply in blocks.rest() if rest else blocks.in_order():
-            self.tally.merge(reply["tally"])
-            self._tell()
-            if reply["refused"] is not None:
-                message, place, remedy = reply["refused"]
-                raise UsageError(message, position=Position(*place) if place else None, remedy=remedy)
-            if reply["found"] is not None:
-                self.found = _Found(*reply["found"])
+            if self._accept(reply):
                 return True
         return not rest and blocks.finished
+
+    def _accept(self, reply: Any) -> bool:
+        """Add what a worker has found; True if that is a violation."""
+        self.tally.merge(reply["tally"])
+        self._tell()
+        if reply["refused"] is not None:
+            message, place, remedy = reply["refused"]
+            raise UsageError(message, position=Position(*place) if place else None, remedy=remedy)
+        if reply["found"] is not None:
+            self.found = _Found(*reply["found"])
+        return self.found is not None
 
     def _serve(self, request: Any) -> Any:
         """In a worker: execute a block of runs, up to the first that breaks an invariant or is refused."""

@@ -69,6 +69,12 @@ def record_death(loaded: Loaded, seed: int, event: int, what: str) -> Recording:
             pass
         _let_halt(run)
         steps = _name_steps(scenario, run.steps)
+    return record_deadly(loaded, seed, steps, what)
+
+
+def record_deadly(loaded: Loaded, seed: int, steps: Sequence[Step], what: str) -> Recording:
+    """Record a schedule whose last step ends the process and is not performed; ``what`` says how it ends."""
+    with step_limit(loaded.scenario.step_seconds):
         survived = recorded(loaded, seed, steps[:-1])
     deadly = steps[-1]
     node = deadly.target if isinstance(deadly, Act) else getattr(deadly, "node", "")

@@ -17,6 +17,7 @@ from clew.errors import Position, UsageError
 from clew.simulation.effects import Effect
 from clew.simulation.events import Wait
 from clew.simulation.execution import AbsentError, Execution, Moment, execute
+from clew.simulation.isolation import isolated, needs_child
 from clew.simulation.loading import Loaded
 from clew.simulation.recording import Recording, Waited
 from clew.simulation.saved_recording import Opened, opened_as_given, other_code
@@ -94,15 +95,17 @@ def replay(
     scenario: Scenario | str | Loaded | None = None,
     *,
     changed_code: bool = False,
+    in_process: bool = False,
 ) -> Replayed:
     """Execute a recording again.  ``scenario`` stands for the one it names.
 
     Code other than that which was recorded is refused, unless ``changed_code``: then it is asked whether it still
-    fails.
+    fails.  It is executed in a child, unless ``in_process``; one that ends that raises ``ProcessEndedError``.
     """
-    return replay_opened(
-        opened_as_given(recording, scenario, changed_code=changed_code), changed_code=changed_code
-    )
+    found = opened_as_given(recording, scenario, changed_code=changed_code)
+    if needs_child(in_process):
+        return isolated(lambda tell: replay_opened(found, changed_code=changed_code), None)
+    return replay_opened(found, changed_code=changed_code)
 
 
 def replay_opened(found: Opened, *, changed_code: bool = False) -> Replayed:

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from clew.errors import UsageError
-from clew.whereabouts import Whereabouts, set_whereabouts
+from clew.whereabouts import Whereabouts, describe_end, end_with_parent, set_whereabouts
 
 #: From a request to its reply.
 Serve = Callable[[Any], Any]
@@ -27,20 +27,27 @@ _PATIENCE_SECONDS = 5.0
 
 
 class WorkerDiedError(UsageError):
-    """A worker that ended, or got stuck where nothing can interrupt it, before it answered."""
+    """A worker that ended, or got stuck where nothing can interrupt it, before it answered.
+
+    ``how`` it ended, in words; None if it is stuck.
+    """
+
+    def __init__(self, message: str, remedy: str, how: str | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.how = how
 
 
 class Worker:
     """One process."""
 
-    def __init__(self, serve: Serve, siblings: list[Worker]) -> None:
+    def __init__(self, serve: Serve, siblings: list[Worker], *, daemon: bool) -> None:
         context = multiprocessing.get_context("fork")
         self.connection, theirs = context.Pipe()
         inherited = [self.connection, *(sibling.connection for sibling in siblings)]
         # Its own: on a page that several write, nobody could tell which of them ended the process or is stuck.
-        self._page = Whereabouts()
-        arguments = (serve, theirs, inherited, self._page)
-        self._process = context.Process(target=_serve, args=arguments, daemon=True)
+        self.page = Whereabouts()
+        arguments = (serve, theirs, inherited, self.page)
+        self._process = context.Process(target=_serve, args=arguments, daemon=daemon)
         with warnings.catch_warnings():
             # From Python 3.12 on, threads of the caller are a reason to warn; ours are not running yet.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -57,18 +64,26 @@ class Worker:
             return self.connection.recv()
         except (EOFError, OSError):
             self._process.join(_PATIENCE_SECONDS)
+            self.page.read()
+            how = describe_end(self._process.exitcode)
             raise WorkerDiedError(
-                f"a worker process died ({_death(self._process.exitcode)})",
-                remedy="see whether memory ran out; with --workers 1 everything happens in one process",
+                f"a worker process died: it {how}",
+                "see whether memory ran out; with --workers 1 everything happens in one process",
+                how,
             ) from None
+
+    def interrupt(self) -> None:
+        """Pass Ctrl-C on to it."""
+        if self._process.pid is not None and self._process.is_alive():
+            os.kill(self._process.pid, signal.SIGINT)
 
     def refuse_if_stuck(self) -> None:
         """Give it up if it is in code that nothing in its process can interrupt."""
-        self._page.read()
-        if (seconds := self._page.stuck_for(_PATIENCE_SECONDS)) is not None:
+        self.page.read()
+        if (seconds := self.page.stuck_for(_PATIENCE_SECONDS)) is not None:
             raise WorkerDiedError(
-                f"in a worker process your code has not returned for {seconds:g} s, and nothing can interrupt it",
-                remedy="let it end; if it only needs longer, give the scenario a larger step_seconds",
+                f"your code has not returned for {seconds:g} s, and nothing can interrupt it",
+                "let it end; if it only needs longer, give the scenario a larger step_seconds",
             )
 
     def end(self) -> None:
@@ -82,13 +97,16 @@ def can_fork() -> bool:
 
 
 @contextmanager
-def workers(count: int, serve: Serve) -> Iterator[list[Worker]]:
-    """So many processes, which are gone afterwards, whatever happens."""
+def workers(count: int, serve: Serve, *, daemon: bool = True) -> Iterator[list[Worker]]:
+    """So many processes, which are gone afterwards, whatever happens.
+
+    ``daemon``: they have no children of their own.
+    """
     started: list[Worker] = []
     gc.freeze()  # what is there now is shared with them, for as long as nobody looks through it
     try:
         for _ in range(count):
-            started.append(Worker(serve, started))
+            started.append(Worker(serve, started, daemon=daemon))
         yield started
     finally:
         for worker in started:
@@ -109,6 +127,7 @@ def ready(busy: list[Worker], seconds: float) -> list[Worker]:
 
 def _serve(serve: Serve, connection: Connection, inherited: list[Connection], page: Whereabouts) -> None:
     """In the new process: answer until there is nobody to answer to."""
+    end_with_parent()
     set_whereabouts(page)
     # Ctrl-C goes to all processes of a terminal; the one that started this one decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -120,9 +139,3 @@ def _serve(serve: Serve, connection: Connection, inherited: list[Connection], pa
     except (EOFError, BrokenPipeError, ConnectionResetError):
         sys.stdout.flush()
         os._exit(0)
-
-
-def _death(code: int | None) -> str:
-    if code is None:
-        return "how is not known"
-    return f"signal {-code}" if code < 0 else f"exit code {code}"
