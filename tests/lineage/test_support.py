@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, note
+from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 from clew.dedalus.printer import print_program
@@ -15,6 +15,9 @@ from clew.program.ir import Program
 from clew.search.exhaustive import fault_sets
 from clew.traced import TracedModel
 from generators import programs, tiny_specs
+
+#: Of properties that are expensive, or asked of several variants.
+HALF = settings().max_examples // 2
 
 
 @st.composite
@@ -29,6 +32,7 @@ def runs(draw: st.DrawFn) -> tuple[Program, FailureSpec, list[FaultSet], list[Fa
 
 
 @pytest.mark.parametrize("negation", [Negation.EXACT, Negation.CONSERVATIVE])
+@settings(max_examples=HALF)
 @given(drawn=runs())
 def test_while_a_gate_holds_its_violation_does_not_happen(
     negation: Negation, drawn: tuple[Program, FailureSpec, list[FaultSet], list[FaultSet]]
@@ -48,6 +52,7 @@ def test_while_a_gate_holds_its_violation_does_not_happen(
 
 
 @pytest.mark.parametrize("negation", list(Negation))
+@settings(max_examples=HALF)
 @given(drawn=runs())
 def test_a_goal_is_explained_beside_others_as_it_is_alone(
     negation: Negation, drawn: tuple[Program, FailureSpec, list[FaultSet], list[FaultSet]]

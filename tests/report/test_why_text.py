@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import Verdict, check
@@ -24,6 +24,9 @@ from clew.report.explanation_text import explanation_lines
 from clew.report.lamport import lamport_of
 from clew.report.why_text import told_rows, why_lines
 from clew.violation import Violation
+
+#: Of properties that are expensive, or asked of several variants.
+HALF = settings().max_examples // 2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BROKEN = [
@@ -369,6 +372,7 @@ def explained(draw: st.DrawFn) -> tuple[list[Explanation], FaultSet]:
     return [draw(accounts(why.violation, list(faults)))._replace(why=why) for why in rows], faults
 
 
+@settings(max_examples=HALF)
 @given(explained(), st.booleans(), st.sampled_from([100, 80, 60]))
 def test_no_line_is_wider_than_it_may_be(
     case: tuple[list[Explanation], FaultSet], ascii_only: bool, width: int
@@ -378,6 +382,7 @@ def test_no_line_is_wider_than_it_may_be(
         assert line and line == line.rstrip()
 
 
+@settings(max_examples=HALF)
 @given(explained())
 def test_every_support_has_a_line_that_shows_a_cut_first_of_all(
     case: tuple[list[Explanation], FaultSet],

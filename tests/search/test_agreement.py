@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, note
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from clew.dedalus.printer import print_program
@@ -23,6 +23,9 @@ from clew.search.protocol import TracedRun
 from clew.search.verdict import Answer, Findings, Ledger, conduct
 from clew.traced import TracedModel
 from generators import programs, tiny_specs
+
+#: Of properties that are expensive, or asked of several variants.
+HALF = settings().max_examples // 2
 
 
 class _Watched(TracedModel):
@@ -113,6 +116,7 @@ def test_the_exact_counterexample_has_the_fewest_faults(problem: tuple[Program, 
 
 
 @pytest.mark.parametrize("negation", [Negation.EXACT, Negation.CONSERVATIVE])
+@settings(max_examples=HALF)
 @given(problem=problems())
 def test_lineage_finds_exactly_the_minimal_counterexamples_of_exhaustive(
     negation: Negation, problem: tuple[Program, FailureSpec]
@@ -125,6 +129,7 @@ def test_lineage_finds_exactly_the_minimal_counterexamples_of_exhaustive(
 
 @pytest.mark.parametrize("negation", [Negation.EXACT, Negation.CONSERVATIVE])
 @pytest.mark.parametrize("symmetry", [False, True])
+@settings(max_examples=HALF)
 @given(problem=problems(), most_conflicts=st.integers(0, 4))
 def test_candidates_of_any_size_lead_to_a_smallest_counterexample_too(
     negation: Negation, symmetry: bool, problem: tuple[Program, FailureSpec], most_conflicts: int

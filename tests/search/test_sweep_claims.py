@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 
-from hypothesis import event, given, note, reject
+from hypothesis import event, given, note, reject, settings
 from hypothesis import strategies as st
 
 import reference
@@ -29,6 +29,9 @@ from clew.search.sweep import FURTHEST, Swept, sweep
 from clew.search.verdict import Answer, Ledger, conduct
 from clew.strategies import STRATEGIES, Options, examine
 from generators import FEW_FAULTS, program_nodes, programs
+
+#: Of properties that are expensive, or asked of several variants.
+HALF = settings().max_examples // 2
 
 #: For a few small settings; enough to follow what they show.
 EFFORT = 12_000
@@ -75,6 +78,7 @@ def _reference_answer(program: Program, spec: FailureSpec) -> Answer:
     return Answer.CERTIFIED
 
 
+@settings(max_examples=HALF)
 @given(swept_programs(), st.integers(1_000, EFFORT))
 def test_settings_have_that_answer_wherever_the_effort_ends(
     problem: tuple[Program, FailureSpec], effort: int
@@ -95,6 +99,7 @@ def test_settings_have_that_answer_wherever_the_effort_ends(
         assert reference.violations(program, swept.spec, found.faults)
 
 
+@settings(max_examples=HALF)
 @given(swept_programs())
 def test_every_setting_of_a_sweep_has_that_answer(problem: tuple[Program, FailureSpec]) -> None:
     program, base = problem
@@ -130,6 +135,7 @@ def _is_good(program: Program, base: FailureSpec, faults: FaultSet, until: int) 
     return [all(expected[t][r] <= run[t][r] for r in kept) for t in range(1, until + 1)]
 
 
+@settings(max_examples=HALF)
 @given(swept_programs())
 def test_counterexamples_of_a_sweep_last(problem: tuple[Program, FailureSpec]) -> None:
     """Far beyond where the run was followed to there is a time at which it is not good, in every period."""
