@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from clew.simulation.fuzzing import record
+from clew.simulation.recording import write_recording
 from command import clew
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
 
@@ -119,6 +121,15 @@ def test_runs_in_which_nothing_is_delivered(tmp_path: Path) -> None:
     )
     nothing = "  in 3 runs nothing was delivered, neither a message nor a timer\n"
     assert "".join(rest) == COVERED.partition("\n")[2].format(steps=0) + nothing
+
+
+def test_a_replay_in_which_nothing_is_delivered(tmp_path: Path) -> None:
+    text = TICKING.replace("WAITS", "").replace("ctx.set_timer()", "pass")
+    recording = record(scenario_file(tmp_path, text), 0)
+    (tmp_path / "rec.json").write_text(write_recording(recording))
+    done = clew("replay", "rec.json", "s.py", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "INCOMPLETE: nothing is delivered in this recording, neither a message nor a timer.\n" in done.stdout
 
 
 def test_a_violation_at_the_beginning_and_another_one(tmp_path: Path) -> None:

@@ -87,6 +87,7 @@ def explore_command(
             stop_at_first=not find_all,
             time_limit=time_limit,
             progress=progress,
+            in_process=True,  # which is the child of a command already
             ends_with=current_state().end,
         )
     say(harmless("".join(f"{line}\n" for line in _lines(explored, loaded, output))))

@@ -76,6 +76,7 @@ def fuzz_command(
             at_least=at_least,
             time_limit=time_limit,
             progress=progress,
+            in_process=True,  # which is the child of a command already
         )
     for notice in fuzzed.notices:
         warn(str(notice))

@@ -89,7 +89,15 @@ def minimize_command(
     started = time.monotonic()
     named = next(iter(one_scenario([file] if file else [], scenario)), None)
     with _progress() as progress:
-        found = minimize(recording, named, budget=budget, workers=workers, shrink=shrink, progress=progress)
+        found = minimize(
+            recording,
+            named,
+            budget=budget,
+            workers=workers,
+            shrink=shrink,
+            progress=progress,
+            in_process=True,  # which is the child of a command already
+        )
     for notice in found.notices:
         warn(str(notice))
     if output is not None:  # before anything is shown: nothing that happens there loses it

@@ -69,7 +69,9 @@ def _scenario(found: Opened) -> str:
 def _exit_code(replayed: Replayed) -> int:
     if replayed.outcome is Outcome.LOST:
         return exit_codes.INCOMPLETE
-    return exit_codes.HOLDS if replayed.execution.broken is None else exit_codes.VIOLATED
+    if replayed.execution.broken is not None:
+        return exit_codes.VIOLATED
+    return exit_codes.HOLDS if replayed.execution.deliveries else exit_codes.INCOMPLETE
 
 
 def _conclusion(replayed: Replayed, document: str) -> Iterator[str]:
@@ -77,6 +79,10 @@ def _conclusion(replayed: Replayed, document: str) -> Iterator[str]:
     if replayed.outcome is Outcome.LOST:
         yield f"INCOMPLETE: the changed code does not fit the recording from step {replayed.absent} on."
         yield "  No invariant broke before it.  To find out whether it is fixed, fuzz it again."
+        return
+    if execution.broken is None and not execution.deliveries:
+        yield "INCOMPLETE: nothing is delivered in this recording, neither a message nor a timer."
+        yield "  No invariant breaks in it, and none is put to the test.  Fuzz it again."
         return
     if execution.broken is None:
         yield _good(replayed)

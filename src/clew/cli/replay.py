@@ -59,7 +59,7 @@ def replay_command(
     has changed since is not executed without --changed-code.
 
     Exit code: 0 if all are fixed, 1 if one still fails, 2 bad document, program or usage, or a recording whose
-    replay differs, 3 interrupted, or changed code that a recording does not fit.
+    replay differs, 3 interrupted, changed code that a recording does not fit, or nothing delivered in it.
     """
     from clew.json_file import format_of, read_document
 

@@ -241,11 +241,12 @@ class _Search:
             if not self._take(blocks, rest=True):  # a violation that was found is not lost
                 raise
         except WorkerDiedError as death:
-            if self._in_process:
+            watched = current_whereabouts() is not None
+            if self._in_process and not watched:
                 raise
             # All runs that are left are executed in their order, so that it is the first of them, whoever died
             # first.  What ended the worker ends this process, too, if somebody watches it and finds out where.
-            if current_whereabouts() is not None:
+            if watched:
                 self.alone(blocks.due)
             else:
                 self._one_by_one(blocks.due, death)
