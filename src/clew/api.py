@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
 from clew.bounds import Asked, Bounds, resolve
+from clew.checkpoints import Checkpoint, as_checkpoint, conclude_own
 from clew.dedalus.loader import Defaults, Loaded, load
 from clew.effort import Effort
 from clew.engine.execution import Execution
@@ -32,6 +33,8 @@ from clew.survey.judging import Demands, judge
 
 if TYPE_CHECKING:
     from clew.bloom.module import Module
+    from clew.follow import ProgramSweep
+    from clew.remembered_sweep import RememberedSweep
     from clew.survey.survey import Survey
 
 #: What a sweep may spend when nothing else is said: for a hard program about ten seconds on a usual machine.
@@ -116,6 +119,7 @@ def check(
     strict: bool = False,
     coverage: bool = False,
     progress: Progress | None = None,
+    checkpoint: str | Path | Checkpoint | None = None,
 ) -> Verdict:
     """Search for faults under which what must hold does not.
 
@@ -136,6 +140,8 @@ def check(
     - ``strict``: whatever makes a certificate mean little makes it incomplete.
     - ``coverage``: count how often each rule fires in the failure-free run.
     - ``progress``: called with the number of executions and the stage, now and then.
+    - ``checkpoint`` (sweeps, and all but exact): a file that the search goes on from if it is there, and is saved
+      in now and then.
 
     Ctrl-C ends the search, too: the verdict then says ``incomplete``.  Raises ``ProgramError`` or ``UsageError``
     for what cannot be checked.
@@ -161,16 +167,49 @@ def check(
         spec = FailureSpec((), eot or 1, eff or 0, crashes or 0, delays or 0)
         return _verdict(prepared, spec, strategy, nowhere, demands, deadline, started)
     prepared = _with_idle_nodes(prepared, bounds)
-    if sweeps:
-        if "sweep" not in chosen.accepts:
-            raise UsageError(
-                f"the {strategy} strategy cannot sweep, and the program states no EOT", remedy="give --eot"
-            )
-        outcomes_of(prepared.program)
-        return _swept(prepared, bounds, eff, options, demands, chosen, deadline, progress, started)
+    if sweeps and "sweep" not in chosen.accepts:
+        raise UsageError(
+            f"the {strategy} strategy cannot sweep, and the program states no EOT", remedy="give --eot"
+        )
+    saving = as_checkpoint(checkpoint)
+    if saving is not None:
+        options = _with_checkpoint(options, saving, source, prepared.program, bounds, chosen, sweeps=sweeps)
     ledger = Ledger(deadline, max_runs, progress)
-    examined = examine(chosen, prepared.program, bounds.spec(), options, ledger)
-    return _verdict(prepared, bounds.spec(), strategy, examined, demands, deadline, started)
+    if sweeps:
+        outcomes_of(prepared.program)
+        verdict = _swept(prepared, bounds, eff, options, demands, chosen, ledger, started)
+    else:
+        examined = examine(chosen, prepared.program, bounds.spec(), options, ledger)
+        verdict = _verdict(prepared, bounds.spec(), strategy, examined, demands, deadline, started)
+    if saving is not None:
+        _save(saving, verdict, ledger)
+        conclude_own(checkpoint, saving)
+    return verdict
+
+
+def _with_checkpoint(
+    options: Options,
+    checkpoint: Checkpoint,
+    source: Source,
+    program: Program,
+    bounds: Bounds,
+    strategy: Strategy,
+    *,
+    sweeps: bool,
+) -> Options:
+    from clew.check_question import check_question, refuse_what_cannot_be_saved  # only when asked for
+
+    refuse_what_cannot_be_saved(strategy, sweeps=sweeps)
+    checkpoint.open(check_question(source, program, bounds, strategy, options, sweeps=sweeps))
+    return options._replace(checkpoint=checkpoint)
+
+
+def _save(checkpoint: Checkpoint, verdict: Verdict, ledger: Ledger) -> None:
+    """Tell a checkpoint whether the question is answered; what was cut short is saved as far as it got."""
+    certain = verdict.reason is None and verdict.answer is not Answer.INCOMPLETE
+    checkpoint.answered = certain or not ledger.cut_short
+    if not checkpoint.answered:
+        checkpoint.save()
 
 
 def run(
@@ -292,24 +331,30 @@ def _swept(
     options: Options,
     demands: Demands,
     strategy: Strategy,
-    deadline: Deadline,
-    progress: Progress | None,
+    ledger: Ledger,
     started: float,
 ) -> Verdict:
     # Imported here: most checks do not sweep, and a cold start should not pay for it.
     from clew.follow import ProgramSweep
     from clew.search.sweep import sweep
 
-    ledger = Ledger(deadline, options.max_runs, progress)
+    deadline, checkpoint = ledger.deadline, options.checkpoint
     base = FailureSpec(bounds.nodes, 1, 0, bounds.crashes, bounds.delays)
-    system = ProgramSweep(prepared.program, base, strategy, options, deadline)
-    swept = sweep(system, base, fixed_eff, ledger)
+    # What is saved of a sweep are its settings; the search within one does not know of it.
+    system = ProgramSweep(prepared.program, base, strategy, options._replace(checkpoint=None), deadline)
+    swept = sweep(system if checkpoint is None else _remembered(system, checkpoint), base, fixed_eff, ledger)
     findings = replace(swept.findings, runs=ledger.runs)
     examined = Examined(findings, swept.vacuous, system.notices, system.solver(swept.spec))
     # The effort of the sweep may be spent: what it has certified is looked up with an effort of its own.
     verdict = _verdict(prepared, swept.spec, strategy.name, examined, demands, _survey_deadline(deadline), started)
     certified = None if swept.findings.answer is Answer.CERTIFIED is not verdict.answer else swept.certified
     return replace(verdict, swept=swept.settings, certified=certified, candidates=findings.candidates)
+
+
+def _remembered(system: ProgramSweep, checkpoint: Checkpoint) -> RememberedSweep:
+    from clew.remembered_sweep import RememberedSweep
+
+    return RememberedSweep(system, checkpoint)
 
 
 def _verdict(

@@ -70,6 +70,15 @@ class Effort:
         """Note work that has been done and whose result must not be lost."""
         self.spent += units
 
+    @property
+    def largest_program(self) -> int:
+        return self._largest_program
+
+    def count_again(self, units: int, largest_program: int) -> None:
+        """Note work that was done before, in another process, and is not repeated."""
+        self._largest_program = max(self._largest_program, largest_program)
+        self.count(units)
+
     def count_program(self, units: int) -> None:
         self._largest_program = max(self._largest_program, units)
         self.count(units)

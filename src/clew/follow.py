@@ -39,10 +39,14 @@ class ProgramSweep:
 
     def examine(self, spec: FailureSpec, ledger: Ledger) -> tuple[Findings, bool]:
         examined = examine(self.strategy, self.program, spec, self.options, ledger)
-        self._told.update(dict.fromkeys(examined.notices))
-        if examined.solver:
-            self._solved[spec] = examined.solver
+        self.note(spec, examined.notices, examined.solver)
         return examined.findings, examined.vacuous or self._expects_nothing(examined)
+
+    def note(self, spec: FailureSpec, notices: tuple[Notice, ...], solver: SolverFigures | None) -> None:
+        """Keep what the search at one setting had to tell."""
+        self._told.update(dict.fromkeys(notices))
+        if solver:
+            self._solved[spec] = solver
 
     def follow(self, faults: FaultSet, until: int) -> Course:
         """One long run: its prefix up to a time is the run with that EOT, since no rule knows EOT."""

@@ -72,8 +72,11 @@ class Item:
         where = f"{self.file}: {self.place}" if self.place else self.file
         return UsageError(f"{where}: {message}", remedy=self.remedy)
 
+    def mismatch(self, expected: str) -> UsageError:
+        return self.problem(f"expected {expected}, found {_named(self.value)}")
+
     def refuse(self, expected: str) -> NoReturn:
-        raise self.problem(f"expected {expected}, found {_named(self.value)}")
+        raise self.mismatch(expected)
 
     def members(self, *names: str) -> list[Item]:
         """The members of an object that has exactly these, in this order."""
@@ -126,12 +129,16 @@ class Item:
         return str(self.value)
 
 
-def read_document(path: str | Path) -> Item:
-    """The JSON object that a file holds; only that it is one has been checked."""
-    text = _read(path)
+def read_document(path: str | Path, *, remedy: str | None = None) -> Item:
+    """The JSON object that a file holds; only that it is one has been checked.
+
+    ``remedy`` is what to do about a document with a defect, where that is not to let a command write it anew.
+    """
+    text = _read(path, remedy)
     if not text.strip():
         raise UsageError(
-            f"{path}: is empty", remedy="the command that was to write it did not finish: run it again"
+            f"{path}: is empty",
+            remedy=remedy or "the command that was to write it did not finish: run it again",
         )
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_int=_integer, parse_constant=_NoNumber)
@@ -139,12 +146,13 @@ def read_document(path: str | Path) -> Item:
         problem = f"not JSON: {error.msg[0].lower()}{error.msg[1:]}"
         position = Position(str(path), error.lineno, error.colno)
         if Path(path).is_file():
-            raise UsageError(problem, position=position, remedy=_remedy()) from None
+            raise UsageError(problem, position=position, remedy=remedy or _remedy()) from None
         # A pipe: its line cannot be shown, for it cannot be read a second time.
-        raise UsageError(f"{position}: {problem}", remedy=_remedy()) from None
+        raise UsageError(f"{position}: {problem}", remedy=remedy or _remedy()) from None
     except RecursionError:
-        raise UsageError(f"{path}: lists and objects are nested too deeply", remedy=_remedy()) from None
-    document = Item(str(path), "", value, _remedy(value.get("format") if isinstance(value, dict) else None))
+        raise UsageError(f"{path}: lists and objects are nested too deeply", remedy=remedy or _remedy()) from None
+    kind = value.get("format") if isinstance(value, dict) else None
+    document = Item(str(path), "", value, remedy or _remedy(kind))
     if not may_be_quoted(str(path), ".json") and (not isinstance(value, _Object) or value.twice is not None):
         raise document.problem("is no document of Clew, and its name does not end in .json")
     document.mapping()
@@ -184,7 +192,7 @@ def json_line(value: object) -> str:
     return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text)
 
 
-def _read(path: str | Path) -> str:
+def _read(path: str | Path, remedy: str | None = None) -> str:
     try:
         with Path(path).open("rb") as stream:
             data = stream.read(LARGEST_DOCUMENT + 1)
@@ -196,11 +204,13 @@ def _read(path: str | Path) -> str:
         why = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{path}: cannot be read ({why})", remedy="check the path and its permissions") from None
     if len(data) > LARGEST_DOCUMENT:
-        raise UsageError(f"{path}: is larger than {LARGEST_DOCUMENT // 1_000_000} MB", remedy=_remedy())
+        raise UsageError(f"{path}: is larger than {LARGEST_DOCUMENT // 1_000_000} MB", remedy=remedy or _remedy())
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8 text, from byte {error.start} on", remedy=_remedy()) from None
+        raise UsageError(
+            f"{path}: not UTF-8 text, from byte {error.start} on", remedy=remedy or _remedy()
+        ) from None
 
 
 def _object(pairs: list[tuple[str, object]]) -> _Object:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from clew.checkpoints import Checkpoint
 from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import Notice, UsageError
 from clew.faults import FailureSpec
@@ -17,6 +18,7 @@ from clew.lineage.negation import Negation
 from clew.model import Model
 from clew.program.ir import Program
 from clew.search import exact
+from clew.search.protocol import System, TracedSystem
 from clew.search.verdict import Findings, Ledger, conduct
 
 DEFAULT_SEED = 0
@@ -24,7 +26,10 @@ DEFAULT_RANDOM_RUNS = 1000
 
 
 class Options(NamedTuple):
-    """How to search; None or False where the user said nothing."""
+    """How to search; None or False where the user said nothing.
+
+    ``checkpoint``: where the search is saved, and what was saved there before.
+    """
 
     negation: Negation | None = None
     symmetry: bool = False
@@ -33,6 +38,7 @@ class Options(NamedTuple):
     sweep: float | None = None
     max_runs: int | None = None
     seed: int | None = None
+    checkpoint: Checkpoint | None = None
 
 
 class Strategy(NamedTuple):
@@ -90,7 +96,12 @@ def _lineage(
     negation = options.negation or Negation.EXACT
     made(system := TracedModel(program, spec, negation, deadline=ledger.deadline))
     symmetric = system if options.symmetry else None
-    return lineage.search(system, ledger, find_all=options.find_all, symmetric=symmetric)
+    searched: TracedSystem = system
+    if options.checkpoint is not None:
+        from clew.remembered.traces import RememberedTraces
+
+        searched = RememberedTraces(system, tuple(system.graph.goals), options.checkpoint)
+    return lineage.search(searched, ledger, find_all=options.find_all, symmetric=symmetric)
 
 
 def _random(
@@ -101,7 +112,7 @@ def _random(
     made(system := Model(program, spec, deadline=ledger.deadline))
     seed = DEFAULT_SEED if options.seed is None else options.seed
     runs = DEFAULT_RANDOM_RUNS if options.max_runs is None else options.max_runs
-    return random_faults.search(system, ledger, seed=seed, max_runs=runs)
+    return random_faults.search(_remembering(system, options), ledger, seed=seed, max_runs=runs)
 
 
 def _exhaustive(
@@ -111,7 +122,16 @@ def _exhaustive(
 
     made(system := Model(program, spec, deadline=ledger.deadline))
     symmetric = system if options.symmetry else None
-    return exhaustive.search(system, ledger, find_all=options.find_all, symmetric=symmetric)
+    searched = _remembering(system, options)
+    return exhaustive.search(searched, ledger, find_all=options.find_all, symmetric=symmetric)
+
+
+def _remembering(system: System, options: Options) -> System:
+    if options.checkpoint is None:
+        return system
+    from clew.remembered.runs import RememberedRuns
+
+    return RememberedRuns(system, options.checkpoint)
 
 
 STRATEGIES: dict[str, Strategy] = {
@@ -127,17 +147,21 @@ STRATEGIES: dict[str, Strategy] = {
         Strategy(
             "lineage",
             "follow the lineage of good runs to the faults that could undo them",
-            frozenset({"negation", "symmetry", "find_all", "effort", "sweep", "max_runs"}),
+            frozenset({"negation", "symmetry", "find_all", "effort", "sweep", "max_runs", "checkpoint"}),
             False,
             _lineage,
         ),
         Strategy(
-            "random", "draw faults at random; never certifies", frozenset({"max_runs", "seed"}), False, _random
+            "random",
+            "draw faults at random; never certifies",
+            frozenset({"max_runs", "seed", "checkpoint"}),
+            False,
+            _random,
         ),
         Strategy(
             "exhaustive",
             "run every admissible fault set, smallest first",
-            frozenset({"symmetry", "find_all", "effort", "sweep", "max_runs"}),
+            frozenset({"symmetry", "find_all", "effort", "sweep", "max_runs", "checkpoint"}),
             False,
             _exhaustive,
         ),

@@ -21,7 +21,7 @@ _MOST_LINKS = 40
 def write_whole(path: str | Path, content: str | bytes) -> None:
     """Write a file so that others see what was there before, or all of the content.  Raises ``OSError``."""
     data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
-    target = _replaceable(Path(path))
+    target = replaceable_file(path)
     if target is None:
         with Path(path).open("wb") as stream:
             stream.write(data)
@@ -31,7 +31,7 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
 
 def refuse_unwritable_path(path: str | Path) -> None:
     """Raise an ``OSError`` where writing would, as far as that is known before; leaves nothing behind."""
-    target = _replaceable(Path(path))
+    target = replaceable_file(path)
     if target is None:
         if Path(path).is_dir():
             raise IsADirectoryError(0, "Is a directory")
@@ -43,8 +43,9 @@ def refuse_unwritable_path(path: str | Path) -> None:
     Path(name).unlink()
 
 
-def _replaceable(path: Path) -> Path | None:
+def replaceable_file(path: str | Path) -> Path | None:
     """Return the regular file that a path leads to, or that is to be made; None for what is only written to."""
+    path = Path(path)
     for _ in range(_MOST_LINKS):
         if not stat.S_ISLNK(_mode(path) or 0):
             break

@@ -343,6 +343,7 @@ FLAGS = {
     "sweep": "--sweep 1",
     "max_runs": "--max-runs 5",
     "seed": "--seed 1",
+    "checkpoint": "--checkpoint ck",
 }
 
 UNSUPPORTED = [

@@ -9,6 +9,7 @@ import click
 
 from clew.api import Verdict, check
 from clew.cli import exit_codes
+from clew.cli.checkpoints import checkpoint_option, conclude_checkpoint, opened_checkpoint
 from clew.cli.explaining import explanation, write_page
 from clew.cli.files import refuse_no_file, refuse_unwritable, write_file
 from clew.cli.progress import progress_display
@@ -71,6 +72,7 @@ NODES_HELP = (
     help=f"Stop after N executions (not exact).  Default: no limit; random: {DEFAULT_RANDOM_RUNS}.",
 )
 @click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
+@checkpoint_option
 @click.option("--seed", type=int, metavar="N", help=f"The seed (random only).  Default: {DEFAULT_SEED}.")
 @click.option(
     "--allow-hollow", is_flag=True, help="Certify also where nothing is promised; without it, that is incomplete."
@@ -103,6 +105,7 @@ def check_command(
     sweep_seconds: float | None,
     max_runs: int | None,
     time_limit: float | None,
+    checkpoint_file: str | None,
     seed: int | None,
     allow_hollow: bool,
     strict: bool,
@@ -128,6 +131,7 @@ def check_command(
         raise UsageError(
             f"the {strategy} strategy does not support --proof", remedy="leave it out, or use --strategy exact"
         )
+    checkpoint = opened_checkpoint(checkpoint_file)
     with progress_display() as progress:
         verdict = check(
             files,
@@ -149,6 +153,7 @@ def check_command(
             strict=strict,
             coverage=coverage,
             progress=progress,
+            checkpoint=checkpoint,
         )
     # Before the answer is shown: if the question turned out to have a model, the answer would be wrong.
     proof = None if proof_file is None else _proof(verdict, time_limit)
@@ -165,6 +170,7 @@ def check_command(
         write_page(verdict, files, report_file)
     if proof_file is not None and proof is not None:
         _write_proof(proof, proof_file)
+    conclude_checkpoint(checkpoint)
     if sys.stderr.isatty():
         warn(f"  ({verdict.seconds:.2f} s)")
     sys.exit(exit_codes.OF_ANSWER[verdict.answer])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
 
 import click
 
 from clew.cli import exit_codes
+from clew.cli.checkpoints import checkpoint_option, conclude_checkpoint, opened_checkpoint
 from clew.cli.files import refuse_no_file, write_file
 from clew.cli.progress import progress_display
 from clew.cli.recordings import violation_details, violation_text, what_next
@@ -18,7 +18,7 @@ from clew.errors import UsageError
 from clew.report.plural import counted
 from clew.simulation.coverage import MOST_STATES, PERIOD, Coverage
 from clew.simulation.events import Wait
-from clew.simulation.fuzzing import DEFAULT_RUNS, Fuzzed, fuzz, record, with_steps
+from clew.simulation.fuzzing import DEFAULT_RUNS, Fuzzed, fuzz, fuzz_question, record, with_steps
 from clew.simulation.loading import Loaded, load_scenario
 from clew.simulation.recording import write_recording
 from clew.simulation.recording_run import record_death
@@ -40,6 +40,7 @@ _MOST_STEPS = 10
     "--at-least", type=int, default=0, metavar="N", help="Only take a violation after at least N deliveries."
 )
 @click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
+@checkpoint_option
 @click.option("-o", "--output", metavar="FILE", help="Write the recording of the violation.")
 def fuzz_command(
     scenario: str,
@@ -49,6 +50,7 @@ def fuzz_command(
     workers: int,
     at_least: int,
     time_limit: float | None,
+    checkpoint_file: str | None,
     output: str | None,
 ) -> None:
     """Search for a violation in random executions.
@@ -59,13 +61,20 @@ def fuzz_command(
     Exit code: 0 no violation in these runs, 1 violation, 2 bad scenario or usage, 3 incomplete.
     """
     refuse_no_file("-o", output, "rec.json")
+    checkpoint = opened_checkpoint(checkpoint_file)
     loaded = load_scenario(scenario)
     state = current_state()
     if state.retrace is not None:
         record(loaded, state.retrace, steps=steps)
         return
     if state.end is not None:
-        _report_end(with_steps(loaded, steps), state.end, output)
+        loaded = with_steps(loaded, steps)
+        _report_end(loaded, state.end, output)
+        if checkpoint is not None:
+            checkpoint.open(fuzz_question(loaded, seed=seed, runs=runs, at_least=at_least))
+            checkpoint.answered = True
+            conclude_checkpoint(checkpoint)
+        sys.exit(exit_codes.VIOLATED)
     with progress_display() as progress:
         fuzzed = fuzz(
             loaded,
@@ -77,6 +86,7 @@ def fuzz_command(
             time_limit=time_limit,
             progress=progress,
             in_process=True,  # which is the child of a command already
+            checkpoint=checkpoint,
         )
     for notice in fuzzed.notices:
         warn(str(notice))
@@ -86,10 +96,11 @@ def fuzz_command(
         raise problem
     if fuzzed.recording is not None and output is not None:
         write_file(output, write_recording(fuzzed.recording))
+    conclude_checkpoint(checkpoint)
     sys.exit(_exit_code(fuzzed))
 
 
-def _report_end(loaded: Loaded, end: ProcessEnd, output: str | None) -> NoReturn:
+def _report_end(loaded: Loaded, end: ProcessEnd, output: str | None) -> None:
     """Report a run that ended its process; what it did up to that event is recorded."""
     recording = record_death(loaded, end.seed, end.event, str(end))
     if output is not None:
@@ -99,7 +110,6 @@ def _report_end(loaded: Loaded, end: ProcessEnd, output: str | None) -> NoReturn
     say(
         harmless("".join(f"{line}\n" for line in [*lines, *what_next(output, recording.scenario, minimize=False)]))
     )
-    sys.exit(exit_codes.VIOLATED)
 
 
 def last_steps(steps: Sequence[Step]) -> Sequence[tuple[int, Step]]:

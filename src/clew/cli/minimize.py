@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import click
 
 from clew.cli import exit_codes
+from clew.cli.checkpoints import checkpoint_option, conclude_checkpoint, opened_checkpoint
 from clew.cli.explaining import ascii_only
 from clew.cli.files import in_one_line, refuse_no_file, write_file
 from clew.cli.progress import progress_display
@@ -53,6 +54,7 @@ class _Duration(click.ParamType[float]):
 )
 @click.option("--workers", type=int, default=1, show_default=True, metavar="N", help="How many processes.")
 @click.option("--shrink/--no-shrink", default=True, help="Make contents of messages from outside smaller, too.")
+@checkpoint_option
 @click.option("--brief", is_flag=True, help="Show the diagram and the table, not what each event did.")
 @click.option("-o", "--output", metavar="FILE", help="Write the recording of the smallest execution.")
 @click.option("--report", "report_file", metavar="FILE", help="Write a page that shows it (HTML).")
@@ -63,6 +65,7 @@ def minimize_command(
     budget: float,
     workers: int,
     shrink: bool,
+    checkpoint_file: str | None,
     brief: bool,
     output: str | None,
     report_file: str | None,
@@ -81,6 +84,7 @@ def minimize_command(
     """
     refuse_no_file("-o", output, "min.json")
     refuse_no_file("--report", report_file, "min.html")
+    checkpoint = opened_checkpoint(checkpoint_file)
     if (end := current_state().end) is not None:
         raise UsageError(
             f"in a schedule that was tried, {end}",
@@ -97,6 +101,7 @@ def minimize_command(
             shrink=shrink,
             progress=progress,
             in_process=True,  # which is the child of a command already
+            checkpoint=checkpoint,
         )
     for notice in found.notices:
         warn(str(notice))
@@ -107,6 +112,7 @@ def minimize_command(
         _write_report(found, output, report_file)
     if sys.stderr.isatty():
         warn(f"  ({time.monotonic() - started:.1f} s)")
+    conclude_checkpoint(checkpoint)
     if found.problem is not None:
         raise found.problem
     sys.exit(exit_codes.HOLDS if found.stopped is None else exit_codes.INCOMPLETE)

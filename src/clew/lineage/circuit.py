@@ -61,6 +61,10 @@ class Circuit:
     def __len__(self) -> int:
         return len(self._gates)
 
+    def add(self, gate: Gate) -> int:
+        """Return the number of a gate that another circuit made, after the same gates; it may be there already."""
+        return self._number(gate)
+
     def _number(self, gate: Gate) -> int:
         key = type(gate), gate
         number = self._numbers.get(key)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from clew.checkpoints import Checkpoint, as_checkpoint, conclude_own
 from clew.errors import ClewError, Notice, UsageError
 from clew.interrupt import Deadline
 from clew.minimization.pipeline import Minimizer, Progress, Stage
+from clew.minimization.remembering import Memory
 from clew.minimization.trial import Size, different
 from clew.simulation.execution import Execution, execute
 from clew.simulation.isolation import isolated, needs_child
-from clew.simulation.loading import Loaded
-from clew.simulation.recording import Recording, recorded
+from clew.simulation.loading import Loaded, scenario_question
+from clew.simulation.recording import Recording, recorded, write_recording
 from clew.simulation.saved_recording import opened_as_given, other_code
 from clew.simulation.scenario import Scenario
 from clew.simulation.watchdog import step_limit
@@ -51,12 +54,14 @@ def minimize(
     shrink: bool = True,
     progress: Progress | None = None,
     in_process: bool = False,
+    checkpoint: str | Path | Checkpoint | None = None,
 ) -> Minimized:
     """Search for a smaller execution that ends in the violation of a recording, for at most ``budget`` seconds.
 
     ``scenario`` stands for the one that the recording names.  ``shrink``: whether contents of messages from
     outside may become smaller.  ``progress`` is told the stage, how many schedules were tried, and the size so
     far.  ``in_process``: execute the scenario in this process and not in a child, for a debugger.
+    ``checkpoint`` is a file that the search goes on from if it is there, and is saved in now and then.
     """
     _check(workers, budget)
     given, loaded = _opened(recording, scenario)
@@ -70,8 +75,8 @@ def minimize(
             remedy="let the code raise an exception instead of ending the process, and record that",
         )
     if needs_child(in_process):
-        again = partial(minimize, given, loaded, budget=budget, workers=workers, shrink=shrink, in_process=True)
-        return isolated(lambda tell: again(progress=tell), progress)
+        again = partial(minimize, given, loaded, budget=budget, workers=workers, shrink=shrink)
+        return isolated(lambda tell: again(progress=tell, checkpoint=checkpoint, in_process=True), progress)
     tell_limit(budget)
     tell_run(given.seed)
     notices = []
@@ -79,6 +84,8 @@ def minimize(
         notices.append(Notice("this system cannot fork a process, so there is one worker only"))
         workers = 1
     deadline = Deadline(budget)
+    saving = as_checkpoint(checkpoint)
+    memory = None if saving is None else _remembered(saving, given, loaded, shrink)
     minimizer = Minimizer(
         loaded.scenario,
         given.seed,
@@ -88,13 +95,20 @@ def minimize(
         workers=workers,
         progress=progress,
         shrink=shrink,
+        memory=memory,
     )
     with deadline.listening():
         found = minimizer.run()
+        if saving is not None and found.stopped is not None:
+            saving.save()
         with step_limit(loaded.scenario.step_seconds):
             execution = execute(loaded.scenario, given.seed, found.steps)
     if execution.identity != given.identity:
         raise different(found.steps[len(execution.moments) :])
+    if saving is not None:
+        # A mistake in the scenario would be met again: with the code that is to be corrected, it is answered.
+        saving.answered = found.stopped is None or found.problem is not None
+        conclude_own(checkpoint, saving)
     return Minimized(
         recorded(loaded, given.seed, found.steps, execution),
         execution,
@@ -106,6 +120,23 @@ def minimize(
         found.problem,
         tuple(notices),
     )
+
+
+def _remembered(checkpoint: Checkpoint, given: Recording, loaded: Loaded, shrink: bool) -> Memory:
+    """Return what a checkpoint knows of this minimization; neither time nor the number of processes matters."""
+    recording = hashlib.sha256(write_recording(given).encode()).hexdigest()
+    saved = checkpoint.open(
+        {
+            "command": "minimize",
+            **scenario_question(loaded),
+            "the recording digest": recording,
+            "--shrink": shrink,
+        }
+    )
+    memory = Memory(checkpoint)
+    if saved is not None:
+        checkpoint.tell_continued(memory.schedules, "schedule")
+    return memory
 
 
 def _opened(

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
 
+from clew.checkpoints import ForeignCheckpointError
 from clew.errors import BudgetExhaustedError, ClewError, UsageError
 from clew.interrupt import Deadline
 from clew.minimization.deltas import How, without_deliveries, without_externals
 from clew.minimization.provenance import causal_past
-from clew.minimization.searching import Alone, Listed, Search
+from clew.minimization.remembering import Memory, Remembering
+from clew.minimization.searching import Alone, Listed, Search, Witness
 from clew.minimization.shortening import shortened
 from clew.minimization.shrinking import contents, smaller_targets
 from clew.minimization.tidying import tidied
@@ -94,6 +96,7 @@ class Minimizer:
         workers: int = 1,
         progress: Progress | None = None,
         shrink: bool = True,
+        memory: Memory | None = None,
     ) -> None:
         externals, schedule = schedule_of(steps)
         self._target = Target(scenario, seed, externals, identity)
@@ -102,6 +105,7 @@ class Minimizer:
         self._workers = workers
         self._progress = progress
         self._shrink = shrink
+        self._memory = memory
         self._stage = "recorded"
         self._tried = 0
         self._ahead = 0
@@ -118,6 +122,8 @@ class Minimizer:
             self._shrink_and_shorten()
         except BudgetExhaustedError as limit:
             stopped = str(limit)
+        except ForeignCheckpointError:
+            raise  # there is no best so far that could be trusted
         except ClewError as error:
             stopped, problem = f"an error ended the stage {self._stage}", error
         steps = self._target.steps(self._best)
@@ -184,13 +190,13 @@ class Minimizer:
         for target in smaller_targets(self._target, self._best):
             if contents(target, self._best) in had:
                 continue
-            success = Alone(target, self._deadline, self._witness_smaller).first(
+            success = self._alone(target, self._witness_smaller).first(
                 Listed([self._near().candidate(self._best)])
             )
             if success is not None:
                 # Together: one is nothing without the other, should the search be stopped now.
                 self._target, self._best = target, success.schedule
-                search = Alone(target, self._deadline, self._witness)
+                search = self._alone(target, self._witness)
                 self._keep(without_deliveries(search, self._best, How(Match.TYPE), everything=True))
                 return True
         return False
@@ -266,19 +272,42 @@ class Minimizer:
     def _size(self) -> Size:
         return size_of(self._target, self._best)
 
+    def _alone(self, target: Target, witness: Witness) -> Search:
+        def make(told: Witness) -> Search:
+            return Alone(target, self._deadline, told)
+
+        return make(witness) if self._memory is None else Remembering(self._memory, target, witness, make)
+
     @contextmanager
     def _searching(self, name: str) -> Iterator[Search]:
         if self._workers == 1:
             with self._counting(name):
-                yield Alone(self._target, self._deadline, self._witness)
+                yield self._alone(self._target, self._witness)
             return
         # Before the step limit begins: that is a thread, and a process with threads should not fork.
         before = self._tried
-        together = Together(self._target, self._deadline, self._witness, self._workers)
-        try:
-            with self._counting(name) as limit:
-                together.limited(limit)
-                yield together
-        finally:
-            self._ahead += together.executed - (self._tried - before)
-            together.close()
+        with ExitStack() as stack:
+            together, search = self._together(stack)
+            try:
+                with self._counting(name) as limit:
+                    together.limited(limit)
+                    yield search
+            finally:
+                known = search.known if isinstance(search, Remembering) else 0
+                self._ahead += together.executed - (self._tried - before - known)
+
+    def _together(self, stack: ExitStack) -> tuple[Together, Search]:
+        """Return the processes, and the search that uses them and may remember more than they tried."""
+        started: list[Together] = []
+
+        def make(told: Witness) -> Search:
+            started.append(Together(self._target, self._deadline, told, self._workers))
+            stack.callback(started[0].close)
+            return started[0]
+
+        search = (
+            make(self._witness)
+            if self._memory is None
+            else Remembering(self._memory, self._target, self._witness, make)
+        )
+        return started[0], search

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from clew.effort import USED_UP, Effort
-from clew.errors import BudgetExhaustedError, EffortExhaustedError
+from clew.errors import BudgetExhaustedError, EffortExhaustedError, ResourcesExhaustedError
 from clew.faults import FailureSpec, FaultSet
 from clew.search.verdict import Answer, Counterexample, Findings, Ledger, Setting
 
@@ -109,6 +109,7 @@ class _Sweep:
         except EffortExhaustedError as limit:
             return self._end(f"{limit} at {_setting_text(self._spec)}", _GO_ON)
         except BudgetExhaustedError as limit:
+            self._ledger.starved = self._ledger.starved or isinstance(limit, ResourcesExhaustedError)
             return self._stop(f"{limit} at {_setting_text(self._spec)}")
 
     def _conduct(self) -> Swept:

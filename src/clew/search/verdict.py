@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from clew.errors import BudgetExhaustedError
+from clew.errors import BudgetExhaustedError, ResourcesExhaustedError
 from clew.faults import FaultSet
 from clew.interrupt import Deadline
 from clew.search.protocol import Run
@@ -70,6 +70,7 @@ class Ledger:
     counterexamples: list[Counterexample] = field(default_factory=list)
     executions: list[Run] = field(default_factory=list)
     stage: str = "grounding"
+    starved: bool = False  # memory or stack ran out: with more of it, the search would have gone on
 
     def __post_init__(self) -> None:
         if self.progress:
@@ -99,6 +100,11 @@ class Ledger:
         """Keep a run that violates something."""
         self.counterexamples.append(Counterexample(run.faults, run.violations))
 
+    @property
+    def cut_short(self) -> bool:
+        """Tell whether the clock, an interrupt or the machine may have ended it, and not a bound of its own."""
+        return self.starved or self.deadline.passed()
+
     def conclude(self, reason: str | None) -> Findings:
         """``reason`` is None when everything within the bounds is covered."""
         if self.counterexamples:
@@ -116,4 +122,5 @@ def conduct(search: Callable[[Ledger], str | None], ledger: Ledger) -> Findings:
             reason = search(ledger)
     except BudgetExhaustedError as limit:
         reason = str(limit)
+        ledger.starved = isinstance(limit, ResourcesExhaustedError)
     return ledger.conclude(reason)

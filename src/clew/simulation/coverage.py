@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from clew.json_file import Item
 from clew.simulation.effects import state_of
 from clew.simulation.node import Node
 from clew.simulation.random_run import RandomRun
@@ -52,6 +53,10 @@ class Coverage:
         """Tell whether nothing was delivered in more than half of the runs."""
         return 2 * self.idle > self.runs
 
+
+#: Bounds of what is read from a checkpoint; a state is a digest of eight bytes.
+LARGEST_COUNT = 2**63 - 1
+LARGEST_STATE = 2**64 - 1
 
 #: What of a tally is a mere number.
 _COUNTS = ("runs", "steps", "deliveries", "early", "idle", "driven_by_timers")
@@ -121,6 +126,28 @@ class Tally:
         for state in counted["states"]:
             if len(self.states) < MOST_STATES:
                 self.states.add(state)
+
+    @staticmethod
+    def read(saved: Item, most_runs: int) -> Tally:
+        """Return the tally of a checkpoint, which ``to_json`` wrote, of at most so many runs."""
+        fields = (*_COUNTS, "unfinished", "types", "states")
+        part = dict(zip(fields, saved.members(*fields), strict=True))
+        runs = part["runs"].number(0, most_runs)
+        tally = Tally()
+        for name in _COUNTS:
+            # Each run has any number of steps, but is idle only once.
+            most = LARGEST_COUNT if name in ("steps", "deliveries") else runs
+            setattr(tally, name, part[name].number(0, most))
+        if tally.deliveries > tally.steps:
+            part["deliveries"].refuse("no more deliveries than steps")
+        tally.unfinished = Counter(
+            {how: part["unfinished"].member(how).number(1, runs) for how in part["unfinished"].mapping()}
+        )
+        tally._types = {item.text("the type of a message") for item in part["types"].items()}
+        tally.states = {item.number(0, LARGEST_STATE) for item in part["states"].items()}
+        if len(tally.states) > MOST_STATES:
+            part["states"].refuse(f"at most {MOST_STATES} states")
+        return tally
 
 
 # -- states ------------------------------------------------------------------------------------------------------

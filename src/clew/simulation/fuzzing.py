@@ -13,13 +13,15 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from clew.checkpoints import Checkpoint, Question, as_checkpoint, conclude_own
 from clew.errors import BudgetExhaustedError, Notice, Position, UsageError
 from clew.interrupt import Deadline
 from clew.simulation.coverage import PERIOD, Coverage, Tally
 from clew.simulation.isolation import ProcessEndedError, Tell, call_in_child, find_end, isolated, needs_child
-from clew.simulation.loading import Loaded, as_loaded
+from clew.simulation.loading import Loaded, as_loaded, scenario_question
 from clew.simulation.random_run import RandomRun
 from clew.simulation.recording import Recording
 from clew.simulation.recording_run import End, record_death, record_run
@@ -77,16 +79,21 @@ def fuzz(
     time_limit: float | None = None,
     progress: Progress | None = None,
     in_process: bool = False,
+    checkpoint: str | Path | Checkpoint | None = None,
 ) -> Fuzzed:
     """Search for a violation after ``at_least`` deliveries; ``steps`` stands for the scenario's bound.
 
     ``in_process``: execute the scenario in this process, if there is one worker, for a debugger or for code that
     is to leave something behind; what ends the process then ends the caller, and what ends a worker is an error.
+    ``checkpoint`` is a file that the search goes on from if it is there, and is saved in now and then.
     """
     _check(seed=seed, runs=runs, workers=workers, at_least=at_least, time_limit=time_limit)
     loaded = with_steps(scenario, steps)
     tell_limit(time_limit)
     search = _Search(loaded, seed, runs, at_least, Deadline(time_limit), progress, in_process=in_process)
+    saving = as_checkpoint(checkpoint)
+    if saving is not None:
+        search.resume(saving, fuzz_question(loaded, seed=seed, runs=runs, at_least=at_least))
     notices = []
     apart = needs_child(in_process)
     if workers > 1 and not can_fork():
@@ -98,6 +105,9 @@ def fuzz(
             search.alone() if workers == 1 and not apart else search.with_workers(min(workers, runs))
         except BudgetExhaustedError as limit:
             incomplete = str(limit)
+    if saving is not None:
+        saving.answered = not search.cut_short
+        conclude_own(checkpoint, saving)
     found, coverage, early = search.found, search.tally.coverage(), search.tally.early
     if search.end is not None:
         end = search.end
@@ -158,6 +168,18 @@ def _check(*, seed: int, runs: int, workers: int, at_least: int, time_limit: flo
         raise UsageError(f"the time limit is {time_limit:g} s", remedy="give one above 0")
 
 
+def fuzz_question(loaded: Loaded, *, seed: int, runs: int, at_least: int) -> Question:
+    """Return what the answer depends on: not on the number of processes, nor on time."""
+    return {
+        "command": "fuzz",
+        **scenario_question(loaded),
+        "--seed": seed,
+        "--runs": runs,
+        "--steps": loaded.scenario.steps,
+        "--at-least": at_least,
+    }
+
+
 # -- the search --------------------------------------------------------------------------------------------------
 
 
@@ -187,6 +209,9 @@ class _Search:
         self.found: _Found | None = None
         self.end: ProcessEnd | None = None
         self.deadline = deadline
+        #: Whether a limit or an interrupt ended it before all runs were done.
+        self.cut_short = False
+        self._checkpoint: Checkpoint | None = None
         self._loaded = loaded
         self._scenario = loaded.scenario
         self._seed = seed
@@ -196,13 +221,38 @@ class _Search:
         self._in_process = in_process
         self._told: set[int] = set()  # in a worker: the states that the other side knows of
 
-    def alone(self, first: int = 0) -> None:
-        with step_limit(self._scenario.step_seconds):
-            for number in range(first, self._runs):
-                self.found = self._run(number, self.tally)
-                self._tell()
-                if self.found is not None:
-                    return
+    def resume(self, checkpoint: Checkpoint, question: Question) -> None:
+        """Go on from where a checkpoint is, if there is one: all runs before it are in its tally."""
+        self._checkpoint = checkpoint
+        saved = checkpoint.open(question)
+        if saved is not None:
+            self.tally = Tally.read(saved, self._runs)
+            checkpoint.tell_continued(self.tally.runs, "run")
+        checkpoint.state = self.tally.to_json
+
+    def alone(self) -> None:
+        """Execute the runs that are not in the tally yet, one after the other."""
+        try:
+            with step_limit(self._scenario.step_seconds):
+                for number in range(self.tally.runs, self._runs):
+                    self.found = self._run(number, self.tally)
+                    self._tell()
+                    if self.found is not None:
+                        return
+                    self._offer()
+        except BudgetExhaustedError:
+            self._stop()
+            raise
+
+    def _offer(self) -> None:
+        if self._checkpoint is not None:
+            self._checkpoint.offer()
+
+    def _stop(self) -> None:
+        """Save what was done before the search was cut short."""
+        self.cut_short = True
+        if self._checkpoint is not None:
+            self._checkpoint.save()
 
     def _tell(self) -> None:
         if self._progress is not None:
@@ -230,14 +280,16 @@ class _Search:
     # -- in other processes --------------------------------------------------------------------------------------
 
     def with_workers(self, count: int) -> None:
-        blocks = _Blocks(self._runs)
+        blocks = _Blocks(self.tally.runs, self._runs)
         try:
             with workers(count, self._serve) as started:
                 while not self._take(blocks):
                     blocks.hand_out(started)
                     blocks.collect(started)
                     self.deadline.check()
+                    self._offer()
         except BudgetExhaustedError:
+            self._stop()
             if not self._take(blocks, rest=True):  # a violation that was found is not lost
                 raise
         except WorkerDiedError as death:
@@ -247,13 +299,13 @@ class _Search:
             # All runs that are left are executed in their order, so that it is the first of them, whoever died
             # first.  What ended the worker ends this process, too, if somebody watches it and finds out where.
             if watched:
-                self.alone(blocks.due)
+                self.alone()
             else:
-                self._one_by_one(blocks.due, death)
+                self._one_by_one(death)
 
-    def _one_by_one(self, first: int, death: WorkerDiedError) -> None:
+    def _one_by_one(self, death: WorkerDiedError) -> None:
         """Give each run a process of its own, up to the one that ends it."""
-        for number in range(first, self._runs):
+        for number in range(self.tally.runs, self._runs):
             try:
                 reply = call_in_child(partial(self._one_run, number))
             except WorkerDiedError as ended:
@@ -310,10 +362,10 @@ class _Search:
 class _Blocks:
     """Runs that are handed out to workers, many at once, and the replies, which are taken in their order."""
 
-    def __init__(self, runs: int) -> None:
+    def __init__(self, first: int, runs: int) -> None:
         self._runs = runs
-        self._next = 0  # the first run that has not been handed out
-        self.due = 0  # the first run whose reply has not been taken
+        self._next = first  # the first run that has not been handed out
+        self.due = first  # the first run whose reply has not been taken
         self._size = 1
         self._with: dict[Worker, tuple[int, int, float]] = {}
         self._replies: dict[int, tuple[int, Any]] = {}

@@ -200,6 +200,31 @@ def _imports(module: ModuleType, file: Path) -> Iterator[str]:
                 yield from (base, *(f"{base}.{alias.name}" for alias in names))
 
 
+def scenario_question(loaded: Loaded) -> dict[str, str]:
+    """Return what a search depends on that executes a scenario: its code, and which of several it is."""
+    made = loaded.scenario
+    events = [type(event).__name__ for event in (*made.before, *made.after)]
+    # One that was made in Python has no name: what can be seen of it has to tell it from others.
+    seen = (*made.nodes, *made.running, made.network, made.count, made.loss, made.duplication, made.timers, events)
+    name = loaded.name or hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
+    return {"the scenario": name, "the code of the scenario digest": loaded.code}
+
+
+def digest_of_code(path: Path) -> str:
+    """Return a digest of a Python file and of the modules from its folder, or below, that it uses."""
+    own = path.resolve()
+    loaded = [m for m in list(sys.modules.values()) if _is_from(m, own)]
+    modules: dict[Path, ModuleType] = {}
+    for module in loaded:
+        modules |= _own_modules(module, path)
+    return digest_of_files([own, *(file for file in modules if file != own)])
+
+
+def _is_from(module: object, file: Path) -> bool:
+    named = getattr(module, "__file__", None)
+    return isinstance(module, ModuleType) and bool(named) and Path(str(named)).resolve() == file
+
+
 def digest_of_files(files: Iterable[Path]) -> str:
     """Of what the files contain, not of what they are called or where they are."""
     contents = sorted(hashlib.sha256(path.read_bytes()).hexdigest() for path in files)

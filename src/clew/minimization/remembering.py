@@ -1,0 +1,155 @@
+"""What was tried before the process was killed: the outcomes of the searches of a minimization, in their order.
+
+A minimization is determined by which candidate of each family was the first to reproduce the violation.  So it is
+saved as numbers: for each family, how many candidates failed (and how many schedules each took), and whether one
+succeeded then.  To go on, the same families are made again; those that failed are skipped, and the one that
+succeeded is executed once more, which confirms it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from clew.checkpoints import Checkpoint, ForeignCheckpointError
+from clew.json_file import Item
+from clew.minimization.searching import Candidate, Family, Search, Success, Witness
+from clew.minimization.trial import Schedule, Target
+
+#: Bounds of what is read: of one candidate, and of all that are alike.
+_MOST_EXECUTED = 1_000_000
+_MOST_ALIKE = 10**12
+
+
+@dataclass
+class _Tried:
+    """What one family came to: ``failed`` are pairs of executed schedules and how many candidates took as many.
+
+    ``succeeded``: how many schedules the candidate took that came after those; None if none succeeded so far.
+    """
+
+    failed: list[list[int]] = field(default_factory=list)
+    succeeded: int | None = None
+
+    def fail(self, executed: int) -> None:
+        if self.failed and self.failed[-1][0] == executed:
+            self.failed[-1][1] += 1
+        else:
+            self.failed.append([executed, 1])
+
+    @property
+    def candidates(self) -> int:
+        return sum(count for _, count in self.failed)
+
+    @property
+    def schedules(self) -> int:
+        return sum(executed * count for executed, count in self.failed) + (self.succeeded or 0)
+
+
+class Memory:
+    """The families of one minimization, those of a checkpoint first."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
+        self._families = [] if checkpoint.saved is None else _read(checkpoint.saved)
+        self._next = 0
+        checkpoint.state = self.to_json
+
+    @property
+    def schedules(self) -> int:
+        """How many schedules were executed for what is known."""
+        return sum(tried.schedules for tried in self._families)
+
+    def next_family(self) -> _Tried:
+        """Return what is known of the next family, to be filled in."""
+        if self._next == len(self._families):
+            self._families.append(_Tried())
+        self._next += 1
+        return self._families[self._next - 1]
+
+    def offer(self) -> None:
+        self._checkpoint.offer()
+
+    def to_json(self) -> dict[str, object]:
+        return {"families": [[tried.failed, tried.succeeded] for tried in self._families]}
+
+
+def _read(saved: Item) -> list[_Tried]:
+    (families,) = saved.members("families")
+    read = []
+    for item in families.items():
+        failed, succeeded = item.parts("failed", "succeeded")
+        pairs = [pair.parts("schedules", "candidates") for pair in failed.items()]
+        read.append(
+            _Tried(
+                [[each.number(0, _MOST_EXECUTED), count.number(1, _MOST_ALIKE)] for each, count in pairs],
+                None if succeeded.value is None else succeeded.number(1, _MOST_EXECUTED),
+            )
+        )
+    return read
+
+
+class _From(NamedTuple):
+    """The candidates of a family from a place on."""
+
+    family: Family
+    start: int
+
+    def __len__(self) -> int:
+        return len(self.family) - self.start
+
+    def at(self, place: int) -> Candidate:
+        return self.family.at(self.start + place)
+
+
+class Remembering:
+    """A search whose outcomes are remembered; what is known already is not tried again.
+
+    ``make`` gets whom to tell of every candidate and makes the search that tries those that are not known.
+    """
+
+    def __init__(
+        self, memory: Memory, target: Target, witness: Witness, make: Callable[[Witness], Search]
+    ) -> None:
+        self._memory = memory
+        self._target = target
+        self._witness = witness
+        self._search = make(self._note)
+        self._tried = _Tried()
+        #: How many schedules were not executed by the search, because what they come to was known.
+        self.known = 0
+
+    def first(self, family: Family) -> Success | None:
+        self._tried = tried = self._memory.next_family()
+        start = tried.candidates
+        if start + (tried.succeeded is not None) > len(family):
+            raise ForeignCheckpointError(f"that {len(family)} schedules are tried next")
+        for executed, count in tried.failed:
+            for _ in range(count):
+                self.known += executed
+                self._witness(executed, None)
+        if tried.succeeded is not None:
+            return self._again(family, start, tried.succeeded)
+        if start == len(family):
+            return None
+        success = self._search.first(_From(family, start) if start else family)
+        return success and Success(start + success.place, success.schedule)
+
+    def _note(self, executed: int, schedule: Schedule | None) -> None:
+        """Remember what a candidate came to, then tell of it."""
+        if schedule is None:
+            self._tried.fail(executed)
+        else:
+            self._tried.succeeded = executed
+        self._witness(executed, schedule)
+        self._memory.offer()
+
+    def _again(self, family: Family, place: int, before: int) -> Success:
+        """Execute a candidate that has succeeded before, with so many schedules."""
+        schedule, executed = family.at(place).tried(self._target)
+        if schedule is None or executed != before:
+            raise ForeignCheckpointError("what a schedule comes to")
+        self.known += executed
+        self._witness(executed, schedule)
+        return Success(place, schedule)
