@@ -19,7 +19,7 @@ from clew.consistency.calm import analysed
 from clew.consistency.of_bloom import bloom_dataflow
 from clew.errors import ClewError
 from consistency.drawn_programs import NODES, Drawn, Given, loaded, smaller
-from consistency.drawn_schedules import Event, Lateness, Ran, World, drawn_lateness, follow
+from consistency.drawn_schedules import NO_END, Event, Lateness, Ran, World, drawn_lateness, follow
 
 #: Labels that promise one outcome whatever comes when, and the one that does so for given steps.
 FREE, STEPS = ("M", "A"), ("N",)
@@ -106,7 +106,7 @@ class Subject:
             if not left:
                 break
             ran = self.run(given, drawn_lateness(seed, steps_given=steps_given), left, steps_given=steps_given)
-            if ran.spoiled == "no end":
+            if ran.spoiled == NO_END:
                 break
             if ran.spoiled:
                 continue
@@ -126,7 +126,7 @@ def labels_of(module: type[Bloom]) -> dict[str, str]:
 
 
 def _reason(spoiled: str) -> str:
-    if spoiled == "no end":
+    if spoiled == NO_END:
         return spoiled
     return "key conflict" if "key" in spoiled else "failing function"
 

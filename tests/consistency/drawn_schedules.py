@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clew.bloom import Bloom
+from clew.bloom.endless import EndlessStepError
 from clew.bloom.machine import Machine
 from clew.bloom.schema import Kind
 from clew.bloom.views import LatticeView
@@ -33,6 +34,8 @@ _EARLY_TICKS = 3
 _LATE_TICKS = 3
 #: Where the sequence of steps is given, so many are made.
 _STEPS = 50
+#: Why a run says nothing: rounds, or the rules of a step, go on and on.
+NO_END = "no end"
 
 
 @dataclass
@@ -125,7 +128,7 @@ class World:
                     self._at(now + 1, node, self._clocks[ticks % len(self._clocks)], ())
                 ticks, state = ticks + 1, None
             before = state
-        self.ran.spoiled = "no end"
+        self.ran.spoiled = NO_END
         return self.ran
 
     def steps_as_given(self) -> Ran:
@@ -164,7 +167,11 @@ class World:
                 node.machine.insert(into, [row])
             arrived.append(f"{into}{row!r}")
         node.inbox, node.quiet = [], not arrived
-        stepped = node.machine.step()
+        try:
+            stepped = node.machine.step()
+        except EndlessStepError:
+            self.ran.spoiled = NO_END
+            return
         node.steps += 1
         if arrived:
             self.ran.steps.append(f"{node.name}, step {node.steps}: {', '.join(dict.fromkeys(arrived))}")

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from clew.bloom import endless
 from consistency.drawn_generation import drawn
 from consistency.drawn_oracle import FREE, Disagreement, Tried, disagreements, read, shrunk
+from consistency.drawn_schedules import NO_END
 from consistency.drawn_workloads import workloads
 
 _SHARDS = 8
@@ -46,6 +48,17 @@ def test_what_a_label_promises_is_kept(shard: int, tmp_path: Path, pytestconfig:
     assert unreadable < programs / 3
     assert promised > programs / 5
     assert sum(total.spoiled.values()) < total.runs / 3
+
+
+def test_a_program_whose_step_has_no_end_has_no_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``s0 <= s0(remembered)`` with a function that gives another row every time it is asked."""
+    monkeypatch.setattr(endless, "MOST_COMPUTED", 2_000)
+    seed = 20835
+    program = drawn(seed)
+    subject = read(program, tmp_path)
+    assert subject is not None
+    assert list(disagreements(subject, workloads(program, seed), range(3), alarms=True)) == []
+    assert subject.tried.spoiled[NO_END] > 0
 
 
 def _said(total: Tried, programs: int) -> str:

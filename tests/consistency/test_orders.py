@@ -19,7 +19,14 @@ from clew.errors import UsageError
 from consistency.analysis import of_class
 from consistency.example_workloads import WORKLOADS
 
-ORDERS = 200
+ORDERS, THOROUGH_ORDERS = 30, 200
+#: Two orders that differ are looked for among so many.
+MOST_ORDERS = 200
+
+
+@pytest.fixture
+def orders(pytestconfig: pytest.Config) -> int:
+    return THOROUGH_ORDERS if pytestconfig.getoption("--thorough") else ORDERS
 EXAMPLES = Path(__file__).parents[2] / "examples" / "bloom"
 
 
@@ -53,23 +60,23 @@ def test_every_example_that_can_run_has_a_workload() -> None:
 
 
 @pytest.mark.parametrize("kind", CONSISTENT, ids=_named)
-def test_what_is_labelled_consistent_ends_alike_in_all_orders(kind: Any) -> None:
+def test_what_is_labelled_consistent_ends_alike_in_all_orders(kind: Any, orders: int) -> None:
     """The outputs that are, and all tables that they depend on."""
-    tried = try_orders(WORKLOADS[kind], consistent_state(of_class(kind)), orders=ORDERS)
-    assert (tried.orders, tried.pair) == (ORDERS, None)
+    tried = try_orders(WORKLOADS[kind], consistent_state(of_class(kind)), orders=orders)
+    assert (tried.orders, tried.pair) == (orders, None)
 
 
 @pytest.mark.parametrize("kind", STEPPED, ids=_named)
-def test_what_steps_decide_is_the_same_in_the_same_steps(kind: Any) -> None:
+def test_what_steps_decide_is_the_same_in_the_same_steps(kind: Any, orders: int) -> None:
     names = _labelled(kind, Label.NONMONOTONE)
-    tried = try_orders(WORKLOADS[kind], names, orders=ORDERS, steps_given=True)
-    assert (tried.orders, tried.pair) == (ORDERS, None)
+    tried = try_orders(WORKLOADS[kind], names, orders=orders, steps_given=True)
+    assert (tried.orders, tried.pair) == (orders, None)
 
 
 @pytest.mark.parametrize("kind", DIVERGENT, ids=_named)
 def test_what_is_labelled_divergent_ends_differently_in_two_orders(kind: Any) -> None:
     names = _labelled(kind, Label.DIVERGES)
-    pair = try_orders(WORKLOADS[kind], names, orders=ORDERS).pair
+    pair = try_orders(WORKLOADS[kind], names, orders=MOST_ORDERS).pair
     assert pair is not None
     assert pair.difference.collection in names
     assert pair.difference.only_first or pair.difference.only_second

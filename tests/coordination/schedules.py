@@ -93,6 +93,12 @@ def play(
     return Outcome(frozenset(shown), kept)
 
 
+def again(node: Any) -> Any:
+    """The node as it was when it was made.  To make another one takes longer: its rules are read anew."""
+    node._machine = None
+    return node
+
+
 def states(
     node: Any, ordered: Sequence[Given], chance: random.Random, *, outputs: Sequence[str], tables: Sequence[str]
 ) -> list[frozenset[Given]]:

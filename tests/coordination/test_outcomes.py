@@ -19,7 +19,7 @@ from clew.coordination.seal_planning import seal_component
 from clew.coordination.synthesis import coordinated
 from clew.errors import ClewError
 from coordination.drawn_programs import Drawn, draw
-from coordination.schedules import Outcome, Partitioned, play, states
+from coordination.schedules import Outcome, Partitioned, again, play, states
 
 PARTS = 4
 _SCHEDULES = 5
@@ -27,8 +27,8 @@ _SCHEDULES = 5
 KINDS = ("sealed", "refused", "shown", "two inputs", "in common", "requests", "one by one", "settling")
 
 
-def _seeds(part: int, pytestconfig: pytest.Config) -> range:
-    return range(part, 20_000 if pytestconfig.getoption("--thorough") else 240, PARTS)
+def _seeds(part: int, programs: int, pytestconfig: pytest.Config) -> range:
+    return range(part, 20_000 if pytestconfig.getoption("--thorough") else programs, PARTS)
 
 
 # -- seals -------------------------------------------------------------------------------------------------------
@@ -53,10 +53,10 @@ def _outcomes(drawn: Drawn, cls: Any, plan: SealPlan, chance: random.Random) -> 
     sealed = Partitioned({name: _rows(chance, 5) for name in at}, at, producers)
     others = [(name, row) for name in drawn.inputs if name not in at for row in _rows(chance, 3)]
     first = [] if plan.independent else sealed.known()
-    made: Any = coordinated(cls, plan)
+    node: Any = coordinated(cls, plan)("n")
     found = set()
     for _ in range(_SCHEDULES):
-        node = made("n")
+        node = again(node)
         events = [*sealed.events(), *others]
         found.add(play(node, first, events, chance, outputs=drawn.outputs, tables=drawn.tables))
         assert _left(node, part) == [], "everything was let in"
@@ -76,7 +76,7 @@ def _left(node: Any, part: SealedComponent) -> list[Any]:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_sealed_components_have_one_outcome(part: int, pytestconfig: pytest.Config) -> None:
     count: Counter[str] = Counter()
-    for seed in _seeds(part, pytestconfig):
+    for seed in _seeds(part, 200, pytestconfig):
         chance = random.Random(seed)
         drawn = draw(seed)
         try:
@@ -105,7 +105,7 @@ def test_sealed_components_have_one_outcome(part: int, pytestconfig: pytest.Conf
 @pytest.mark.parametrize("part", range(PARTS))
 def test_ordered_replicas_go_through_the_same_states(part: int, pytestconfig: pytest.Config) -> None:
     count: Counter[str] = Counter()
-    for seed in _seeds(part, pytestconfig):
+    for seed in _seeds(part, 120, pytestconfig):
         chance = random.Random(seed)
         drawn = draw(seed, tame=0.6)
         try:
@@ -114,11 +114,11 @@ def test_ordered_replicas_go_through_the_same_states(part: int, pytestconfig: py
         except ClewError:
             count["refused"] += 1
             continue
-        made: Any = coordinated(cls, OrderPlan((one,), Service.ZOOKEEPER))
+        node: Any = coordinated(cls, OrderPlan((one,), Service.ZOOKEEPER))("n")
         ordered = [(name, row) for name in drawn.inputs for row in _rows(chance, 3)]
         chance.shuffle(ordered)
         outputs = drawn.outputs if one.watched is not None else ()  # else an empty step shows less
-        runs = [states(made("n"), ordered, chance, outputs=outputs, tables=drawn.tables) for _ in range(3)]
+        runs = [states(again(node), ordered, chance, outputs=outputs, tables=drawn.tables) for _ in range(3)]
         assert runs[0] == runs[1] == runs[2], (seed, drawn.text, ordered)
         count["ordered"] += 1
         count["settling"] += bool(one.watched)

@@ -80,7 +80,15 @@ class Union(Bloom):
         self.out <= self.both.group(["key"], n=agg.count())
 
 
+ONE_ORDER = Partitioned({"cancels": [(1, 8)]}, {"cancels": 0}, 1)
 CASES: dict[str, tuple[Any, Partitioned, list[Any], str, set[Any]]] = {
+    "what meets a sealed partition waits with it": (
+        StoredOrders,
+        ONE_ORDER,
+        [("orders", (1, 9)), ("orders", (2, 9)), ("cancels_punctuation", ((2,), "p0", 0))],
+        "ship",
+        {(2, 9)},
+    ),
     "two inputs have their partitions in common": (
         BothSealed,
         Partitioned({"orders": [(1, 9), (2, 9)], "cancels": [(8, 1)]}, {"orders": 0, "cancels": 1}, 1),
@@ -123,12 +131,6 @@ def test_a_seal_is_what_makes_the_difference() -> None:
         events = [(name, row) for name, row in [*sealed.events(), *others] if "_" not in name]
         runs = [play(cls("n"), [], events, random.Random(seed), outputs=[out], tables=[]) for seed in range(25)]
         assert len({run.shown for run in runs}) > 1, case
-
-
-def test_one_seal_is_refused_where_rows_without_one_are_stored_beside_what_is_sealed() -> None:
-    """It would do here, where they are on the other side of notin; the labels of paths do not tell that side."""
-    with pytest.raises(UsageError, match="StoredOrders: with cancels sealed on order there is still Run"):
-        synthesized(StoredOrders, "seal", independent=True)
 
 
 # -- refusals ----------------------------------------------------------------------------------------------------

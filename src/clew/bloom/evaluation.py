@@ -12,6 +12,7 @@ from itertools import filterfalse
 from typing import Any
 
 from clew.bloom.compiling import Compiler
+from clew.bloom.endless import Budget, computes
 from clew.bloom.expressions import (
     AnyExpr,
     Join,
@@ -113,13 +114,17 @@ def _without_conflicts(
 
 @dataclass(frozen=True)
 class Task:
-    """A rule that is ready to run.  ``only_new``: what tables held before was derived from before."""
+    """A rule that is ready to run.
+
+    ``only_new``: what tables held before was derived from before.  ``joins``: it combines rows, and gives rows.
+    """
 
     origin: Rule
     target: str
     operator: Operator | LatticeOperator
     reads: tuple[str, ...]
     only_new: bool
+    joins: bool
 
 
 class Evaluation:
@@ -161,7 +166,8 @@ class Evaluation:
                 operator = of_width(operator, self._widths[rule.target], report)
         lasting = rule.target in self._stores and self._stores[rule.target].persists
         only_new = rule.op is Op.NOW and lasting and _needs_only_new(rule.expr)
-        return Task(origin, rule.target, operator, collections_in(rule.expr), only_new)
+        joins = rule.target in self._stores and any(isinstance(e, Join) for e in everything_in(rule.expr))
+        return Task(origin, rule.target, operator, collections_in(rule.expr), only_new, joins)
 
     # -- this step -----------------------------------------------------------------------------------------------
 
@@ -176,9 +182,18 @@ class Evaluation:
         if stratum.recursive:
             members = frozenset(stratum.collections)
             again = [task for task in tasks if not members.isdisjoint(task.reads)]
+            budget = Budget([t.origin for t in again]) if any(computes(t.origin) for t in again) else None
             while changed:
-                changed = self._merged([(task, task.operator.delta()) for task in again])
+                if budget is not None:
+                    budget.spend(sum(len(self._stores[name].delta) for name in members if name in self._stores))
+                changed = self._merged([(task, self._delta(task, budget)) for task in again])
         self._settle(stratum.collections)
+
+    def _delta(self, task: Task, budget: Budget | None) -> Any:
+        if budget is None or not task.joins:
+            return task.operator.delta()
+        sources = {name: self._stores[name] for name in task.reads if name in self._stores}
+        return budget.delta(task.operator.delta, sources, self._stores[task.target])
 
     def _started(self, task: Task, first: bool) -> Any:
         if first or not task.only_new or self._stores[task.target].removed:

@@ -211,12 +211,14 @@ class Machine:
         sent: list[tuple[str, Row]] = []
         printed: list[Row] = []
         for collection in self._program.collections:
-            found = in_order(derived.get(collection.name, ()))
+            if not derived.get(collection.name):
+                continue
+            found = in_order(derived[collection.name])
             if collection.kind is Kind.CHANNEL:
                 sent.extend((collection.name, row) for row in found)
             elif collection.kind is Kind.STDIO:
                 printed.extend(found)
-            elif found:
+            else:
                 self._waiting.inserted.setdefault(collection.name, []).append((None, found))
         return tuple(sent), tuple(printed)
 

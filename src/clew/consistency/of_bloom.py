@@ -123,7 +123,11 @@ def _statements(file: str) -> Iterator[tuple[int, str]]:
         tree = ast.parse(source)
     except (OSError, ValueError, SyntaxError):
         return
+    # ``ast.get_source_segment`` takes the whole file apart for every statement.  Columns count bytes.
+    lines = [line.encode() for line in source.split("\n")]
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr):
-            segment = ast.get_source_segment(source, node) or ""
-            yield node.lineno, " ".join(segment.split())
+        if isinstance(node, ast.Expr) and node.end_lineno is not None:
+            written = lines[node.lineno - 1 : node.end_lineno]
+            written[-1] = written[-1][: node.end_col_offset]
+            written[0] = written[0][node.col_offset :]
+            yield node.lineno, " ".join(b" ".join(written).decode().split())

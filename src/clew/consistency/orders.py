@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from clew.bloom.endless import EndlessStepError
 from clew.bloom.values import Row, in_order
 from clew.consistency.calm import Analysis, Label, Output
 from clew.consistency.runs import (
@@ -287,7 +288,7 @@ def _pair(
     try:
         other = run(workload, lambda event: drawn.get(event, 0), watched, most_rounds=most)
         prompt = prompt or run(workload, _prompt, watched, most_rounds=most)
-    except EndlessError:
+    except (EndlessError, EndlessStepError):
         return None
     difference = None
     if not (prompt.refused or other.refused):

@@ -29,10 +29,16 @@ class Behaviour(enum.Enum):
 
 @dataclass(frozen=True)
 class Annotation:
-    """What a path does with its input; ``gate`` only where order matters, None for unknown partitions."""
+    """What a path does with its input; ``gate`` only where order matters, None for unknown partitions.
+
+    ``meets``: for CW, the attributes that name the partitions of other paths in which its rows are looked for, so
+    that each can wait until its own is complete (the orders in ``ordered.notin(cancelled)``).  Empty if they meet
+    nothing for which order matters, None if that is not known.
+    """
 
     behaviour: Behaviour
     gate: Gate = None
+    meets: Gate = None
 
     def __str__(self) -> str:
         return f"{self.behaviour.name}{gate_text(self.gate)}" if self.behaviour.ordered else self.behaviour.name

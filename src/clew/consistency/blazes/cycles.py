@@ -3,6 +3,11 @@
 A cycle runs through interfaces, not merely through components: where a component has no path from an input back
 to the output that feeds it, nothing goes round.  What enters a cycle in the middle of a component passes both that
 path and the cycle, so it takes the worse annotation of the two.
+
+A seal does not hold for what goes round.  What enters a cycle comes back to where it entered, so a partition is
+complete there only when nothing of it is under way on the cycle any more; and of the streams on the cycle, none
+can be punctuated before the others are.  So punctuations on the cycle do not follow from those on what enters:
+every stream of the cycle has to say itself that it is sealed on that key.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from clew.consistency.blazes.annotations import Annotation
 from clew.consistency.blazes.dataflow import Component, Dataflow, End, Ordering, Path, Stream
-from clew.consistency.blazes.seals import BY_NAME, Dependency, Gate, Lineage
+from clew.consistency.blazes.seals import BY_NAME, Attributes, Dependency, Gate, Lineage
 from clew.program.graph import components as strongly_connected
 
 
@@ -107,7 +112,8 @@ def _collapsed(dataflow: Dataflow, cycle: _Cycle) -> Dataflow:
     kept = (_without(component, cycle) for component in dataflow.components)
     components = (*(c for c in kept if c.paths), node)
     used = {End(c.name, p.source) for c in components for p in c.paths}
-    streams = [s for stream in dataflow.streams for s in _streams(stream, cycle, used)]
+    promised = _promised(dataflow, cycle)
+    streams = [s for stream in dataflow.streams for s in _streams(stream, cycle, used, promised)]
     return Dataflow(components, tuple(streams))
 
 
@@ -144,7 +150,13 @@ def _without(component: Component, cycle: _Cycle) -> Component:
     return replace(component, paths=paths)
 
 
-def _streams(stream: Stream, cycle: _Cycle, used: set[End]) -> Iterator[Stream]:
+def _promised(dataflow: Dataflow, cycle: _Cycle) -> tuple[Attributes, ...]:
+    """Return the keys that all streams of a cycle are declared to be sealed on."""
+    declared = [stream.seals for stream in dataflow.streams if cycle.holds(stream)]
+    return tuple(key for key in declared[0] if all(key in seals for seals in declared))
+
+
+def _streams(stream: Stream, cycle: _Cycle, used: set[End], kept: tuple[Attributes, ...]) -> Iterator[Stream]:
     """The stream, from and to the node where the cycle was; twice, if a component beside it reads it, too."""
     target = stream.target
     if cycle.has(stream.source, output=True):
@@ -154,7 +166,7 @@ def _streams(stream: Stream, cycle: _Cycle, used: set[End]) -> Iterator[Stream]:
     inside = target is not None and End(cycle.name, str(target)) in used
     from_cycle = stream.source is not None and stream.source.component == cycle.name
     if inside and not from_cycle:
-        yield replace(stream, target=End(cycle.name, str(target)))
+        yield replace(stream, target=End(cycle.name, str(target)), kept=kept)
 
 
 def _ordering(components: Iterable[Component]) -> Ordering:

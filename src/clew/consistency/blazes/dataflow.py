@@ -62,7 +62,8 @@ class Stream:
 
     Without ``source`` it enters the dataflow, with ``label``; without ``target`` it is a sink.  ``seals``: the
     keys that its producers send punctuations on.  ``attributes``: its schema, None if unknown.  ``dependencies``:
-    which of its attributes determine each other one-to-one.
+    which of its attributes determine each other one-to-one.  ``kept``: of a stream into what was a cycle, the keys
+    of seals that hold for what goes round, too; None for any other stream, which keeps all.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Stream:
     replicated: bool = False
     attributes: tuple[str, ...] | None = None
     dependencies: tuple[Dependency, ...] = ()
+    kept: tuple[Attributes, ...] | None = None
     position: Position | None = field(default=None, compare=False)
 
 

@@ -112,8 +112,11 @@ def labels_of_all(dataflow: Dataflow) -> dict[str, Label]:
         if s.source is not None
     }
     labelled = derive(replace(dataflow, streams=(*dataflow.streams, *sinks.values())))
-    found = {s.name: labelled.label(s) for s in labelled.dataflow.streams}
-    return {s.name: found[sinks[s.name].name if s.name in sinks else s.name] for s in dataflow.streams}
+    found = {s.name: labelled.label(s) for s in labelled.dataflow.sinks}
+    return {
+        s.name: found[sinks[s.name].name] if s.name in sinks else stream_label(s, s.label)
+        for s in dataflow.streams
+    }
 
 
 def upstream(derivation: Derivation) -> Iterator[Derivation]:
@@ -142,6 +145,8 @@ def stream_label(stream: Stream, produced: Label) -> Label:
         within = (key.within(frozenset(stream.attributes)) for key in kept)
         kept = tuple(key for key in within if key is not None)
     keys: tuple[SealKey, ...] = (*kept, *(seal_key(key) for key in stream.seals))
+    if stream.kept is not None:
+        keys = tuple(key for key in keys if key.key in stream.kept)
     return sealed(key.with_dependencies(stream.dependencies) for key in keys)
 
 

@@ -53,6 +53,8 @@ def _annotation(annotation: Annotation) -> Iterator[str]:
     yield f"label: {annotation.behaviour.name}{'*' if ordered and annotation.gate is None else ''}"
     if ordered and annotation.gate is not None:
         yield f"subscript: {_names(annotation.gate)}"
+    if annotation.meets is not None:
+        yield f"meets: {_names(annotation.meets)}"
 
 
 def _lineage(lineage: Lineage) -> Iterator[str]:

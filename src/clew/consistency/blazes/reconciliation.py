@@ -7,6 +7,7 @@ Three cases are settled by the text of section 4.4, where the figure is silent o
   a sealed read protects its unsealed neighbour, which has nothing to do with it.
 - A compatible seal into OR[gate] or OW[gate] next to a path that writes what is not sealed: what is asked for
   is complete, what it meets is not.  So it races with that path as if its own input were not sealed.
+  Except where that path says whose partitions its rows are looked for in: then each waits for its own.
 - A single instance that stores what differs between replicas shows the difference on: Taint adds to the label
   of the input, it does not take its place.
 """
@@ -68,9 +69,20 @@ def races(sealed_input: Arriving, other: Arriving) -> bool:
     behaviour = sealed_input.annotation.behaviour
     if sealed_input.label.kind is not LabelKind.SEAL or not behaviour.ordered:
         return False
-    if behaviour is Behaviour.OW and other.annotation.behaviour is Behaviour.OW:
+    if behaviour is Behaviour.OW and (other.annotation.behaviour is Behaviour.OW or waits(sealed_input, other)):
         return False
     return other.annotation.behaviour.writes and not other.label.completes(sealed_input.annotation.gate)
+
+
+def waits(sealed_input: Arriving, other: Arriving) -> bool:
+    """Return whether rows that are stored on the other path can wait for the partition that they name.
+
+    Or need not wait.  What is sealed is stored as well, so it is still there for rows that come after the seal.
+    """
+    meets, gate = other.annotation.meets, sealed_input.annotation.gate
+    if other.annotation.behaviour is not Behaviour.CW or meets is None or gate is None:
+        return False
+    return not meets or sealed_input.label.completes(gate & meets)
 
 
 def protected(gate: Gate, arriving: Sequence[Arriving]) -> bool:

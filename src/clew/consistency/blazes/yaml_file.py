@@ -19,7 +19,7 @@ from clew.errors import ProgramError, UsageError, may_be_quoted
 
 _STREAMS = "streams"
 _COMPONENT = ("annotation", "Rep", "order", "variant")
-_PATH = ("from", "to", "label", "subscript", "lineage", "injective")
+_PATH = ("from", "to", "label", "subscript", "meets", "lineage", "injective")
 _STREAM = ("name", "from", "to", "label", "seal", "Rep", "attributes", "injective")
 _LABELS = {"C": Behaviour.CR, **{b.name: b for b in Behaviour}}
 _SOURCE_LABELS = tuple(k.value for k in (LabelKind.ASYNC, LabelKind.RUN, LabelKind.INST, LabelKind.SPLIT))
@@ -139,10 +139,20 @@ def _path(value: Value) -> Path:
     return Path(
         fields["from"].name("the name of an input interface"),
         fields["to"].name("the name of an output interface"),
-        Annotation(behaviour, gate),
+        Annotation(behaviour, gate, _meets(fields, behaviour)),
         _lineage(fields),
         value.position,
     )
+
+
+def _meets(fields: Mapping[str, Value], behaviour: Behaviour) -> Gate:
+    if "meets" not in fields:
+        return None
+    if behaviour is not Behaviour.CW:
+        fields["meets"].refuse(
+            "only CW has 'meets'", "it names the partitions that rows wait for before they are stored"
+        )
+    return frozenset(_names(fields["meets"])) if fields["meets"].items() else frozenset()
 
 
 def _lineage(fields: Mapping[str, Value]) -> Lineage:

@@ -21,11 +21,20 @@ from clew.consistency.blazes.annotations import Annotation, Behaviour
 from clew.consistency.blazes.dataflow import Path
 from clew.consistency.blazes.seals import Dependency, Gate, Lineage
 from clew.consistency.extraction.influences import Influences
-from clew.consistency.extraction.partitions import Partition, names, partitions, partitions_of_race
+from clew.consistency.extraction.partitions import (
+    Partition,
+    names,
+    partitions,
+    partitions_of_absence,
+    partitions_of_race,
+)
 from clew.consistency.extraction.places import Place, Places
 from clew.consistency.extraction.regions import Region
+from clew.consistency.extraction.unprompted import unprompted
 from clew.consistency.histories import History
 from clew.errors import Position
+
+_CR = Annotation(Behaviour.CR)
 
 
 @dataclass(frozen=True)
@@ -102,37 +111,76 @@ class _Judge:
         path = Path(
             self._region.interface(begin),
             self._region.interface(end),
-            self._annotation(begin, charged[begin], written),
+            self._annotation(begin, end, charged, written),
             self._lineage(begin, end),
             remarks[0].position if remarks else self._flow.by_name[begin].position,
         )
         return Annotated(begin, end, path, remarks)
 
-    def _annotation(self, begin: str, charged: tuple[Place, ...], written: bool) -> Annotation:
-        writes = self._places.writes(begin)
+    def _annotation(self, begin: str, end: str, every: dict[str, tuple[Place, ...]], written: bool) -> Annotation:
+        writes, charged = self._places.writes(begin), every[begin]
         if not charged:
-            return Annotation(Behaviour.CW if writes else Behaviour.CR)
+            held = writes and begin not in self._region.fixed
+            return Annotation(Behaviour.CW, meets=self._meets(begin, every) if held else None) if writes else _CR
         if begin in self._region.fixed:
             return Annotation(Behaviour.OW if writes else Behaviour.OR)  # nobody could seal it
         alone = not writes and written and any(self._disturbs_itself(begin, place) for place in charged)
-        gates = [frozenset[str]() if alone else self._gate(p, begin if writes else None) for p in charged]
+        gates = [frozenset[str]() if alone else self._gate(p, end, begin if writes else None) for p in charged]
         gate: Gate = frozenset.intersection(*gates) or None
         return Annotation(Behaviour.OW if writes else Behaviour.OR, gate)
 
-    def _gate(self, place: Place, writer: str | None) -> frozenset[str]:
+    def _gate(self, place: Place, end: str, writer: str | None) -> frozenset[str]:
         """Return the attributes by which all operators of a place partition."""
         region = self._region
         if place.source in self._places.sent:
             return frozenset()
         interfaces = {name: region.program.by_name[name].schema.columns for name in region.inputs}
-        return frozenset.intersection(*(names(p, interfaces, writer) for p in self._partitions(place, writer)))
+        return frozenset.intersection(
+            *(names(p, interfaces, writer) for p in self._partitions(place, end, writer))
+        )
 
-    def _partitions(self, place: Place, writer: str | None) -> tuple[Partition, ...]:
+    def _partitions(self, place: Place, end: str, writer: str | None) -> tuple[Partition, ...]:
         region, rule = self._region, self._region.program.rules[place.statement]
         if place.race is not None and rule.op is not Op.DELETE:  # what is deleted partitions by its key
             histories = self._places.histories.of
             return partitions_of_race(rule, place.race, histories, region.tracing, asks=writer is None)
-        return partitions(rule, place.source, region.program, region.tracing)
+        there = self._there if self._places.is_unasked(place, end) else frozenset[str]()
+        return partitions(rule, place.source, region.program, region.tracing, there)
+
+    @cached_property
+    def _there(self) -> frozenset[str]:
+        return unprompted(self._region.program, (i for i in self._region.inputs if i not in self._region.fixed))
+
+    def _meets(self, begin: str, charged: dict[str, tuple[Place, ...]]) -> Gate:
+        """Return what rows that are stored name of the partitions at places of other inputs.
+
+        They must be looked up there in what is stored, on the side that takes nothing back, and by columns that
+        they have themselves; otherwise it is not known what they would have to wait for.
+        """
+        reached = self._flow.reached([begin])
+        places = dict.fromkeys(p for places in charged.values() for p in places)
+        gates = []
+        for place in places:
+            if not any(e.statement == place.statement and e.source in reached for e in self._flow.edges):
+                continue
+            gate = None if place.source in reached else self._looked_up_by(begin, place)
+            if not gate:
+                return None
+            gates.append(gate)
+        if not gates:
+            return frozenset() if places else None  # nothing there that it could be told apart from
+        return frozenset.intersection(*gates) or None
+
+    def _looked_up_by(self, begin: str, place: Place) -> Gate:
+        region = self._region
+        if place.race is not None or place.history is History.EVENT or place.source in self._places.sent:
+            return None
+        found = partitions_of_absence(region.program.rules[place.statement], place.source, region.tracing)
+        if not found:
+            return None
+        interfaces = {name: region.program.by_name[name].schema.columns for name in region.inputs}
+        named = [tuple(origins for origins in p if origins.get(begin)) for p in found]
+        return frozenset.intersection(*(names(p, interfaces, None) for p in named)) or None
 
     def _disturbs_itself(self, begin: str, place: Place) -> bool:
         """Return whether rows of the input that come in one step make something else than one after the other."""

@@ -51,10 +51,13 @@ def _component(dataflow: Dataflow, name: str, found: Recognized) -> Component:
 def _refuse_unheld(component: Component, held: Held) -> None:
     for path in component.paths:
         waits = path.source in held.ordered if held.ordered else path.source in (*held.seals, *held.reads)
-        if not waits and (held.ordered or path.annotation.behaviour.ordered):
+        meets = path.annotation.meets or frozenset()
+        if not waits and (held.ordered or path.annotation.behaviour.ordered or meets):
             raise NotCoordinatedError(f"{component.name}.{path.source} is not held back")
         named = held.reads.get(path.source, ())
-        if not frozenset(named) <= (path.annotation.gate or frozenset()):
+        if meets and not named and path.source in held.reads:
+            raise NotCoordinatedError(f"{component.name}.{path.source} does not say what it waits for")
+        if not frozenset(named) <= (path.annotation.gate or meets):
             raise NotCoordinatedError(
                 f"{component.name}.{path.source} waits for {', '.join(named)}, which is no part"
             )

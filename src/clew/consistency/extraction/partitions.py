@@ -16,6 +16,7 @@ from clew.bloom.expressions import (
     AnyExpr,
     Apply,
     Elements,
+    Expr,
     Extreme,
     Group,
     Join,
@@ -25,21 +26,32 @@ from clew.bloom.expressions import (
     RowFunction,
     Take,
     Transform,
+    children,
     collections_in,
     everything_in,
 )
 from clew.bloom.program import BloomProgram, Op, Rule
 from clew.bloom.symbolic import Column, Path
 from clew.consistency.extraction.origins import Origins, Tracing
+from clew.consistency.extraction.unprompted import is_unprompted
 from clew.consistency.histories import History, Race
 
 #: The origins of the columns that partition; none where the partitions are not known.
 Partition = tuple[Origins, ...]
 
 
-def partitions(rule: Rule, collection: str, program: BloomProgram, tracing: Tracing) -> tuple[Partition, ...]:
-    """Return those of all operators by which a rule reads a collection in a way that is not monotone."""
-    found = [p for expr in everything_in(rule.expr) for p in _of_operator(expr, collection, tracing)]
+def partitions(
+    rule: Rule, collection: str, program: BloomProgram, tracing: Tracing, there: frozenset[str]
+) -> tuple[Partition, ...]:
+    """Return those of all operators by which a rule reads a collection in a way that is not monotone.
+
+    ``there``: collections that have rows before any input has (``unprompted``), if what the rule gives is shown
+    without being asked for.  That does not wait for a partition.
+    """
+    found = []
+    for expr in everything_in(rule.expr):
+        early = any(is_unprompted(source, there) for source in _shown_by(expr, collection))
+        found += [() if early else partition for partition in _of_operator(expr, collection, tracing)]
     if rule.op is Op.DELETE:
         keys = len(program.by_name[rule.target].schema.keys)
         found.append(tracing.collection(rule.target).columns[:keys])
@@ -143,6 +155,41 @@ def _of_operator(expr: AnyExpr, collection: str, tracing: Tracing) -> Iterator[P
             yield ()
         case Reduce() | Apply() | Elements() if collection in collections_in(expr):
             yield ()
+
+
+def _shown_by(expr: AnyExpr, collection: str) -> Iterator[Expr]:
+    """Yield what an operator computes its rows from."""
+    match expr:
+        case Group(source) | Extreme(source) if collection in collections_in(source):
+            yield source
+        case NotIn(source, absent) if collection in collections_in(absent):
+            yield source
+        case Join(sources, _, Take.OUTER) if collection in collections_in(sources[1]):
+            yield sources[0]
+
+
+def partitions_of_absence(rule: Rule, collection: str, tracing: Tracing) -> tuple[Partition, ...] | None:
+    """Return the partitions in which a rule looks rows up that may be absent; None if it does anything else.
+
+    Only where all that is not monotone about the collection is on the absent side do rows of the other side
+    depend on their own partition alone.
+    """
+    pending: list[AnyExpr] = [rule.expr]
+    found: list[Partition] = []
+    while pending:
+        expr = pending.pop()
+        match expr:
+            case NotIn(source, absent) if collection in collections_in(absent):
+                pending.append(source)
+                found += _of_operator(expr, collection, tracing)
+            case Join((source, other), _, Take.OUTER) if collection in collections_in(other):
+                pending.append(source)
+                found += _of_operator(expr, collection, tracing)
+            case _ if list(_of_operator(expr, collection, tracing)):
+                return None
+            case _:
+                pending += children(expr)
+    return tuple(found) if rule.op is not Op.DELETE else None
 
 
 def _picked(expr: AnyExpr, columns: Sequence[int], tracing: Tracing) -> Partition:

@@ -120,6 +120,12 @@ class Places:
             if decides or (shown and not self._is_asked(place.statement, place.source)):
                 yield place
 
+    def is_unasked(self, place: Place, end: str) -> bool:
+        """Return whether what a place gives is stored, or shown at an output, without waiting for an input."""
+        needed = self._flow.reaching([end])
+        decides = not self.stored.isdisjoint(self._flow.reached([place.target]) & needed)
+        return decides or place.target in _along(self._unasked, [end], back=True)
+
     def _met(self, edge: Edge) -> Iterator[Place]:
         """What is order-sensitive about the other collections that a rule reads."""
         others = {e.source for e in self._flow.edges if e.statement == edge.statement and e.source != edge.source}

@@ -239,7 +239,8 @@ def _carried(component: Component, streams: Sequence[Stream]) -> Component:
     for path in component.paths:
         gate = path.annotation.gate
         kept = gate and (gate & known or None)
-        paths.append(replace(path, annotation=replace(path.annotation, gate=kept)))
+        meets = path.annotation.meets and (path.annotation.meets & known or None)
+        paths.append(replace(path, annotation=replace(path.annotation, gate=kept, meets=meets)))
     return replace(component, paths=tuple(paths))
 
 
