@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "clew"
 ROOMS = [
     "verify",
     "errors",
+    "input_files",
     "names",
     "faults",
     "violation",

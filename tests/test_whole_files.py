@@ -165,3 +165,41 @@ def test_what_cannot_be_written_is_known_before(tmp_path: Path, path: str) -> No
     with pytest.raises(OSError):  # which one it is, the system says
         refuse_unwritable_path(tmp_path / path)
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("anonymous", [True, False])
+def test_a_writer_that_is_killed_leaves_no_file_where_files_can_be_without_a_name(
+    tmp_path: Path, anonymous: bool
+) -> None:
+    """Killed before the file gets its name; where it must have one from the beginning, that may be left."""
+    without = "" if anonymous else "os.O_TMPFILE = 0\n"
+    code = f"import os\n{without}from clew.whole_files import write_whole\n"
+    code += "os.fsync = lambda handle: os.kill(os.getpid(), 9)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}write_whole('verdict.json', 'new')\n"], cwd=tmp_path, check=False
+    )
+    assert done.returncode == -9
+    left = names(tmp_path)
+    assert left == [] if anonymous else len(left) == 1 and left[0].startswith(".clew-")
+
+
+def test_a_file_that_can_be_given_no_name_is_written_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object, **more: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refuse)
+    write_whole(tmp_path / "verdict.json", "new")
+    assert (tmp_path / "verdict.json").read_text(encoding="utf-8") == "new"
+    assert names(tmp_path) == ["verdict.json"]
+
+
+def test_without_anonymous_files_the_laws_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.O_TMPFILE", 0)
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    test_a_link_that_somebody_put_in_the_way_is_not_written_through(first)
+    test_a_file_that_is_replaced_keeps_its_permissions(first)
+    test_a_write_that_fails_leaves_what_was_there_and_nothing_else(second, monkeypatch)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
 from clew.bounds import Asked, Bounds, resolve
-from clew.checkpoints import Checkpoint, as_checkpoint, conclude_own
 from clew.dedalus.loader import Defaults, Loaded, load
 from clew.effort import Effort
 from clew.engine.execution import Execution
@@ -30,9 +29,11 @@ from clew.search.protocol import Run
 from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
 from clew.strategies import Examined, Options, Strategy, examine, strategy_named
 from clew.survey.judging import Demands, judge
+from clew.whereabouts import time_left
 
 if TYPE_CHECKING:
     from clew.bloom.module import Module
+    from clew.checkpoints import Checkpoint
     from clew.follow import ProgramSweep
     from clew.remembered_sweep import RememberedSweep
     from clew.survey.survey import Survey
@@ -45,6 +46,8 @@ MOST_SWEEP_EFFORT = 100_000
 
 #: Seconds to look up what the answer of a sweep rests on, if it had a limit of time.
 _SURVEY_SECONDS = 10.0
+#: Seconds that are kept for telling the answer, if the process is going to be ended.
+_TELLING_SECONDS = 3.0
 
 #: Files, a program of the IR, or a Bloom class (or object) with a ``setting``.
 Source = Union[str, Path, Program, Sequence[str | Path], "type[Module]", "Module"]
@@ -171,8 +174,11 @@ def check(
         raise UsageError(
             f"the {strategy} strategy cannot sweep, and the program states no EOT", remedy="give --eot"
         )
-    saving = as_checkpoint(checkpoint)
-    if saving is not None:
+    saving = None
+    if checkpoint is not None:
+        from clew.checkpoints import as_checkpoint, conclude_own  # a cold start should not pay for it
+
+        saving = as_checkpoint(checkpoint)
         options = _with_checkpoint(options, saving, source, prepared.program, bounds, chosen, sweeps=sweeps)
     ledger = Ledger(deadline, max_runs, progress)
     if sweeps:
@@ -181,7 +187,7 @@ def check(
     else:
         examined = examine(chosen, prepared.program, bounds.spec(), options, ledger)
         verdict = _verdict(prepared, bounds.spec(), strategy, examined, demands, deadline, started)
-    if saving is not None:
+    if checkpoint is not None and saving is not None:
         _save(saving, verdict, ledger)
         conclude_own(checkpoint, saving)
     return verdict
@@ -310,6 +316,8 @@ def _survey_deadline(swept: Deadline) -> Deadline:
     if swept.interrupted:
         return Deadline(0)
     seconds = None if swept.remaining is None else max(swept.remaining, _SURVEY_SECONDS)
+    if seconds is not None and (left := time_left()) is not None:
+        seconds = min(seconds, max(0.0, left - _TELLING_SECONDS))
     return Deadline(seconds, swept.effort.renew(DEFAULT_SWEEP_EFFORT) if swept.effort else None)
 
 

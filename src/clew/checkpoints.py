@@ -15,7 +15,6 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from clew.errors import UsageError
@@ -132,9 +131,9 @@ class Checkpoint:
             self._tell(f"warning: {line}")
 
 
-def as_checkpoint(given: str | Path | Checkpoint | None) -> Checkpoint | None:
+def as_checkpoint(given: str | Path | Checkpoint) -> Checkpoint:
     """Return what may be given where a checkpoint is asked for."""
-    return given if given is None or isinstance(given, Checkpoint) else Checkpoint(given)
+    return given if isinstance(given, Checkpoint) else Checkpoint(given)
 
 
 def conclude_own(given: str | Path | Checkpoint | None, checkpoint: Checkpoint | None) -> None:
@@ -220,6 +219,8 @@ def _shown(value: object) -> str:
 
 
 def _own_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # takes long to import
+
     try:
         return version("clew")
     except PackageNotFoundError:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from clew.errors import Position, UsageError, may_be_quoted
+from clew.input_files import IRREGULAR_REMEDY, IrregularFileError, read_input
 from clew.program.ir import LARGEST_NUMBER
 
 #: Thousands of counterexamples take a few megabytes; what is larger is a mistake and is not read into memory.
@@ -194,12 +195,13 @@ def json_line(value: object) -> str:
 
 def _read(path: str | Path, remedy: str | None = None) -> str:
     try:
-        with Path(path).open("rb") as stream:
-            data = stream.read(LARGEST_DOCUMENT + 1)
+        data = read_input(path, LARGEST_DOCUMENT, given_open=True)
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file", remedy=f"write it first: {_any_writer()}") from None
     except IsADirectoryError:
         raise UsageError(f"{path}: is a folder", remedy="name the file that clew wrote there") from None
+    except IrregularFileError as error:
+        raise UsageError(f"{path}: is {error.kind}, not a regular file", remedy=IRREGULAR_REMEDY) from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{path}: cannot be read ({why})", remedy="check the path and its permissions") from None

@@ -8,9 +8,8 @@ exact search does not use.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from clew.checkpoints import Checkpoint
 from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import Notice, UsageError
 from clew.faults import FailureSpec
@@ -20,6 +19,9 @@ from clew.program.ir import Program
 from clew.search import exact
 from clew.search.protocol import System, TracedSystem
 from clew.search.verdict import Findings, Ledger, conduct
+
+if TYPE_CHECKING:
+    from clew.checkpoints import Checkpoint
 
 DEFAULT_SEED = 0
 DEFAULT_RANDOM_RUNS = 1000

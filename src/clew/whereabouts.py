@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 import signal
 import struct
 import time
@@ -23,7 +24,10 @@ _SIZE = 4096
 _LAYOUT = struct.Struct("=?b?qqddddqH")
 _LONGEST = _SIZE - _LAYOUT.size
 
-#: Linux: a child does not outlive the process that started it, whatever ends that.
+#: Seconds that a process gets to notice itself that its time is over.
+PATIENCE = 4.0
+
+#: Linux: a process does not outlive the one that started it, whatever ends that.
 _PR_SET_PDEATHSIG = 1
 
 
@@ -54,12 +58,6 @@ def describe_end(code: int | None) -> str:
         return f"was ended by {signal.Signals(-code).name}"
     except ValueError:
         return f"was ended by signal {-code}"
-
-
-def end_with_parent() -> None:
-    """In a new child: arrange that it does not outlive its parent, where the system can."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Whereabouts:
@@ -108,10 +106,15 @@ class Whereabouts:
         self._fields[5] = 0.0
         self._write()
 
-    def limit(self, seconds: float | None) -> None:
-        """Tell after how long it must be over."""
-        if seconds is not None:
-            self._fields[7:9] = time.monotonic() + seconds, seconds
+    def limit(self, seconds: float, patience: float) -> None:
+        """Tell after how long it must be over, and how much later it may be ended from outside."""
+        self._fields[7:9] = time.monotonic() + seconds + patience, seconds
+        self._write()
+
+    def extend(self, seconds: float) -> None:
+        """Tell that what is done now may take so long, even if that is after the limit."""
+        if self._fields[7]:
+            self._fields[7] = max(self._fields[7], time.monotonic() + seconds + PATIENCE)
             self._write()
 
     def finish(self, code: int) -> None:
@@ -155,10 +158,14 @@ class Whereabouts:
         beat, step_seconds = self._fields[5:7]
         return step_seconds if beat and time.monotonic() > beat + step_seconds + patience else None
 
-    def overdue(self, patience: float) -> float | None:
-        """Return the time limit, if it has been over for so long."""
+    def overdue(self) -> float | None:
+        """Return the time limit, if it is over, and with it all patience."""
         end, seconds = self._fields[7:9]
-        return seconds if end and time.monotonic() > end + patience else None
+        return seconds if end and time.monotonic() > end else None
+
+    def time_left(self) -> float | None:
+        """Return how many seconds are left before patience ends; None without a limit."""
+        return self._fields[7] - time.monotonic() if self._fields[7] else None
 
 
 #: Of this process, if it is a child that is watched.
@@ -188,13 +195,32 @@ def tell_event(number: int) -> None:
         _current.begin_event(number)
 
 
-def tell_limit(seconds: float | None) -> None:
-    """Tell how long this command may take, if somebody watches."""
+def tell_limit(seconds: float | None, patience: float = PATIENCE) -> None:
+    """Tell how long this command may take, if somebody watches, who will end it ``patience`` seconds later."""
+    if _current is not None and seconds is not None:
+        _current.limit(seconds, patience)
+
+
+def extend_limit(seconds: float) -> None:
+    """Ask for so much time, for what has a limit of its own; a search has none to ask for."""
     if _current is not None:
-        _current.limit(seconds)
+        _current.extend(seconds)
+
+
+def time_left() -> float | None:
+    """Return after how many seconds somebody may end this process; None if nobody will."""
+    return None if _current is None else _current.time_left()
 
 
 def set_whereabouts(page: Whereabouts | None) -> None:
     """In a new child: from now on, tell what is being done."""
     global _current
     _current = page
+
+
+def die_with(parent: int) -> None:
+    """In a new child: end when the process that started it does, where the system can arrange that."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it has already ended
+            os._exit(0)

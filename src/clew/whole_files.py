@@ -1,13 +1,15 @@
 """Files that are written: whole or not at all, also when several processes write one, or one of them is killed.
 
-The text goes into a private file in the same folder, whose name nobody can guess, is brought to the disk, and only
-then gets its name.  What is no regular file (a device, a pipe, standard output) cannot be replaced and is written
-to.  A symbolic link stays, and what it leads to is replaced.
+The text goes into a private file in the same folder, is brought to the disk, and only then gets its name.  Where
+the system can, that file has no name at all until then, so that nothing is left of it whatever ends the process;
+elsewhere it has one that nobody can guess.  What is no regular file (a device, a pipe, standard output) cannot be
+replaced and is written to.  A symbolic link stays, and what it leads to is replaced.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 import tempfile
 from contextlib import suppress
@@ -16,6 +18,7 @@ from pathlib import Path
 #: Links in here lead to what a process has open and must not be replaced: a shell would go on with the old file.
 _OPEN_FILES = ("/dev/", "/proc/")
 _MOST_LINKS = 40
+_PREFIX, _SUFFIX = ".clew-", ".part"
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
@@ -38,9 +41,10 @@ def refuse_unwritable_path(path: str | Path) -> None:
         return
     if _mode(target) is not None and not os.access(target, os.W_OK):
         raise PermissionError(0, "Permission denied")
-    handle, name = tempfile.mkstemp(prefix=".clew-", suffix=".part", dir=target.parent)
+    handle, name = _private_file(target.parent)
     os.close(handle)
-    Path(name).unlink()
+    if name is not None:
+        Path(name).unlink()
 
 
 def replaceable_file(path: str | Path) -> Path | None:
@@ -63,25 +67,55 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _replace(target: Path, data: bytes, *, named: bool = False) -> None:
+    """Replace a file, or make it; ``named``: through one that has a name from the beginning."""
     before = _mode(target)
     if before is not None and not os.access(target, os.W_OK):
         raise PermissionError(0, "Permission denied")
-    handle, name = tempfile.mkstemp(prefix=".clew-", suffix=".part", dir=target.parent)
+    handle, name = _private_file(target.parent, named=named)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             # Only now may others read it: as before, or as any new file.
             mode = stat.S_IMODE(before) if before is not None else 0o666 & ~_umask()
-            os.chmod(handle if os.chmod in os.supports_fd else name, mode)  # noqa: PTH101  # of what is open
+            os.chmod(handle if name is None or os.chmod in os.supports_fd else name, mode)  # noqa: PTH101
             os.fsync(handle)
+            if name is None:
+                name = _name_file(handle, target.parent)
+        if name is None:  # this file system has no links to files without a name
+            _replace(target, data, named=True)
+            return
         Path(name).replace(target)
     except BaseException:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
+        if name is not None:
+            with suppress(FileNotFoundError):
+                Path(name).unlink()
         raise
     _sync_folder(target.parent)
+
+
+def _private_file(folder: Path, *, named: bool = False) -> tuple[int, str | None]:
+    """Open a file in a folder that nobody else can have opened; it has a name only where it must."""
+    anonymous = getattr(os, "O_TMPFILE", 0)
+    if anonymous and not named:
+        with suppress(OSError):  # not every file system has such files; any other reason is told below
+            return os.open(folder, anonymous | os.O_RDWR | os.O_CLOEXEC, 0o600), None
+    return tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=folder)
+
+
+def _name_file(handle: int, folder: Path) -> str | None:
+    """Give a file one that nobody can guess, without which it cannot replace another; None where that fails."""
+    where = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    name = f"{_PREFIX}{secrets.token_hex(16)}{_SUFFIX}"
+    try:
+        # With a folder, the link in /proc is followed; without one, Python calls what does not follow it.
+        os.link(f"/proc/self/fd/{handle}", name, src_dir_fd=where, dst_dir_fd=where, follow_symlinks=True)
+    except OSError:
+        return None
+    finally:
+        os.close(where)
+    return str(folder / name)
 
 
 def _umask() -> int:

@@ -298,3 +298,12 @@ def test_flags_of_recordings_are_not_for_verdicts(tmp_path: Path) -> None:
     done = clew("replay", "v.json", "--step", cwd=tmp_path)
     assert done.returncode == 2
     assert "is a verdict, and --scenario, --step and --changed-code are for recordings" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["replay", "minimize"])
+def test_a_name_that_no_file_can_have(command: str, tmp_path: Path) -> None:
+    recorded(tmp_path, COUNT)
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    for name in ("x" * 5000 + ".py", "loop.py"):
+        done = clew(command, "rec.json", "--scenario", name, cwd=tmp_path)
+        assert done.returncode == 2 and "error: " in done.stderr and "no such file" in done.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import os
-import threading
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -157,17 +156,16 @@ def test_too_large_files_are_not_read(tmp_path: Path) -> None:
     with file.open("wb") as stream:
         stream.truncate(LARGEST_DOCUMENT + 1)
     assert "is larger than 50 MB" in refusal(file).message
-    assert "is larger than 50 MB" in refusal("/dev/zero").message
 
 
-def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+def test_a_pipe_is_read_once() -> None:
     """The message carries the place itself: to show the line, the pipe would have to be opened again."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=lambda: pipe.write_bytes(b"\n  ["))
-    writer.start()
+    reader, writer = os.pipe()
+    os.write(writer, b"\n  [")
+    os.close(writer)
+    pipe = f"/dev/fd/{reader}"
     error = refusal(pipe)
-    writer.join()
+    os.close(reader)
     assert error.position is None
     assert error.message == f"{pipe}:2:4: not JSON: expecting value"
 

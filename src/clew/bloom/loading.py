@@ -16,7 +16,7 @@ from clew.bloom.module import Module, program_of
 from clew.dedalus.loader import Defaults, Loaded
 from clew.errors import ClewError, Notice, Position, UsageError
 from clew.program.ir import Fact, Program, Rule
-from clew.simulation.loading import imported_module, split_name
+from clew.simulation.loading import imported_module, refuse_no_python_file, split_name
 
 
 def load_files(files: Sequence[str | Path]) -> Loaded:
@@ -28,8 +28,7 @@ def load_files(files: Sequence[str | Path]) -> Loaded:
         )
     file, name = split_name(str(files[0]))
     path = Path(file)
-    if not path.is_file():
-        raise UsageError(f"{file}: no such file", remedy="name a Python file that defines a Bloom class")
+    refuse_no_python_file(file, "name a Python file that defines a Bloom class")
     names = _Names(path)
     try:
         module = imported_module(path, "program")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
-from pathlib import Path
 
 from clew.errors import Position
+from clew.input_files import read_source
 
 
 def statement_at(position: Position | None) -> str | None:
@@ -25,7 +25,7 @@ def statement_at(position: Position | None) -> str | None:
 @lru_cache(maxsize=16)
 def _parsed(file: str) -> tuple[str, ast.Module]:
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        text = read_source(file).decode("utf-8")
         return text, ast.parse(text)
     except (OSError, ValueError, SyntaxError):
         return "", ast.Module([], [])

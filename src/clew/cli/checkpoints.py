@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from clew.checkpoints import Checkpoint
 from clew.cli.state import current_state
 from clew.cli.streams import warn
 from clew.errors import UsageError
+
+if TYPE_CHECKING:
+    from clew.checkpoints import Checkpoint
 
 checkpoint_option = click.option(
     "--checkpoint",
@@ -29,5 +33,7 @@ def opened_checkpoint(file: str | None) -> Checkpoint | None:
         return None
     if file == "-":
         raise UsageError("--checkpoint needs a file, not standard output", remedy="give a path")
+    from clew.checkpoints import Checkpoint  # only when asked for
+
     # Whoever finds out where a process ended repeats the search, and has no part in it.
     return Checkpoint(file, tell=lambda line: warn(line), untouched=current_state().retrace is not None)

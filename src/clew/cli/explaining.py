@@ -19,6 +19,7 @@ from clew.errors import BudgetExhaustedError, ProgramError, ResourcesExhaustedEr
 from clew.faults import FaultSet
 from clew.interrupt import Deadline
 from clew.program.ir import Program
+from clew.whereabouts import extend_limit, time_left
 
 if TYPE_CHECKING:
     from clew.engine.runs import Runs
@@ -33,6 +34,8 @@ _MOST_WORK = 15_000
 _MOST_SUMMARIES = 40
 #: Seconds for one explanation.
 _SECONDS = 10.0
+#: Seconds before the end of a time limit, and of all patience, in which the answer itself is told.
+_MARGIN = 2.0
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def explanation(verdict: Verdict) -> Explanation:
     """Explain the counterexamples, or candidates; a line that says so if that takes too long."""
     if not verdict.found or verdict.program is None:
         return Explanation()
-    deadline = Deadline(_SECONDS)
+    deadline = Deadline(_seconds())
     try:
         with deadline.listening(), _without_garbage_collection():
             return _explain(verdict, verdict.program, deadline)
@@ -57,6 +60,12 @@ def explanation(verdict: Verdict) -> Explanation:
     except Exception as mistake:  # ours; the counterexample has been confirmed and must not be lost to it
         current_state().note(mistake)
         return Explanation((f"  (no explanation, by a mistake in Clew: {mistake!r})",))
+
+
+def _seconds() -> float:
+    """Return how long an explanation may take: it must not be the reason why the answer is never told."""
+    left = time_left()
+    return _SECONDS if left is None else min(_SECONDS, max(0.1, left - _MARGIN))
 
 
 def _note_if_resources_ran_out(limit: Exception) -> None:
@@ -135,8 +144,9 @@ def ascii_only() -> bool:
 
 def write_page(result: Verdict | Execution, files: Sequence[str], file: str) -> None:
     """The report; if there is none in the end, the answer stands and decides the exit code."""
-    from clew.report.writing import report_page
+    from clew.report.writing import DEFAULT_SECONDS, report_page
 
+    extend_limit(DEFAULT_SECONDS)
     with progress_display("preparing the report") as progress:
         stage = (lambda text: progress(0, text)) if progress else lambda text: None
         try:
@@ -159,6 +169,7 @@ def write_lineage(run: Execution, file: str) -> None:
     from clew.report.pictures import lineage_picture
 
     assert run.program is not None, "an execution that was just performed knows its program"
+    extend_limit(_SECONDS)
     deadline = Deadline(_SECONDS)
     with deadline.listening():
         picture = lineage_picture(run, Explainer(run.program, run.spec, deadline))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clew.cli.state import current_state
 from clew.cli.streams import harmless
 from clew.errors import OutputError, UsageError
 from clew.whole_files import refuse_unwritable_path, write_whole
@@ -27,6 +28,8 @@ def refuse_unwritable(file: str, remedy: str) -> None:
 
 def write_file(file: str, content: str | bytes) -> None:
     """Replace the file when all of it is written; where that is impossible, say so."""
+    if current_state().trace_lines:
+        return  # this process is not the one that answers
     try:
         write_whole(file, content)
     except OSError as error:

@@ -21,6 +21,7 @@ from clew.cli.ending import conclude
 from clew.cli.memory import MEMORY_OPTION
 from clew.cli.state import IN_PROCESS, CommandState
 from clew.cli.streams import open_closed_streams
+from clew.cli.time_limit import watch_time
 from clew.interrupt import has_abandoned_work
 from clew.whereabouts import current_whereabouts
 
@@ -118,6 +119,7 @@ class _Group(click.Group):
         command = getattr(import_module(f"clew.cli.{cmd_name}"), f"{cmd_name}_command")
         assert isinstance(command, click.Command)
         if _TRACEBACK not in command.params:
+            watch_time(command)
             command.params += [MEMORY_OPTION, _IN_PROCESS, _TRACEBACK]
             command.epilog = _EPILOG
         return command

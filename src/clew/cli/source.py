@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from itertools import islice
-from pathlib import Path
 
 from clew.errors import ClewError, Position, may_be_quoted, render
+from clew.input_files import read_source
 
 #: A line longer than this is not shown: the caret would be lost on a terminal.
 _WIDEST = 160
@@ -24,10 +25,12 @@ def _excerpt(position: Position) -> list[str]:
     if not may_be_quoted(position.file):
         return []
     try:
-        with Path(position.file).open(encoding="utf-8-sig") as stream:
-            line = next(islice(stream, position.line - 1, None), "").rstrip("\n").replace("\t", " ")
-    except (OSError, UnicodeDecodeError):
+        text = read_source(position.file).decode("utf-8-sig")
+    except (OSError, ValueError):
         return []
+    # As files are read by lines: a form feed or a paragraph separator ends none.
+    lines = io.StringIO(text, newline=None)
+    line = next(islice(lines, position.line - 1, None), "").rstrip("\n").replace("\t", " ")
     if not line.isprintable() or len(line) > _WIDEST:
         return []
     return [f"    {line}", "    " + " " * (position.column - 1) + "^"]

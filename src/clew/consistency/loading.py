@@ -18,7 +18,7 @@ from clew.consistency.of_dedalus import dedalus_dataflow
 from clew.dedalus.loader import load
 from clew.errors import ClewError, UsageError
 from clew.program.checks import checked
-from clew.simulation.loading import imported_module, split_name
+from clew.simulation.loading import imported_module, refuse_no_python_file, split_name
 
 
 def load_dataflow(files: Sequence[str]) -> Dataflow:
@@ -46,8 +46,7 @@ class LoadedBloom:
 def load_bloom(where: str) -> LoadedBloom:
     """The class that ``FILE.py`` or ``FILE.py:Class`` names."""
     file, name = split_name(where)
-    if not Path(file).is_file():
-        raise UsageError(f"{file}: no such file", remedy="name a Python file that defines a Bloom class")
+    refuse_no_python_file(file, "name a Python file that defines a Bloom class")
     try:
         module = _chosen(file, name)
         program = program_of(module)

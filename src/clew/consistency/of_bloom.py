@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from clew.bloom.expressions import collections_in
 from clew.bloom.program import BloomProgram, Op, Rule
@@ -20,6 +19,7 @@ from clew.consistency.purity import impurity_of
 from clew.consistency.seals import known_of
 from clew.consistency.whole_runs import Refinements, refine_over_runs
 from clew.errors import Notice, Position
+from clew.input_files import read_source
 
 _KINDS = {
     Kind.TABLE: NodeKind.TABLE,
@@ -119,7 +119,7 @@ class _Places:
 def _statements(file: str) -> Iterator[tuple[int, str]]:
     """The expressions that are statements, by their first line."""
     try:
-        source = Path(file).read_text(encoding="utf-8-sig")
+        source = read_source(file).decode("utf-8-sig")
         tree = ast.parse(source)
     except (OSError, ValueError, SyntaxError):
         return

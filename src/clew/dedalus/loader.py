@@ -15,6 +15,7 @@ from typing import NamedTuple
 from clew.dedalus.lexer import Text
 from clew.dedalus.parser import Include, parse_clauses
 from clew.errors import Notice, Position, ProgramError, may_be_quoted
+from clew.input_files import IRREGULAR_REMEDY, IrregularFileError, read_input
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.program.ir import Fact, Program, Rule
 
@@ -125,12 +126,13 @@ def _read(path: Path, wanted_by: Include | None) -> str:
         return ProgramError(f"{path}: {message}", position=where, remedy=remedy)
 
     try:
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST_FILE + 1)
+        data = read_input(path, LARGEST_FILE, given_open=wanted_by is None)
     except FileNotFoundError:
         raise problem("no such file", "check the path; programs usually end in .ded") from None
     except IsADirectoryError:
         raise problem("is a folder", "name the program files in it") from None
+    except IrregularFileError as error:
+        raise problem(f"is {error.kind}, not a regular file", IRREGULAR_REMEDY) from None
     except OSError as error:
         raise problem(f"cannot be read ({error.strerror})", "check the path and its permissions") from None
     if len(data) > LARGEST_FILE:

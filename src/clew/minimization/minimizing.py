@@ -84,7 +84,7 @@ def minimize(
         notices.append(Notice("this system cannot fork a process, so there is one worker only"))
         workers = 1
     deadline = Deadline(budget)
-    saving = as_checkpoint(checkpoint)
+    saving = None if checkpoint is None else as_checkpoint(checkpoint)
     memory = None if saving is None else _remembered(saving, given, loaded, shrink)
     minimizer = Minimizer(
         loaded.scenario,

@@ -91,7 +91,7 @@ def fuzz(
     loaded = with_steps(scenario, steps)
     tell_limit(time_limit)
     search = _Search(loaded, seed, runs, at_least, Deadline(time_limit), progress, in_process=in_process)
-    saving = as_checkpoint(checkpoint)
+    saving = None if checkpoint is None else as_checkpoint(checkpoint)
     if saving is not None:
         search.resume(saving, fuzz_question(loaded, seed=seed, runs=runs, at_least=at_least))
     notices = []

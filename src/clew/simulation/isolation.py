@@ -34,8 +34,6 @@ Work = Callable[[Tell], T]
 
 _POLL_SECONDS = 0.05
 _TELL_SECONDS = 0.1
-#: Seconds that a child gets to notice itself that its time is over.
-_PATIENCE_SECONDS = 5.0
 
 
 class ProcessEndedError(UsageError):
@@ -203,7 +201,7 @@ def _relay(told: Connection, progress: Tell | None) -> None:
 
 
 def _refuse_late(worker: Worker) -> None:
-    if (seconds := worker.page.overdue(_PATIENCE_SECONDS)) is not None:
+    if (seconds := worker.page.overdue()) is not None:
         raise BudgetExhaustedError(f"the time limit of {seconds:g} s ran out, in code that nothing can interrupt")
 
 

@@ -10,6 +10,7 @@ import ast
 import hashlib
 import importlib.util
 import os
+import stat
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +22,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from clew.errors import ClewError, Position, UsageError
+from clew.input_files import read_source
 from clew.simulation.scenario import Scenario
 from clew.whereabouts import tell_doing
 
@@ -56,8 +58,7 @@ def load_scenario(where: str) -> Loaded:
     """The scenario that ``path.py`` or ``path.py:name`` names."""
     file, name = split_name(where)
     path = Path(file)
-    if not path.is_file():
-        raise UsageError(f"{file}: no such file", remedy="name a Python file that defines a Scenario")
+    refuse_no_python_file(file, "name a Python file that defines a Scenario")
     module = imported_module(path)
     scenarios = {key: value for key, value in vars(module).items() if isinstance(value, Scenario)}
     if not scenarios:
@@ -103,22 +104,35 @@ def _choices(file: str, scenarios: Mapping[str, Scenario]) -> str:
     return ", ".join(f"{file}:{name}" for name in scenarios)
 
 
+def refuse_no_python_file(file: str, remedy: str) -> None:
+    """Raise an error, with its reason, unless there is a regular file of this name."""
+    try:
+        is_regular = stat.S_ISREG(os.stat(file).st_mode)  # noqa: PTH116  # a text, as the user gave it
+        why = "is no regular file"
+    except (OSError, ValueError):
+        is_regular, why = False, "no such file"
+    if not is_regular:
+        raise UsageError(f"{file}: {why}", remedy=remedy)
+
+
 def imported_module(path: Path, what: str = "scenario") -> ModuleType:
     """The module that a file is, executed once; ``what`` is what messages call it."""
     resolved = path.resolve()
     if resolved.suffix != ".py":  # what is no Python file is neither executed nor quoted
         raise UsageError(f"{path}: is no Python file: its name does not end in .py", remedy="name one that is")
     try:
-        source = resolved.read_bytes()
+        source = read_source(resolved)
     except OSError as error:
-        raise UsageError(f"{path}: cannot be read ({error.strerror})", remedy="check its permissions") from None
+        raise UsageError(
+            f"{path}: cannot be read ({error.strerror})", remedy="name a Python file, with permission to read it"
+        ) from None
     # Its own name: files of the same name are different modules, and a file is loaded once, until it changes.
     own = hashlib.sha256(str(resolved).encode("utf-8", "surrogateescape") + b"\0" + source)
     name = f"clew_scenario_{own.hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name]
     tell_doing(f"while loading {path}")
-    loader = _FreshLoader(name, str(resolved))
+    loader = _FreshLoader(name, str(resolved), source)
     spec = importlib.util.spec_from_file_location(name, resolved, loader=loader)
     assert spec is not None, "there is a loader"
     module = importlib.util.module_from_spec(spec)
@@ -143,8 +157,12 @@ def imported_module(path: Path, what: str = "scenario") -> ModuleType:
 class _FreshLoader(SourceFileLoader):
     """Never takes compiled code from a file: within a second of a change, that would be code from before it."""
 
+    def __init__(self, name: str, path: str, source: bytes) -> None:
+        super().__init__(name, path)
+        self._source = source
+
     def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self.get_data(self.path), self.path)
+        return self.source_to_code(self._source, self.path)
 
 
 def _refusal(path: Path, error: BaseException, what: str) -> UsageError:
@@ -189,7 +207,7 @@ def _own_modules(module: ModuleType, path: Path) -> dict[Path, ModuleType]:
 
 def _imports(module: ModuleType, file: Path) -> Iterator[str]:
     """The names of modules that a file imports: after ``from settings import LIMIT``, the number tells of none."""
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    for node in ast.walk(ast.parse(read_source(file))):
         match node:
             case ast.Import(names):
                 yield from (alias.name for alias in names)
@@ -227,7 +245,7 @@ def _is_from(module: object, file: Path) -> bool:
 
 def digest_of_files(files: Iterable[Path]) -> str:
     """Of what the files contain, not of what they are called or where they are."""
-    contents = sorted(hashlib.sha256(path.read_bytes()).hexdigest() for path in files)
+    contents = sorted(hashlib.sha256(read_source(path)).hexdigest() for path in files)
     return hashlib.sha256("\n".join(contents).encode()).hexdigest()
 
 

@@ -145,9 +145,9 @@ def other_code(file: str) -> UsageError:
 def _refuse_other_code(saved: SavedRecording, where: str) -> None:
     """Raise before anything is executed.  What was recorded from Python has no files and is compared later."""
     file = Path(split_name(where)[0])
-    folder, own = file.resolve().parent, Path(saved.file).name
-    if not saved.files or not file.is_file():
+    if not saved.files or not os.path.isfile(file):  # noqa: PTH113  # unlike Path.is_file, it never raises
         return
+    folder, own = file.resolve().parent, Path(saved.file).name
     files = [file if name == own else folder / name for name in saved.files]
     try:
         same = all(path.is_file() for path in files) and digest_of_files(files) == saved.code

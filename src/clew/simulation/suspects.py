@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from clew.errors import Position
+from clew.input_files import read_source
 
 #: Modules any function of which may answer differently each time; of the others, only these functions do.
 _MODULES = {"random": "random numbers", "secrets": "random numbers", "uuid": "random numbers", "time": "the clock"}
@@ -37,7 +37,7 @@ def suspects(files: Iterable[str], most: int = 5) -> tuple[tuple[Position, str],
     found: list[tuple[Position, str]] = []
     for file in files:
         try:
-            tree = ast.parse(Path(file).read_bytes())
+            tree = ast.parse(read_source(file))
         except (OSError, SyntaxError, ValueError):
             continue
         for node, what in _suspicious(tree, _imported(tree)):

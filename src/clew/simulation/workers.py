@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from clew.errors import UsageError
-from clew.whereabouts import Whereabouts, describe_end, end_with_parent, set_whereabouts
+from clew.whereabouts import Whereabouts, describe_end, die_with, set_whereabouts
 
 #: From a request to its reply.
 Serve = Callable[[Any], Any]
@@ -46,7 +46,7 @@ class Worker:
         inherited = [self.connection, *(sibling.connection for sibling in siblings)]
         # Its own: on a page that several write, nobody could tell which of them ended the process or is stuck.
         self.page = Whereabouts()
-        arguments = (serve, theirs, inherited, self.page)
+        arguments = (serve, theirs, inherited, self.page, os.getpid())
         self._process = context.Process(target=_serve, args=arguments, daemon=daemon)
         with warnings.catch_warnings():
             # From Python 3.12 on, threads of the caller are a reason to warn; ours are not running yet.
@@ -125,9 +125,11 @@ def ready(busy: list[Worker], seconds: float) -> list[Worker]:
     return [worker for worker in busy if worker.connection in answered]
 
 
-def _serve(serve: Serve, connection: Connection, inherited: list[Connection], page: Whereabouts) -> None:
+def _serve(
+    serve: Serve, connection: Connection, inherited: list[Connection], page: Whereabouts, parent: int
+) -> None:
     """In the new process: answer until there is nobody to answer to."""
-    end_with_parent()
+    die_with(parent)  # also in the midst of an answer, which may never end
     set_whereabouts(page)
     # Ctrl-C goes to all processes of a terminal; the one that started this one decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

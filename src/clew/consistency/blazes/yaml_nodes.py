@@ -16,6 +16,7 @@ from typing import NoReturn
 import yaml
 
 from clew.errors import Position, ProgramError
+from clew.input_files import IRREGULAR_REMEDY, IrregularFileError, read_input
 
 #: A dataflow is a few kilobytes; a file beyond this is a mistake and is not read into memory.
 LARGEST_FILE = 200_000
@@ -179,8 +180,9 @@ def _place(text: str, index: int, file: str) -> Position:
 
 def _read(path: str | Path) -> str:
     try:
-        with Path(path).open("rb") as stream:
-            data = stream.read(LARGEST_FILE + 1)
+        data = read_input(path, LARGEST_FILE, given_open=True)
+    except IrregularFileError as error:
+        raise ProgramError(f"{path} is {error.kind}, not a regular file", remedy=IRREGULAR_REMEDY) from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise ProgramError(f"cannot read {path}: {why}", remedy="give the path of a readable YAML file") from None

@@ -1,0 +1,190 @@
+"""Signals at random moments of all commands, while they write files: nothing is torn, left over, or wrong.
+
+The moments are drawn from a seed.  In the suite some 25 signals, with ``--thorough`` 500.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from fuzz.readers import prepare_folder
+
+#: A command that begins by telling that Python itself has started: what happens before that is not ours.
+_START = "import sys; print('begun', flush=True); from clew.cli.entry import run; run()"
+_OLD = b"what was there before\n"
+_SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
+
+_COMMANDS = [
+    "check kafka.ded --json o.json --junit o.xml --report o.html",
+    "check kafka.ded --strategy lineage --all --json o.json",
+    "check redun-deliv.ded --eot 4 --eff 2 --crashes 0 --proof o.zip --json o.json",
+    "run kafka.ded --svg o.svg --report o.html",
+    "fuzz lock.py:hasty -o o.json",
+    "fuzz lock.py:careful --runs 60 --workers 2 -o o.json",
+    "explore lock.py:three_careful --time-limit 30 -o o.json",
+    "minimize recording.json --workers 2 -o o.json --report o.html",
+    "replay recording.json --step",
+    "replay kafka.json",
+    "calm broadcast.py:Simple --json o.json --svg o.svg --report o.html",
+    "blazes ad-report.yaml --json o.json --svg o.svg --report o.html --emit-yaml o.yaml",
+    "blazes shop.py:Shop --json o.json --svg o.svg",
+    "verify proof.zip",
+]
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """What a command does if it is let alone: its exit code, how long it takes, and how large its files are."""
+
+    code: int
+    seconds: float
+    files: Mapping[str, int]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("signals")
+    prepare_folder(made)
+    return made
+
+
+def test_signals_at_random_moments(folder: Path, request: pytest.FixtureRequest) -> None:
+    @cache
+    def undisturbed(command: str) -> Undisturbed:
+        return _let_alone(command, folder)
+
+    inputs = {path.name for path in folder.iterdir()}
+    ended = 0
+    for number in range(500 if request.config.getoption("--thorough") else 25):
+        source = Random(f"signals/{number}")
+        command = _COMMANDS[number % len(_COMMANDS)]
+        told = source.choice(_SIGNALS)
+        usual = undisturbed(command)
+        existed = source.random() < 0.5
+        _prepare(folder, usual, existed=existed)
+        # Half of them at the end, where files are written.
+        moment = source.choice([source.random(), source.uniform(0.7, 1.05)])
+        code, errors = _signalled(command, folder, told, usual.seconds * moment)
+        case = f"signals/{number}: {command}, {told.name}, exit code {code}, {errors!r}"
+        _assert_code(code, told, usual, case)
+        assert b"Traceback" not in errors, case
+        for name, size in usual.files.items():
+            _assert_whole(folder / name, size, case, existed=existed)
+        left = {path.name for path in folder.iterdir()} - inputs - set(usual.files) - {"__pycache__"}
+        assert left == set(), case
+        ended += code in (3, -told)
+    assert ended > 5  # not all of them came too late
+
+
+def _let_alone(command: str, folder: Path) -> Undisturbed:
+    outputs = [word for word in command.split() if word.startswith("o.")]
+    for name in outputs:
+        (folder / name).unlink(missing_ok=True)
+    begun = time.monotonic()
+    with _started(command, folder) as process:
+        process.communicate(timeout=300)
+    sizes = {name: (folder / name).stat().st_size for name in outputs if (folder / name).exists()}
+    return Undisturbed(process.returncode, time.monotonic() - begun, sizes)
+
+
+def _prepare(folder: Path, usual: Undisturbed, *, existed: bool) -> None:
+    for path in folder.glob("o.*"):
+        path.unlink()
+    for name in usual.files:
+        if existed:
+            (folder / name).write_bytes(_OLD)
+
+
+def _started(command: str, folder: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", _START, *command.split()],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def _signalled(command: str, folder: Path, told: signal.Signals, moment: float) -> tuple[int, bytes]:
+    """Start a command, signal it, and see that none of its processes is left."""
+    with _started(command, folder) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        time.sleep(moment)
+        process.send_signal(told)
+        _, errors = process.communicate(timeout=120)
+    deadline = time.monotonic() + 30
+    while _session(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert _session(process.pid) == [], command
+    return process.returncode, errors
+
+
+def _session(leader: int) -> list[int]:
+    """Return the processes of a session that are alive."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == leader and fields[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def _assert_code(code: int, told: signal.Signals, usual: Undisturbed, case: str) -> None:
+    """The command ends as it does by itself, or by the signal; interrupted, it is incomplete."""
+    assert code in {usual.code, 3 if told is signal.SIGINT else -told}, case
+
+
+def _assert_whole(path: Path, size: int, case: str, *, existed: bool) -> None:
+    if not path.exists():
+        assert not existed, case
+        return
+    content = path.read_bytes()
+    if existed and content == _OLD:
+        return
+    assert 0.5 * size < len(content) < 2 * size or path.suffix == ".json", case
+    _CHECKS[path.suffix](path)
+
+
+def _read_zip(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+
+
+def _end_of_page(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").rstrip().endswith("</html>")
+
+
+def _last_line(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").endswith("\n")
+
+
+_CHECKS: Mapping[str, Callable[[Path], object]] = {
+    ".json": lambda path: json.loads(path.read_text(encoding="utf-8")),
+    ".xml": ElementTree.parse,
+    ".svg": ElementTree.parse,
+    ".html": _end_of_page,
+    ".yaml": _last_line,
+    ".zip": _read_zip,
+}
+
+pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="processes are found there")  # noqa: PTH112

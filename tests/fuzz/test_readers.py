@@ -1,0 +1,60 @@
+"""Inputs that are almost right, for whatever Clew reads: no traceback, no other exit code than 0 to 3, no hang.
+
+4 would mean that an input made Clew fail.  With ``--thorough`` a million inputs, which takes hours.  A long run
+that can be resumed is ``PYTHONPATH=tests python -m fuzz``.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fuzz.readers import LIMIT, READERS, Reader, input_of, prepare_folder
+from fuzz.running import fuzz_reader
+
+#: Of a million, each of the readers gets its share.
+_THOROUGH = 1_000_000 // len(READERS)
+
+#: Commands that are started as a user starts them, for each reader.
+_STARTED = 2
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_nothing_that_is_read_makes_it_fail(reader: Reader, request: pytest.FixtureRequest) -> None:
+    number = _THOROUGH if request.config.getoption("--thorough") else reader.inputs
+    tally = fuzz_reader(reader, range(number))
+    assert [str(finding) for finding in tally.findings] == []
+    assert tally.inputs == number
+    # Not all of them are refused: what is behind the reader gets something to do, too.
+    assert tally.codes.get(0, 0) + tally.codes.get(1, 0) > 0, tally.codes
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_the_same_number_is_the_same_input(reader: Reader) -> None:
+    backwards = [input_of(reader, number) for number in reversed(range(20))]
+    assert backwards[::-1] == [input_of(reader, number) for number in range(20)]
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_commands_as_users_start_them(reader: Reader, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """With all that is around a command: the supervisor, and the limits of memory and time."""
+    prepare_folder(tmp_path)
+    first = 1_000_000_000  # others than above
+    for number in range(first, first + (500 if request.config.getoption("--thorough") else _STARTED)):
+        given = input_of(reader, number)
+        for name, content in given.files.items():
+            (tmp_path / name).write_bytes(content)
+        command = [sys.executable, "-m", "clew", *given.arguments, "--memory-limit", "2G"]
+        begun = time.monotonic()
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
+        taken = time.monotonic() - begun
+        assert done.returncode in range(4), (number, done.stderr)
+        assert b"Traceback" not in done.stderr, (number, done.stderr)
+        # The imports are not part of the limit, and the machine may have other things to do.
+        assert taken < LIMIT + 5 + 20, number
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2 << 20
