@@ -16,8 +16,8 @@ from command import ROOT, clew
 
 SOURCE = ROOT / "src" / "clew"
 
-#: What writes, what reads parts of the package itself, and the checker of proofs, which imports nothing of Clew.
-_OTHER_READERS = {"input_files.py", "whole_files.py", "verify/archive.py", "cli/streams.py"}
+#: What writes, what opens the null device, and the checker of proofs, which imports nothing of Clew.
+_OTHER_READERS = {"input_files.py", "whole_files.py", "verify/archive.py", "cli/streams.py", "cli/supervision.py"}
 
 
 def _reads_files(path: Path) -> bool:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import pytest
+
 from clew import Answer, check, parse_program
+from clew.interrupt import Deadline
 from command import clew
 
 #: Grounding this takes far longer than the time limit, without a single call back into Python.
@@ -50,3 +54,16 @@ def test_a_time_limit_leaves_the_caller_able_to_go_on() -> None:
     program = parse_program("p(a, 1)@1; p(a, 2)@1; p(L, X + Y)@next :- p(L, X), p(L, Y); p(L, X)@next :- p(L, X);")
     assert check(program, eot=30, time_limit=0.2).answer is Answer.INCOMPLETE
     assert check(program, eot=3).answer is Answer.CERTIFIED
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_watcher_that_fails_is_a_failure() -> None:
+    """Without it, no limit holds; a thread that ends by an exception would go unnoticed."""
+    deadline = Deadline(60)
+
+    def fail() -> None:
+        raise SystemExit
+
+    deadline.heartbeat = fail
+    with pytest.raises(RuntimeError, match="nothing watched the time limit"), deadline.watching(lambda: None):
+        time.sleep(0.3)

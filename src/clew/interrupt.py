@@ -90,7 +90,7 @@ class Deadline:
     @contextmanager
     def watching(self, stop: Callable[[], None]) -> Iterator[None]:
         """Call ``stop`` from another thread when the deadline comes while inside."""
-        finished = threading.Event()
+        finished, watched = threading.Event(), threading.Event()
 
         def watch() -> None:
             while not finished.wait(_POLL_SECONDS):
@@ -98,7 +98,8 @@ class Deadline:
                     self.heartbeat()
                 if self.passed():
                     stop()
-                    return
+                    break
+            watched.set()
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
@@ -107,6 +108,8 @@ class Deadline:
         finally:
             finished.set()
             watcher.join()
+        if not watched.is_set():  # whatever ended the watcher, no limit held
+            raise RuntimeError("nothing watched the time limit")
 
 
 @contextmanager

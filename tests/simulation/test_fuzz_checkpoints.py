@@ -20,7 +20,8 @@ from scenario_files import TOKENS, scenario_file
 
 
 def search(where: str, checkpoint: Checkpoint | None, **how: Any) -> Fuzzed:
-    return fuzz(load_scenario(where), checkpoint=checkpoint, **how)
+    # In this process there is an opportunity to save after every run; a worker is given several at once.
+    return fuzz(load_scenario(where), checkpoint=checkpoint, in_process=True, **how)
 
 
 @pytest.mark.parametrize(("limit", "at_least"), [(48, 0), (42, 240), (10**9, 0)])

@@ -31,6 +31,8 @@ def run() -> NoReturn:
         if belongs_into_child(sys.argv[1:]):
             supervise(lambda state: main(obj=state), of_user=executes_user_code(sys.argv[1:]))
         main()
+    except KeyboardInterrupt:  # before anybody else listens
+        _leave("interrupted", _INCOMPLETE)
     except BaseException as error:  # of what tells failures: by itself, Python would end with 1
         if isinstance(error, SystemExit) and isinstance(error.code, int):
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left that could be interrupted

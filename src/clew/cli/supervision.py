@@ -154,8 +154,7 @@ def _run_child(perform: Perform, state: CommandState, page: Whereabouts, most: f
         pipe.answer_signals()
         if ignored:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        _be_child(perform, state, page)
+        _be_child(perform, state, page, before)
     try:
         return _watch(child, page, pipe, waited, time.monotonic() + most)
     finally:
@@ -163,9 +162,10 @@ def _run_child(perform: Perform, state: CommandState, page: Whereabouts, most: f
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _be_child(perform: Perform, state: CommandState, page: Whereabouts) -> NoReturn:
+def _be_child(perform: Perform, state: CommandState, page: Whereabouts, mask: set[int]) -> NoReturn:
     code = FAILED
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)  # from here on, a signal that has waited gets through
         set_whereabouts(page)
         if state.retrace is not None:
             from clew.simulation.watchdog import trace_calls  # a cold start should not pay for it
@@ -177,6 +177,9 @@ def _be_child(perform: Perform, state: CommandState, page: Whereabouts) -> NoRet
         perform(state)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else FAILED
+    except KeyboardInterrupt:  # before the command listens
+        warn("interrupted")
+        code = INCOMPLETE
     except BaseException as failure:
         warn(f"clew failed: {type(failure).__name__}: {failure}")
     page.finish(code)

@@ -74,7 +74,8 @@ def minimize(
             "the recording ends its process, and every schedule that is tried would need one of its own",
             remedy="let the code raise an exception instead of ending the process, and record that",
         )
-    if needs_child(in_process):
+    # What a child did to a checkpoint that somebody else concludes would be lost.
+    if needs_child(in_process or isinstance(checkpoint, Checkpoint)):
         again = partial(minimize, given, loaded, budget=budget, workers=workers, shrink=shrink)
         return isolated(lambda tell: again(progress=tell, checkpoint=checkpoint, in_process=True), progress)
     tell_limit(budget)
