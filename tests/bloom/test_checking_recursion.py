@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import event, given, note
+from hypothesis import event, given, note, settings
 from hypothesis import strategies as st
 
 import clew
@@ -248,9 +248,12 @@ def _compare(recipes: list[tuple[str, str, Recipe]], early: list[Any], late: lis
     return "same, with recursion" if any(stratum.recursive for stratum in strata) else "same"
 
 
+#: Every program is compiled anew.
+HALF = settings().max_examples // 2
 SMALL = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=3)
 
 
+@settings(max_examples=HALF)
 @given(st.lists(rules(), min_size=1, max_size=6), SMALL, SMALL)
 def test_recursion_through_lattices_is_that_of_the_runtime(
     recipes: list[tuple[str, str, Recipe]], early: list[Any], late: list[Any]
@@ -278,6 +281,7 @@ FEEDBACK = st.sampled_from(
 )
 
 
+@settings(max_examples=HALF)
 @given(FEEDBACK, st.lists(rules(), max_size=2), SMALL, SMALL)
 def test_sizes_and_sums_that_feed_back_are_those_of_the_runtime(
     feedback: list[tuple[str, str, Recipe]],
@@ -288,6 +292,7 @@ def test_sizes_and_sums_that_feed_back_are_those_of_the_runtime(
     event(_compare([*feedback, *recipes], early, late))
 
 
+@settings(max_examples=HALF)
 @given(st.lists(rules(), min_size=1, max_size=4), st.lists(st.tuples(MIXED, MIXED), max_size=3))
 def test_values_of_several_types_are_merged_as_in_the_runtime(
     recipes: list[tuple[str, str, Recipe]], rows: list[Any]

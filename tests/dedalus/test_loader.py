@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -154,12 +155,13 @@ def test_a_file_below_a_file(tmp_path: Path) -> None:
 
 
 def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(self: Path, *_: object) -> None:
+    def denied(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
 
     write(tmp_path, main="p(a);")
-    monkeypatch.setattr(Path, "open", denied)
-    error = refusal(tmp_path / "main.ded")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", denied)
+        error = refusal(tmp_path / "main.ded")
     assert error.message == f"{tmp_path / 'main.ded'}: cannot be read (Permission denied)"
     assert "permissions" in (error.remedy or "")
 

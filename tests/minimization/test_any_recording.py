@@ -27,7 +27,7 @@ _EXAMPLES = settings.default.max_examples if settings.default else 100
 def minimize_quickly(file: Path, loaded: Loaded) -> Minimized:
     """With little patience, so that hundreds of scenarios can be tried; the laws are the same."""
     with mock.patch.multiple(pipeline, _PATIENCE=1, _BACKTRACKS=3), mock.patch.object(shortening, "_LENGTH", 10):
-        return minimize(file, loaded)
+        return minimize(file, loaded, in_process=True)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(seed=st.integers(0, 2**40))
 def test_every_recording_is_minimized_to_one_that_replays(file: Path, seed: int) -> None:
     loaded = loaded_scenario(seed)
-    recording = fuzz(loaded, seed=seed, runs=4).recording
+    recording = fuzz(loaded, seed=seed, runs=4, in_process=True).recording
     if recording is None:
         return
     file.write_text(write_recording(recording), encoding="utf-8")
@@ -47,7 +47,7 @@ def test_every_recording_is_minimized_to_one_that_replays(file: Path, seed: int)
     assert found.recording.identity == recording.identity
     assert len(found.recording.steps) <= len(recording.steps)
     file.write_text(write_recording(found.recording), encoding="utf-8")
-    replayed = replay(file, loaded)
+    replayed = replay(file, loaded, in_process=True)
     assert (replayed.outcome, replayed.execution.identity) == (Outcome.SAME, recording.identity)
     assert one_minimal(*aimed(loaded.scenario, found.recording.steps, recording.seed))
 
@@ -63,7 +63,7 @@ from simulation.adversarial import loaded_scenario
 file = Path(sys.argv[2])
 for seed in range(int(sys.argv[3])):
     loaded = loaded_scenario(seed)
-    recording = fuzz(loaded, seed=seed, runs=2).recording
+    recording = fuzz(loaded, seed=seed, runs=2, in_process=True).recording
     if recording is not None:
         file.write_text(write_recording(recording), encoding="utf-8")
         print(seed, write_recording(minimize_quickly(file, loaded).recording))

@@ -35,25 +35,25 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(seed=SEEDS)
 def test_every_recording_is_read_back_and_replays(file: Path, seed: int) -> None:
     loaded = loaded_scenario(seed)
-    text = write_recording(record(loaded, seed))
+    text = write_recording(record(loaded, seed, in_process=True))
     file.write_text(text, encoding="utf-8")
     assert write_recording(open_recording(str(file), loaded).recording) == text
-    replayed = replay(file, loaded)
+    replayed = replay(file, loaded, in_process=True)
     assert (replayed.outcome, replayed.difference) == (Outcome.SAME, None)
 
 
 @given(seed=SEEDS)
 def test_what_fuzzing_finds_is_what_its_recording_ends_with(file: Path, seed: int) -> None:
     loaded = loaded_scenario(seed)
-    found = fuzz(loaded, seed=seed, runs=4)
+    found = fuzz(loaded, seed=seed, runs=4, in_process=True)
     if found.recording is None:
         assert (found.run, found.trace, found.also, found.coverage.runs) == (None, None, (), 4)
         return
     recording = found.recording
     assert recording.identity is not None and "ClockError" not in recording.identity
-    assert recording == record(loaded, recording.seed)
+    assert recording == record(loaded, recording.seed, in_process=True)
     file.write_text(write_recording(recording), encoding="utf-8")
-    execution = replay(file, loaded).execution
+    execution = replay(file, loaded, in_process=True).execution
     assert (execution.broken, execution.identity) == (recording.broken, recording.identity)
     assert (execution.trace, execution.also) == (found.trace, found.also)
 

@@ -45,10 +45,15 @@ def test_the_line_to_blame_may_be_in_another_file(tmp_path: Path) -> None:
     assert (Path(position.file).name, position.line) == ("helper_of_a_test.py", 2)
 
 
-@pytest.mark.parametrize("where", ["missing.py", "missing.py:name", "", ".", "no:thing"])
+@pytest.mark.parametrize("where", ["missing.py", "missing.py:name", "", "no:thing"])
 def test_no_such_file(where: str) -> None:
     with pytest.raises(UsageError, match="no such file"):
         load_scenario(where)
+
+
+def test_a_folder_is_no_file() -> None:
+    with pytest.raises(UsageError, match=r"\.: is no regular file"):
+        load_scenario(".")
 
 
 def test_several_scenarios_are_listed(tmp_path: Path) -> None:

@@ -301,11 +301,11 @@ class _Search:
             if watched:
                 self.alone()
             else:
-                self._one_by_one(death)
+                self._one_by_one(blocks.handed_out, death)
 
-    def _one_by_one(self, death: WorkerDiedError) -> None:
-        """Give each run a process of its own, up to the one that ends it."""
-        for number in range(self.tally.runs, self._runs):
+    def _one_by_one(self, end: int, death: WorkerDiedError) -> None:
+        """Give each run before ``end`` a process of its own, up to the one that ends it."""
+        for number in range(self.tally.runs, end):
             try:
                 reply = call_in_child(partial(self._one_run, number))
             except WorkerDiedError as ended:
@@ -364,7 +364,7 @@ class _Blocks:
 
     def __init__(self, first: int, runs: int) -> None:
         self._runs = runs
-        self._next = first  # the first run that has not been handed out
+        self.handed_out = first  # the first run that has not been
         self.due = first  # the first run whose reply has not been taken
         self._size = 1
         self._with: dict[Worker, tuple[int, int, float]] = {}
@@ -376,11 +376,11 @@ class _Blocks:
 
     def hand_out(self, started: list[Worker]) -> None:
         for worker in started:
-            if worker not in self._with and self._next < self._runs:
-                count = min(self._size, self._runs - self._next)
-                worker.ask([self._next, count])
-                self._with[worker] = (self._next, count, time.monotonic())
-                self._next += count
+            if worker not in self._with and self.handed_out < self._runs:
+                count = min(self._size, self._runs - self.handed_out)
+                worker.ask([self.handed_out, count])
+                self._with[worker] = (self.handed_out, count, time.monotonic())
+                self.handed_out += count
 
     def collect(self, started: list[Worker]) -> None:
         for worker in ready(list(self._with), _POLL_SECONDS):

@@ -240,7 +240,7 @@ def test_files_that_cannot_be_read(tmp_path: FilePath) -> None:
     latin.write_bytes(b"\xe4")
     for path, message in (
         (tmp_path / "none.yaml", "No such file"),
-        (tmp_path, "Is a directory"),
+        (tmp_path, "it is a folder"),
         (large, "is larger than 200000 bytes"),
         (latin, "is not UTF-8 text, from byte 0 on"),
     ):
