@@ -9,9 +9,7 @@ replaced and is written to.  A symbolic link stays, and what it leads to is repl
 from __future__ import annotations
 
 import os
-import secrets
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -101,13 +99,15 @@ def _private_file(folder: Path, *, named: bool = False) -> tuple[int, str | None
     if anonymous and not named:
         with suppress(OSError):  # not every file system has such files; any other reason is told below
             return os.open(folder, anonymous | os.O_RDWR | os.O_CLOEXEC, 0o600), None
+    import tempfile  # most commands write no file, and a cold start should not pay for it
+
     return tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=folder)
 
 
 def _name_file(handle: int, folder: Path) -> str | None:
     """Give a file one that nobody can guess, without which it cannot replace another; None where that fails."""
     where = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    name = f"{_PREFIX}{secrets.token_hex(16)}{_SUFFIX}"
+    name = f"{_PREFIX}{os.urandom(16).hex()}{_SUFFIX}"
     try:
         # With a folder, the link in /proc is followed; without one, Python calls what does not follow it.
         os.link(f"/proc/self/fd/{handle}", name, src_dir_fd=where, dst_dir_fd=where, follow_symlinks=True)
