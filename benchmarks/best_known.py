@@ -23,10 +23,10 @@ from benchmarks.smallest import SMALLEST, size_of
 from clew.minimization import pipeline
 from clew.minimization.minimizing import Minimized, minimize
 from clew.minimization.trial import Size
-from clew.simulation.fuzzing import record
+from clew.simulation.execution.steps import describe
+from clew.simulation.fuzzing.fuzz import record
+from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.loading import Loaded
-from clew.simulation.random_run import random_run
-from clew.simulation.steps import describe
 
 
 @dataclass(frozen=True)

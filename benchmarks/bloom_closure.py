@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.effort import say
-from clew.bloom.declarations import bloom, table
-from clew.bloom.node import Node
+from clew.bloom.language.declarations import bloom, table
+from clew.bloom.runtime.node import Node
 
 EDGES = 2_000
 NODES = (1_000, 2_000)

@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.bloom import Bloom, bloom, channel, interface, table
-from clew.bloom.wire import encoded, framed
+from clew.bloom.network.wire import encoded, framed
 
 #: The bar: the share of its undisturbed rate at which the client is served.
 BAR = 0.5

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
 
-from clew.bounds import Asked, resolve
+from clew.checker.bounds import Asked, resolve
 from clew.dedalus.loader import load, parse_program
 from clew.dedalus.printer import print_program
 from clew.faults import FailureSpec

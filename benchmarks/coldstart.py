@@ -11,7 +11,7 @@ from statistics import median
 
 from benchmarks.cases import EXAMPLES
 
-CLEW = (sys.executable, "-c", "from clew.cli.main import main; main()")
+CLEW = (sys.executable, "-c", "from clew.cli.process.main import main; main()")
 _IMPORT = (sys.executable, "-c", "import clingo")
 
 #: What ``clew check`` returns when it has found a counterexample.

@@ -13,13 +13,13 @@ from dataclasses import replace
 from benchmarks.bars import Bar
 from benchmarks.cases import Case, broadcast_text, example, from_text
 from benchmarks.effort import Effort, say
+from clew.checker.traced import TracedModel
 from clew.engine.fewest import ever_fewer_faults
 from clew.engine.ground import GroundProgram
 from clew.faults import FailureSpec, FaultSet
 from clew.lineage.negation import Negation
 from clew.search import lineage
 from clew.search.verdict import Answer, Ledger, conduct
-from clew.traced import TracedModel
 
 CERTIFICATE_RATIO = 1.1
 LINEAGE_SPEEDUP = 4.0

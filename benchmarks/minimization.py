@@ -20,9 +20,9 @@ from benchmarks.smallest import SMALLEST, size_of
 from clew.minimization.minimizing import minimize
 from clew.minimization.pipeline import Stage
 from clew.minimization.trial import Size
-from clew.simulation.fuzzing import fuzz
+from clew.simulation.fuzzing.fuzz import fuzz
 from clew.simulation.loading import Loaded, load_scenario
-from clew.simulation.recording import Recording
+from clew.simulation.recordings.recording import Recording
 
 #: How many deliveries a recording has at least: the paper asked for 300 of each.
 LEAST_RAFT, LEAST_SPARK = 1000, 300

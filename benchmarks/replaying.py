@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from clew.simulation.fuzzing import record
+from clew.simulation.fuzzing.fuzz import record
 from clew.simulation.loading import load_scenario
-from clew.simulation.recording import recorded, write_recording
-from clew.simulation.replaying import Outcome, replay
-from clew.simulation.saved_recording import open_recording
+from clew.simulation.recordings.reading import open_recording
+from clew.simulation.recordings.recording import recorded, write_recording
+from clew.simulation.recordings.replaying import Outcome, replay
 
 #: The hash seeds of the process that records and of the one that replays.
 _RECORDING, _REPLAYING = "1", "2"

@@ -9,12 +9,12 @@ from functools import partial
 from statistics import mean, median
 
 from benchmarks.cases import Case
-from clew.interrupt import Deadline
+from clew.budgets.deadline import Deadline
+from clew.checker.model import Model
+from clew.checker.traced import TracedModel
 from clew.lineage.negation import Negation
-from clew.model import Model
 from clew.search import exact, lineage, random_faults
 from clew.search.verdict import Answer, Ledger, conduct
-from clew.traced import TracedModel
 
 #: A measurement is not repeated once its repetitions have taken this long.
 _ENOUGH_SECONDS = 2.0

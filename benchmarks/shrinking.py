@@ -15,11 +15,11 @@ from benchmarks.output import Table
 from benchmarks.published_sizes import TABLE_3_INITIAL, TABLE_3_WITH, TABLE_3_WITHOUT, PublishedShrinking
 from clew.minimization.minimizing import minimize
 from clew.simulation.events import Send
-from clew.simulation.fuzzing import record
+from clew.simulation.execution.steps import Act
+from clew.simulation.fuzzing.fuzz import record
+from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.loading import Loaded
-from clew.simulation.random_run import random_run
-from clew.simulation.recording import Recording
-from clew.simulation.steps import Act
+from clew.simulation.recordings.recording import Recording
 
 NINE_MEMBERS = "raft/raft_bugs.py:raft45_nine"
 

@@ -23,8 +23,8 @@ from typing import Any
 from benchmarks.minimization import scenario
 from clew.minimization.minimizing import minimize
 from clew.simulation import Context, Node, Scenario, Send
-from clew.simulation.fuzzing import fuzz
-from clew.simulation.random_run import RandomRun, random_run
+from clew.simulation.fuzzing.fuzz import fuzz
+from clew.simulation.fuzzing.random_run import RandomRun, random_run
 
 CORRECT = "raft/raft_bugs.py:correct"
 #: The bug whose minimization is shared out to workers.

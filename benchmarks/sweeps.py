@@ -1,7 +1,8 @@
 """What a sweep costs: how far each example gets with the usual effort, and how long a unit of it takes.
 
-``python -m benchmarks.sweeps [STRATEGY]``.  The prices in ``clew.effort`` were chosen by it: microseconds a unit
-should differ little between programs and strategies, and no example should take much longer than ten seconds.
+``python -m benchmarks.sweeps [STRATEGY]``.  The prices in ``clew.budgets.effort`` were chosen by it: microseconds
+a unit should differ little between programs and strategies, and no example should take much longer than ten
+seconds.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import time
 from dataclasses import dataclass
 
 from benchmarks.cases import EXAMPLES, example
-from clew.api import DEFAULT_SWEEP_EFFORT
-from clew.effort import Effort
+from clew.budgets.deadline import Deadline
+from clew.budgets.effort import Effort
+from clew.checker.api import DEFAULT_SWEEP_EFFORT
+from clew.checker.strategies import STRATEGIES, Options
+from clew.checker.sweeping import ProgramSweep
 from clew.faults import FailureSpec
-from clew.follow import ProgramSweep
-from clew.interrupt import Deadline
 from clew.search.sweep import Swept, sweep
 from clew.search.verdict import Ledger
-from clew.strategies import STRATEGIES, Options
 
 
 @dataclass(frozen=True)

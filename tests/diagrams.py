@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from clew.report.lamport import Arrow, CrashMark, Diagram, Fate
+from clew.report.diagrams.lamport import Arrow, CrashMark, Diagram, Fate
 
 #: What a program may call things: also what would be markup, wide, invisible or an escape sequence elsewhere.
 NAMES = st.one_of(

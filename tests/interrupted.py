@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from clew.checkpoints import Checkpoint
-from clew.json_file import json_line
+from clew.files.checkpoints import Checkpoint
+from clew.files.json_document import json_line
 
 T = TypeVar("T")
 

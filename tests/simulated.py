@@ -23,9 +23,9 @@ from clew.simulation import (
     Stop,
     World,
 )
-from clew.simulation.execution import Execution, execute
-from clew.simulation.random_run import random_run
-from clew.simulation.steps import Act, Do, Step
+from clew.simulation.execution.steps import Act, Do, Step
+from clew.simulation.execution.trace import Execution, execute
+from clew.simulation.fuzzing.random_run import random_run
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def test_strategies_know_nothing_of_dedalus() -> None:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
                 ("clew.engine", "clew.lineage")
             ):
-                assert node.module in ("clew.interrupt", "clew.lineage.circuit")
+                assert node.module in ("clew.budgets.deadline", "clew.lineage.circuit")
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))

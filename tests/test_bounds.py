@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.bounds import Asked, Bounds, resolve
+from clew.checker.bounds import Asked, Bounds, resolve
 from clew.dedalus.loader import Defaults, parse_program
 from clew.errors import UsageError
 from clew.faults import FailureSpec

@@ -12,10 +12,10 @@ from unittest import mock
 
 import pytest
 
-from clew import checkpoints
-from clew.checkpoints import Checkpoint, Question
 from clew.errors import UsageError
-from clew.json_file import LARGEST_DOCUMENT
+from clew.files import checkpoints
+from clew.files.checkpoints import Checkpoint, Question
+from clew.files.json_document import LARGEST_DOCUMENT
 
 QUESTION: Question = {"command": "fuzz", "the code digest": "abc", "--seed": 1, "--runs": 100}
 
@@ -231,7 +231,7 @@ def test_one_that_is_not_to_be_touched(tmp_path: Path) -> None:
 
 def test_it_is_written_every_few_seconds_and_at_most_a_twentieth_of_the_time(tmp_path: Path) -> None:
     now = 1000.0
-    with mock.patch("clew.checkpoints.time.monotonic", lambda: now):
+    with mock.patch("clew.files.checkpoints.time.monotonic", lambda: now):
         checkpoint = opened(tmp_path / "ck", [])
         writes: list[float] = []
 

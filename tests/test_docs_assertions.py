@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from clew import Answer, check
+from clew.budgets.deadline import Deadline
 from clew.engine.extremes import Cheapest
 from clew.explain.explainer import Explainer
-from clew.interrupt import Deadline
 from command import ROOT, clew
 
 PAGE = (ROOT / "docs" / "assertions.md").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.effort import CONFLICT, Effort
+from clew.budgets.effort import CONFLICT, Effort
 from clew.errors import BudgetExhaustedError, EffortExhaustedError
 
 

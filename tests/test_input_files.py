@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.input_files import IrregularFileError, read_input, read_source
+from clew.files.reading import IrregularFileError, read_input, read_source
 from command import ROOT, clew
 
 SOURCE = ROOT / "src" / "clew"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from clew import Answer, check, parse_program
-from clew.interrupt import Deadline
+from clew.budgets.deadline import Deadline
 from command import clew
 
 #: Grounding this takes far longer than the time limit, without a single call back into Python.

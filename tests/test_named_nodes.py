@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from clew.checker.named_nodes import (
+    WrittenFault,
+    ambiguous_nodes,
+    idle_nodes,
+    known_fault,
+    known_node,
+    named_nodes,
+)
 from clew.dedalus.loader import parse_program
 from clew.errors import UsageError
 from clew.faults import Crash, Delay, Fault, Loss, Node
-from clew.named_nodes import WrittenFault, ambiguous_nodes, idle_nodes, known_fault, known_node, named_nodes
 from clew.node_lists import BareNumber, WrittenNode
 from clew.program.checks import checked
 from clew.program.ir import Program

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from clew.whole_files import refuse_unwritable_path, write_whole
+from clew.files.writing import refuse_unwritable_path, write_whole
 
 #: Writes a file again and again, each time with one letter many times over.
 WRITER = """
 import sys
-from clew.whole_files import write_whole
+from clew.files.writing import write_whole
 path, letter, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
 for number in range(times):
     write_whole(path, letter * (20_000 + number) + "\\n")
@@ -138,7 +138,7 @@ def test_file_and_folder_are_brought_to_the_disk_in_this_order(
     assert done == ["file", "rename", "folder"]
 
 
-SAY = "from clew.whole_files import write_whole; write_whole('/dev/stdout', 'said')"
+SAY = "from clew.files.writing import write_whole; write_whole('/dev/stdout', 'said')"
 
 
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="there is no /dev/stdout here")
@@ -173,7 +173,7 @@ def test_a_writer_that_is_killed_leaves_no_file_where_files_can_be_without_a_nam
 ) -> None:
     """Killed before the file gets its name; where it must have one from the beginning, that may be left."""
     without = "" if anonymous else "os.O_TMPFILE = 0\n"
-    code = f"import os\n{without}from clew.whole_files import write_whole\n"
+    code = f"import os\n{without}from clew.files.writing import write_whole\n"
     code += "os.fsync = lambda handle: os.kill(os.getpid(), 9)\n"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}write_whole('verdict.json', 'new')\n"], cwd=tmp_path, check=False

@@ -18,8 +18,8 @@ from typing import Any
 
 from ad_report import ASKED_AGAIN, Ads, Campaign  # a neighbour in this folder
 
+from clew.analysis.blazes.extraction.declared import annotated
 from clew.bloom import Bloom, agg, bloom, imported
-from clew.consistency.extraction.declared import annotated
 from clew.coordination import Sequencer, synthesized
 
 AD_SERVERS = ("ads1", "ads2")

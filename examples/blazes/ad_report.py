@@ -18,8 +18,8 @@ asks again.
 
 from __future__ import annotations
 
+from clew.analysis.blazes.extraction import annotated
 from clew.bloom import Bloom, agg, bloom, channel, imported, interface, table
-from clew.consistency.extraction import annotated
 
 #: The inputs whose rows come again until all that they ask for is there.
 ASKED_AGAIN = ["report.request", "cache.request"]

@@ -10,8 +10,8 @@ session is over: the key of a cart is its session, so a session that is complete
 
 from __future__ import annotations
 
+from clew.analysis.blazes.extraction import annotated
 from clew.bloom import Bloom, bloom, channel, imported, interface, table
-from clew.consistency.extraction import annotated
 
 
 class Cart(Bloom):

@@ -11,7 +11,7 @@ from pathlib import Path
 from pysyncobj.version import VERSION
 from pysyncobj_scenarios import cluster, compaction, dump, uncrashed
 
-from clew.simulation.random_run import random_run
+from clew.simulation.fuzzing.random_run import random_run
 
 SCENARIOS = {"cluster": cluster, "compaction": compaction, "uncrashed": uncrashed, "dump": dump}
 RUNS = 200

@@ -32,7 +32,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clew.api import Verdict, check, run
+    from clew.checker.api import Verdict, check, run
     from clew.dedalus.loader import parse_program
     from clew.engine.execution import Execution, Message
     from clew.errors import ClewError, Notice, ProgramError, UsageError
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from clew.program.ir import Program
     from clew.report.writing import write_report
     from clew.search.verdict import Answer, Counterexample
-    from clew.simulation.fuzzing import Fuzzed, fuzz
-    from clew.simulation.recording import Recording, write_recording
-    from clew.simulation.replaying import Replayed, replay
+    from clew.simulation.fuzzing.fuzz import Fuzzed, fuzz
+    from clew.simulation.recordings.recording import Recording, write_recording
+    from clew.simulation.recordings.replaying import Replayed, replay
     from clew.violation import Violation
 
 __all__ = [
@@ -86,7 +86,7 @@ __version__ = "0.1.0"
 
 #: Where the names above live.  They are brought in when they are used: a command should not wait for all of them.
 _HOMES = {
-    "clew.api": ("Verdict", "check", "run"),
+    "clew.checker.api": ("Verdict", "check", "run"),
     "clew.dedalus.loader": ("parse_program",),
     "clew.engine.execution": ("Execution", "Message"),
     "clew.exploration": ("Exploration", "explore"),
@@ -96,9 +96,9 @@ _HOMES = {
     "clew.program.ir": ("Program",),
     "clew.report.writing": ("write_report",),
     "clew.search.verdict": ("Answer", "Counterexample"),
-    "clew.simulation.fuzzing": ("Fuzzed", "fuzz"),
-    "clew.simulation.recording": ("Recording", "write_recording"),
-    "clew.simulation.replaying": ("Replayed", "replay"),
+    "clew.simulation.fuzzing.fuzz": ("Fuzzed", "fuzz"),
+    "clew.simulation.recordings.recording": ("Recording", "write_recording"),
+    "clew.simulation.recordings.replaying": ("Replayed", "replay"),
     "clew.violation": ("Violation",),
 }
 

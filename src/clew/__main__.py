@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from clew.cli.entry import run
+from clew.cli.process.entry import run
 
 run()

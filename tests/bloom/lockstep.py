@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import clew
-from clew.bloom.machine import Machine
-from clew.bloom.module import Module, program_of
-from clew.bloom.schema import Kind
+from clew.bloom.ir.schema import Kind
+from clew.bloom.language.module import Module, program_of
+from clew.bloom.runtime.machine import Machine
 from clew.program.ir import as_value
 
 NODES = ["a", "b"]

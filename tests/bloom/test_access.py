@@ -11,10 +11,10 @@ import pytest
 
 from bloom.network_programs import Echo, until
 from clew.bloom import TLS
-from clew.bloom.access import Access, Peers, host_and_port
-from clew.bloom.addresses import Address
-from clew.bloom.authentication import SEALED
-from clew.bloom.wire import encoded, framed
+from clew.bloom.network.access import Access, Peers, host_and_port
+from clew.bloom.network.addresses import Address
+from clew.bloom.network.authentication import SEALED
+from clew.bloom.network.wire import encoded, framed
 from clew.errors import UsageError
 
 SECRET = "a secret of the tests"

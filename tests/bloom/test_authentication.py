@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from clew.bloom.authentication import (
+from clew.bloom.network.authentication import (
     DATAGRAM_OVERHEAD,
     MAC_SIZE,
     WINDOW,
@@ -17,7 +17,7 @@ from clew.bloom.authentication import (
     Key,
     ReplayWindow,
 )
-from clew.bloom.greetings import Greetings
+from clew.bloom.network.greetings import Greetings
 from clew.errors import UsageError
 
 KEY = Key("a secret of the tests")

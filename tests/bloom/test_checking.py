@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import clew
-from clew.bloom.checking import EVERY, checked
-from clew.bloom.declarations import bloom, channel, outcome, scratch, table
-from clew.bloom.module import Module, program_of
+from clew.bloom.language.declarations import bloom, channel, outcome, scratch, table
+from clew.bloom.language.module import Module, program_of
+from clew.bloom.language.setting import EVERY, checked
 from command import ROOT
 from command import clew as command
 

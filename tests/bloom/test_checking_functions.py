@@ -8,9 +8,9 @@ import pytest
 
 import clew
 from clew.bloom import agg
-from clew.bloom.checking import EVERY, checked
-from clew.bloom.declarations import bloom, scratch, table
-from clew.bloom.module import Module
+from clew.bloom.language.declarations import bloom, scratch, table
+from clew.bloom.language.module import Module
+from clew.bloom.language.setting import EVERY, checked
 
 
 def program(**body: Any) -> type[Module]:

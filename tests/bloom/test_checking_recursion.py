@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 import clew
 from bloom.lockstep import NODES, Inserted, assert_same_rows, lockstep, made_module
 from clew.bloom import Bloom, channel, rows
-from clew.bloom.checked_recursion import find_recursion
-from clew.bloom.checking import checked
-from clew.bloom.declarations import bloom, outcome, scratch, table
-from clew.bloom.evaluation import Evaluation
-from clew.bloom.lattice_types import lbool, lmax, lmin, lpset, lset
-from clew.bloom.machine import Machine
-from clew.bloom.module import Module, program_of
+from clew.bloom.language.declarations import bloom, outcome, scratch, table
+from clew.bloom.language.lattice_types import lbool, lmax, lmin, lpset, lset
+from clew.bloom.language.module import Module, program_of
+from clew.bloom.language.setting import checked
+from clew.bloom.runtime.evaluation import Evaluation
+from clew.bloom.runtime.machine import Machine
+from clew.bloom.to_program.recursion import find_recursion
 from clew.errors import ProgramError
 
 EOT = 3

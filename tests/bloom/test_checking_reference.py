@@ -9,11 +9,11 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from bloom.lockstep import EOT, NODES, assert_same_rows, made_module
-from clew.bloom import aggregates as agg
-from clew.bloom.checking import EVERY, checked
-from clew.bloom.declarations import bloom, channel, loopback, periodic, scratch, table
-from clew.bloom.lattice_types import lbool, lmax, lmin, lset
-from clew.bloom.module import Module
+from clew.bloom.ir import aggregates as agg
+from clew.bloom.language.declarations import bloom, channel, loopback, periodic, scratch, table
+from clew.bloom.language.lattice_types import lbool, lmax, lmin, lset
+from clew.bloom.language.module import Module
+from clew.bloom.language.setting import EVERY, checked
 
 #: The collections, all with two columns; a rule ``<=`` reads those before its target, and has no cycle.
 LEVELS = ["t0", "s0", "chan", "loop", "timer", "s1", "t1", "s2", "t2", "s3"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.bloom.durable import DurableTables, file_for
-from clew.bloom.schema import Collection, Kind, Schema
+from clew.bloom.ir.schema import Collection, Kind, Schema
+from clew.bloom.network.durable import DurableTables, file_for
 from clew.errors import UsageError
 
 KV = Collection("kv", Kind.TABLE, Schema(("key",), ("value",)), "Test", durable=True)
@@ -71,7 +71,7 @@ def test_a_failed_write_changes_nothing(store: DurableTables) -> None:
 
 
 def test_a_file_belongs_to_one_node_at_a_time(store: DurableTables, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clew.bloom.durable._PATIENCE", 0)
+    monkeypatch.setattr("clew.bloom.network.durable._PATIENCE", 0)
     with pytest.raises(UsageError, match="is in use by another process") as raised:
         DurableTables(store.path, [KV, LOG, ONE])
     assert raised.value.remedy is not None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.bloom.elements import has_more_elements
+from clew.bloom.network.element_count import has_more_elements
 
 _SCALARS = (
     st.none()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from clew.bloom import Bloom, bloom, endless, interface, lmax, scratch, table
-from clew.bloom.endless import EndlessStepError
-from clew.consistency.orders import try_orders
-from clew.consistency.workloads import Input, Workload
+from clew.analysis.calm.trying.orders import try_orders
+from clew.analysis.calm.trying.workloads import Input, Workload
+from clew.bloom import Bloom, bloom, interface, lmax, scratch, table
+from clew.bloom.runtime import endless
+from clew.bloom.runtime.endless import EndlessStepError
 from clew.engine.arithmetic import MOST_OPERATIONS
 
 FEW = 2_000

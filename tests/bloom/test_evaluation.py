@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from clew.bloom import agg
-from clew.bloom.declarations import bloom, lattice, scratch, table
-from clew.bloom.node import Node
+from clew.bloom.language.declarations import bloom, lattice, scratch, table
+from clew.bloom.runtime.node import Node
 from clew.bloom.values import Row
 from clew.errors import ProgramError
 

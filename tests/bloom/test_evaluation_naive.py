@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.bloom import agg
-from clew.bloom.aggregation import AGGREGATES
-from clew.bloom.columns import ColumnRef
-from clew.bloom.expressions import (
+from clew.bloom.ir.expressions import (
     Aggregate,
     Expr,
     Extreme,
@@ -27,10 +25,12 @@ from clew.bloom.expressions import (
     Take,
     Transform,
 )
-from clew.bloom.handles import Relation
-from clew.bloom.machine import Machine
-from clew.bloom.program import BloomProgram, Op, Rule
-from clew.bloom.schema import Collection, Kind, Schema
+from clew.bloom.ir.program import BloomProgram, Op, Rule
+from clew.bloom.ir.schema import Collection, Kind, Schema
+from clew.bloom.language.columns import ColumnRef
+from clew.bloom.language.handles import Relation
+from clew.bloom.runtime.aggregation import AGGREGATES
+from clew.bloom.runtime.machine import Machine
 from clew.bloom.values import Row, in_order, sort_key
 
 State = dict[str, set[Row]]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from clew.bloom import bloom, imported, scratch, table
-from clew.bloom.expressions import Reduce, RowFunction, Transform
-from clew.bloom.module import Module
-from clew.bloom.node import Node
+from clew.bloom.ir.expressions import Reduce, RowFunction, Transform
+from clew.bloom.language.module import Module
+from clew.bloom.runtime.node import Node
 from clew.errors import ProgramError
 
 LIMIT = 3

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from benchmarks.bloom_kvs import EXAMPLES, Plan, ReplicaProcess, measure, replicas, settle
 
-from clew.bloom.cluster import Cluster
+from clew.bloom.runtime.cluster import Cluster
 
 sys.path.insert(0, str(EXAMPLES))  # the examples import each other by name, as scripts in one folder do
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.bloom import Bloom, bloom, channel, interface, lbag, lbool, lmap, lmax, lmin, lpset, lset, table
-from clew.bloom.lattices import LATTICES, PLAIN, SAME, LBag, LMax, LMin, LPSet, LSet, Method
-from clew.bloom.module import program_of
+from clew.bloom.language.module import program_of
+from clew.bloom.lattices.containers import LATTICES, PLAIN, SAME, LBag, LMax, LMin, LPSet, LSet, Method
 from clew.bloom.values import BadValueError
 from clew.errors import ProgramError
 

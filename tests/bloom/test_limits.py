@@ -16,9 +16,9 @@ import pytest
 
 from bloom.network_programs import Echo, until
 from clew.bloom import Bloom, Limits, bloom, channel, table
-from clew.bloom.limits import DEFAULT_LIMITS
-from clew.bloom.proofs import MULTIPLE
-from clew.bloom.wire import GarbageError, NotSentError, Packet, decoded, encoded, framed, packed, unpacked
+from clew.bloom.network.address_proofs import MULTIPLE
+from clew.bloom.network.limits import DEFAULT_LIMITS
+from clew.bloom.network.wire import GarbageError, NotSentError, Packet, decoded, encoded, framed, packed, unpacked
 from clew.errors import UsageError
 
 

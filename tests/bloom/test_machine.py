@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from clew.bloom.declarations import bloom, channel, interface, loopback, periodic, scratch, table
-from clew.bloom.expressions import Ref
-from clew.bloom.handles import Relation
-from clew.bloom.machine import Change, Machine, Stepped
-from clew.bloom.module import Module, program_of
-from clew.bloom.node import Node
-from clew.bloom.program import BloomProgram, Op, Rule
-from clew.bloom.schema import Collection, Kind, Schema
+from clew.bloom.ir.expressions import Ref
+from clew.bloom.ir.program import BloomProgram, Op, Rule
+from clew.bloom.ir.schema import Collection, Kind, Schema
+from clew.bloom.language.declarations import bloom, channel, interface, loopback, periodic, scratch, table
+from clew.bloom.language.handles import Relation
+from clew.bloom.language.module import Module, program_of
+from clew.bloom.runtime.machine import Change, Machine, Stepped
+from clew.bloom.runtime.node import Node
 from clew.bloom.values import Row
 from clew.errors import UsageError
 
@@ -260,8 +260,8 @@ def test_memory_does_not_grow_without_tables() -> None:
 
 _SCRIPT = """
 from clew.bloom import agg
-from clew.bloom.declarations import bloom, channel, scratch, table
-from clew.bloom.node import Node
+from clew.bloom.language.declarations import bloom, channel, scratch, table
+from clew.bloom.runtime.node import Node
 
 class Words(Node):
     word = scratch("w")

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from clew.bloom import agg
-from clew.bloom.declarations import bloom, interface, lattice, scratch, table
-from clew.bloom.machine import Machine, Stepped
-from clew.bloom.module import Module, program_of
+from clew.bloom.language.declarations import bloom, interface, lattice, scratch, table
+from clew.bloom.language.module import Module, program_of
+from clew.bloom.runtime.machine import Machine, Stepped
 
 
 def machine_of(module: type[Module]) -> Machine:

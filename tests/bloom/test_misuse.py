@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clew.bloom import Bloom, agg, bloom, channel, imported, interface, periodic, rows, scratch, table
-from clew.bloom.module import program_of
+from clew.bloom.language.module import program_of
 from clew.errors import ProgramError
 
 # mypy: disable-error-code="comparison-overlap, operator"

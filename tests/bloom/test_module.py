@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from clew.bloom import Bloom, bloom, channel, imported, interface, scratch, table
-from clew.bloom.expressions import Ref, collections_in
-from clew.bloom.module import program_of
-from clew.bloom.program import BloomProgram
-from clew.bloom.schema import Kind
+from clew.bloom.ir.expressions import Ref, collections_in
+from clew.bloom.ir.program import BloomProgram
+from clew.bloom.ir.schema import Kind
+from clew.bloom.language.module import program_of
 
 
 def sketch(program: BloomProgram) -> list[str]:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from clew.bloom.cluster import Cluster
-from clew.bloom.declarations import bloom, channel, imported, interface, lattice, periodic, scratch, table
-from clew.bloom.handles import rows
-from clew.bloom.machine import Change
-from clew.bloom.module import Module
-from clew.bloom.node import Node
+from clew.bloom.language.declarations import bloom, channel, imported, interface, lattice, periodic, scratch, table
+from clew.bloom.language.handles import rows
+from clew.bloom.language.module import Module
+from clew.bloom.runtime.cluster import Cluster
+from clew.bloom.runtime.machine import Change
+from clew.bloom.runtime.node import Node
 from clew.errors import ClewError, ProgramError, UsageError
 
 

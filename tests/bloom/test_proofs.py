@@ -6,11 +6,11 @@ import random
 from collections import Counter
 from collections.abc import Iterable
 
-from clew.bloom import proofs as module
-from clew.bloom.addresses import SocketAddress
-from clew.bloom.authentication import Key
-from clew.bloom.greetings import Greetings
-from clew.bloom.proofs import MULTIPLE, PROVED_SECONDS, Proofs
+from clew.bloom.network import address_proofs as module
+from clew.bloom.network.address_proofs import MULTIPLE, PROVED_SECONDS, Proofs
+from clew.bloom.network.addresses import SocketAddress
+from clew.bloom.network.authentication import Key
+from clew.bloom.network.greetings import Greetings
 
 THERE = ("192.0.2.1", 7000)
 KEY = Key("a secret of the tests")

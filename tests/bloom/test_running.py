@@ -14,7 +14,7 @@ import pytest
 
 from bloom.network_programs import Doubler, Echo, Store, until
 from clew.bloom import Bloom, Limits, agg, bloom, channel, imported, scratch, table
-from clew.bloom.wire import encoded
+from clew.bloom.network.wire import encoded
 from clew.errors import ProgramError, UsageError
 
 #: How long a row is depends on the number of the port.

@@ -41,7 +41,7 @@ def test_missed_timers_are_not_made_up() -> None:
 
 
 def test_nodes_without_a_network_open_no_socket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clew.bloom.driver.Transport", None)
+    monkeypatch.setattr("clew.bloom.network.driver.Transport", None)
     with Doubler() as node:
         assert node.insert_and_wait(node.question, (1, 1), node.result) == (1, 2)
 

@@ -21,7 +21,7 @@ import pytest
 from benchmarks.bloom_network import measure
 
 from bloom.network_programs import Client, Echo, Store
-from clew.bloom.wire import encoded, framed
+from clew.bloom.network.wire import encoded, framed
 
 SCRIPT = Path(__file__).parent / "processes" / "node.py"
 LONG = os.environ.get("CLEW_LONG") == "1"

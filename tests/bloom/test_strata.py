@@ -7,10 +7,10 @@ import inspect
 import pytest
 
 from clew.bloom import agg
-from clew.bloom.declarations import bloom, lattice, scratch, table
-from clew.bloom.machine import Machine
-from clew.bloom.module import Module, program_of
-from clew.bloom.strata import Stratum, stratify, uses
+from clew.bloom.ir.strata import Stratum, stratify, uses
+from clew.bloom.language.declarations import bloom, lattice, scratch, table
+from clew.bloom.language.module import Module, program_of
+from clew.bloom.runtime.machine import Machine
 from clew.errors import ProgramError
 
 

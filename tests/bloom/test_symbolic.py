@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.bloom.function_code import HasCollections
-from clew.bloom.symbolic import (
+from clew.bloom.ir.function_code import HasCollections
+from clew.bloom.ir.symbolic import (
     Column,
     Constant,
     Item,
@@ -28,7 +28,7 @@ from clew.bloom.symbolic import (
     mapped,
     paths_of,
 )
-from clew.bloom.symbolic import Test as Asked
+from clew.bloom.ir.symbolic import Test as Asked
 
 PARTS = [("a", "b"), ("c",)]
 A, B, C = Column(0, 0), Column(0, 1), Column(1, 0)

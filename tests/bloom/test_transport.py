@@ -9,13 +9,14 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from clew.bloom import proofs, transport
-from clew.bloom.addresses import Address, parsed
-from clew.bloom.datagrams import LARGEST_DATAGRAM, Datagrams
-from clew.bloom.limits import DEFAULT_LIMITS, Limits
-from clew.bloom.streams import Streams
-from clew.bloom.transport import Transport
-from clew.bloom.wire import framed
+from clew.bloom.network import address_proofs as proofs
+from clew.bloom.network import transport
+from clew.bloom.network.addresses import Address, parsed
+from clew.bloom.network.datagrams import LARGEST_DATAGRAM, Datagrams
+from clew.bloom.network.limits import DEFAULT_LIMITS, Limits
+from clew.bloom.network.streams import Streams
+from clew.bloom.network.transport import Transport
+from clew.bloom.network.wire import framed
 from clew.errors import UsageError
 
 HERE = Address("127.0.0.1", 0)

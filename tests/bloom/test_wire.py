@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.bloom.lattices import LATTICES
-from clew.bloom.limits import DEFAULT_LIMITS
-from clew.bloom.values import LARGEST_INTEGER, BadValueError, frozen_row
-from clew.bloom.wire import (
+from clew.bloom.lattices.containers import LATTICES
+from clew.bloom.network.limits import DEFAULT_LIMITS
+from clew.bloom.network.wire import (
     MOST_COLUMNS,
     Frames,
     GarbageError,
@@ -29,6 +28,7 @@ from clew.bloom.wire import (
     packed,
     unpacked,
 )
+from clew.bloom.values import LARGEST_INTEGER, BadValueError, frozen_row
 
 _SCALARS = (
     st.none()
@@ -218,7 +218,10 @@ def test_what_cannot_be_sent_says_why(row: tuple[Any, ...], why: str) -> None:
 
 
 def test_the_bytes_do_not_depend_on_hashes() -> None:
-    script = "from clew.bloom.wire import packed; print(packed((frozenset(['a', 'b', 'c', 'd', 1, None]),)).hex())"
+    script = (
+        "from clew.bloom.network.wire import packed\n"
+        "print(packed((frozenset(['a', 'b', 'c', 'd', 1, None]),)).hex())"
+    )
     made = {
         subprocess.run(
             [sys.executable, "-c", script],

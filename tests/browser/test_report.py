@@ -11,12 +11,12 @@ from browser.conftest import Reports
 from browser.driving import Page
 from browser.graph import check_edges_meet_boxes
 from clew import Program
-from clew.api import check
+from clew.budgets.deadline import Deadline
+from clew.checker.api import check
 from clew.dedalus.loader import parse_program
 from clew.explain.explainer import Explainer
-from clew.interrupt import Deadline
 from clew.program.ir import Const, Fact, Premise, Rule, Timing, Var
-from clew.report.verdict_page import verdict_page
+from clew.report.verdict.page import verdict_page
 from command import ROOT
 
 KAFKA = ("check", "examples/kafka.ded")

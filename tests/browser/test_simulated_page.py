@@ -10,8 +10,8 @@ import pytest
 from browser.driving import Page
 from clew.minimization.pipeline import Stage
 from clew.minimization.trial import Size
-from clew.report.simulated_page import run_page
-from clew.simulation.execution import Execution
+from clew.report.simulated.page import run_page
+from clew.simulation.execution.trace import Execution
 from simulated import HOSTILE, crash, drawn, everything, hostile
 
 RUNS: dict[str, Callable[[], Execution]] = {

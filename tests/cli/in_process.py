@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from click.testing import CliRunner
 
-from clew.cli.main import main
+from clew.cli.process.main import main
 
 
 class Done(NamedTuple):

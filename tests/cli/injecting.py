@@ -100,7 +100,7 @@ def _read(reading: int, child: int) -> Iterator[bytes]:
 
 def _perform(arguments: list[str], trace: Any, result: Any, writing: int) -> None:
     """In the child: run the command as a process does; then tell the result, if there is one to tell."""
-    from clew.cli.entry import run
+    from clew.cli.process.entry import run
 
     target = os.open(os.devnull, os.O_WRONLY) if result else writing
     os.dup2(target, 1)

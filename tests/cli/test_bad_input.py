@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import command
-from clew.strategies import STRATEGIES, Options
+from clew.checker.strategies import STRATEGIES, Options
 
 #: Nothing is wrong with this one: a tells b, and what was told is kept.
 GOOD = """\

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click import Context
 
-from clew.cli.main import COMMANDS, main
+from clew.cli.process.main import COMMANDS, main
 from command import ROOT, clew
 
 

@@ -18,8 +18,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clew import check
-from clew.cli.explaining import Explanation, explanation
-from clew.cli.main import main
+from clew.cli.parts.explaining import Explanation, explanation
+from clew.cli.process.main import main
 from clew.errors import BudgetExhaustedError
 from clew.explain.explainer import Explainer, Margin
 from command import ROOT, clew
@@ -115,7 +115,7 @@ def test_every_fault_of_an_example_is_accounted_for(example: Path) -> None:
 def test_in_a_large_program_no_supports_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """What each fault does is told all the same, from the runs that are compared alone."""
     small = within("check", KAFKA).output
-    monkeypatch.setattr("clew.cli.explaining._MOST_WORK", 1116 * 13 - 1)
+    monkeypatch.setattr("clew.cli.parts.explaining._MOST_WORK", 1116 * 13 - 1)
     monkeypatch.setattr("clew.explain.failure_free.FailureFree.__init__", must_not_happen)
     large = within("check", KAFKA).output
     assert "Why pre(C, w1): each of the faults is needed:\n  without O(b,Z,1): " in large
@@ -153,17 +153,15 @@ def test_supports_that_take_too_long_are_left_out(monkeypatch: pytest.MonkeyPatc
 
 
 def test_json_on_standard_output_pays_for_no_explanation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clew.cli.check.explanation", must_not_happen)
+    monkeypatch.setattr("clew.cli.commands.check.explanation", must_not_happen)
     done = within("check", KAFKA, "--json", "-")
     assert json.loads(done.output)["verdict"] == "counterexample"
-    loaded = (
-        "import sys; from clew.cli.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
-    )
+    loaded = "import sys; from clew.cli.process.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
     started = subprocess.run(
         [sys.executable, "-c", loaded, "check", KAFKA, "--json", "-"], capture_output=True, text=True, check=False
     )
     modules = started.stderr.split()
-    assert "clew.cli.check" in modules
+    assert "clew.cli.commands.check" in modules
     assert [name for name in modules if name.startswith("clew.explain") or "lamport" in name] == []
 
 

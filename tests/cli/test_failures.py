@@ -129,7 +129,7 @@ def test_a_file_without_room_is_no_bad_program() -> None:
 def test_memory_that_runs_out_is_incomplete_with_what_was_covered(tmp_path: Path) -> None:
     """A search that fails in its 40th execution: what was covered up to it is told."""
     done = run_with(
-        "from clew.model import Model\n"
+        "from clew.checker.model import Model\n"
         "original, runs = Model.run, []\n"
         "def failing(self, faults):\n"
         "    runs.append(faults)\n"
@@ -146,11 +146,11 @@ def test_memory_that_runs_out_is_incomplete_with_what_was_covered(tmp_path: Path
 
 
 def test_traceback_shows_where_clew_failed(tmp_path: Path) -> None:
-    broken = "import clew.cli.check\ndef check(*a, **k): {}['x']\nclew.cli.check.check = check\n"
+    broken = "import clew.cli.commands.check\ndef check(*a, **k): {}['x']\nclew.cli.check.check = check\n"
     quiet = run_with(broken, ["check", KAFKA], tmp_path)
     loud = run_with(broken, ["check", KAFKA, "--traceback"], tmp_path)
     assert quiet.returncode == loud.returncode == 4
-    assert quiet.stderr.startswith("clew failed: KeyError: 'x' (in clew/cli/check.py, line ")
+    assert quiet.stderr.startswith("clew failed: KeyError: 'x' (in clew/cli/commands/check.py, line ")
     assert "please report it" in quiet.stderr and "Traceback" not in quiet.stderr
     assert loud.stderr.startswith("Traceback") and loud.stderr.endswith(quiet.stderr)
 
@@ -158,7 +158,7 @@ def test_traceback_shows_where_clew_failed(tmp_path: Path) -> None:
 def run_with(change: str, arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the command after a change of its own functions."""
     script = folder / "changed.py"
-    script.write_text(f"{change}\nfrom clew.cli.entry import run\nrun()\n")
+    script.write_text(f"{change}\nfrom clew.cli.process.entry import run\nrun()\n")
     return subprocess.run(
         [sys.executable, str(script), *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -171,8 +171,8 @@ def run_with(change: str, arguments: list[str], folder: Path) -> subprocess.Comp
 def test_an_interrupt_is_quiet_from_the_first_import_on(after: float) -> None:
     """Python itself may be interrupted before it reads our first line; then it ends by the signal."""
     begun = subprocess.Popen(
-        [sys.executable, "-c", "import clew.cli.entry, sys; sys.stdout.write('x'); sys.stdout.flush(); "
-         "sys.argv = ['clew', 'check', 'examples/kafka.ded', '--delays', '3']; clew.cli.entry.run()"],
+        [sys.executable, "-c", "import clew.cli.process.entry, sys; sys.stdout.write('x'); sys.stdout.flush(); "
+         "sys.argv = ['clew', 'check', 'examples/kafka.ded', '--delays', '3']; clew.cli.process.entry.run()"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.simulation.fuzzing import record
-from clew.simulation.recording import write_recording
+from clew.simulation.fuzzing.fuzz import record
+from clew.simulation.recordings.recording import write_recording
 from command import clew
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from clew.simulation.fuzzing import record
-from clew.simulation.recording import write_recording
-from clew.simulation.replaying import Outcome, replay
+from clew.simulation.fuzzing.fuzz import record
+from clew.simulation.recordings.recording import write_recording
+from clew.simulation.recordings.replaying import Outcome, replay
 from command import clew
 from scenario_files import CALM, TOKENS, scenario_file
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import clew as library
-from clew.report.document import to_json
+from clew.report.verdict.document import to_json
 from command import ROOT, clew
 
 #: a sends to b once; what b has been sent, it must have.

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from clew.simulation.fuzzing import record
-from clew.simulation.recording import write_recording
+from clew.simulation.fuzzing.fuzz import record
+from clew.simulation.recordings.recording import write_recording
 from command import clew
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
 
@@ -53,8 +53,8 @@ def recorded(folder: Path, text: str, seed: int = 0) -> None:
     """s.py, and rec.json of it."""
     scenario_file(folder, text)
     program = (
-        "from clew.simulation.fuzzing import record\n"
-        "from clew.simulation.recording import write_recording\n"
+        "from clew.simulation.fuzzing.fuzz import record\n"
+        "from clew.simulation.recordings.recording import write_recording\n"
         f"print(write_recording(record('s.py', {seed})), end='')"
     )
     done = subprocess.run(

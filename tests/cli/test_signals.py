@@ -24,7 +24,7 @@ import pytest
 from fuzz.readers import prepare_folder
 
 #: A command that begins by telling that Python itself has started: what happens before that is not ours.
-_START = "import sys; print('begun', flush=True); from clew.cli.entry import run; run()"
+_START = "import sys; print('begun', flush=True); from clew.cli.process.entry import run; run()"
 _OLD = b"what was there before\n"
 _SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.interrupt import Deadline
+from clew.budgets.deadline import Deadline
 from cli.in_process import run_clew
 from command import ROOT, clew
 from proof.stable import ground_text
@@ -253,11 +253,11 @@ def test_what_a_file_says_cannot_command_the_terminal(tmp_path: Path) -> None:
 
 def test_a_check_without_a_proof_loads_nothing_for_it() -> None:
     script = (
-        "import sys; from clew.cli.main import main\n"
+        "import sys; from clew.cli.process.main import main\n"
         "try: main(['check', 'examples/ack-deliv.ded'])\n"
         "except SystemExit: pass\n"
         "print([m for m in sys.modules if m.split('.')[0] in ('pysat', 'zipfile')"
-        " or m.startswith(('clew.proof', 'clew.verify', 'clew.cli.proofs'))])"
+        " or m.startswith(('clew.proof', 'clew.verify', 'clew.cli.parts.proofs'))])"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

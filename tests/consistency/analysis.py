@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from clew.bloom.module import Module, program_of
-from clew.consistency.calm import Analysis, analysed
-from clew.consistency.of_bloom import bloom_dataflow
-from clew.consistency.of_dedalus import dedalus_dataflow
+from clew.analysis.calm.analysis import Analysis, analysed
+from clew.analysis.calm.dataflow.of_bloom import bloom_dataflow
+from clew.analysis.calm.dataflow.of_dedalus import dedalus_dataflow
+from clew.bloom.language.module import Module, program_of
 from clew.dedalus.loader import parse_program
 from clew.program.checks import checked
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from clew.analysis.calm.analysis import analysed
+from clew.analysis.calm.dataflow.of_bloom import bloom_dataflow
 from clew.bloom import Bloom
-from clew.bloom.module import program_of
-from clew.consistency.calm import analysed
-from clew.consistency.of_bloom import bloom_dataflow
+from clew.bloom.language.module import program_of
 from clew.errors import ClewError
 from consistency.drawn_programs import NODES, Drawn, Given, loaded, smaller
 from consistency.drawn_schedules import NO_END, Event, Lateness, Ran, World, drawn_lateness, follow

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clew.bloom import Bloom
-from clew.bloom.endless import EndlessStepError
-from clew.bloom.machine import Machine
-from clew.bloom.schema import Kind
-from clew.bloom.views import LatticeView
+from clew.bloom.ir.schema import Kind
+from clew.bloom.runtime.endless import EndlessStepError
+from clew.bloom.runtime.machine import Machine
+from clew.bloom.runtime.views import LatticeView
 from consistency.drawn_programs import NODES, Given
 
 #: What can be late: ("given", node, collection, number), ("message", sender, channel, row, how often it was sent

@@ -23,7 +23,7 @@ import paxos
 import reliable_broadcast
 import two_phase_commit
 
-from clew.consistency.workloads import Workload, workload, workload_of
+from clew.analysis.calm.trying.workloads import Workload, workload, workload_of
 
 _ABC = [("a",), ("b",), ("c",)]
 

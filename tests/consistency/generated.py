@@ -14,7 +14,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from clew.consistency.workloads import Input
+from clew.analysis.calm.trying.workloads import Input
 
 NODES = ("a", "b")
 #: The steps in which rows are given; local rules of a settled program need some more.

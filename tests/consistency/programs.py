@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clew.bloom import agg, bloom, channel, interface, periodic, scratch, table
-from clew.bloom.module import Module
+from clew.bloom.language.module import Module
 
 # -- the key-value store -----------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.bloom import endless
+from clew.bloom.runtime import endless
 from consistency.drawn_generation import drawn
 from consistency.drawn_oracle import FREE, Disagreement, Tried, disagreements, read, shrunk
 from consistency.drawn_schedules import NO_END

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clew.bloom import bloom, table
-from clew.bloom.module import Module
+from clew.bloom.language.module import Module
 from consistency import programs
 from consistency.analysis import blocks, labels, of_class, reasons, ways
 

@@ -8,8 +8,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.consistency.calm import Analysis, analysed
-from clew.consistency.graph import Dataflow, Edge, Leaf, Meet, Node, NodeKind, Reading, Statement
+from clew.analysis.calm.analysis import Analysis, analysed
+from clew.analysis.calm.dataflow.graph import Dataflow, Edge, Leaf, Meet, Node, NodeKind, Reading, Statement
 
 KINDS = [NodeKind.INPUT, NodeKind.CHANNEL, NodeKind.TABLE, NodeKind.SCRATCH, NodeKind.OUTPUT]
 

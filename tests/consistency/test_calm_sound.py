@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from clew.analysis.calm.trying.orders import try_orders
+from clew.analysis.calm.trying.runs import End, EndlessError, Event, Firing, Given, Message, Run, Step, run
+from clew.analysis.calm.trying.workloads import Workload, workload
 from clew.bloom import Bloom, agg, bloom, channel, interface, periodic, rows, scratch, table
-from clew.consistency.loading import load_bloom
-from clew.consistency.orders import try_orders
-from clew.consistency.runs import End, EndlessError, Event, Firing, Given, Message, Run, Step, run
-from clew.consistency.workloads import Workload, workload
 from clew.errors import ProgramError
+from clew.frontends.dataflows import load_bloom
 from consistency.analysis import labels, of_class, of_text
 from consistency.generated import NODES, Generated, generated
 

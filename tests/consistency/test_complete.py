@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from clew.analysis.calm.refinements.provenance import UNKNOWN, Stem, stems_of
+from clew.analysis.calm.trying.orders import try_orders
+from clew.analysis.calm.trying.workloads import workload
 from clew.bloom import Bloom, agg, bloom, channel, interface, periodic, scratch, table
-from clew.bloom.module import program_of
-from clew.bloom.symbolic import Column, Constant, Here
-from clew.consistency.orders import try_orders
-from clew.consistency.stems import UNKNOWN, Stem, stems_of
-from clew.consistency.workloads import workload
+from clew.bloom.ir.symbolic import Column, Constant, Here
+from clew.bloom.language.module import program_of
 from consistency.analysis import labels, of_class, reasons
 
 

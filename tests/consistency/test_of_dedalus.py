@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from clew.consistency.calm import analysed
-from clew.consistency.graph import NodeKind
-from clew.consistency.of_dedalus import dedalus_dataflow
+from clew.analysis.calm.analysis import analysed
+from clew.analysis.calm.dataflow.graph import NodeKind
+from clew.analysis.calm.dataflow.of_dedalus import dedalus_dataflow
 from clew.dedalus.loader import load
 from clew.program.checks import checked
 from consistency.analysis import labels, of_text, reasons

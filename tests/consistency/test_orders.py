@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from clew.analysis.calm.analysis import Label
+from clew.analysis.calm.trying.orders import Difference, consistent_state, try_analysis, try_orders
+from clew.analysis.calm.trying.runs import Delivery, EndlessError, Firing, Given, Message, Step, run
+from clew.analysis.calm.trying.workloads import Input, Workload, workload, workload_of
 from clew.bloom import Bloom, agg, bloom, channel, checked, interface, periodic, rows, table
-from clew.bloom.module import Module
-from clew.bloom.node import Node
-from clew.consistency.calm import Label
-from clew.consistency.orders import Difference, consistent_state, try_analysis, try_orders
-from clew.consistency.runs import Delivery, EndlessError, Firing, Given, Message, Step, run
-from clew.consistency.workloads import Input, Workload, workload, workload_of
+from clew.bloom.language.module import Module
+from clew.bloom.runtime.node import Node
 from clew.errors import UsageError
 from consistency.analysis import of_class
 from consistency.example_workloads import WORKLOADS

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from clew.analysis.calm.trying.orders import try_orders
+from clew.analysis.calm.trying.workloads import workload
 from clew.bloom import Bloom, bloom, channel, interface, periodic, scratch, table
-from clew.consistency.orders import try_orders
-from clew.consistency.workloads import workload
 from consistency.analysis import labels, of_class, reasons
 
 # -- the first time ----------------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from clew.analysis.calm.trying.orders import try_orders
+from clew.analysis.calm.trying.workloads import workload
 from clew.bloom import Bloom, agg, bloom, channel, interface, lmax, lset, periodic, rows, scratch, table
-from clew.consistency.orders import try_orders
-from clew.consistency.workloads import workload
 from consistency.analysis import labels, of_class, reasons
 
 # -- rows of one step that must meet -----------------------------------------------------------------------------

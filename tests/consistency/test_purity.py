@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from clew.analysis.calm.purity import impurity_of
 from clew.bloom import Bloom, bloom, interface
-from clew.consistency.purity import impurity_of
 
 
 class Colour(enum.Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clew.bloom import bloom, channel, interface, periodic, table
-from clew.bloom.module import Module
+from clew.bloom.language.module import Module
 from consistency.analysis import labels, of_class
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clew.bloom.module import Module
-from clew.consistency.directions import Changing, Direction, misused, shifted
+from clew.analysis.calm.refinements.monotone_columns import Changing, Direction, misused, shifted
+from clew.bloom.language.module import Module
 from consistency import programs
 from consistency.analysis import labels, of_class, reasons
 

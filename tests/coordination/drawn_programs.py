@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import clew.bloom
+from clew.analysis.blazes.extraction.declared import annotated
 from clew.bloom import Bloom
-from clew.consistency.extraction.declared import annotated
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clew.bloom.cluster import Cluster
-from clew.bloom.machine import Stepped
-from clew.bloom.schema import Kind
+from clew.bloom.ir.schema import Kind
+from clew.bloom.runtime.cluster import Cluster
+from clew.bloom.runtime.machine import Stepped
 from clew.simulation.loading import imported_module
 from command import ROOT
 

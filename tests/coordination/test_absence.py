@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from clew.analysis.blazes import analyse
+from clew.analysis.blazes.extraction.declared import annotated
+from clew.analysis.blazes.extraction.system import extract
 from clew.bloom import Bloom, agg, bloom, interface, rows, table
-from clew.consistency.blazes import analyse
-from clew.consistency.extraction.declared import annotated
-from clew.consistency.extraction.system import extract
 from clew.coordination import synthesized
 from clew.errors import UsageError
 from coordination.drawn_absence import COLUMNS, Absence, Row, draw

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from clew.consistency.blazes import analyse
-from clew.consistency.extraction.system import extract
+from clew.analysis.blazes import analyse
+from clew.analysis.blazes.extraction.system import extract
 from coordination.simulated_ads import Network, Run, ads
 
 #: Seeds of 500 runs, in parts that can be tested side by side.

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from clew.bloom import Bloom, imported
-from clew.bloom.cluster import Cluster
-from clew.bloom.machine import Stepped
+from clew.bloom.runtime.cluster import Cluster
+from clew.bloom.runtime.machine import Stepped
 from clew.coordination import OrderedDelivery, SequencedDelivery, Sequencer
 from clew.coordination.ordering import CATCH_UP, StepwiseSequencing
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from clew.consistency.extraction.system import extract
+from clew.analysis.blazes.extraction.system import extract
 from clew.coordination.planning import ordered_component
 from clew.coordination.plans import OrderPlan, SealedComponent, SealedInput, SealPlan, Service
 from clew.coordination.seal_planning import seal_component

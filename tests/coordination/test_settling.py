@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clew.bloom import Bloom, agg, bloom, channel, imported, interface, lmax, periodic, scratch, table
-from clew.bloom.module import program_of
+from clew.bloom.language.module import program_of
 from clew.coordination import Settling, pending_changes
 from clew.coordination.planning import ordered_component
 from clew.coordination.quiescence import settles_at_once

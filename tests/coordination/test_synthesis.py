@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from clew.analysis.blazes.extraction.declared import annotated
+from clew.analysis.blazes.extraction.system import extract
 from clew.bloom import Bloom, agg, bloom, channel, interface, table
-from clew.bloom.cluster import Cluster
-from clew.bloom.module import program_of
-from clew.consistency.extraction.declared import annotated
-from clew.consistency.extraction.system import extract
+from clew.bloom.language.module import program_of
+from clew.bloom.runtime.cluster import Cluster
 from clew.coordination import Service, synthesized
 from clew.coordination.planning import plan_for
 from clew.coordination.plans import (

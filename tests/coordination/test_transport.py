@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from clew.analysis.blazes.extraction.declared import annotated
 from clew.bloom import Bloom, agg, bloom, channel, imported, interface, table
-from clew.bloom.cluster import Cluster
-from clew.consistency.extraction.declared import annotated
+from clew.bloom.runtime.cluster import Cluster
 from clew.coordination import synthesized
 from clew.errors import UsageError
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from clew.analysis.blazes.extraction.declared import annotated
+from clew.analysis.blazes.extraction.system import extract
 from clew.bloom import Bloom, agg, bloom, interface, lset, periodic, scratch, table
-from clew.consistency.extraction.declared import annotated
-from clew.consistency.extraction.system import extract
 from clew.coordination import synthesized
 from clew.coordination.plans import SealedInput
 from clew.coordination.seal_planning import seal_component

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
-from clew.bounds import Asked, resolve
+from clew.budgets.deadline import Deadline
+from clew.checker.bounds import Asked, resolve
 from clew.dedalus.loader import load, parse_program
 from clew.dedalus.printer import print_program
 from clew.engine.execution import Execution
@@ -21,7 +22,6 @@ from clew.engine.extremes import BeyondBudget, Exceeding, Heaviest
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError
 from clew.faults import Crash, FailureSpec, Fault, FaultSet, Node, by_message
-from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.program.ir import Program
 from clew.program.outcomes import PRE, has_assertions

@@ -9,21 +9,21 @@ from typing import Never
 import pytest
 
 from clew import FailureSpec, FaultSet, parse_program
-from clew.bounds import Asked, resolve
+from clew.budgets.deadline import Deadline
+from clew.budgets.effort import ATOM, CONFLICT, GROUND_PROGRAM, Effort
+from clew.checker.bounds import Asked, resolve
+from clew.checker.model import Model
+from clew.checker.traced import TracedModel
 from clew.dedalus.loader import load
-from clew.effort import ATOM, CONFLICT, GROUND_PROGRAM, Effort
 from clew.engine import fewest, solving
 from clew.engine.fewest import ever_fewer_faults
 from clew.engine.ground import GroundProgram
 from clew.errors import EffortExhaustedError
-from clew.interrupt import Deadline
 from clew.lineage.negation import Negation
-from clew.model import Model
 from clew.program.checks import checked
 from clew.program.ir import Program
 from clew.search import exact, exhaustive, lineage
 from clew.search.verdict import Answer, Ledger, conduct
-from clew.traced import TracedModel
 from command import ROOT
 
 #: Every row meets every other one, three times.

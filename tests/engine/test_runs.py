@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from clew.budgets.deadline import Deadline
 from clew.dedalus.loader import parse_program
 from clew.dedalus.printer import print_program
 from clew.engine.atoms import LinkAtom, RowAtom, SentAtom, SightingAtom
@@ -13,7 +14,6 @@ from clew.engine.ground import GroundProgram
 from clew.engine.runs import Runs
 from clew.errors import BudgetExhaustedError
 from clew.faults import Crash, Delay, FailureSpec, FaultSet, Loss
-from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.program.ir import Program
 from generators import failure_specs, fault_sets, programs

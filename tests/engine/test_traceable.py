@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from clew.bounds import Asked, resolve
+from clew.checker.bounds import Asked, resolve
 from clew.dedalus.loader import load, parse_program
 from clew.dedalus.printer import print_program
 from clew.engine.atoms import GroundRule, RowAtom, SentAtom

@@ -15,12 +15,12 @@ from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 from clew import Answer, check, parse_program
+from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.engine.extremes import Cheapest
 from clew.explain.distance import Distance, Undecided, Way
 from clew.explain.explainer import Explainer, Lineage, Margin
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
-from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.program.ir import Program
 from clew.violation import Violation

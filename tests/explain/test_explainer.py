@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from clew import Answer, check, parse_program
+from clew.budgets.deadline import Deadline
 from clew.engine.extremes import BeyondBudget, Cheapest, Exceeding
 from clew.errors import BudgetExhaustedError
 from clew.explain.distance import Distance, Undecided, Way
 from clew.explain.explainer import Explainer, Margin
 from clew.faults import FailureSpec, FaultSet, Loss
-from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.violation import Violation
 

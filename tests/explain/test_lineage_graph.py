@@ -11,6 +11,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from clew import check, parse_program
+from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.explain.explainer import Explainer
 from clew.explain.failure_free import FailureFree
@@ -18,7 +19,6 @@ from clew.explain.lineage_builder import lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
 from clew.explain.why import why
 from clew.faults import Crash, FailureSpec, FaultSet, SentMessage
-from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.program.ir import CRASH, Program, Timing, as_place
 from clew.program.outcomes import POST, PRE

@@ -11,6 +11,7 @@ from hypothesis import Phase, find, given, note, settings
 from hypothesis import strategies as st
 
 from clew import check, parse_program
+from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.explain.explainer import Explainer
 from clew.explain.failure_free import FailureFree
@@ -18,7 +19,6 @@ from clew.explain.lineage_builder import lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
 from clew.explain.overview import FEWEST_ABSENCES, FEWEST_KEPT, Box, Kind, Overview, overview
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.program.ir import Program, Timing
 from clew.violation import Violation

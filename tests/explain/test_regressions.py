@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from clew import parse_program
+from clew.budgets.deadline import Deadline
 from clew.engine.extremes import Cheapest
 from clew.explain.explainer import Explainer
 from clew.explain.lineage_graph import LineageGraph
 from clew.explain.overview import overview
 from clew.explain.why import Why
 from clew.faults import Delay, FailureSpec, FaultSet, Loss
-from clew.interrupt import Deadline
 from clew.program.checks import checked
-from clew.report.lineage_marks import lineage_marks
-from clew.report.wording import support_words
+from clew.report.lineage.marks import lineage_marks
+from clew.report.verdict.wording import support_words
 from clew.violation import Violation
 
 ALARM = """

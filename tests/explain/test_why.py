@@ -13,11 +13,11 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from clew import Verdict, check, parse_program
+from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.explain.failure_free import FailureFree
 from clew.explain.why import Support, Why, why
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
-from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.program.ir import Program
 from clew.violation import Violation

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import reference
 from clew import Verdict, check, parse_program, run
+from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.engine.runs import Runs
 from clew.explain.explanation import Event, Explanation, explain_rows
@@ -20,12 +21,11 @@ from clew.explain.failure_free import FailureFree
 from clew.explain.steps import MessageStep, NodeStep, RowStep, Step
 from clew.explain.without import Account, Without
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
-from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.program.ir import Program
 from clew.program.outcomes import PRE
-from clew.report.step_wording import step_text
-from clew.report.why_text import told_rows, why_lines
+from clew.report.verdict.step_wording import step_text
+from clew.report.verdict.why_text import told_rows, why_lines
 from clew.violation import Violation
 from generators import fault_sets, programs, tiny_specs
 

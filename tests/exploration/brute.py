@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clew.simulation.events import Wait
+from clew.simulation.execution.steps import Act, Step
 from clew.simulation.scenario import Scenario
-from clew.simulation.steps import Act, Step
 from exploration.attempt import Attempt, Label, Limits, Record, outside_of
 
 #: Tells global states apart.

@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.exploration import Answer, Exploration, Progress, Visit, explore
-from clew.simulation.execution import execute
+from clew.simulation.execution.steps import Step
+from clew.simulation.execution.trace import execute
 from clew.simulation.loading import Loaded
 from clew.simulation.scenario import Scenario
-from clew.simulation.steps import Step
 from exploration.attempt import Attempt, Limits, outside_of, waits_at_last
 from exploration.brute import Counted, TooManyError, brute, class_of
 from exploration.programs import random_scenario, view

@@ -27,7 +27,7 @@ from clew.simulation import (
     WaitCondition,
     WaitQuiescence,
 )
-from clew.simulation.execution import execute
+from clew.simulation.execution.trace import execute
 
 
 class Quiet(Node):

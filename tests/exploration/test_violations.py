@@ -25,8 +25,8 @@ from clew.simulation import (
     Stop,
     WaitQuiescence,
 )
-from clew.simulation.execution import execute
-from clew.simulation.steps import Step, describe
+from clew.simulation.execution.steps import Step, describe
+from clew.simulation.execution.trace import execute
 
 
 class Quiet(Node):

@@ -423,7 +423,7 @@ _COMMANDS += ["", "chek"]
 
 @cache
 def _options_of(command: str) -> Sequence[str]:
-    from clew.cli.main import COMMANDS, main
+    from clew.cli.process.main import COMMANDS, main
 
     if command not in COMMANDS:
         return list(_OPTIONS)

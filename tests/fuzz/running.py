@@ -26,9 +26,9 @@ from importlib import import_module
 from pathlib import Path
 
 import clew
-from clew.cli.main import main
-from clew.cli.state import CommandState
-from clew.whereabouts import Whereabouts, die_with, set_whereabouts
+from clew.budgets.whereabouts import Whereabouts, die_with, set_whereabouts
+from clew.cli.process.main import main
+from clew.cli.process.state import CommandState
 from fuzz.readers import LIMIT, Input, Reader, input_of, prepare_folder
 
 #: Inputs for one process: what user code leaves behind, or memory, goes with it.

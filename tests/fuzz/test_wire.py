@@ -18,9 +18,9 @@ import pytest
 
 from bloom.network_programs import Echo
 from bloom.test_running_processes import process
-from clew.bloom.lattice_values import Lattice
+from clew.bloom.lattices.scalars import Lattice
+from clew.bloom.network.wire import Frames, GarbageError, decoded, encoded
 from clew.bloom.values import frozen_row
-from clew.bloom.wire import Frames, GarbageError, decoded, encoded
 from fuzz.wire_mutations import frames, packet
 from fuzz.wire_reference import LATTICE, StructureError, messages
 

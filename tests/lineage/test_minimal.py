@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuits import Expression, build, expressions, means
+from clew.budgets.deadline import Deadline
 from clew.faults import Crash, Delay, Fault, Loss, fault_key
-from clew.interrupt import Deadline
 from clew.lineage.circuit import Circuit
 from clew.lineage.minimal import Support, fewest_losses, independent_supports, minimal_supports
 

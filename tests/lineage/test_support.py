@@ -6,14 +6,14 @@ import pytest
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
+from clew.checker.model import Model
+from clew.checker.traced import TracedModel
 from clew.dedalus.printer import print_program
 from clew.faults import FailureSpec, FaultSet
 from clew.lineage.negation import Negation
-from clew.model import Model
 from clew.program.checks import checked
 from clew.program.ir import Program
 from clew.search.exhaustive import fault_sets
-from clew.traced import TracedModel
 from generators import programs, tiny_specs
 
 #: Of properties that are expensive, or asked of several variants.

@@ -35,12 +35,12 @@ from clew.simulation import (
     WaitQuiescence,
     World,
 )
-from clew.simulation.execution import execute
+from clew.simulation.execution.steps import Act, Do, Step
+from clew.simulation.execution.trace import execute
+from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.loading import as_loaded
-from clew.simulation.random_run import random_run
-from clew.simulation.recording import Recording, recorded
+from clew.simulation.recordings.recording import Recording, recorded
 from clew.simulation.scenario import Invariant
-from clew.simulation.steps import Act, Do, Step
 from clew.simulation.user_code import ask
 
 STATES = 4

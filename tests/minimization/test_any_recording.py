@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from clew.minimization import pipeline, shortening
 from clew.minimization.minimizing import Minimized, minimize
-from clew.simulation.fuzzing import fuzz
+from clew.simulation.fuzzing.fuzz import fuzz
 from clew.simulation.loading import Loaded
-from clew.simulation.recording import write_recording
-from clew.simulation.replaying import Outcome, replay
+from clew.simulation.recordings.recording import write_recording
+from clew.simulation.recordings.replaying import Outcome, replay
 from minimization.scenarios import aimed, one_minimal
 from simulation.adversarial import loaded_scenario
 
@@ -56,8 +56,8 @@ MINIMIZE = """\
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from clew.simulation.fuzzing import fuzz
-from clew.simulation.recording import write_recording
+from clew.simulation.fuzzing.fuzz import fuzz
+from clew.simulation.recordings.recording import write_recording
 from minimization.test_any_recording import minimize_quickly
 from simulation.adversarial import loaded_scenario
 file = Path(sys.argv[2])

@@ -6,7 +6,7 @@ from clew.minimization.backtracking import Near
 from clew.minimization.searching import Tried
 from clew.minimization.trial import Match, Schedule, Target, attempt
 from clew.simulation import Scenario, Send
-from clew.simulation.steps import Act, Do, Step
+from clew.simulation.execution.steps import Act, Do, Step
 from minimization.scenarios import Relay, act, aimed, keepers, never
 
 

@@ -24,12 +24,12 @@ from clew.simulation import (
     WaitQuiescence,
     World,
 )
-from clew.simulation.execution import execute
-from clew.simulation.fuzzing import fuzz, record
-from clew.simulation.recording import Recording
-from clew.simulation.replaying import Outcome, replay
+from clew.simulation.execution.steps import describe
+from clew.simulation.execution.trace import execute
+from clew.simulation.fuzzing.fuzz import fuzz, record
+from clew.simulation.recordings.recording import Recording
+from clew.simulation.recordings.replaying import Outcome, replay
 from clew.simulation.scenario import Scenario
-from clew.simulation.steps import describe
 from minimization.scenarios import Failing, aimed, failing, failures, one_minimal
 
 

@@ -10,7 +10,7 @@ from clew.minimization import pipeline
 from clew.minimization.minimizing import Minimized, minimize
 from clew.minimization.trial import Size
 from clew.simulation import Broken, Context, Node, Restart, Send
-from clew.simulation.steps import Step
+from clew.simulation.execution.steps import Step
 from minimization.scenarios import (
     Keeper,
     Key,

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from clew.minimization.provenance import causal_past
 from clew.minimization.trial import Match, attempt
 from clew.simulation import Broken, CodeBlock, Heal, Network, Partition, Restart, Scenario, Send, Start, Stop
-from clew.simulation.steps import Do, Step
+from clew.simulation.execution.steps import Do, Step
 from minimization.scenarios import Failing, Key, Relay, act, aimed, failures, keepers, never, nothing, tick
 
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.checkpoints import Checkpoint
 from clew.errors import UsageError
+from clew.files.checkpoints import Checkpoint
 from clew.minimization import pipeline, shortening
 from clew.minimization.minimizing import Minimized, minimize
-from clew.simulation.fuzzing import fuzz
-from clew.simulation.recording import write_recording
+from clew.simulation.fuzzing.fuzz import fuzz
+from clew.simulation.recordings.recording import write_recording
 from interrupted import Deadly, KilledError, forge, killed_and_continued, opportunities
 from minimization.scenarios import Failing, failing, failures
 from scenario_files import TOKENS, scenario_file

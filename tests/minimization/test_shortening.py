@@ -7,13 +7,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.interrupt import Deadline
+from clew.budgets.deadline import Deadline
 from clew.minimization.searching import Alone
 from clew.minimization.shortening import Walk, shortened
 from clew.minimization.trial import Schedule, Size, Target, size_of
 from clew.simulation import Broken, Context, Node, Restart, Send
-from clew.simulation.execution import execute
-from clew.simulation.steps import Step
+from clew.simulation.execution.steps import Step
+from clew.simulation.execution.trace import execute
 from minimization.scenarios import Failing, Key, act, aimed, failures, keepers, never, one_minimal, tick
 
 

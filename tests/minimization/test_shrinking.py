@@ -15,7 +15,7 @@ from clew.minimization.minimizing import Minimized, minimize
 from clew.minimization.shrinking import smaller, smaller_targets
 from clew.minimization.trial import Target
 from clew.simulation import Context, Node, Scenario, Send
-from clew.simulation.steps import Step
+from clew.simulation.execution.steps import Step
 from minimization.scenarios import act, aimed, keepers, never, of_steps
 
 

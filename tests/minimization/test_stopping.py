@@ -12,16 +12,16 @@ from unittest import mock
 
 import pytest
 
+from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError, UsageError
-from clew.interrupt import Deadline
 from clew.minimization import pipeline, shortening
 from clew.minimization.minimizing import Minimized, minimize
 from clew.minimization.pipeline import Minimizer, Smallest
 from clew.minimization.trial import Size
 from clew.simulation import Broken, Context, Network, Node, Scenario, Send
-from clew.simulation.execution import execute
-from clew.simulation.recording import Recording
-from clew.simulation.steps import Step
+from clew.simulation.execution.steps import Step
+from clew.simulation.execution.trace import execute
+from clew.simulation.recordings.recording import Recording
 from minimization.scenarios import Keeper, Key, Letters, Vote, act, failing, keepers, never, of_steps, votes
 
 

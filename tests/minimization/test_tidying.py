@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from clew.minimization.tidying import tidied
 from clew.minimization.trial import Match, attempt
 from clew.simulation import Heal, Network, Partition, Scenario, Send, Start
-from clew.simulation.steps import Do, Step
+from clew.simulation.execution.steps import Do, Step
 from minimization.scenarios import Failing, Key, Relay, act, aimed, failures, keepers, never, tick
 
 

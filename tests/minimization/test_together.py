@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError, ClewError
-from clew.interrupt import Deadline
 from clew.minimization.searching import Alone, Listed, Search, Success
 from clew.minimization.together import Together
 from clew.minimization.trial import Schedule, Target
-from clew.simulation.watchdog import step_limit
+from clew.simulation.execution.watchdog import step_limit
 from minimization.scenarios import Scripted, keepers
 
 Told = list[tuple[int, Schedule | None]]

@@ -21,8 +21,8 @@ from clew.minimization.trial import (
     size_of,
 )
 from clew.simulation import Context, Network, Node, Restart, Send, WaitQuiescence
-from clew.simulation.execution import execute
-from clew.simulation.steps import Do, Step
+from clew.simulation.execution.steps import Do, Step
+from clew.simulation.execution.trace import execute
 from minimization.scenarios import Failing, Keeper, Key, Relay, act, aimed, failures, keepers, never, tick
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.api import check
+from clew.checker.api import check
 from clew.dedalus.loader import parse_program
 from clew.errors import Notice, ProgramError
 from clew.program.checks import assertion_relations, checked

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from clingo import Control, parse_term
 from pysat.solvers import Solver
 
+from clew.budgets.deadline import Deadline
 from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node
-from clew.interrupt import Deadline
 from clew.proof.completion import Completion
 from clew.proof.loops import Foundations
 from clew.proof.question import Question, QuestionRecorder

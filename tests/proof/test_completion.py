@@ -7,8 +7,8 @@ from clingo import Control
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from clew.budgets.deadline import Deadline
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
 from clew.proof.completion import Completion, TooLargeError
 from clew.proof.loops import Foundations, strong_components
 from clew.proof.refuting import NoRefutation, refute_question

@@ -9,10 +9,10 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from clew import parse_program
+from clew.budgets.deadline import Deadline
+from clew.checker.model import Model
 from clew.dedalus.printer import print_program
 from clew.faults import FailureSpec, FaultSet
-from clew.interrupt import Deadline
-from clew.model import Model
 from clew.program.checks import checked
 from clew.program.ir import Program
 from clew.proof.archive import write_archive

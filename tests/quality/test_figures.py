@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from clew import Crash, Execution, Fault, FaultSet, Loss, check, run
-from clew.report.lamport import Diagram, Fate, lamport_of
-from clew.report.lamport_svg import diagram_svg
-from clew.report.lamport_text import diagram_lines
+from clew.report.diagrams.lamport import Diagram, Fate, lamport_of
+from clew.report.diagrams.lamport_svg import diagram_svg
+from clew.report.diagrams.lamport_text import diagram_lines
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 Link = tuple[str, str, int]

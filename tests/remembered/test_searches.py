@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from clew.api import Verdict, check
-from clew.checkpoints import Checkpoint
+from clew.checker.api import Verdict, check
 from clew.dedalus.loader import parse_program
 from clew.dedalus.printer import print_program
 from clew.errors import ClewError, UsageError
+from clew.files.checkpoints import Checkpoint
 from clew.program.ir import Program
-from clew.report.document import to_json
+from clew.report.verdict.document import to_json
 from command import ROOT
 from generators import program_nodes, programs
 from interrupted import Deadly, KilledError, forge, killed_and_continued, opportunities

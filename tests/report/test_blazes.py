@@ -7,13 +7,13 @@ from xml.dom import minidom
 
 import pytest
 
-from clew.consistency.blazes import Component, Dataflow, Stream, Verdict, analyse
-from clew.consistency.blazes.annotations import RUN
-from clew.consistency.blazes.yaml_file import load_dataflow
-from clew.report.blazes_page import blazes_page
-from clew.report.blazes_svg import blazes_svg, stream_labels
-from clew.report.blazes_text import blazes_text
-from clew.report.blazes_tree import WIDEST, derivation_trees
+from clew.analysis.blazes import Component, Dataflow, Stream, Verdict, analyse
+from clew.analysis.blazes.annotations import RUN
+from clew.analysis.blazes.yaml.reading import load_dataflow
+from clew.report.blazes.page import blazes_page
+from clew.report.blazes.svg import blazes_svg, stream_labels
+from clew.report.blazes.text import blazes_text
+from clew.report.blazes.tree import WIDEST, derivation_trees
 from command import ROOT
 from consistency.blazes.dataflows import path, stream
 

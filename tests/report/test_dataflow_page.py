@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 
-from clew.consistency.calm import analysed
-from clew.consistency.graph import Dataflow, Edge, Leaf, Node, NodeKind, Statement
-from clew.report.calm_document import calm_document, calm_json
-from clew.report.calm_text import calm_text
-from clew.report.dataflow_page import calm_page
+from clew.analysis.calm.analysis import analysed
+from clew.analysis.calm.dataflow.graph import Dataflow, Edge, Leaf, Node, NodeKind, Statement
+from clew.report.calm.document import calm_document, calm_json
+from clew.report.calm.page import calm_page
+from clew.report.calm.text import calm_text
 from consistency import programs
 from consistency.analysis import of_class
 

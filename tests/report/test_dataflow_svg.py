@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from clew.bloom.module import Module
-from clew.consistency.calm import analysed
-from clew.consistency.graph import Dataflow, Edge, Leaf, Node, NodeKind, Statement
-from clew.report.dataflow_layout import laid_out
-from clew.report.dataflow_svg import dataflow_svg
+from clew.analysis.calm.analysis import analysed
+from clew.analysis.calm.dataflow.graph import Dataflow, Edge, Leaf, Node, NodeKind, Statement
+from clew.bloom.language.module import Module
+from clew.report.calm.layout import laid_out
+from clew.report.calm.svg import dataflow_svg
 from consistency import programs
 from consistency.analysis import of_class
 

@@ -9,14 +9,14 @@ from html import unescape
 import pytest
 
 from clew import Answer, Verdict, check, parse_program
+from clew.budgets.deadline import Deadline
 from clew.engine.extremes import BeyondBudget, Cheapest
 from clew.errors import BudgetExhaustedError
 from clew.explain.explainer import Explainer
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
-from clew.report.distance_text import distance_lead, distance_note, distance_rows
-from clew.report.html import MarginRow
-from clew.report.verdict_page import verdict_page
+from clew.report.verdict.distance_text import distance_lead, distance_note, distance_rows
+from clew.report.verdict.page import verdict_page
+from clew.report.verdict.template import MarginRow
 
 #: Nothing is promised without faults: a reaches b, or else gives up at time 3 and promises to reach c.
 ONLY_UNDER_FAULTS = """

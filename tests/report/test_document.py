@@ -13,11 +13,11 @@ import jsonschema
 import pytest
 
 import clew
-from clew.bounds import LONGEST_EXECUTION
+from clew.checker.bounds import LONGEST_EXECUTION
+from clew.checker.strategies import STRATEGIES
 from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER
-from clew.report.document import FORMAT, VERSION, to_json, verdict_document
-from clew.report.verdict_file import SavedVerdict, read_verdict
-from clew.strategies import STRATEGIES
+from clew.report.verdict.document import FORMAT, VERSION, to_json, verdict_document
+from clew.report.verdict.reading import SavedVerdict, read_verdict
 from command import ROOT
 
 SCHEMA = json.loads((ROOT / "docs" / "verdict.schema.json").read_text(encoding="utf-8"))

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 import clew
-from clew.report.document import verdict_document
-from clew.report.junit import junit_xml
+from clew.report.verdict.document import verdict_document
+from clew.report.verdict.junit import junit_xml
 from command import ROOT
 from command import clew as clew_command
 

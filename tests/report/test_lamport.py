@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from clew import Crash, Delay, Fault, FaultSet, Loss, parse_program, run
-from clew.report.lamport import Arrow, CrashMark, Diagram, Fate, Sending, diagram_of, lamport_of
+from clew.report.diagrams.lamport import Arrow, CrashMark, Diagram, Fate, Sending, diagram_of, lamport_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KAFKA: list[Fault] = [Loss("b", "Z", 1), Loss("c", "Z", 1), Crash("a", 4)]
@@ -143,9 +143,9 @@ def test_any_system_can_be_drawn() -> None:
 SCRIPT = """
 import sys
 from clew import run, Crash, Loss
-from clew.report.lamport import lamport_of
-from clew.report.lamport_svg import diagram_svg
-from clew.report.lamport_text import diagram_lines
+from clew.report.diagrams.lamport import lamport_of
+from clew.report.diagrams.lamport_svg import diagram_svg
+from clew.report.diagrams.lamport_text import diagram_lines
 faults = [Loss("b", "Z", 1), Loss("c", "Z", 1), Crash("a", 4)]
 for diagram in (lamport_of(run(sys.argv[1], faults)), lamport_of(run(sys.argv[1]), faults)):
     sys.stdout.reconfigure(encoding="utf-8")

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 
 from clew import Crash, Delay, Fault, Loss, run
-from clew.report.lamport import Arrow, CrashMark, Diagram, Fate, lamport_of
-from clew.report.lamport_layout import TEXT_SIZES
-from clew.report.lamport_svg import STYLE, LegendItem, diagram_svg, legend_items
+from clew.report.diagrams.lamport import Arrow, CrashMark, Diagram, Fate, lamport_of
+from clew.report.diagrams.lamport_layout import TEXT_SIZES
+from clew.report.diagrams.lamport_svg import STYLE, LegendItem, diagram_svg, legend_items
 from diagrams import NAMES, diagrams
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

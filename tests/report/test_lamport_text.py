@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Crash, Delay, Fault, Loss, run
-from clew.report.lamport import Arrow, CrashMark, Diagram, Fate, lamport_of
-from clew.report.lamport_text import diagram_lines
+from clew.report.diagrams.lamport import Arrow, CrashMark, Diagram, Fate, lamport_of
+from clew.report.diagrams.lamport_text import diagram_lines
 from diagrams import NAMES, diagrams
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

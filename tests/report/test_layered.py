@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.report.layered import Layered, Place, layered
+from clew.report.diagrams.layered import Layered, Place, layered
 
 #: Between two neighbours of a layer, as they are drawn; and how wide an edge is where it passes a layer.
 GAP, BEND = 14.0, 6.0

@@ -9,6 +9,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from clew import check
+from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.engine.execution import Execution
 from clew.explain.explainer import Explainer
@@ -17,9 +18,8 @@ from clew.explain.lineage_builder import lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
 from clew.explain.overview import Kind, Overview, overview
 from clew.faults import Delay, FaultSet, Loss
-from clew.interrupt import Deadline
 from clew.program.checks import checked
-from clew.report.lineage_marks import Marks, lineage_marks
+from clew.report.lineage.marks import Marks, lineage_marks
 from clew.violation import Violation
 from generators import failure_specs, fault_sets, programs
 

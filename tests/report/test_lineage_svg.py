@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import check, parse_program
+from clew.budgets.deadline import Deadline
 from clew.explain.explainer import Explainer
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
 from clew.explain.overview import Kind, Overview, overview
 from clew.faults import Crash, FailureSpec
-from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.program.ir import Const, Fact, Premise, Program, Rule, Timing, Var
-from clew.report.lineage_marks import Marks
-from clew.report.lineage_svg import MOST_WIDTH, lineage_svg
+from clew.report.lineage.marks import Marks
+from clew.report.lineage.svg import MOST_WIDTH, lineage_svg
 from clew.violation import Violation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

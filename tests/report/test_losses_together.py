@@ -12,13 +12,13 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from clew import check, run
+from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.engine.execution import Message
 from clew.explain.failure_free import FailureFree
 from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node
-from clew.interrupt import Deadline
 from clew.program.checks import checked
-from clew.report.losses_together import losses_together, together_lines
+from clew.report.verdict.combined_losses import losses_together, together_lines
 from generators import failure_specs, fault_sets, programs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -17,14 +17,14 @@ from xml.etree import ElementTree
 import pytest
 
 from clew import Answer, Execution, Fault, Loss, Program, Verdict, check, parse_program, run
+from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError
 from clew.explain.distance import Distances
 from clew.explain.explainer import Explainer, Margin
 from clew.faults import Crash, Delay, FailureSpec, FaultSet
-from clew.interrupt import Deadline
 from clew.program.ir import Const, Fact, Premise, Rule, Timing, Var
-from clew.report.text import verdict_text
-from clew.report.verdict_page import run_page, verdict_page
+from clew.report.verdict.page import run_page, verdict_page
+from clew.report.verdict.text import verdict_text
 from command import ROOT, clew
 
 KAFKA: list[Fault] = [Loss("b", "Z", 1), Loss("c", "Z", 1), Crash("a", 4)]
@@ -440,7 +440,7 @@ def test_an_exact_search_lists_no_executions() -> None:
 
 
 def test_executions_beyond_those_that_are_drawn_have_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clew.report.verdict_page.MOST_EXECUTIONS", 2)
+    monkeypatch.setattr("clew.report.verdict.page.MOST_EXECUTIONS", 2)
     verdict = VERDICTS["lineage certified"]()
     page = Read(page_of(verdict))
     assert len(page.elements("button", **{"class": "open"})) == 2
@@ -448,7 +448,7 @@ def test_executions_beyond_those_that_are_drawn_have_a_command(monkeypatch: pyte
 
 
 def test_counterexamples_beyond_those_that_are_shown_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clew.report.verdict_page.MOST_COUNTEREXAMPLES", 2)
+    monkeypatch.setattr("clew.report.verdict.page.MOST_COUNTEREXAMPLES", 2)
     page = Read(page_of(VERDICTS["all counterexamples"]()))
     assert len(page.data["runs"]) == 3
     assert page.text("caution") == "1 further counterexamples are not on this page; --json has them all." or (

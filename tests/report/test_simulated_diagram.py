@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from clew.report.lamport import Arrow, Diagram, Fate, MarkKind
-from clew.report.lamport_events_svg import EventLayout
-from clew.report.lamport_layout import Box
-from clew.report.lamport_svg import diagram_svg
-from clew.report.simulated_diagram import run_diagram
-from clew.report.simulated_run import story_of
-from clew.simulation.execution import Execution, execute
+from clew.report.diagrams.lamport import Arrow, Diagram, Fate, MarkKind
+from clew.report.diagrams.lamport_events_svg import EventLayout
+from clew.report.diagrams.lamport_layout import Box
+from clew.report.diagrams.lamport_svg import diagram_svg
+from clew.report.simulated.diagram import run_diagram
+from clew.report.simulated.run import story_of
+from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.pool import Envelope
 from simulated import EVERYTHING, drawn, eager, everything, hostile, scenario, turned
 

@@ -11,10 +11,10 @@ import pytest
 
 from clew.minimization.pipeline import Stage
 from clew.minimization.trial import Size
-from clew.report import simulated_page
-from clew.report.simulated_page import run_page
+from clew.report.simulated import page as simulated_page
+from clew.report.simulated.page import run_page
 from clew.simulation import Start
-from clew.simulation.execution import execute
+from clew.simulation.execution.trace import execute
 from simulated import HOSTILE, crash, drawn, everything, hostile, scenario
 
 STAGES = [Stage("provenance", Size(900, 40), 1, 0.04), Stage("<b>TFB</b>", Size(8, 11), 1234, 12.34)]

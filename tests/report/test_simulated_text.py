@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from clew.report.columns import columns
-from clew.report.simulated_page import run_page
-from clew.report.simulated_text import event_texts, run_text
+from clew.report.simulated.page import run_page
+from clew.report.simulated.text import event_texts, run_text
+from clew.report.text.columns import columns
 from clew.simulation import CodeBlock, Context, Heal, Node, Send, Start, Stop, World
-from clew.simulation.execution import Execution, execute
+from clew.simulation.execution.steps import Step
+from clew.simulation.execution.trace import Execution, execute
+from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.loading import load_scenario
-from clew.simulation.random_run import random_run
-from clew.simulation.steps import Step
 from command import ROOT
 from simulated import EVERYTHING, Echo, Ping, act, crash, drawn, eager, everything, hostile, scenario, turned
 
@@ -339,8 +339,8 @@ class Greedy(Node):
 
 def test_it_does_not_depend_on_the_hash_seed() -> None:
     code = (
-        "from simulated import drawn\nfrom clew.report.simulated_text import run_text\n"
-        "from clew.report.simulated_page import run_page\nprint(run_text('x', drawn(3)), run_page('x', drawn(4)))"
+        "from simulated import drawn\nfrom clew.report.simulated.text import run_text\n"
+        "from clew.report.simulated.page import run_page\nprint(run_text('x', drawn(3)), run_page('x', drawn(4)))"
     )
     told = {
         subprocess.run(

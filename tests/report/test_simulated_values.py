@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.report.simulated_values import abbreviated, difference, message_text, nearby, pieces
+from clew.report.simulated.values import abbreviated, difference, message_text, nearby, pieces
 
 
 class Role(enum.Enum):

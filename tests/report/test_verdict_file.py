@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import clew
-from clew.json_file import LARGEST_DOCUMENT
-from clew.report.document import to_json, verdict_document
-from clew.report.verdict_file import SavedVerdict, read_verdict
+from clew.files.json_document import LARGEST_DOCUMENT
+from clew.report.verdict.document import to_json, verdict_document
+from clew.report.verdict.reading import SavedVerdict, read_verdict
 from command import ROOT
 
 GONE = object()

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import Verdict, check
+from clew.budgets.deadline import Deadline
 from clew.engine.execution import Message
 from clew.explain.explainer import Explainer
 from clew.explain.explanation import Event, Explanation
@@ -19,10 +20,9 @@ from clew.explain.steps import MessageStep, NodeStep, RowStep, Step
 from clew.explain.why import Support, Why
 from clew.explain.without import Account, Without
 from clew.faults import Crash, Delay, Fault, FaultSet, Loss
-from clew.interrupt import Deadline
-from clew.report.explanation_text import explanation_lines
-from clew.report.lamport import lamport_of
-from clew.report.why_text import told_rows, why_lines
+from clew.report.diagrams.lamport import lamport_of
+from clew.report.verdict.explanation_text import explanation_lines
+from clew.report.verdict.why_text import told_rows, why_lines
 from clew.violation import Violation
 
 #: Of properties that are expensive, or asked of several variants.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from clew.engine.execution import Message
 from clew.explain.why import Support
 from clew.faults import Crash, Delay, FaultSet, Loss
-from clew.report.text import fault_text
-from clew.report.wording import brief, support_words
+from clew.report.verdict.text import fault_text
+from clew.report.verdict.wording import brief, support_words
 
 
 def message(source: str | int, target: str | int, row: str = "x") -> Message:

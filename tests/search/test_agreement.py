@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
+from clew.checker.model import Model
+from clew.checker.traced import TracedModel
 from clew.dedalus.printer import print_program
 from clew.faults import FailureSpec, FaultSet
 from clew.lineage.negation import Negation
-from clew.model import Model
 from clew.program.checks import checked
 from clew.program.ir import Fact, Program, Rule, Value, rule_constants
 from clew.search import exact, exhaustive, lineage
 from clew.search.protocol import TracedRun
 from clew.search.verdict import Answer, Findings, Ledger, conduct
-from clew.traced import TracedModel
 from generators import programs, tiny_specs
 
 #: Of properties that are expensive, or asked of several variants.

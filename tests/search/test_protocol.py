@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError
 from clew.faults import Crash, FailureSpec, Fault, FaultSet, Loss
-from clew.interrupt import Deadline
 from clew.lineage.circuit import Circuit
 from clew.search import exact, exhaustive, lineage, random_faults
 from clew.search.protocol import Run, TracedRun

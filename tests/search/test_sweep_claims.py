@@ -13,21 +13,21 @@ from hypothesis import event, given, note, reject, settings
 from hypothesis import strategies as st
 
 import reference
+from clew.budgets.deadline import Deadline
+from clew.budgets.effort import Effort
+from clew.checker.model import Model
+from clew.checker.strategies import STRATEGIES, Options, examine
+from clew.checker.sweeping import ProgramSweep
 from clew.dedalus.printer import print_program
-from clew.effort import Effort
 from clew.engine.recurrence import LONGEST_PERIOD
 from clew.errors import ProgramError
 from clew.faults import FailureSpec, FaultSet
-from clew.follow import ProgramSweep
-from clew.interrupt import Deadline
-from clew.model import Model
 from clew.program.checks import checked
 from clew.program.ir import Fact, Program, Rule
 from clew.program.outcomes import stated_outcomes
 from clew.search import exhaustive
 from clew.search.sweep import FURTHEST, Swept, sweep
 from clew.search.verdict import Answer, Ledger, conduct
-from clew.strategies import STRATEGIES, Options, examine
 from generators import FEW_FAULTS, program_nodes, programs
 
 #: Of properties that are expensive, or asked of several variants.

@@ -115,9 +115,9 @@ def _when(stage: str, act: Callable[[], None]) -> Callable[[int, str], None]:
 @pytest.mark.parametrize("limit", [{"sweep_seconds": 5}, {"time_limit": 5}, {"effort": 1, "time_limit": 5}])
 def test_the_clock_leaves_it_incomplete(limit: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     clock = _Clock()
-    monkeypatch.setattr("clew.interrupt.time", clock)
+    monkeypatch.setattr("clew.budgets.deadline.time", clock)
     monkeypatch.setattr(
-        "clew.interrupt._POLL_SECONDS", 600
+        "clew.budgets.deadline._POLL_SECONDS", 600
     )  # nobody looks at the clock while a setting is examined
     verdict = check(parse_program(RELIABLE), **limit, progress=_when("EOT 5, EFF 4", clock.strike))
     assert verdict.answer is Answer.INCOMPLETE
@@ -129,8 +129,8 @@ def test_the_clock_leaves_it_incomplete(limit: dict[str, Any], monkeypatch: pyte
 
 def test_the_clock_within_a_search_leaves_it_incomplete(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = _Clock()
-    monkeypatch.setattr("clew.interrupt.time", clock)
-    monkeypatch.setattr("clew.interrupt._POLL_SECONDS", 600)
+    monkeypatch.setattr("clew.budgets.deadline.time", clock)
+    monkeypatch.setattr("clew.budgets.deadline._POLL_SECONDS", 600)
 
     def progress(runs: int, stage: str) -> None:
         if runs == 8:
@@ -142,14 +142,14 @@ def test_the_clock_within_a_search_leaves_it_incomplete(monkeypatch: pytest.Monk
 
 
 def test_a_sweep_by_the_clock_is_not_ended_by_the_effort(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clew.interrupt.time", _Clock())
-    monkeypatch.setattr("clew.api.DEFAULT_SWEEP_EFFORT", 1)
+    monkeypatch.setattr("clew.budgets.deadline.time", _Clock())
+    monkeypatch.setattr("clew.checker.api.DEFAULT_SWEEP_EFFORT", 1)
     assert check(parse_program(RELIABLE), sweep_seconds=5).certified == Setting(64, 63, Answer.CERTIFIED)
     assert check(parse_program(RELIABLE)).answer is Answer.INCOMPLETE
 
 
 def test_an_interrupt_leaves_it_incomplete(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clew.interrupt._POLL_SECONDS", 600)
+    monkeypatch.setattr("clew.budgets.deadline._POLL_SECONDS", 600)
 
     def interrupt() -> None:
         os.kill(os.getpid(), signal.SIGINT)

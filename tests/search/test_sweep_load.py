@@ -11,13 +11,13 @@ from random import Random
 import pytest
 
 from clew import Answer, Verdict, check
-from clew.api import DEFAULT_SWEEP_EFFORT
-from clew.bounds import Asked, resolve
+from clew.budgets.deadline import Deadline
+from clew.checker.api import DEFAULT_SWEEP_EFFORT
+from clew.checker.bounds import Asked, resolve
 from clew.dedalus.loader import load
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
 from clew.program.ir import Program
-from clew.report.document import to_json
+from clew.report.verdict.document import to_json
 from command import ROOT
 
 
@@ -58,11 +58,11 @@ EFFORTS = [1_000, 5_000, 20_000, 60_000]
 def test_the_default_sweep_does_not_look_at_the_clock(
     name: str, effort: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clew.api.DEFAULT_SWEEP_EFFORT", effort)
+    monkeypatch.setattr("clew.checker.api.DEFAULT_SWEEP_EFFORT", effort)
     expected = _document(_sweep(name))
     for seed, poll in ((0, 0.000_1), (1, 0.003), (2, 0.5)):
-        monkeypatch.setattr("clew.interrupt.time", _Clock(seed))
-        monkeypatch.setattr("clew.interrupt._POLL_SECONDS", poll)
+        monkeypatch.setattr("clew.budgets.deadline.time", _Clock(seed))
+        monkeypatch.setattr("clew.budgets.deadline._POLL_SECONDS", poll)
         assert _document(_sweep(name)) == expected
 
 
@@ -70,9 +70,9 @@ def test_the_default_sweep_does_not_look_at_the_clock(
     "options", [{"find_all": True}, {"strict": True, "coverage": True}, {"allow_hollow": True}]
 )
 def test_nor_does_it_with_other_demands(options: dict[str, bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clew.api.DEFAULT_SWEEP_EFFORT", 10_000)
+    monkeypatch.setattr("clew.checker.api.DEFAULT_SWEEP_EFFORT", 10_000)
     expected = [_document(_sweep(name, **options)) for name in ("ack-deliv", "kafka")]
-    monkeypatch.setattr("clew.interrupt.time", _Clock(3))
+    monkeypatch.setattr("clew.budgets.deadline.time", _Clock(3))
     assert [_document(_sweep(name, **options)) for name in ("ack-deliv", "kafka")] == expected
 
 
@@ -108,7 +108,7 @@ def test_a_slow_machine_gives_the_same_answer(
 
     monkeypatch.setattr(Deadline, "check", slow_check)
     for seconds in (0.000_1, 0.7):
-        monkeypatch.setattr("clew.interrupt._POLL_SECONDS", seconds)
+        monkeypatch.setattr("clew.budgets.deadline._POLL_SECONDS", seconds)
         assert _document(check(path, effort=0.02, strategy=strategy)) == expected
     assert '"verdict": "incomplete"' not in expected.split('"sweep"')[0]
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from clew.simulation import Scenario, WaitCondition, WaitQuiescence
 from clew.simulation.events import External, Wait
-from clew.simulation.fuzzing import fuzz, record
-from clew.simulation.random_run import RandomRun
-from clew.simulation.recording import write_recording
-from clew.simulation.replaying import Outcome, replay
-from clew.simulation.saved_recording import open_recording
-from clew.simulation.steps import Act
+from clew.simulation.execution.steps import Act
+from clew.simulation.fuzzing.fuzz import fuzz, record
+from clew.simulation.fuzzing.random_run import RandomRun
+from clew.simulation.recordings.reading import open_recording
+from clew.simulation.recordings.recording import write_recording
+from clew.simulation.recordings.replaying import Outcome, replay
 from simulation.adversarial import loaded_scenario, random_scenario
 
 SEEDS = st.integers(0, 2**40)
@@ -112,8 +112,8 @@ def _holds(wait: External, run: RandomRun) -> bool:
 FUZZ = """\
 import sys
 sys.path.insert(0, sys.argv[1])
-from clew.simulation.fuzzing import fuzz, record
-from clew.simulation.recording import write_recording
+from clew.simulation.fuzzing.fuzz import fuzz, record
+from clew.simulation.recordings.recording import write_recording
 from simulation.adversarial import loaded_scenario
 for seed in range(int(sys.argv[2])):
     loaded = loaded_scenario(seed)

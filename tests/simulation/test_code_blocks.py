@@ -24,9 +24,9 @@ from clew.simulation import (
     WaitQuiescence,
     World,
 )
-from clew.simulation.execution import execute
-from clew.simulation.fuzzing import record
-from clew.simulation.replaying import Outcome, replay
+from clew.simulation.execution.trace import execute
+from clew.simulation.fuzzing.fuzz import record
+from clew.simulation.recordings.replaying import Outcome, replay
 from clew.simulation.world import Happened
 
 

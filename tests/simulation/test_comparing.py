@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from clew.simulation import Broken, Context, External, Node, Scenario, Send, WaitCondition, World
-from clew.simulation.fuzzing import record
-from clew.simulation.replaying import Outcome, Replayed, replay
+from clew.simulation.fuzzing.fuzz import record
+from clew.simulation.recordings.replaying import Outcome, Replayed, replay
 
 
 class Switch:

@@ -22,10 +22,10 @@ from clew.simulation import (
     WaitQuiescence,
     World,
 )
-from clew.simulation.execution import AbsentError, execute
+from clew.simulation.execution.steps import Act, Do, Step
+from clew.simulation.execution.trace import AbsentError, execute
+from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.loading import load_scenario
-from clew.simulation.random_run import random_run
-from clew.simulation.steps import Act, Do, Step
 from scenario_files import TOKENS, scenario_file
 
 

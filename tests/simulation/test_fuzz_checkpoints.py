@@ -9,11 +9,11 @@ from unittest import mock
 
 import pytest
 
-from clew.checkpoints import Checkpoint
 from clew.errors import UsageError
-from clew.simulation import coverage
-from clew.simulation.coverage import Tally
-from clew.simulation.fuzzing import Fuzzed, fuzz
+from clew.files.checkpoints import Checkpoint
+from clew.simulation.fuzzing import coverage
+from clew.simulation.fuzzing.coverage import Tally
+from clew.simulation.fuzzing.fuzz import Fuzzed, fuzz
 from clew.simulation.loading import load_scenario
 from interrupted import killed_and_continued, opportunities
 from scenario_files import TOKENS, scenario_file

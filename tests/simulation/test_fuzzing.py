@@ -14,12 +14,12 @@ import pytest
 
 from clew.errors import UsageError
 from clew.simulation import Broken, CodeBlock, Context, Node, Scenario, Send, Start, WaitCondition, WaitQuiescence
-from clew.simulation import fuzzing as module
-from clew.simulation.coverage import Coverage
-from clew.simulation.fuzzing import Fuzzed, fuzz, record
+from clew.simulation.fuzzing import fuzz as module
+from clew.simulation.fuzzing.coverage import Coverage
+from clew.simulation.fuzzing.fuzz import Fuzzed, fuzz, record
 from clew.simulation.loading import load_scenario
-from clew.simulation.recording import write_recording
-from clew.simulation.replaying import Outcome, replay
+from clew.simulation.recordings.recording import write_recording
+from clew.simulation.recordings.replaying import Outcome, replay
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
 
 
@@ -171,7 +171,7 @@ def test_workers_are_gone_when_the_time_is_over(tmp_path: Path) -> None:
     file = scenario_file(tmp_path, TOKENS.replace("LIMIT = 40", "LIMIT = 10**9"))
     script = f"""
 import os
-from clew.simulation.fuzzing import fuzz
+from clew.simulation.fuzzing.fuzz import fuzz
 for workers in (1, 2):
     fuzzed = fuzz({file!r}, runs=10**9, workers=workers, time_limit=0.6)
     assert fuzzed.incomplete == "the time limit of 0.6 s ran out"
@@ -250,8 +250,8 @@ def test_what_makers_make_must_have_a_name(event: Any) -> None:
 RECORD = """\
 import hashlib
 import sys
-from clew.simulation.fuzzing import record
-from clew.simulation.recording import write_recording
+from clew.simulation.fuzzing.fuzz import record
+from clew.simulation.recordings.recording import write_recording
 for seed in range(50):
     text = write_recording(record(sys.argv[1], seed))
     print(seed, len(text), hashlib.sha256(text.encode()).hexdigest())

@@ -18,10 +18,10 @@ from clew.errors import BudgetExhaustedError, UsageError
 from clew.exploration import Answer, explore
 from clew.minimization.minimizing import minimize
 from clew.simulation import CodeBlock, Context, Node, Scenario, Send
-from clew.simulation.fuzzing import fuzz, record
-from clew.simulation.isolation import ProcessEndedError, call_in_child, isolated
-from clew.simulation.recording import PROCESS_GOES_ON
-from clew.simulation.replaying import Outcome, replay
+from clew.simulation.execution.isolation import ProcessEndedError, call_in_child, isolated
+from clew.simulation.fuzzing.fuzz import fuzz, record
+from clew.simulation.recordings.recording import PROCESS_GOES_ON
+from clew.simulation.recordings.replaying import Outcome, replay
 
 
 def passing(evil: Callable[[], object], **more: Any) -> Scenario:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clew.exploration import Answer, explore
-from clew.simulation.fuzzing import fuzz
+from clew.simulation.fuzzing.fuzz import fuzz
 from clew.simulation.loading import load_scenario
 from command import ROOT
 

@@ -15,8 +15,8 @@ import pytest
 from pysyncobj import journal, serializer, syncobj
 from pysyncobj.version import VERSION
 
+from clew.simulation.fuzzing.random_run import Run, random_run
 from clew.simulation.loading import load_scenario
-from clew.simulation.random_run import Run, random_run
 from clew.simulation.values import canonical
 
 FILE = Path(__file__).parents[2] / "examples" / "pysyncobj" / "pysyncobj_scenarios.py"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from clew.simulation import Broken, Restart, Scenario, Send, Start, World
+from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.loading import load_scenario
-from clew.simulation.random_run import random_run
 
 _FILE = Path(__file__).parents[2] / "examples" / "raft" / "raft_bugs.py"
 

@@ -25,9 +25,9 @@ from clew.simulation import (
     WaitQuiescence,
     World,
 )
+from clew.simulation.execution.steps import Act, Do
+from clew.simulation.fuzzing.random_run import RandomRun, Run, random_run
 from clew.simulation.loading import load_scenario
-from clew.simulation.random_run import RandomRun, Run, random_run
-from clew.simulation.steps import Act, Do
 from scenario_files import TOKENS, scenario_file
 
 

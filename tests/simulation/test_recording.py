@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from clew.errors import UsageError
-from clew.json_file import read_document
+from clew.files.json_document import read_document
 from clew.simulation import Scenario
-from clew.simulation.effects import Effect
-from clew.simulation.fuzzing import fuzz, record
+from clew.simulation.execution.effects import Effect
+from clew.simulation.execution.steps import Act
+from clew.simulation.fuzzing.fuzz import fuzz, record
 from clew.simulation.loading import as_loaded, load_scenario
-from clew.simulation.recording import FORMAT, Recording, recorded, write_recording
-from clew.simulation.saved_recording import LARGEST_SEED, open_recording, read_recording
-from clew.simulation.steps import Act
+from clew.simulation.recordings.reading import LARGEST_SEED, open_recording, read_recording
+from clew.simulation.recordings.recording import FORMAT, Recording, recorded, write_recording
 from scenario_files import CRASH, TOKENS, scenario_file
 
 

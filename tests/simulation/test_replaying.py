@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from clew.errors import UsageError
-from clew.simulation.effects import Effect
-from clew.simulation.fuzzing import fuzz, record
+from clew.simulation.execution.effects import Effect
+from clew.simulation.fuzzing.fuzz import fuzz, record
 from clew.simulation.loading import load_scenario
-from clew.simulation.recording import Recording, write_recording
-from clew.simulation.replaying import Outcome, Replayed, replay
-from clew.simulation.suspects import suspects
+from clew.simulation.recordings.recording import Recording, write_recording
+from clew.simulation.recordings.replaying import Outcome, Replayed, replay
+from clew.simulation.recordings.suspects import suspects
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
 
 
@@ -168,8 +168,8 @@ def test_code_that_depends_on_the_process(tmp_path: Path) -> None:
     text = PAIR.replace("self.got.append(message)", 'self.got.append([x for x in {"p", "q", "r", "s", "t"}])')
     file = scenario_file(tmp_path, text)
     program = (
-        "from clew.simulation.fuzzing import record\n"
-        "from clew.simulation.recording import write_recording\n"
+        "from clew.simulation.fuzzing.fuzz import record\n"
+        "from clew.simulation.recordings.recording import write_recording\n"
         f"print(write_recording(record({file!r}, 0)))"
     )
     answers = []

@@ -11,7 +11,7 @@ import pytest
 
 from clew.errors import UsageError
 from clew.simulation import CodeBlock, Node, Scenario, Send, WaitCondition
-from clew.simulation.fuzzing import fuzz
+from clew.simulation.fuzzing.fuzz import fuzz
 
 
 class Async(Node):

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import UsageError
-from clew.json_file import Item, read_document
+from clew.files.json_document import Item, read_document
 from clew.simulation.values import NoValueError, canonical, from_json, isolate, to_json
 
 

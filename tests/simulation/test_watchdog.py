@@ -12,9 +12,9 @@ import pytest
 
 from clew.errors import UsageError
 from clew.simulation import CodeBlock, Context, Node, Scenario, Send, Start, WaitCondition
-from clew.simulation.execution import execute
-from clew.simulation.random_run import random_run
-from clew.simulation.watchdog import step_limit
+from clew.simulation.execution.trace import execute
+from clew.simulation.execution.watchdog import step_limit
+from clew.simulation.fuzzing.random_run import random_run
 
 
 def forever(*arguments: Any) -> Any:

@@ -8,15 +8,15 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from clew import Answer, check, parse_program
-from clew.bounds import Asked, resolve
+from clew.budgets.deadline import Deadline
+from clew.budgets.effort import Effort
+from clew.checker.bounds import Asked, resolve
 from clew.dedalus.loader import load
 from clew.dedalus.printer import print_program
-from clew.effort import Effort
 from clew.engine.ground import GroundProgram
 from clew.engine.occurrence import Occurrence
 from clew.errors import BudgetExhaustedError
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.program.ir import Program
 from clew.survey.survey import Survey, take_survey

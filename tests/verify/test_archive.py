@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from clew import parse_program
+from clew.budgets.deadline import Deadline
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.proof.refuting import Refutation, refute
 from clew.verify.archive import Bounds, read_archive, read_parts

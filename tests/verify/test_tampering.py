@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clew import parse_program
+from clew.budgets.deadline import Deadline
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
 from clew.program.checks import checked
 from clew.proof.refuting import Refutation, refute
 from clew.verify.archive import Parts

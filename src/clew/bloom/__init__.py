@@ -7,10 +7,8 @@ for what becomes of it.
 
 from __future__ import annotations
 
-from clew.bloom import aggregates as agg
-from clew.bloom.access import TLS
-from clew.bloom.checking import EVERY, checked
-from clew.bloom.declarations import (
+from clew.bloom.ir import aggregates as agg
+from clew.bloom.language.declarations import (
     bloom,
     channel,
     imported,
@@ -22,10 +20,12 @@ from clew.bloom.declarations import (
     stdio,
     table,
 )
-from clew.bloom.handles import rows
-from clew.bloom.lattice_types import lbag, lbool, lmap, lmax, lmin, lpset, lset
-from clew.bloom.limits import Limits
-from clew.bloom.running import Bloom
+from clew.bloom.language.handles import rows
+from clew.bloom.language.lattice_types import lbag, lbool, lmap, lmax, lmin, lpset, lset
+from clew.bloom.language.setting import EVERY, checked
+from clew.bloom.network.access import TLS
+from clew.bloom.network.limits import Limits
+from clew.bloom.network.networked_node import Bloom
 
 __all__ = [
     "EVERY",

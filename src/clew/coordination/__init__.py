@@ -12,8 +12,8 @@ The result runs, and ``clew check`` checks it.
 
 from __future__ import annotations
 
-from clew.consistency.extraction.coordinated import ordered, sealed, system
-from clew.consistency.extraction.system import extract
+from clew.analysis.blazes.coordinated.record import ordered, sealed, system
+from clew.analysis.blazes.extraction.system import extract
 from clew.coordination.ordering import OrderedDelivery, SequencedDelivery, Sequencer
 from clew.coordination.planning import plan_for
 from clew.coordination.plans import Service

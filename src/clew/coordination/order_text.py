@@ -6,7 +6,7 @@ all replicas go through the same states, whatever time passes between the rows.
 
 from __future__ import annotations
 
-from clew.bloom.module import Module
+from clew.bloom.language.module import Module
 from clew.coordination.ordering import OrderedDelivery, SequencedDelivery
 from clew.coordination.plans import Ordered, OrderPlan, Service
 from clew.coordination.text import (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from clew.bloom.expressions import Transform, collections_in, everything_in
-from clew.bloom.module import Module, program_of
-from clew.bloom.program import BloomProgram
-from clew.bloom.schema import Kind
-from clew.consistency.blazes import Dataflow, Verdict, analyse
-from clew.consistency.blazes.dataflow import Component, Ordering
+from clew.analysis.blazes import Dataflow, Verdict, analyse
+from clew.analysis.blazes.dataflow import Component, Ordering
+from clew.bloom.ir.expressions import Transform, collections_in, everything_in
+from clew.bloom.ir.program import BloomProgram
+from clew.bloom.ir.schema import Kind
+from clew.bloom.language.module import Module, program_of
 from clew.coordination.plans import Ordered, OrderPlan, Plan, Service
 from clew.coordination.quiescence import check_settling, left_for_later, settles_at_once
 from clew.coordination.seal_planning import imported_as, refuse_what_needs_nothing, seal_plan

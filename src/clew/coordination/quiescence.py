@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from clew.bloom.expressions import (
+from clew.bloom.ir.expressions import (
     AnyExpr,
     Elements,
     Extreme,
@@ -34,9 +34,9 @@ from clew.bloom.expressions import (
     collections_in,
     everything_in,
 )
-from clew.bloom.program import BloomProgram, Op, Rule
-from clew.bloom.schema import Kind
-from clew.bloom.symbolic import Nested, Operation, Scalar
+from clew.bloom.ir.program import BloomProgram, Op, Rule
+from clew.bloom.ir.schema import Kind
+from clew.bloom.ir.symbolic import Nested, Operation, Scalar
 from clew.errors import UsageError
 from clew.program.graph import components
 

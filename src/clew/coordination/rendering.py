@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from clew.bloom.module import Module
+from clew.bloom.language.module import Module
 from clew.coordination.order_text import order_classes, order_says
 from clew.coordination.plans import Plan, SealPlan
 from clew.coordination.seal_text import seal_classes, seal_says

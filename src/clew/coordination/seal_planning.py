@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations, product
 
-from clew.bloom.expressions import Join, Transform, collections_in
-from clew.bloom.module import Module, program_of
-from clew.bloom.program import BloomProgram, Op, Rule
-from clew.bloom.schema import Kind
-from clew.bloom.symbolic import Column
-from clew.consistency.blazes import Dataflow, Verdict, analyse
-from clew.consistency.blazes.annotations import Behaviour
-from clew.consistency.blazes.dataflow import Component, End, Stream
-from clew.consistency.blazes.remedies import Remedy, applied
-from clew.consistency.blazes.seals import Lineage
+from clew.analysis.blazes import Dataflow, Verdict, analyse
+from clew.analysis.blazes.annotations import Behaviour
+from clew.analysis.blazes.dataflow import Component, End, Stream
+from clew.analysis.blazes.remedies import Remedy, applied
+from clew.analysis.blazes.seals import Lineage
+from clew.bloom.ir.expressions import Join, Transform, collections_in
+from clew.bloom.ir.program import BloomProgram, Op, Rule
+from clew.bloom.ir.schema import Kind
+from clew.bloom.ir.symbolic import Column
+from clew.bloom.language.module import Module, program_of
 from clew.coordination.plans import Columns, Consumers, Read, SealedComponent, SealedInput, SealPlan, Source
 from clew.coordination.quiescence import check_settling, left_for_later, settles_at_once
 from clew.coordination.text import component_of, input_of

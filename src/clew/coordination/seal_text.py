@@ -10,7 +10,7 @@ until it has settled: then ``Admission`` lets in the partitions that are complet
 
 from __future__ import annotations
 
-from clew.bloom.module import Module
+from clew.bloom.language.module import Module
 from clew.coordination.plans import Read, SealedComponent, SealedInput, SealPlan, Source
 from clew.coordination.text import (
     ClassText,

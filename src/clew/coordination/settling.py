@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clew.bloom import Bloom, bloom, interface, scratch
-from clew.bloom.capture import current
-from clew.bloom.expressions import Join, Match, NotIn, Ref, Rename, Take
-from clew.bloom.handles import Relation
-from clew.bloom.module import Module
-from clew.bloom.program import Op, Rule
-from clew.bloom.schema import Kind
+from clew.bloom.ir.expressions import Join, Match, NotIn, Ref, Rename, Take
+from clew.bloom.ir.program import Op, Rule
+from clew.bloom.ir.schema import Kind
+from clew.bloom.language.capture import current
+from clew.bloom.language.handles import Relation
+from clew.bloom.language.module import Module
 
 
 class Settling(Bloom):

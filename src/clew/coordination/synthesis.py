@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import clew.bloom
 import clew.coordination
-from clew.bloom.module import Module
+from clew.bloom.language.module import Module
 from clew.coordination.plans import Plan
 from clew.coordination.rendering import classes_of
 from clew.coordination.text import class_lines

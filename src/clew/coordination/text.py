@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from clew.bloom.declarations import Declaration, Imported
-from clew.bloom.module import Module
-from clew.bloom.schema import Kind, Schema
+from clew.bloom.ir.schema import Kind, Schema
+from clew.bloom.language.declarations import Declaration, Imported
+from clew.bloom.language.module import Module
 from clew.errors import UsageError
 
 WIDTH = 115

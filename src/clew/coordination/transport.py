@@ -7,10 +7,10 @@ nothing else may arrive there: rows may be passed on, renamed and sent to all co
 
 from __future__ import annotations
 
-from clew.bloom.expressions import AnyExpr, Join, Project, Ref, Rename, Role, Take, Transform, collections_in
-from clew.bloom.program import BloomProgram, Op, Rule
-from clew.bloom.schema import Kind
-from clew.bloom.symbolic import Column
+from clew.bloom.ir.expressions import AnyExpr, Join, Project, Ref, Rename, Role, Take, Transform, collections_in
+from clew.bloom.ir.program import BloomProgram, Op, Rule
+from clew.bloom.ir.schema import Kind
+from clew.bloom.ir.symbolic import Column
 from clew.errors import UsageError
 
 #: The column of the stream that each column of an expression holds; None for a constant.

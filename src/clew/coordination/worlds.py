@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from clew.bloom.expressions import (
+from clew.bloom.ir.expressions import (
     AnyExpr,
     Elements,
     Expr,
@@ -41,9 +41,9 @@ from clew.bloom.expressions import (
     WhenTrue,
     collections_in,
 )
-from clew.bloom.program import BloomProgram, Op, Rule
-from clew.bloom.schema import Collection, Kind
-from clew.bloom.symbolic import Column
+from clew.bloom.ir.program import BloomProgram, Op, Rule
+from clew.bloom.ir.schema import Collection, Kind
+from clew.bloom.ir.symbolic import Column
 from clew.coordination.quiescence import pulses
 
 #: A part of what identifies a world: of a group of sealed inputs, or of an input with requests; and its number.

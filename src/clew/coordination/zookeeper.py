@@ -17,8 +17,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from clew.bloom import Bloom
+from clew.bloom.network.wire import GarbageError, packed, unpacked
 from clew.bloom.values import Row
-from clew.bloom.wire import GarbageError, packed, unpacked
 from clew.coordination.ordering import OrderedDelivery
 from clew.errors import UsageError
 

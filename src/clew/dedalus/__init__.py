@@ -1,0 +1,1 @@
+"""Dedalus text to the IR and back."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from clew.dedalus.lexer import Text
 from clew.dedalus.parser import Include, parse_clauses
 from clew.errors import Notice, Position, ProgramError, may_be_quoted
-from clew.input_files import IRREGULAR_REMEDY, IrregularFileError, read_input
+from clew.files.reading import IRREGULAR_REMEDY, IrregularFileError, read_input
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.program.ir import Fact, Program, Rule
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from clingo import Number, Symbol, SymbolType
 
+from clew.budgets.deadline import Deadline
 from clew.engine.functions import Functions, NoResultError
 from clew.engine.symbols import symbol_of, value_of
 from clew.errors import Notice, ProgramError
-from clew.interrupt import Deadline
 from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, CannotCheckError, Program
 from clew.program.strata import recursive_components
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from clingo import Observer, Symbol
 
+from clew.budgets.deadline import Deadline
 from clew.engine.symbols import value_of
 from clew.faults import Node
-from clew.interrupt import Deadline
 from clew.program.ir import Value
 
 

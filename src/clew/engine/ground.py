@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from clingo import Control, HeuristicType, MessageCode, Model, Observer, Symbol
 
+from clew.budgets.deadline import Deadline, call
 from clew.engine.arithmetic import Arithmetic
 from clew.engine.arrivals import Arrivals
 from clew.engine.atoms import GroundRule, NamingRecorder, Recorder, RowAtom, SentAtom, symbol_values
@@ -23,7 +24,6 @@ from clew.engine.metering import Meter
 from clew.engine.solving import every, models
 from clew.errors import Notice, ProgramError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, SentMessage, node_key
-from clew.interrupt import Deadline, call
 from clew.names import show
 from clew.program.checks import assertion_relations
 from clew.program.ir import LARGEST_NUMBER, Const, Program, Rule, Value, as_place

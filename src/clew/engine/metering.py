@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clingo import Control, Observer
 
-from clew.effort import (
+from clew.budgets.effort import (
     ATOM,
     ATOMS_SEEN_PER_UNIT,
     EXECUTED_ATOMS_PER_UNIT,

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 
+from clew.budgets.deadline import Deadline
 from clew.engine.atoms import GroundRule, LinkAtom, RowAtom, SentAtom, SightingAtom, symbol_values
 from clew.engine.execution import Message
 from clew.engine.ground import GroundProgram
 from clew.faults import FailureSpec, Fault, FaultSet, Node
-from clew.interrupt import Deadline
 from clew.program.ir import Program, Value, as_place
 from clew.violation import Violation
 

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from clingo import Control, Model
 
-from clew.effort import CONFLICT, USED_UP, Effort
+from clew.budgets.deadline import Deadline
+from clew.budgets.effort import CONFLICT, USED_UP, Effort
 from clew.errors import BudgetExhaustedError, EffortExhaustedError
-from clew.interrupt import Deadline
 
 T = TypeVar("T")
 

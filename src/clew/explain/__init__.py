@@ -1,0 +1,1 @@
+"""Explain an answer: supports, lineage graphs, and what happens without each fault."""

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from clew.budgets.deadline import Deadline
 from clew.engine.extremes import MOST_CONFLICTS, BeyondBudget, Cheapest, Exceeding
 from clew.errors import BudgetExhaustedError
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
 from clew.program.ir import Program
 from clew.violation import Violation
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from clew.budgets.deadline import Deadline
 from clew.engine.execution import Execution
 from clew.engine.extremes import Heaviest
 from clew.explain.distance import Distance, Distances
@@ -15,7 +16,6 @@ from clew.explain.lineage_builder import lineage_graph
 from clew.explain.lineage_graph import LineageGraph
 from clew.explain.why import MOST_SUPPORTS, Why, why
 from clew.faults import FailureSpec, FaultSet
-from clew.interrupt import Deadline
 from clew.lineage.minimal import fewest_losses, independent_supports, minimal_supports
 from clew.program.ir import Program
 from clew.violation import Violation

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from clew.budgets.deadline import Deadline
+from clew.checker.traced import TracedModel
 from clew.engine.execution import Execution, Message
 from clew.engine.runs import Runs
 from clew.faults import FailureSpec, FaultSet, SentMessage
-from clew.interrupt import Deadline
 from clew.lineage.derivations import Derivations
 from clew.lineage.minimal import Support, minimal_supports
 from clew.lineage.negation import Negation
 from clew.program.ir import Program
-from clew.traced import TracedModel
 from clew.violation import Violation
 
 

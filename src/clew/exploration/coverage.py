@@ -8,7 +8,7 @@ from clew.exploration.event import Event, Rank
 from clew.exploration.repetition import NotRepeatableError
 from clew.exploration.system import System
 from clew.simulation.events import CodeBlock, External, Restart, Start, WaitCondition
-from clew.simulation.steps import describe
+from clew.simulation.execution.steps import describe
 from clew.simulation.user_code import ask
 from clew.simulation.world import World
 

@@ -18,12 +18,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from clew.budgets.deadline import Deadline
 from clew.exploration.dependence import Footprint, independent
 from clew.exploration.driver import Driver, Race
 from clew.exploration.event import Event, Key
 from clew.exploration.system import System
 from clew.exploration.wakeup import Branch, can_begin, insert
-from clew.interrupt import Deadline
 
 
 class End(enum.Enum):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from clew.exploration.event import Event, Key, Name, Rank
 from clew.exploration.system import System
+from clew.simulation.execution.steps import Act
 from clew.simulation.pool import OUTSIDE, Envelope, Link, Pool
-from clew.simulation.steps import Act
 
 
 class Offer(NamedTuple):

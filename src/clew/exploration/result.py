@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from clew.exploration.plan import Bounds
 from clew.simulation.events import External
+from clew.simulation.execution.steps import Act, Do, Step
 from clew.simulation.scenario import Broken
-from clew.simulation.steps import Act, Do, Step
 
 
 class Answer(enum.Enum):

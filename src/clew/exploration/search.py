@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from clew.budgets.deadline import Deadline
+from clew.budgets.whereabouts import ProcessEnd, tell_limit, tell_run
 from clew.errors import BudgetExhaustedError, UsageError
 from clew.exploration.coverage import Coverage, holds
 from clew.exploration.cuts import Cuts
@@ -21,17 +23,15 @@ from clew.exploration.plan import DEFAULT_TIMERS, Bounds
 from clew.exploration.repetition import NotRepeatableError
 from clew.exploration.result import Answer, Exploration, Found
 from clew.exploration.system import EndsProcessError, System
-from clew.interrupt import Deadline
 from clew.simulation.events import WaitCondition, WaitQuiescence
-from clew.simulation.isolation import ProcessEndedError, isolated, needs_child
+from clew.simulation.execution.isolation import ProcessEndedError, isolated, needs_child
+from clew.simulation.execution.steps import Step
+from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import Loaded, as_loaded
 from clew.simulation.pool import Link
+from clew.simulation.recordings.suspects import suspects
 from clew.simulation.scenario import Scenario
-from clew.simulation.steps import Step
-from clew.simulation.suspects import suspects
 from clew.simulation.user_code import name_of
-from clew.simulation.watchdog import step_limit
-from clew.whereabouts import ProcessEnd, tell_limit, tell_run
 
 #: So many events of a sample are executed again and again in the end: no time to speak of, and enough for small
 #: scenarios.  In large ones, what is not deterministic has differed somewhere long before.

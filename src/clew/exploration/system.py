@@ -12,6 +12,7 @@ import random
 from collections.abc import Hashable, Iterable
 from typing import Any
 
+from clew.budgets.whereabouts import ProcessEnd, tell_event
 from clew.errors import UsageError
 from clew.exploration.dependence import Footprint
 from clew.exploration.event import Event, Key, steps_of
@@ -19,12 +20,11 @@ from clew.exploration.plan import Bounds, awaited_at_last, planned
 from clew.exploration.repetition import NotRepeatableError, Repetition, effect_of_beginning
 from clew.exploration.result import Found
 from clew.simulation.events import WaitQuiescence
+from clew.simulation.execution.steps import Act, Step
 from clew.simulation.pool import OUTSIDE, Link
-from clew.simulation.recording import PROCESS_GOES_ON
+from clew.simulation.recordings.recording import PROCESS_GOES_ON
 from clew.simulation.scenario import Broken, Network, Scenario
-from clew.simulation.steps import Act, Step
 from clew.simulation.world import World
-from clew.whereabouts import ProcessEnd, tell_event
 
 
 class EndsProcessError(Exception):

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from clingo import Backend, Control, HeuristicType, MessageCode
 
+from clew.budgets.deadline import Deadline
 from clew.engine.solving import last, models
 from clew.faults import Fault, FaultSet, Loss, fault_key
-from clew.interrupt import Deadline
 from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Present
 
 #: How hard to look for the fewest losses, in conflicts of the solver: the same on every machine.

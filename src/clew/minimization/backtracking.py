@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from clew.minimization.searching import Tried
 from clew.minimization.trial import Deed, Following, Item, Match, Schedule, Target, attempt
+from clew.simulation.execution.steps import act_of
 from clew.simulation.pool import Envelope
-from clew.simulation.steps import act_of
 
 
 class Near(NamedTuple):

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from clew.checkpoints import Checkpoint, as_checkpoint, conclude_own
+from clew.budgets.deadline import Deadline
+from clew.budgets.whereabouts import tell_limit, tell_run
 from clew.errors import ClewError, Notice, UsageError
-from clew.interrupt import Deadline
+from clew.files.checkpoints import Checkpoint, as_checkpoint, conclude_own
 from clew.minimization.pipeline import Minimizer, Progress, Stage
 from clew.minimization.remembering import Memory
 from clew.minimization.trial import Size, different
-from clew.simulation.execution import Execution, execute
-from clew.simulation.isolation import isolated, needs_child
+from clew.simulation.execution.isolation import isolated, needs_child
+from clew.simulation.execution.trace import Execution, execute
+from clew.simulation.execution.watchdog import step_limit
+from clew.simulation.execution.workers import can_fork
 from clew.simulation.loading import Loaded, scenario_question
-from clew.simulation.recording import Recording, recorded, write_recording
-from clew.simulation.saved_recording import opened_as_given, other_code
+from clew.simulation.recordings.reading import opened_as_given, other_code
+from clew.simulation.recordings.recording import Recording, recorded, write_recording
 from clew.simulation.scenario import Scenario
-from clew.simulation.watchdog import step_limit
-from clew.simulation.workers import can_fork
-from clew.whereabouts import tell_limit, tell_run
 
 
 @dataclass(frozen=True)

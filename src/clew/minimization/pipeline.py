@@ -13,9 +13,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
 
-from clew.checkpoints import ForeignCheckpointError
+from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError, ClewError, UsageError
-from clew.interrupt import Deadline
+from clew.files.checkpoints import ForeignCheckpointError
 from clew.minimization.deltas import How, without_deliveries, without_externals
 from clew.minimization.provenance import causal_past
 from clew.minimization.remembering import Memory, Remembering
@@ -35,9 +35,9 @@ from clew.minimization.trial import (
     simplicity,
     size_of,
 )
+from clew.simulation.execution.steps import Step
+from clew.simulation.execution.watchdog import StepLimit, step_limit
 from clew.simulation.scenario import Scenario
-from clew.simulation.steps import Step
-from clew.simulation.watchdog import StepLimit, step_limit
 
 #: STSSched ends when a pass leaves out no more than this share: contents that depend on history keep the rest,
 #: which is what TFB is for, and single deliveries of a thousand would take minutes.

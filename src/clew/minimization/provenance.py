@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clew.minimization.trial import Item, Schedule, Target, again
 from clew.simulation.events import CodeBlock
-from clew.simulation.steps import Do
+from clew.simulation.execution.steps import Do
 from clew.simulation.world import Happened
 
 

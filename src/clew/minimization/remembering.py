@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from clew.checkpoints import Checkpoint, ForeignCheckpointError
-from clew.json_file import Item
+from clew.files.checkpoints import Checkpoint, ForeignCheckpointError
+from clew.files.json_document import Item
 from clew.minimization.searching import Candidate, Family, Search, Success, Witness
 from clew.minimization.trial import Schedule, Target
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from clew.interrupt import Deadline
+from clew.budgets.deadline import Deadline
 from clew.minimization.trial import Schedule, Target
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from clew.minimization.moves import MOVES
 from clew.minimization.searching import Candidate, Search, Tried
 from clew.minimization.trial import Following, Item, Match, Schedule, Target, attempt, simplicity
-from clew.simulation.steps import Do
+from clew.simulation.execution.steps import Do
 
 #: How many executions make a walk or a departure, and how many changes are made at once.
 _LENGTH = 100

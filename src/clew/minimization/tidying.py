@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from clew.minimization.trial import Item, Schedule, Target, again
 from clew.simulation.events import CodeBlock, Heal, Partition, Restart, Send, Start, Stop
-from clew.simulation.steps import Do
+from clew.simulation.execution.steps import Do
 
 
 def tidied(target: Target, schedule: Schedule) -> list[Item]:

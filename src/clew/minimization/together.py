@@ -16,12 +16,12 @@ from mmap import mmap
 from multiprocessing.sharedctypes import RawValue
 from typing import NamedTuple
 
+from clew.budgets.deadline import Deadline
 from clew.errors import ClewError, Position, UsageError
-from clew.interrupt import Deadline
 from clew.minimization.searching import Family, Listed, Success, Tried, Witness
 from clew.minimization.trial import Plain, Target, from_plain, plain
-from clew.simulation.watchdog import StepLimit, step_limit
-from clew.simulation.workers import Worker, ready, workers
+from clew.simulation.execution.watchdog import StepLimit, step_limit
+from clew.simulation.execution.workers import Worker, ready, workers
 
 #: How long a block should take: long enough to make handing it over cheap, short enough to waste little.
 _BLOCK_SECONDS = 0.002

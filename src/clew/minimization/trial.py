@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 from clew.errors import UsageError
 from clew.simulation.events import External, Send, Wait
-from clew.simulation.execution import find
+from clew.simulation.execution.steps import Act, Do, Step, act_of, describe, perform
+from clew.simulation.execution.trace import find
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.scenario import Broken, Network, Scenario
-from clew.simulation.steps import Act, Do, Step, act_of, describe, perform
 
 
 class Deed(NamedTuple):

@@ -1,0 +1,1 @@
+"""The IR between languages and engine, with its checks and rewrites."""

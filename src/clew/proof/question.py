@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from clingo import Observer, Symbol
 
+from clew.budgets.deadline import Deadline
 from clew.engine.ground import GroundProgram
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
 from clew.program.ir import Program
 
 #: Only executions with a violation are looked for.

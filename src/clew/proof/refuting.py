@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from pysat.solvers import Solver
 
+from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
 from clew.program.ir import Program
 from clew.proof.completion import MOST_LITERALS, Completion, TooLargeError
 from clew.proof.loops import Foundations

@@ -1,0 +1,1 @@
+"""Everything that people and machines read about an answer."""

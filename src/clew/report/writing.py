@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from clew.api import Verdict
+from clew.budgets.deadline import Deadline
+from clew.checker.api import Verdict
 from clew.engine.execution import Execution
 from clew.errors import UsageError
-from clew.interrupt import Deadline
-from clew.whole_files import write_whole
+from clew.files.writing import write_whole
 
 #: Seconds that a report may take.
 DEFAULT_SECONDS = 60.0
@@ -40,7 +40,7 @@ def report_page(
 ) -> str:
     """The page itself."""
     from clew.explain.explainer import Explainer
-    from clew.report.verdict_page import run_page, verdict_page
+    from clew.report.verdict.page import run_page, verdict_page
 
     if result.program is None:
         raise UsageError("there is no program to report on", remedy="use what clew.check or clew.run returned")

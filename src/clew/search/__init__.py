@@ -1,0 +1,1 @@
+"""Search strategies, one file each, over the protocol that a system offers."""

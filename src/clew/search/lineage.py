@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError
 from clew.faults import FaultSet, Node
-from clew.interrupt import Deadline
 from clew.search.protocol import SymmetricSystem, TracedRun, TracedSystem
 from clew.search.sat import FaultSolver, TooManyConflictsError
 from clew.search.symmetry import rename_fault, rename_faults

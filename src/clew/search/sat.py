@@ -13,10 +13,10 @@ from itertools import combinations
 from pysat.card import CardEnc, EncType, ITotalizer
 from pysat.solvers import Solver
 
-from clew.effort import PROPAGATIONS_PER_UNIT, USED_UP
+from clew.budgets.deadline import Deadline
+from clew.budgets.effort import PROPAGATIONS_PER_UNIT, USED_UP
 from clew.errors import EffortExhaustedError
 from clew.faults import Crash, FailureSpec, Fault, FaultSet, Node, by_message
-from clew.interrupt import Deadline
 from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, Present
 
 #: One that is incremental and can be interrupted.

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from clew.effort import USED_UP, Effort
+from clew.budgets.effort import USED_UP, Effort
 from clew.errors import BudgetExhaustedError, EffortExhaustedError, ResourcesExhaustedError
 from clew.faults import FailureSpec, FaultSet
 from clew.search.verdict import Answer, Counterexample, Findings, Ledger, Setting

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError, ResourcesExhaustedError
 from clew.faults import FaultSet
-from clew.interrupt import Deadline
 from clew.search.protocol import Run
 from clew.violation import Violation
 

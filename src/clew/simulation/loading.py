@@ -21,10 +21,10 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from clew.budgets.whereabouts import tell_doing
 from clew.errors import ClewError, Position, UsageError
-from clew.input_files import read_source
+from clew.files.reading import read_source
 from clew.simulation.scenario import Scenario
-from clew.whereabouts import tell_doing
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from clew.errors import UsageError
-from clew.json_file import Item, quoted
+from clew.files.json_document import Item, quoted
 
 _ATOMS = frozenset({int, str, bool, float, bytes, type(None)})
 #: A state that is larger has got hold of something that is no state.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from clew.budgets.deadline import Deadline
+from clew.checker.strategies import Examined
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
 from clew.program.ir import ADDING, Program
 from clew.search.verdict import Answer, Findings
-from clew.strategies import Examined
 
 if TYPE_CHECKING:  # a counterexample needs no survey, and a cold start should not pay for it
     from clew.survey.survey import Survey

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from clew.budgets.deadline import Deadline
 from clew.engine.ground import GroundProgram
 from clew.engine.occurrence import Occurrence
 from clew.errors import BudgetExhaustedError, Notice, Position
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
 from clew.program.definitions import rests_on_messages
 from clew.program.ir import Program
 from clew.program.outcomes import PRE, has_assertions, stated_outcomes

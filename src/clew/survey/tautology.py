@@ -15,13 +15,13 @@ from functools import cached_property
 from itertools import product
 from math import prod
 
+from clew.budgets.deadline import Deadline
 from clew.engine.conditions import RuleConditions
 from clew.engine.encode import Relations, encode_value
 from clew.engine.ground import GroundProgram
 from clew.engine.occurrence import Occurrence, find_occurrences
 from clew.errors import ProgramError
 from clew.faults import FailureSpec
-from clew.interrupt import Deadline
 from clew.program.columns import ANYTHING, Columns
 from clew.program.definitions import assertion_definitions
 from clew.program.ir import CRASH, Const, Program, Rule, Timing, Value, Var

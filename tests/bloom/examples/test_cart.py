@@ -16,7 +16,7 @@ from cart import (
     SingleDestructiveCart,
 )
 
-from clew.bloom.cluster import Cluster
+from clew.bloom.runtime.cluster import Cluster
 
 _ACTIONS = [(1, "beer", 1), (2, "diapers", 1), (3, "beer", 1), (4, "diapers", -1)]
 _CONTENTS = (("beer", 2),)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from clocks import LamportClock, VectorClock, WaitingClock
 
-from clew.bloom.cluster import Cluster
+from clew.bloom.runtime.cluster import Cluster
 
 
 def test_a_message_from_the_future_waits() -> None:

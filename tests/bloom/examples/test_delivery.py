@@ -9,7 +9,7 @@ from delivery import BestEffortDelivery, DeliveryProtocol, DurableDelivery, Once
 from multicast import ReliableMulticast, SimpleMulticast
 
 from clew.bloom import bloom, table
-from clew.bloom.cluster import Cluster
+from clew.bloom.runtime.cluster import Cluster
 
 
 class _Recording(DeliveryProtocol):

@@ -6,7 +6,7 @@ from typing import Any
 
 from heartbeat import PATIENCE, Heartbeat, LeaderElection
 
-from clew.bloom.cluster import Cluster
+from clew.bloom.runtime.cluster import Cluster
 
 
 def _group(kind: Any) -> Cluster:

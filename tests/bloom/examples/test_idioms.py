@@ -18,7 +18,7 @@ from idioms import (
     Voting,
 )
 
-from clew.bloom.cluster import Cluster
+from clew.bloom.runtime.cluster import Cluster
 
 
 def test_a_fact_persists_until_the_step_after_its_retraction() -> None:

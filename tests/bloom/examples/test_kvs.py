@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kvs import BasicKVS, DurableKVSServer, KVSClient, LastPutKVS, RealizedReplicatedKVS, SingleKVSServer
 
-from clew.bloom.cluster import Cluster
+from clew.bloom.runtime.cluster import Cluster
 
 
 def _put(store: Any, reqid: int, key: str, value: str) -> None:

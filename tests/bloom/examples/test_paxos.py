@@ -10,7 +10,7 @@ from heartbeat import PATIENCE
 from paxos import NO_VIEW, ElectedMultipaxos, Multipaxos, Synod
 
 from clew.bloom import bloom
-from clew.bloom.cluster import Cluster
+from clew.bloom.runtime.cluster import Cluster
 
 _NAMES = "abc"
 

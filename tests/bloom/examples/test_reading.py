@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from clew.bloom import Bloom
-from clew.bloom.machine import Machine
-from clew.bloom.module import program_of
+from clew.bloom.language.module import program_of
+from clew.bloom.runtime.machine import Machine
 
 _MODULES = [
     "cart",

@@ -8,7 +8,7 @@ import pytest
 from reliable_broadcast import ReliableBroadcast, SimpleBroadcast
 
 from clew.bloom import bloom, table
-from clew.bloom.cluster import Cluster
+from clew.bloom.runtime.cluster import Cluster
 
 
 class _Simple(SimpleBroadcast):

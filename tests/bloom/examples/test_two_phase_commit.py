@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from two_phase_commit import PATIENCE, Coordinator, Peer, TimeoutCoordinator
 
-from clew.bloom.cluster import Cluster
+from clew.bloom.runtime.cluster import Cluster
 
 _PEERS = ("p", "q", "r")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from clew.consistency.blazes import Annotation, Behaviour, Component, Dataflow, End, Label, Path, Stream, derive
-from clew.consistency.blazes.derivation import sink_label
+from clew.analysis.blazes import Annotation, Behaviour, Component, Dataflow, End, Label, Path, Stream, derive
+from clew.analysis.blazes.derivation import sink_label
 
 ATTRIBUTES = ("a", "b", "c")
 

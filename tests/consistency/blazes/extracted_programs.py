@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
+from clew.analysis.blazes.extraction import annotated
 from clew.bloom import Bloom, agg, bloom, channel, imported, interface, lset, periodic, rows, scratch, table
-from clew.consistency.extraction import annotated
 
 
 class _Through(Bloom):

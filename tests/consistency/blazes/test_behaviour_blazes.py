@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from clew.analysis.blazes import derive
+from clew.analysis.blazes.derivation import sink_label
+from clew.analysis.blazes.extraction.system import extract
 from clew.bloom import Bloom
-from clew.consistency.blazes import derive
-from clew.consistency.blazes.derivation import sink_label
-from clew.consistency.extraction.system import extract
 from clew.errors import ProgramError
 from consistency.drawn_generation import drawn
 from consistency.drawn_oracle import read

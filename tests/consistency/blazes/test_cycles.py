@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.bloom import Bloom, agg, bloom, channel, imported, interface, table
-from clew.consistency.blazes import (
+from clew.analysis.blazes import (
     Annotation,
     Component,
     Dataflow,
@@ -21,9 +20,10 @@ from clew.consistency.blazes import (
     Path,
     Stream,
 )
-from clew.consistency.blazes.cycles import collapse, worst
-from clew.consistency.extraction.declared import annotated
-from clew.consistency.extraction.system import extract
+from clew.analysis.blazes.cycles import collapse, worst
+from clew.analysis.blazes.extraction.declared import annotated
+from clew.analysis.blazes.extraction.system import extract
+from clew.bloom import Bloom, agg, bloom, channel, imported, interface, table
 from consistency.blazes.dataflows import (
     ATTRIBUTES,
     annotation,

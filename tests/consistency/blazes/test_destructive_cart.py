@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from clew.bloom.cluster import Cluster
-from clew.consistency.blazes import analyse
-from clew.consistency.extraction.white_box import load_extraction
+from clew.analysis.blazes import analyse
+from clew.bloom.runtime.cluster import Cluster
+from clew.frontends.white_box import load_extraction
 from clew.simulation.loading import imported_module
 from command import ROOT
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from clew.consistency.blazes import Component, Dataflow, Dependency, End, Lineage, Ordering, Path, Stream
-from clew.consistency.blazes.annotations import RUN
-from clew.consistency.blazes.emit_yaml import dataflow_yaml
-from clew.consistency.blazes.yaml_file import load_dataflow, parse_dataflow
+from clew.analysis.blazes import Component, Dataflow, Dependency, End, Lineage, Ordering, Path, Stream
+from clew.analysis.blazes.annotations import RUN
+from clew.analysis.blazes.yaml.reading import load_dataflow, parse_dataflow
+from clew.analysis.blazes.yaml.writing import dataflow_yaml
 from command import ROOT
 from consistency.blazes.dataflows import annotation, dataflows
 

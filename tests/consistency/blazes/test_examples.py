@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clew.consistency.blazes import analyse
-from clew.consistency.blazes.yaml_file import load_dataflow, parse_dataflow
+from clew.analysis.blazes import analyse
+from clew.analysis.blazes.yaml.reading import load_dataflow, parse_dataflow
 from command import ROOT
 from consistency.blazes.dataflows import stream_labels
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clew.consistency.blazes import Label, Ordering
-from clew.consistency.blazes.annotations import ASYNC, INST, RUN, SPLIT, TAINT, nd_read, seal
-from clew.consistency.blazes.inference import infer
+from clew.analysis.blazes import Label, Ordering
+from clew.analysis.blazes.annotations import ASYNC, INST, RUN, SPLIT, TAINT, nd_read, seal
+from clew.analysis.blazes.inference import infer
 from consistency.blazes.dataflows import annotation
 
 A = frozenset({"a"})

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.consistency.blazes import (
+from clew.analysis.blazes import (
     Annotation,
     Behaviour,
     Component,
@@ -27,9 +27,9 @@ from clew.consistency.blazes import (
     Stream,
     derive,
 )
-from clew.consistency.blazes.annotations import ASYNC, INST, RUN, SPLIT, seal
-from clew.consistency.blazes.inference import infer
-from clew.consistency.blazes.reconciliation import Arriving, reconcile
+from clew.analysis.blazes.annotations import ASYNC, INST, RUN, SPLIT, seal
+from clew.analysis.blazes.inference import infer
+from clew.analysis.blazes.reconciliation import Arriving, reconcile
 from consistency.blazes.dataflows import ATTRIBUTES, annotation, dataflows, path, sink_labels, stream
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from clew.consistency.blazes import analyse
-from clew.consistency.extraction.system import Extraction, extract
-from clew.consistency.extraction.white_box import load_extraction
+from clew.analysis.blazes import analyse
+from clew.analysis.blazes.extraction.system import Extraction, extract
+from clew.frontends.white_box import load_extraction
 from clew.simulation.loading import imported_module
 from command import ROOT, clew
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from clew.consistency.blazes import Annotation, Behaviour, Label, LabelKind, Ordering
-from clew.consistency.blazes.annotations import ASYNC, INST, RUN, SPLIT, TAINT, nd_read, seal
-from clew.consistency.blazes.reconciliation import Arriving, protected, reconcile
-from clew.consistency.blazes.seals import Dependency, Gate, Lineage
+from clew.analysis.blazes import Annotation, Behaviour, Label, LabelKind, Ordering
+from clew.analysis.blazes.annotations import ASYNC, INST, RUN, SPLIT, TAINT, nd_read, seal
+from clew.analysis.blazes.reconciliation import Arriving, protected, reconcile
+from clew.analysis.blazes.seals import Dependency, Gate, Lineage
 from consistency.blazes.dataflows import annotation
 
 A = nd_read(frozenset({"a"}))

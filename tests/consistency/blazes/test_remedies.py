@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from clew.consistency.blazes import Component, Dataflow, Ordering, analyse
-from clew.consistency.blazes.annotations import RUN
-from clew.consistency.blazes.blame import blamed
-from clew.consistency.blazes.derivation import derive
-from clew.consistency.blazes.remedies import Remedy, applied, remedies
-from clew.consistency.blazes.yaml_file import load_dataflow
+from clew.analysis.blazes import Component, Dataflow, Ordering, analyse
+from clew.analysis.blazes.annotations import RUN
+from clew.analysis.blazes.blame import blamed
+from clew.analysis.blazes.derivation import derive
+from clew.analysis.blazes.remedies import Remedy, applied, remedies
+from clew.analysis.blazes.yaml.reading import load_dataflow
 from command import ROOT
 from consistency.blazes.dataflows import dataflows, path, sink_labels, stream
 

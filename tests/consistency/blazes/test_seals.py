@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.consistency.blazes.seals import Dependency, Lineage, common_keys, seal_key
+from clew.analysis.blazes.seals import Dependency, Lineage, common_keys, seal_key
 
 
 def names(text: str) -> frozenset[str]:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from clew.bloom.module import Module
-from clew.consistency.blazes import Dataflow, analyse
-from clew.consistency.blazes.emit_yaml import dataflow_yaml
-from clew.consistency.blazes.yaml_file import parse_dataflow
-from clew.consistency.extraction import annotated
-from clew.consistency.extraction.system import Extraction, extract
-from clew.consistency.extraction.white_box import load_extraction
+from clew.analysis.blazes import Dataflow, analyse
+from clew.analysis.blazes.extraction import annotated
+from clew.analysis.blazes.extraction.system import Extraction, extract
+from clew.analysis.blazes.yaml.reading import parse_dataflow
+from clew.analysis.blazes.yaml.writing import dataflow_yaml
+from clew.bloom.language.module import Module
 from clew.errors import ClewError
+from clew.frontends.white_box import load_extraction
 from command import ROOT, clew
 from consistency.blazes import extracted_programs as programs
 from consistency.blazes.dataflows import stream_labels

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clew.bloom.cluster import Cluster
+from clew.bloom.runtime.cluster import Cluster
 from clew.simulation.loading import imported_module
 from command import ROOT
 

@@ -6,10 +6,10 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from clew.consistency.blazes import Component, Dataflow, Dependency, End, Lineage, Ordering, Path, Stream
-from clew.consistency.blazes.annotations import RUN
-from clew.consistency.blazes.yaml_file import load_dataflow, parse_dataflow
-from clew.consistency.blazes.yaml_nodes import LARGEST_FILE
+from clew.analysis.blazes import Component, Dataflow, Dependency, End, Lineage, Ordering, Path, Stream
+from clew.analysis.blazes.annotations import RUN
+from clew.analysis.blazes.yaml.nodes import LARGEST_FILE
+from clew.analysis.blazes.yaml.reading import load_dataflow, parse_dataflow
 from clew.errors import ClewError, ProgramError, UsageError
 from consistency.blazes.dataflows import annotation
 

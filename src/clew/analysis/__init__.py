@@ -1,0 +1,1 @@
+"""Analyse where order matters: CALM for programs, Blazes for dataflows."""

@@ -1,0 +1,1 @@
+"""Recognise programs that were synthesized, by the structure of their rules."""

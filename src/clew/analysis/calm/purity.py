@@ -1,0 +1,388 @@
+"""Functions of rules that are none: what they return is not decided by the rows that they are given.
+
+A function is *pure* if its code is known to touch nothing but its arguments, values that cannot change, and other
+pure functions.  What is allowed is listed here; whatever else it touches (a random number, the time, an iterator
+that remembers where it is, a list that others change) is said, with its line.  Functions that are seen through
+(``clew.bloom.ir.symbolic``) are pure by construction.
+
+The rows that a function gets cannot change, and what it makes during a call is its own, so that methods of such
+values need no list.  Everything else comes in by a name: a global, a variable of the function around it, a default
+value, an attribute of ``self``.  These names are followed, through modules, classes and other functions.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import enum
+import functools
+import operator
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from inspect import getattr_static
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType, ModuleType
+from typing import Any
+
+from clew.bloom.ir.expressions import AnyExpr, Fold, Reduce, RowFunction, Transform, everything_in
+from clew.bloom.ir.function_code import HasCollections, LookedInto
+from clew.bloom.values import cannot_change
+
+_BUILTINS = frozenset(
+    (
+        "abs",
+        "all",
+        "any",
+        "bin",
+        "bool",
+        "bytes",
+        "chr",
+        "complex",
+        "dict",
+        "divmod",
+        "enumerate",
+        "filter",
+        "float",
+        "format",
+        "frozenset",
+        "getattr",
+        "hasattr",
+        "hex",
+        "int",
+        "isinstance",
+        "issubclass",
+        "len",
+        "list",
+        "map",
+        "max",
+        "min",
+        "oct",
+        "ord",
+        "pow",
+        "range",
+        "repr",
+        "reversed",
+        "round",
+        "set",
+        "slice",
+        "sorted",
+        "str",
+        "sum",
+        "tuple",
+        "type",
+        "zip",
+    )
+)
+#: Functions of modules that depend on their arguments only; a module without names is pure as a whole.
+_MODULES: dict[str, frozenset[str]] = {
+    name: frozenset(functions.split())
+    for name, functions in {
+        "math": "",
+        "cmath": "",
+        "operator": "",
+        "_operator": "",
+        "re": "",
+        "json": "dumps loads",
+        "json.encoder": "",
+        "json.decoder": "",
+        "hashlib": "",
+        "_hashlib": "",
+        "zlib": "",
+        "binascii": "",
+        "base64": "",
+        "struct": "pack unpack calcsize",
+        "_struct": "pack unpack calcsize",
+        "fractions": "",
+        "statistics": "",
+        "string": "",
+        "bisect": "",
+        "_bisect": "",
+        "copy": "copy deepcopy",
+        "dataclasses": "replace asdict astuple",
+        "functools": "reduce partial cmp_to_key",
+        "_functools": "reduce partial cmp_to_key",
+        "collections": "Counter OrderedDict defaultdict deque namedtuple",
+        "itertools": "accumulate chain combinations combinations_with_replacement compress dropwhile filterfalse"
+        " groupby islice pairwise permutations product repeat starmap takewhile zip_longest",
+    }.items()
+}
+_VALUE_TYPES = (str, bytes, int, float, complex, bool, tuple, frozenset)
+_OWN_TYPES = (list, dict, set, range, slice, type, *_VALUE_TYPES)
+_GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller, re.Pattern)
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+
+
+def impurity_of(expr: AnyExpr) -> str:
+    """Return what functions of a right-hand side touch besides their rows, and where; empty if nothing."""
+    for found in everything_in(expr):
+        match found:
+            case Transform(_, function) | Fold(_, RowFunction() as function):
+                touched = None if function.paths is not None else _touched(function.call)
+            case Reduce():
+                touched = _touched(found.fold)
+            case _:
+                touched = None
+        if touched is not None:
+            return touched
+    return ""
+
+
+class _ImpureError(Exception):
+    """Carries what was touched."""
+
+
+def _touched(function: Any) -> str | None:
+    try:
+        _Following().use(function, getattr(function, "__name__", type(function).__name__))
+    except _ImpureError as found:
+        return f"a function touches {found}: what it returns is not decided by its rows"
+    return None
+
+
+class _Following:
+    """Follows all names that a function uses; raises ``_ImpureError`` at the first that is not pure."""
+
+    def __init__(self) -> None:
+        self._seen: list[Any] = []
+
+    # -- values --------------------------------------------------------------------------------------------------
+
+    def use(self, value: Any, name: str) -> None:
+        """Allow a value from outside, or refuse it."""
+        if cannot_change(value) or isinstance(value, LookedInto) or any(value is known for known in self._seen):
+            return
+        self._seen.append(value)
+        match value:
+            case FunctionType():
+                if _is_of_library(value) and not _is_listed(value.__module__, value.__name__):
+                    raise _ImpureError(name)
+                self._function(value)
+            case MethodType():
+                self._method(value, name)
+            case functools.partial():
+                self.use(value.func, name)
+                for given in (*value.args, *value.keywords.values()):
+                    self.use(given, f"{name}, which is given something that can change")
+            case type():
+                self._class(value, name)
+            case _ if isinstance(value, BuiltinFunctionType | MethodDescriptorType):
+                self._builtin(value, name)
+            case _ if type(value).__name__ == "_lru_cache_wrapper":
+                self.use(value.__wrapped__, name)
+            case enum.Enum():
+                self.use(value.value, f"{name}.value")
+            case _ if isinstance(value, _GETTERS):
+                return
+            case _ if is_dataclass(value) and getattr(type(value), "__dataclass_params__").frozen:  # noqa: B009
+                self.use(type(value), type(value).__name__)
+                for field in fields(value):
+                    self.use(getattr(value, field.name), f"{name}.{field.name}")
+            case _:
+                raise _ImpureError(f"{name}, which can change")
+
+    def _method(self, method: MethodType, name: str) -> None:
+        owner = method.__self__
+        if isinstance(owner, HasCollections):
+            self._function(method.__func__, owner)  # type: ignore[arg-type]  # of a class in Python
+        else:
+            self.use(owner, name)
+            self.use(method.__func__, name)
+
+    def _builtin(self, value: Any, name: str) -> None:
+        owner = getattr(value, "__self__", None)
+        if isinstance(value, MethodDescriptorType):
+            allowed = value.__objclass__ in _VALUE_TYPES
+        elif owner is not None and not isinstance(owner, ModuleType):
+            allowed = cannot_change(owner) or (isinstance(owner, type) and owner in _OWN_TYPES)
+        elif value.__module__ == "builtins":
+            allowed = value.__name__ in _BUILTINS
+        else:
+            allowed = _is_listed(value.__module__ or "", value.__name__)
+        if not allowed:
+            raise _ImpureError(name)
+
+    def _class(self, kind: type, name: str) -> None:
+        if kind.__module__ == "builtins":
+            if kind.__name__ not in _BUILTINS and not issubclass(kind, BaseException):
+                raise _ImpureError(name)
+            return
+        if _is_listed(kind.__module__, kind.__name__) or issubclass(kind, enum.Enum):
+            return
+        if _is_of_library(kind):
+            raise _ImpureError(name)
+        for base in kind.__mro__[:-1]:
+            named_tuple = issubclass(base, tuple) and "_fields" in vars(base)
+            for attribute, value in vars(base).items() if not _is_of_library(base) else ():
+                if isinstance(value, FunctionType):
+                    if not _is_generated(value):
+                        self._function(value, own=True)
+                elif not (attribute.startswith("__") or named_tuple or isinstance(value, _DESCRIPTORS)):
+                    self.use(value, f"{name}.{attribute}")
+
+    # -- code ----------------------------------------------------------------------------------------------------
+
+    def _function(self, function: FunctionType, owner: Any = None, *, own: bool = False) -> None:
+        """``owner``: what the first parameter is.  ``own``: that is an object that was made during the call."""
+        if _is_listed(function.__module__ or "", function.__name__):
+            return
+        for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self.use(value, "a default value")
+        _Code(self, function, owner, own).follow(function.__code__, frozenset())
+
+
+class _Code:
+    """The code of one function, with the functions and comprehensions in it."""
+
+    def __init__(self, following: _Following, function: FunctionType, owner: Any, own: bool) -> None:
+        self._following = following
+        self._function = function
+        self._owner = owner
+        self._own = own
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        self._cells = dict(cells)
+
+    def follow(self, code: CodeType, inner: frozenset[str]) -> None:
+        """``inner``: variables that belong to the call, for the functions in it."""
+        instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
+        line = code.co_firstlineno
+        first = code.co_varnames[:1] if self._owner is not None else ()
+        for place, instruction in enumerate(instructions):
+            line = (instruction.positions and instruction.positions.lineno) or line
+            try:
+                self._instruction(instruction, instructions[place + 1 :], inner, first)
+            except _ImpureError as found:
+                raise found if " (line " in str(found) else _ImpureError(f"{found} (line {line})") from None
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self.follow(constant, inner | set(code.co_cellvars))
+
+    def _instruction(
+        self,
+        instruction: dis.Instruction,
+        after: list[dis.Instruction],
+        inner: frozenset[str],
+        first: tuple[str, ...],
+    ) -> None:
+        name, variable = instruction.opname, instruction.argval
+        if name in _LOADS and variable not in inner:
+            self._load(name, variable, tuple(_attributes(after)))
+        elif name.startswith("LOAD_FAST") and variable in first:
+            self._through(self._owner, variable, tuple(_attributes(after)))
+        elif name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            raise _ImpureError(f"the global '{variable}', which it changes")
+        elif name in ("STORE_DEREF", "DELETE_DEREF") and variable in self._cells:
+            raise _ImpureError(f"the variable '{variable}' around it, which it changes")
+        elif name in ("STORE_ATTR", "DELETE_ATTR") and not self._own:
+            raise _ImpureError(f"the attribute '{variable}', which it changes")
+        elif name == "IMPORT_NAME" and variable not in _MODULES:
+            raise _ImpureError(f"the module {variable}")
+        elif name == "IMPORT_FROM" and not any(not n or variable in n for n in _MODULES.values()):
+            raise _ImpureError(str(variable))
+        elif name.startswith(("YIELD", "SEND")) or name in ("GET_AWAITABLE", "GET_AITER"):
+            return
+
+    def _load(self, opname: str, variable: str, attributes: tuple[str, ...]) -> None:
+        if opname in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):
+            if variable not in self._cells:
+                return  # a variable of the call that functions in it use
+            try:
+                value = self._cells[variable].cell_contents
+            except ValueError:
+                raise _ImpureError(f"the variable '{variable}', which has no value yet") from None
+        elif variable in self._function.__globals__:
+            value = self._function.__globals__[variable]
+            if _is_assigned(variable, self._function.__globals__, self._function.__module__):
+                raise _ImpureError(f"the global '{variable}', which others change")
+        elif hasattr(builtins, variable):
+            value = getattr(builtins, variable)
+        else:
+            return  # there is no such name: it fails in every step
+        self._through(value, variable, attributes)
+
+    def _through(self, value: Any, name: str, attributes: tuple[str, ...]) -> None:
+        """Go through modules, classes and ``self`` to what is used of them."""
+        for attribute in attributes:
+            if isinstance(value, HasCollections):
+                if attribute in ("ip_port", "temp"):
+                    return
+                self._refuse_changing(value, attribute)
+            elif not isinstance(value, ModuleType | type):
+                break
+            elif isinstance(value, ModuleType) and _is_listed(value.__name__, attribute):
+                return
+            name = f"{name}.{attribute}"
+            owner, missing = value, object()
+            static = isinstance(owner, type) and not issubclass(owner, enum.Enum)
+            value = getattr_static(owner, attribute, missing) if static else getattr(owner, attribute, missing)
+            if isinstance(owner, ModuleType) and _is_assigned(attribute, vars(owner), owner.__name__):
+                raise _ImpureError(f"{name}, which others change")
+            if value is missing:
+                return
+            value = value.__func__ if isinstance(value, staticmethod | classmethod) else value
+        if isinstance(value, ModuleType | HasCollections):
+            raise _ImpureError(f"{name} as a whole")
+        if isinstance(value, property):
+            value = value.fget
+        self._following.use(value, name)
+
+    def _refuse_changing(self, owner: HasCollections, attribute: str) -> None:
+        """An attribute of a module may be used if only ``__init__`` gives it a value."""
+        for kind in type(owner).__mro__:
+            for name, member in vars(kind).items():
+                stores = isinstance(member, FunctionType) and _stores(member.__code__, attribute)
+                if stores and name != "__init__" and not kind.__module__.startswith("clew.bloom."):
+                    raise _ImpureError(f"self.{attribute}, which {name} changes")
+
+
+_DESCRIPTORS = (property, staticmethod, classmethod)
+
+
+def _attributes(instructions: list[dis.Instruction]) -> Iterator[str]:
+    for instruction in instructions:
+        if instruction.opname not in ("LOAD_ATTR", "LOAD_METHOD"):
+            return
+        yield instruction.argval
+
+
+def _is_of_library(value: FunctionType | type) -> bool:
+    """Return whether it is of Python itself: what is not listed there is not looked into."""
+    return (value.__module__ or "").partition(".")[0] in sys.stdlib_module_names | {"builtins"}
+
+
+def _is_generated(method: FunctionType) -> bool:
+    """Return whether a method of a class was made by ``dataclasses``: these compare, show and set columns."""
+    known = method.__globals__.get("__name__")
+    return method.__code__.co_filename == "<string>" or known in ("dataclasses", "reprlib")
+
+
+def _is_listed(module: str, name: str) -> bool:
+    names = _MODULES.get(module)
+    return names is not None and (not names or name in names)
+
+
+def _is_assigned(variable: str, known: dict[str, Any], module: str | None) -> bool:
+    """Return whether some function of a module assigns to the global."""
+    return any(_assigns(code, variable) for code in _codes(known, module))
+
+
+def _codes(known: dict[str, Any], module: str | None) -> Iterator[CodeType]:
+    for value in list(known.values()):
+        members = vars(value).values() if isinstance(value, type) and value.__module__ == module else (value,)
+        for member in members:
+            if isinstance(member, FunctionType) and member.__globals__ is known:
+                yield member.__code__
+
+
+def _assigns(code: CodeType, variable: str) -> bool:
+    here = any(
+        i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") and i.argval == variable for i in dis.get_instructions(code)
+    )
+    return here or any(_assigns(c, variable) for c in code.co_consts if isinstance(c, CodeType))
+
+
+def _stores(code: CodeType, attribute: str) -> bool:
+    here = any(
+        i.opname in ("STORE_ATTR", "DELETE_ATTR") and i.argval == attribute for i in dis.get_instructions(code)
+    )
+    return here or any(_stores(c, attribute) for c in code.co_consts if isinstance(c, CodeType))

@@ -1,0 +1,116 @@
+"""The rows of a right-hand side in terms of the rows of collections, where that is simple."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from clew.bloom.ir.expressions import AnyExpr, Join, NotIn, Project, Ref, Rename, Take, Transform
+from clew.bloom.ir.symbolic import Column, Here, Item, Nested, Operation, Scalar
+
+
+@dataclass(frozen=True)
+class Copied:
+    """Each row is ``row``; in it, column ``index`` of ``part`` is that of collection number ``part``.
+
+    ``always``: every row of the collection leads to one; otherwise only some do.
+    """
+
+    collections: tuple[str, ...]
+    row: tuple[Scalar, ...]
+    always: bool
+
+    def is_all_of(self, part: int) -> bool:
+        """Whether the row is that of one collection as it is."""
+        return all(column == Column(part, index) for index, column in enumerate(self.row))
+
+
+def copied(expr: AnyExpr) -> Copied | None:
+    """None where it is not that simple: several rows from one, functions that are not seen through, aggregates."""
+    match expr:
+        case Ref(collection, columns):
+            return Copied((collection,), tuple(Column(0, k) for k in range(len(columns))), always=True)
+        case Rename(source):
+            return copied(source)
+        case Project(source, kept):
+            found = copied(source)
+            return found and Copied(found.collections, tuple(found.row[k] for k in kept), found.always)
+        case Transform(source):
+            found = copied(source)
+            return found and _through(expr, found)
+        case Join():
+            return _joined(expr)
+        case NotIn(source):
+            found = copied(source)
+            return found and Copied(found.collections, found.row, always=False)
+    return None
+
+
+def _through(transform: Transform, source: Copied) -> Copied | None:
+    function = transform.function
+    paths = [path for path in function.paths or () if path.rows]
+    if function.reads or len(paths) != 1 or len(paths[0].rows) != 1 or not isinstance(paths[0].rows[0], tuple):
+        return None
+    starts = [sum(len(part) for part in function.parts[:k]) for k in range(len(function.parts))]
+    inner = {
+        Column(part, index): source.row[start + index]
+        for part, start in enumerate(starts)
+        for index in range(len(function.parts[part]))
+    }
+    row = tuple(replaced(scalar, inner) for scalar in paths[0].rows[0])
+    return Copied(source.collections, row, source.always and not paths[0].tests)
+
+
+def _joined(join: Join) -> Copied | None:
+    if join.take is Take.OUTER:
+        return None
+    sides: list[Copied] = []
+    for source in join.sources:
+        found = copied(source)
+        if found is None:
+            return None
+        start = sum(len(side.collections) for side in sides)
+        shifted = {c: Column(c.part + start, c.index) for c in columns_in(found.row)}
+        sides.append(Copied(found.collections, tuple(replaced(s, shifted) for s in found.row), found.always))
+    taken = {Take.LEFTS: sides[:1], Take.RIGHTS: sides[1:2]}.get(join.take, sides)
+    return Copied(
+        tuple(name for side in sides for name in side.collections),
+        tuple(column for side in taken for column in side.row),
+        always=False,
+    )
+
+
+def columns_in(row: tuple[Scalar, ...]) -> tuple[Column, ...]:
+    """The columns that a row is made of, each once."""
+    found: dict[Column, None] = {}
+    pending = list(row)
+    while pending:
+        match pending.pop():
+            case Column() as column:
+                found[column] = None
+            case Operation(_, left, right):
+                pending += [left, right]
+            case Nested(items):
+                pending += items
+            case Item(of):
+                pending.append(of)
+    return tuple(found)
+
+
+def replaced(
+    scalar: Scalar, by: Mapping[Column, Column] | Mapping[Column, Scalar], *, here: Scalar | None = None
+) -> Scalar:
+    """The scalar with other things in the place of its columns, and of the address of the node."""
+    match scalar:
+        case Column():
+            return by[scalar]
+        case Here():
+            return here or scalar
+        case Operation(op, left, right):
+            return Operation(op, replaced(left, by, here=here), replaced(right, by, here=here))
+        case Nested(items):
+            return Nested(tuple(replaced(item, by, here=here) for item in items))
+        case Item(of, index):
+            inner = replaced(of, by, here=here)
+            return inner.items[index] if isinstance(inner, Nested) else Item(inner, index)
+    return scalar

@@ -1,0 +1,70 @@
+"""Where rows come from, across the network: what it says about another node that a row is here.
+
+If ``call`` is sent to all ``members``, whoever gets it sends ``here`` to who called, and that is stored in
+``present``, then each row of ``present`` stems from a row of ``members`` at the same node.  For this, rows are
+followed backwards through rules that copy columns; all rules that derive a collection must lead to the same base.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clew.analysis.calm.refinements.projections import columns_in, copied, replaced
+from clew.bloom.ir.program import BloomProgram, Op, Rule
+from clew.bloom.ir.schema import Kind
+from clew.bloom.ir.symbolic import Column, Here, Scalar
+
+#: What is not known; columns of the base are of part 0.
+UNKNOWN = Column(1, 0)
+_FOLLOWED = (Kind.TABLE, Kind.SCRATCH, Kind.TEMP, Kind.CHANNEL)
+
+
+@dataclass(frozen=True)
+class Stem:
+    """A row, and the node it is at, in terms of the row of the base that it stems from.
+
+    ``Here`` is the node of that one; of a channel, that is the column that says where it goes.
+    """
+
+    row: tuple[Scalar, ...]
+    node: Scalar
+
+
+def stems_of(program: BloomProgram, name: str, base: str) -> tuple[Stem, ...]:
+    """One for each way from the base to the collection; none if some row may come from elsewhere."""
+    return _stems(program, name, base, frozenset())
+
+
+def _stems(program: BloomProgram, name: str, base: str, below: frozenset[str]) -> tuple[Stem, ...]:
+    collection = program.by_name[name]
+    if name == base:
+        row = tuple(Column(0, index) for index in range(len(collection.schema.columns)))
+        return (Stem(row, _place(row, program, name) or Here()),)
+    writers = [r for r in program.rules if r.target == name and r.op is not Op.DELETE]
+    if collection.kind not in _FOLLOWED or name in below:
+        return ()
+    found = [_through(program, rule, base, below | {name}) for rule in writers]
+    return tuple(stem for stems in found for stem in stems) if all(found) else ()
+
+
+def _through(program: BloomProgram, rule: Rule, base: str, below: frozenset[str]) -> tuple[Stem, ...]:
+    rows = copied(rule.expr)
+    for part, source in enumerate(rows.collections if rows else ()):
+        assert rows is not None
+        stems = _stems(program, source, base, below)
+        if stems:
+            return tuple(_after(stem, rows.row, part, rule, program) for stem in stems)
+    return ()
+
+
+def _after(stem: Stem, row: tuple[Scalar, ...], part: int, rule: Rule, program: BloomProgram) -> Stem:
+    inner: dict[Column, Scalar] = {c: stem.row[c.index] if c.part == part else UNKNOWN for c in columns_in(row)}
+    made = tuple(replaced(column, inner, here=stem.node) for column in row)
+    sent_to = _place(made, program, rule.target) if rule.op is Op.SEND else None
+    return Stem(made, sent_to or stem.node)
+
+
+def _place(row: tuple[Scalar, ...], program: BloomProgram, name: str) -> Scalar | None:
+    """Where a row of a channel is; None for other collections."""
+    schema = program.by_name[name].schema
+    return None if schema.location is None else row[schema.index(schema.location)]

@@ -1,0 +1,1 @@
+"""Compare verdicts with behaviour: the same inputs in many random orders."""

@@ -1,0 +1,1 @@
+"""A Bloom program as data: collections, rules, and what their functions compute."""

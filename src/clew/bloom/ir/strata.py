@@ -1,0 +1,120 @@
+"""The order in which the rules of a step are evaluated.
+
+Only ``<=`` rules count: what the others derive is seen in a later step.  A use is *strict* if more rows there can
+mean fewer rows here: then everything there must be known first.  Collections that depend on each other are
+evaluated together, to a fixpoint; a strict use among them has no meaning and is refused.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from clew.bloom.ir.expressions import (
+    AnyExpr,
+    Apply,
+    Elements,
+    Extreme,
+    Fold,
+    Group,
+    Join,
+    LatticeRef,
+    NotIn,
+    Reduce,
+    Ref,
+    RowFunction,
+    Take,
+    Transform,
+    children,
+)
+from clew.bloom.ir.program import Op, Rule
+from clew.bloom.lattices.containers import LATTICES
+from clew.errors import ProgramError
+from clew.program.graph import components
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Collections that depend on each other, or a single one.  ``rules`` are numbers, those that derive them."""
+
+    collections: tuple[str, ...]
+    rules: tuple[int, ...]
+    recursive: bool
+
+
+def uses(expr: AnyExpr, *, strict: bool = False) -> Iterator[tuple[str, bool]]:
+    """The collections that an expression reads, and whether strictly; one may occur several times."""
+    match expr:
+        case Ref(collection) | LatticeRef(collection):
+            yield collection, strict
+        case Transform(_, function) | Fold(_, RowFunction() as function):
+            yield from ((name, True) for name in function.reads)
+        case Reduce():
+            yield from ((name, True) for name in expr.reads)
+    for child in children(expr):
+        yield from uses(child, strict=strict or _is_strict(expr, child))
+
+
+def _is_strict(expr: AnyExpr, child: AnyExpr) -> bool:
+    match expr:
+        case Group() | Extreme() | Reduce():
+            return True
+        case NotIn(_, absent):
+            return child is absent
+        case Join(sources, _, Take.OUTER):
+            return child is sources[1]
+        case Apply(source, method):
+            return not LATTICES[source.lattice].methods[method].monotone
+        case Elements(source):
+            return not LATTICES[source.lattice].rows_only_grow
+    return False
+
+
+def stratify(rules: Sequence[Rule], collections: Iterable[str]) -> tuple[Stratum, ...]:
+    """Strata in an order in which each only needs those before it; refuses rules that have none."""
+    sources: dict[str, list[str]] = {name: [] for name in collections}
+    deriving: dict[str, list[int]] = {name: [] for name in sources}
+    for number, rule in enumerate(rules):
+        if rule.op is Op.NOW:
+            deriving[rule.target].append(number)
+            sources[rule.target].extend(name for name, _ in uses(rule.expr))
+    strata = []
+    for component in components(sources, lambda name: sources[name]):
+        members = frozenset(component)
+        numbers = sorted(number for name in component for number in deriving[name])
+        for number in numbers:
+            _refuse_strict(rules[number], members, sources)
+        recursive = any(source in members for name in component for source in sources[name])
+        strata.append(Stratum(component, tuple(numbers), recursive))
+    return tuple(strata)
+
+
+def _refuse_strict(rule: Rule, members: frozenset[str], sources: Mapping[str, Sequence[str]]) -> None:
+    for name, strict in uses(rule.expr):
+        if strict and name in members:
+            cycle = " <= ".join([rule.target, *shortest_way(name, rule.target, members, sources)])
+            raise ProgramError(
+                f"{rule.block}: '{rule.target}' needs all rows of '{name}', and these depend on"
+                f" '{rule.target}' in the same step ({cycle})",
+                position=rule.position,
+                remedy="break the cycle: derive one of these collections in the next step, with <+",
+            )
+
+
+def shortest_way(start: str, end: str, members: frozenset[str], sources: Mapping[str, Sequence[str]]) -> list[str]:
+    """A shortest way from a collection to one that it depends on, within a stratum."""
+    came_from: dict[str, str | None] = {start: None}
+    waiting = deque([start])
+    while end not in came_from:
+        name = waiting.popleft()
+        for source in sources[name]:
+            if source in members and source not in came_from:
+                came_from[source] = name
+                waiting.append(source)
+    way: list[str] = []
+    step: str | None = end
+    while step is not None:
+        way.append(step)
+        step = came_from[step]
+    return way[::-1]

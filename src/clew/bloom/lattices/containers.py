@@ -1,0 +1,225 @@
+"""Bags and maps, and the list of all lattices (see ``lattice_values`` for what a lattice is)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+from clew.bloom.lattices.scalars import PLAIN, SAME, Lattice, LBool, LMax, LMin, LPSet, LSet, Method
+from clew.bloom.values import BadValueError, Row, frozen, sort_key
+
+__all__ = [
+    "LATTICES",
+    "PLAIN",
+    "SAME",
+    "LBag",
+    "LBool",
+    "LMap",
+    "LMax",
+    "LMin",
+    "LPSet",
+    "LSet",
+    "Lattice",
+    "Method",
+]
+
+
+class _Entries(Lattice):
+    """``held`` is a dictionary that nobody changes."""
+
+    rows_only_grow = False
+
+    def __hash__(self) -> int:
+        return hash((self.name, frozenset(self.held.items())))
+
+    @classmethod
+    def bottom(cls) -> Self:
+        return cls({})
+
+    def elements(self) -> tuple[Row, ...]:
+        return tuple((key, self.held[key]) for key in sorted(self.held, key=sort_key))
+
+    def _spelled(self) -> str:
+        keys = sorted(self.held, key=sort_key)
+        return f"{{{', '.join(f'{key!r}: {self.held[key]!r}' for key in keys)}}}"
+
+
+class LBag(_Entries):
+    """A set in which elements occur several times; merging takes the larger number of each."""
+
+    name = "lbag"
+    columns = ("val", "times")
+    methods: ClassVar[dict[str, Method]] = {
+        "size": Method("lmax"),
+        "contains": Method("lbool", morphism=True, takes=(PLAIN,)),
+        "multiplicity": Method("lmax", morphism=True, takes=(PLAIN,)),
+        "intersect": Method("lbag", morphism=True, takes=(SAME,)),
+        "union": Method("lbag", morphism=True, takes=(SAME,)),
+        "plus": Method("lbag", morphism=True, takes=(SAME,)),
+        "element_set": Method("lset", morphism=True),
+    }
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """A dictionary of numbers, a list of elements, or an element."""
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, Mapping):
+            return cls.merge_all(cls.of_row(entry) for entry in value.items())
+        counted: dict[Any, int] = {}
+        for element in value if isinstance(value, list | set | frozenset) else [value]:
+            kept = frozen(element)
+            counted[kept] = counted.get(kept, 0) + 1
+        return cls(counted)
+
+    @classmethod
+    def of_row(cls, row: Row) -> Self:
+        """An element, or an element and how often it occurs."""
+        if len(row) == 1 and isinstance(row[0], cls):
+            return row[0]
+        element, times = row if len(row) == 2 else (row[0], 1)
+        if len(row) not in (1, 2) or isinstance(times, bool) or not isinstance(times, int) or times < 0:
+            raise BadValueError(f"a lbag is made of rows (element) or (element, number of times), not of {row!r}")
+        return cls({frozen(element): times} if times else {})
+
+    @classmethod
+    def merge_all(cls, values: Iterable[Self]) -> Self:
+        merged: dict[Any, int] = {}
+        for value in values:
+            for element, times in value.held.items():
+                merged[element] = max(times, merged.get(element, 0))
+        return cls(merged)
+
+    def size(self) -> LMax:
+        return LMax.of(sum(self.held.values()))
+
+    def contains(self, element: Any) -> LBool:
+        return LBool(frozen(element) in self.held)
+
+    def multiplicity(self, element: Any) -> LMax:
+        return LMax.of(self.held.get(frozen(element), 0))
+
+    def intersect(self, other: Self) -> Self:
+        both = {element: min(times, other.held.get(element, 0)) for element, times in self.held.items()}
+        return type(self)({element: times for element, times in both.items() if times})
+
+    def union(self, other: Self) -> Self:
+        return self.merge(other)
+
+    def plus(self, other: Self) -> Self:
+        """Every element as often as in both together."""
+        every = dict.fromkeys([*self.held, *other.held])
+        return type(self)({e: self.held.get(e, 0) + other.held.get(e, 0) for e in every})
+
+    def element_set(self) -> LSet:
+        return LSet(frozenset(self.held))
+
+
+class LMap(_Entries):
+    """A lattice for each key; there is one class for each lattice of the values, see ``lattice_of_maps``.
+
+    A key with a bottom value is the same as no such key.  A row is a key and a row of its value.
+    """
+
+    inner: ClassVar[type[Lattice]]
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """A dictionary or a pair (key, value)."""
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, Mapping):
+            return cls._with({frozen(key): cls.inner.of(held) for key, held in value.items()})
+        return cls.of_row(value if isinstance(value, tuple) else (value,))
+
+    @classmethod
+    def of_row(cls, row: Row) -> Self:
+        if len(row) == 1 and isinstance(row[0], cls):
+            return row[0]
+        if len(row) < 2:
+            raise BadValueError(f"a {cls.name} is made of rows (key, value), not of {row!r}")
+        return cls._with({frozen(row[0]): cls.inner.of_row(row[1:])})
+
+    @classmethod
+    def _with(cls, entries: dict[Any, Lattice]) -> Self:
+        bottom = cls.inner.bottom()
+        return cls({key: value for key, value in entries.items() if value != bottom})
+
+    @classmethod
+    def merge_all(cls, values: Iterable[Self]) -> Self:
+        merged: dict[Any, Any] = {}
+        for value in values:
+            for key, held in value.held.items():
+                merged[key] = merged[key].merge(held) if key in merged else held
+        return cls(merged)
+
+    def elements(self) -> tuple[Row, ...]:
+        return tuple((key, *row) for key in sorted(self.held, key=sort_key) for row in self.held[key].elements())
+
+    def at(self, key: Any) -> Any:
+        return self.held.get(frozen(key), self.inner.bottom())
+
+    def has_key(self, key: Any) -> LBool:
+        return LBool(frozen(key) in self.held)
+
+    def key_set(self) -> LSet:
+        return LSet(frozenset(self.held))
+
+    def size(self) -> LMax:
+        return LMax.of(len(self.held))
+
+    def intersect(self, other: Self) -> Self:
+        """The keys of both, each with the merge of the two values."""
+        keys = (key for key in self.held if key in other.held)
+        return type(self)({key: self.held[key].merge(other.held[key]) for key in keys})
+
+    def only(self, keys: LSet) -> Self:
+        """The entries whose keys are in a set."""
+        return type(self)({key: value for key, value in self.held.items() if key in keys.held})
+
+
+def lattice_of_maps(inner: type[Lattice]) -> type[LMap]:
+    """``lmap[...]``: maps whose values are of a lattice.  ``each_f`` is ``f`` of the values, for every value."""
+    name = f"lmap[{inner.name}]"
+    methods = {
+        "at": Method(inner.name, morphism=True, takes=(PLAIN,)),
+        "has_key": Method("lbool", morphism=True, takes=(PLAIN,)),
+        "key_set": Method("lset", morphism=True),
+        "size": Method("lmax"),
+        "intersect": Method(name, morphism=True, takes=(SAME,)),
+        "only": Method(name, morphism=True, takes=("lset",)),
+    }
+    contents: dict[str, Any] = {
+        "__module__": __name__,
+        "name": name,
+        "inner": inner,
+        "columns": ("key_2" if "key" in inner.columns else "key", *inner.columns),
+        "methods": methods,
+        "rows_only_grow": inner.rows_only_grow,
+    }
+    for method, promised in inner.methods.items():
+        takes = tuple(inner.name if kind == SAME else kind for kind in promised.takes)
+        methods[f"each_{method}"] = promised._replace(result=f"lmap[{promised.result}]", takes=takes)
+        contents[f"each_{method}"] = _each(method, f"lmap[{promised.result}]")
+    return type("LMap", (LMap,), contents)
+
+
+def _each(method: str, result: str) -> Callable[..., Lattice]:
+    def apply(value: LMap, *arguments: Any) -> Lattice:
+        made: type[LMap] = LATTICES[result]
+        return made._with({key: getattr(held, method)(*arguments) for key, held in value.held.items()})
+
+    return apply
+
+
+def _all_lattices() -> Iterator[type[Lattice]]:
+    """Maps of maps are as deep as it goes."""
+    simple = (LMax, LMin, LBool, LSet, LPSet, LBag)
+    yield from simple
+    for inner in simple:
+        maps = lattice_of_maps(inner)
+        yield maps
+        yield lattice_of_maps(maps)
+
+
+LATTICES: dict[str, type[Any]] = {lattice.name: lattice for lattice in _all_lattices()}

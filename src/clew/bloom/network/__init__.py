@@ -1,0 +1,1 @@
+"""Nodes on a real network: sockets, frames, authentication, and tables on disk."""

@@ -1,0 +1,127 @@
+"""From the expressions of rules in normal form to operators over the stores of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clew.bloom.ir.expressions import (
+    Apply,
+    Elements,
+    Expr,
+    Extreme,
+    Fold,
+    Group,
+    Join,
+    LatticeExpr,
+    LatticeRef,
+    NotIn,
+    Project,
+    Reduce,
+    Ref,
+    Rename,
+    RowFunction,
+    Rows,
+    Take,
+    Transform,
+    Value,
+    WhenTrue,
+)
+from clew.bloom.ir.row_types import splitter
+from clew.bloom.lattices.containers import LATTICES
+from clew.bloom.runtime import joins, lattice_operators, operators
+from clew.bloom.runtime.calls import Report, RowMap, calling, picker, projection
+from clew.bloom.runtime.operators import Operator
+from clew.bloom.runtime.storage import Cell, Store
+from clew.bloom.values import Row
+from clew.errors import Position, ProgramError
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """Of one rule: ``report`` is told of rows that are refused."""
+
+    stores: Mapping[str, Store]
+    cells: Mapping[str, Cell]
+    address: str
+    report: Report
+    position: Position | None
+
+    def rows(self, expr: Expr) -> Operator:
+        match expr:
+            case Ref(collection):
+                return operators.OfStore(self.stores[collection])
+            case Rows(rows):
+                return operators.Given(rows)
+            case Transform():
+                return self._transform(expr)
+            case Join():
+                return self._join(expr, None)
+            case NotIn(source, Ref(absent), matches):
+                return operators.Absent(self.rows(source), self.stores[absent], matches)
+            case Rename(source, columns):
+                renamed = self.rows(source)
+                return renamed if source.columns else operators.of_width(renamed, len(columns), self.report)
+            case Project(source, kept):
+                return operators.picking(self.rows(source), picker(list(kept)))
+            case Elements(lattice):
+                return lattice_operators.ElementsOf(self.lattice(lattice))
+            case WhenTrue(condition, source):
+                return lattice_operators.Once(self.lattice(condition), self.rows(source))
+            case Group() | Extreme() | Reduce():
+                return operators.Complete(self.rows(expr.source), self._over_all_rows(expr))
+        raise AssertionError(f"not in normal form: {type(expr).__name__}")
+
+    def _over_all_rows(self, expr: Group | Extreme | Reduce) -> Callable[..., list[Row]]:
+        match expr:
+            case Group(_, keys, aggregates):
+                return operators.grouping(keys, aggregates, self.report)
+            case Extreme(_, keys, column, largest):
+                return operators.extreme(keys, column, largest=largest)
+            case Reduce():
+                return operators.reducing(expr, expr.source.columns, self.report)
+
+    def _transform(self, expr: Transform) -> Operator:
+        pick = projection(expr.function, self.address) if expr.source.columns else None
+        if pick is None:
+            return operators.Mapped(self.rows(expr.source), calling(expr.function, expr.source, self.report))
+        if isinstance(expr.source, Join) and expr.source.take is Take.PAIRS:
+            return self._join(expr.source, pick)
+        return operators.picking(self.rows(expr.source), pick)
+
+    def _join(self, join: Join, finish: RowMap | None) -> Operator:
+        stores = [self.stores[source.collection] for source in join.sources if isinstance(source, Ref)]
+        if join.take is not Take.OUTER:
+            return joins.inner_join(stores, join.matches, join.take, finish)
+        missing = len(join.sources[1].columns)
+        if not missing:
+            raise ProgramError(
+                "the columns of the right side of an outer join are not known",
+                position=self.position,
+                remedy="name them with rename(...)",
+            )
+        return joins.Outer(stores, join.matches, missing)
+
+    # -- lattices ------------------------------------------------------------------------------------------------
+
+    def lattice(self, expr: LatticeExpr) -> lattice_operators.LatticeOperator:
+        match expr:
+            case LatticeRef(collection):
+                return lattice_operators.OfCell(self.cells[collection])
+            case Value(value, lattice):
+                return lattice_operators.Constant(LATTICES[lattice].of(value))
+            case Fold(source, function, lattice):
+                value_of = self._value_of(function, lattice)
+                return lattice_operators.Merged(self.rows(source), lattice, value_of, self.report)
+            case Apply(source, method, arguments, lattice):
+                given = [self.lattice(a) if isinstance(a, LatticeExpr) else a for a in arguments]
+                return lattice_operators.Applied(self.lattice(source), method, given, lattice, self.report)
+
+    def _value_of(self, function: RowFunction | None, lattice: str) -> Callable[[Row], Any]:
+        made = LATTICES[lattice]
+        if function is None:
+            of_row: Callable[[Row], Any] = made.of_row
+            return of_row
+        split, call = splitter(function.parts), function.call
+        return lambda row: made.of(call(*split(row)))

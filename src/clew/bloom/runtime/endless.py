@@ -1,0 +1,121 @@
+"""Recursion within a step that computes new values, and where it is given up.
+
+Rules that only combine values that are there come to an end: there are finitely many rows of them.  Rules that
+compute values need not, ``s <= s(lambda r: (r.n + 1,))`` for example, and whether they do can be told from the
+values only.  So what they compute in one step is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from clew.bloom.ir.expressions import (
+    AnyExpr,
+    Join,
+    NotIn,
+    Project,
+    Ref,
+    Rename,
+    Role,
+    Rows,
+    Transform,
+    everything_in,
+)
+from clew.bloom.ir.program import Rule
+from clew.bloom.ir.symbolic import Column, Constant, Here
+from clew.bloom.runtime.storage import Store
+from clew.bloom.values import Row
+from clew.errors import ProgramError
+
+#: So many rows, and new values of lattices, may be computed by rules that depend on each other in one step.
+#: ``clew check`` computes as many values at most.
+MOST_COMPUTED = 300_000
+#: And so often may a join find such a row, be it a new one or not.
+_MOST_JOINED = 10 * MOST_COMPUTED
+#: A join is asked for so many rows at once, as far as can be told from the sizes of its sides.
+_JOINED_AT_ONCE = 1_000_000
+
+
+class EndlessStepError(ProgramError):
+    """The rules of a step go on and on: there is no fixpoint, or it is too far away."""
+
+
+def computes(rule: Rule) -> bool:
+    """Return whether a rule may give values that none of the collections that it reads has."""
+    return not all(_gives_known_values(part) for part in everything_in(rule.expr))
+
+
+def _gives_known_values(expr: AnyExpr) -> bool:
+    match expr:
+        case Transform(_, function):
+            if function.role is Role.FILTER:
+                return True
+            rows = [row for path in function.paths or () for row in path.rows]
+            plain = all(isinstance(row, tuple) and all(map(_is_plain, row)) for row in rows)
+            return function.paths is not None and plain
+        case Ref() | Rows() | Rename() | Project() | Join() | NotIn():
+            return True
+    return False
+
+
+def _is_plain(scalar: object) -> bool:
+    return isinstance(scalar, Column | Constant | Here)
+
+
+class Budget:
+    """What rules that depend on each other may still compute in a step; ``rules`` with one that computes."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
+        self._left = MOST_COMPUTED
+        self._joined = 0
+
+    def spend(self, rows: int) -> None:
+        """Count a round, which has added rows or changed the values of lattices."""
+        self._left -= max(1, rows)
+        self._check(0)
+
+    def _check(self, rows: int) -> None:
+        if rows <= self._left and self._joined <= _MOST_JOINED:
+            return
+        rule = next(rule for rule in self._rules if computes(rule))
+        names = ", ".join(f"'{name}'" for name in dict.fromkeys(rule.target for rule in self._rules))
+        raise EndlessStepError(
+            f"{rule.block}: a step does not end: more than {MOST_COMPUTED:,} rows or values were computed for"
+            f" {names}",
+            position=rule.position,
+            remedy="bound what is computed with a test, or compute it in the next step, with <+",
+        )
+
+    def delta(
+        self, derive: Callable[[], Iterable[Row]], sources: Mapping[str, Store], there: Store
+    ) -> Iterable[Row]:
+        """Return what a join derives from what is new in its sources; ``there``: the rows of its target.
+
+        A round can square the number of rows, so what is new is joined bit by bit, and counted.  The rows are
+        those of a round as any other: nothing is added to a collection before all are known.
+        """
+        size = max(1, _JOINED_AT_ONCE // max(1, sum(len(store.rows) for store in sources.values())))
+        if all(len(store.delta) <= size for store in sources.values()):
+            return derive()
+        fresh: dict[Row, None] = {}
+        for _ in _bit_by_bit(list(sources.values()), size):
+            found = list(derive())
+            self._joined += len(found)
+            fresh.update(dict.fromkeys(row for row in found if row not in there.rows))
+            self._check(len(fresh))
+        return fresh
+
+
+def _bit_by_bit(stores: Sequence[Store], size: int) -> Iterator[None]:
+    """Let only some rows of one store be new at a time; the others are in it, as old ones."""
+    new = [list(store.delta) for store in stores]
+    for store in stores:
+        store.delta = ()
+    for store, rows in zip(stores, new, strict=True):
+        for start in range(0, len(rows), size):
+            store.delta = rows[start : start + size]
+            yield
+        store.delta = ()
+    for store, rows in zip(stores, new, strict=True):
+        store.delta = rows

@@ -1,0 +1,255 @@
+"""One step's ``<=`` rules to their fixpoint, stratum by stratum, and what the other rules derive from that.
+
+The first round of a stratum evaluates its rules in full; the following ones only look at what the round before
+added.  All rules of a round see the same rows, so what is derived first does not depend on the order of the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import filterfalse
+from typing import Any
+
+from clew.bloom.ir.expressions import (
+    AnyExpr,
+    Join,
+    LatticeExpr,
+    Project,
+    Ref,
+    Rename,
+    Rows,
+    Take,
+    Transform,
+    collections_in,
+    everything_in,
+)
+from clew.bloom.ir.normal_form import NormalForm
+from clew.bloom.ir.program import BloomProgram, Op, Rule
+from clew.bloom.ir.strata import Stratum, stratify
+from clew.bloom.runtime.compiling import Compiler
+from clew.bloom.runtime.endless import Budget, computes
+from clew.bloom.runtime.lattice_operators import LatticeOperator
+from clew.bloom.runtime.operators import Operator, of_width
+from clew.bloom.runtime.storage import Cell, Store
+from clew.bloom.values import Row, in_order
+from clew.errors import Position
+
+#: Who derives or gives rows: a rule, or nobody in the program.
+Origin = Rule | None
+FROM_OUTSIDE = "from outside"
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A row that was rejected.  ``rule`` is the block and the line, or "from outside"."""
+
+    collection: str
+    rule: str
+    message: str
+    position: Position | None = None
+
+    def __str__(self) -> str:
+        return f"{self.collection} ({self.rule}): {self.message}"
+
+
+class Faults:
+    """What was refused since it was last asked for; the same thing once."""
+
+    def __init__(self) -> None:
+        self._found: dict[Refused, None] = {}
+
+    def add(self, collection: str, origin: Origin, message: str, position: Position | None = None) -> None:
+        where = position or (None if origin is None else origin.position)
+        self._found[Refused(collection, _named(origin), message, where)] = None
+
+    def taken(self) -> tuple[Refused, ...]:
+        """By their place in the program: functions may give their rows in any order."""
+        found = sorted(self._found, key=lambda r: (r.position is not None, r.position, r.collection, r.message))
+        self._found = {}
+        return tuple(found)
+
+
+def _named(origin: Origin) -> str:
+    if origin is None:
+        return FROM_OUTSIDE
+    return origin.block if origin.position is None else f"{origin.block}, line {origin.position.line}"
+
+
+def merge(
+    store: Store, batches: Sequence[tuple[Origin, Iterable[Row]]], collection: str, faults: Faults
+) -> list[Row]:
+    """Add rows and say which are new.  Of two rows with one key the one that is there, or the smaller, stays."""
+    there = store.rows
+    if store.key_of is None:
+        fresh = list(dict.fromkeys(row for _, rows in batches for row in filterfalse(there.__contains__, rows)))
+    else:
+        derived: dict[Row, Origin] = {}
+        for origin, rows in batches:
+            for row in filterfalse(there.__contains__, rows):
+                derived.setdefault(row, origin)
+        fresh = list(_without_conflicts(store, derived, collection, faults))
+    if fresh:
+        store.extend(fresh)
+    return fresh
+
+
+def _without_conflicts(
+    store: Store, derived: Mapping[Row, Origin], collection: str, faults: Faults
+) -> Iterator[Row]:
+    assert store.key_of is not None
+    by_key: dict[Any, list[Row]] = {}
+    for row in derived:
+        by_key.setdefault(store.key_of(row), []).append(row)
+    for key, rows in by_key.items():
+        if len(rows) > 1:
+            rows = in_order(rows)
+        kept = store.by_key.get(key)
+        if kept is None:
+            kept = rows.pop(0)
+            yield kept
+        for row in rows:
+            faults.add(collection, derived[row], f"{row!r} has the same key as {kept!r}, which is kept")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A rule that is ready to run.
+
+    ``only_new``: what tables held before was derived from before.  ``joins``: it combines rows, and gives rows.
+    """
+
+    origin: Rule
+    target: str
+    operator: Operator | LatticeOperator
+    reads: tuple[str, ...]
+    only_new: bool
+    joins: bool
+
+
+class Evaluation:
+    """Of the program of a node; refuses programs without strata."""
+
+    def __init__(
+        self,
+        program: BloomProgram,
+        form: NormalForm,
+        stores: Mapping[str, Store],
+        cells: Mapping[str, Cell],
+        address: str,
+        faults: Faults,
+    ) -> None:
+        self._stores = stores
+        self._cells = cells
+        self._faults = faults
+        self._widths = {c.name: len(c.schema.columns) for c in program.collections}
+        self._strata = [s for s in stratify(form.rules, [*stores, *cells]) if s.rules]
+        self._tasks = [
+            self._task(rule, origin, address) for rule, origin in zip(form.rules, form.origins, strict=True)
+        ]
+        self._later = {
+            op: [self._tasks[k] for k, rule in enumerate(form.rules) if rule.op is op]
+            for op in (Op.NEXT, Op.DELETE, Op.SEND)
+        }
+
+    def _task(self, rule: Rule, origin: Rule, address: str) -> Task:
+        def report(message: str, position: Position | None = None) -> None:
+            self._faults.add(origin.target, origin, message, position)
+
+        compiler = Compiler(self._stores, self._cells, address, report, rule.position)
+        operator: Operator | LatticeOperator
+        if isinstance(rule.expr, LatticeExpr):
+            operator = compiler.lattice(rule.expr)
+        else:
+            operator = compiler.rows(rule.expr)
+            if not rule.expr.columns and rule.target in self._widths:
+                operator = of_width(operator, self._widths[rule.target], report)
+        lasting = rule.target in self._stores and self._stores[rule.target].persists
+        only_new = rule.op is Op.NOW and lasting and _needs_only_new(rule.expr)
+        joins = rule.target in self._stores and any(isinstance(e, Join) for e in everything_in(rule.expr))
+        return Task(origin, rule.target, operator, collections_in(rule.expr), only_new, joins)
+
+    # -- this step -----------------------------------------------------------------------------------------------
+
+    def run(self, *, first: bool) -> None:
+        """To the fixpoint.  In the first step, nothing has been derived from tables yet."""
+        for stratum in self._strata:
+            self._run(stratum, first)
+
+    def _run(self, stratum: Stratum, first: bool) -> None:
+        tasks = [self._tasks[number] for number in stratum.rules]
+        changed = self._merged([(task, self._started(task, first)) for task in tasks])
+        if stratum.recursive:
+            members = frozenset(stratum.collections)
+            again = [task for task in tasks if not members.isdisjoint(task.reads)]
+            budget = Budget([t.origin for t in again]) if any(computes(t.origin) for t in again) else None
+            while changed:
+                if budget is not None:
+                    budget.spend(sum(len(self._stores[name].delta) for name in members if name in self._stores))
+                changed = self._merged([(task, self._delta(task, budget)) for task in again])
+        self._settle(stratum.collections)
+
+    def _delta(self, task: Task, budget: Budget | None) -> Any:
+        if budget is None or not task.joins:
+            return task.operator.delta()
+        sources = {name: self._stores[name] for name in task.reads if name in self._stores}
+        return budget.delta(task.operator.delta, sources, self._stores[task.target])
+
+    def _started(self, task: Task, first: bool) -> Any:
+        if first or not task.only_new or self._stores[task.target].removed:
+            return task.operator.full()
+        sources = [self._stores[name] for name in task.reads]
+        for store in sources:
+            store.delta = store.added if store.persists else store.rows
+        found = task.operator.delta()
+        for store in sources:
+            store.delta = ()
+        return found
+
+    def _merged(self, derived: Sequence[tuple[Task, Any]]) -> bool:
+        """One round: whether something is new, which then is the delta of the next round."""
+        batches: dict[str, list[tuple[Origin, Any]]] = {}
+        for task, found in derived:
+            batches.setdefault(task.target, []).append((task.origin, found))
+        self._settle(batches)
+        changed = False
+        for target, given in batches.items():
+            if target in self._cells:
+                cell = self._cells[target]
+                cell.changed = cell.merge(cell.lattice.merge_all(value for _, value in given))
+                changed |= cell.changed
+            else:
+                store = self._stores[target]
+                store.delta = merge(store, given, target, self._faults)
+                changed |= bool(store.delta)
+        return changed
+
+    def _settle(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self._cells:
+                self._cells[name].changed = False
+            else:
+                self._stores[name].delta = ()
+
+    # -- later ---------------------------------------------------------------------------------------------------
+
+    def derived(self, op: Op) -> Iterator[tuple[Rule, Any]]:
+        """What rules with another operator derive: rows, or for lattices a value."""
+        for task in self._later[op]:
+            yield task.origin, task.operator.full()
+
+
+def _needs_only_new(expr: AnyExpr) -> bool:
+    """Whether each row comes from single rows, through functions that give the same every time."""
+    return all(_is_row_by_row(part) for part in everything_in(expr))
+
+
+def _is_row_by_row(expr: AnyExpr) -> bool:
+    match expr:
+        case Transform(_, function):
+            return function.paths is not None and not function.reads
+        case Join(_, _, take):
+            return take is not Take.OUTER
+        case Ref() | Rows() | Rename() | Project():
+            return True
+    return False

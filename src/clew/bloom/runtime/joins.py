@@ -1,0 +1,177 @@
+"""Joins of stores by hash indexes.
+
+A join is driven by the rows of one side, those that are new or the smallest store, and looks the others up.
+``finish`` is applied to every row while it is made, which saves a pass over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+from clew.bloom.ir.expressions import Match, Take
+from clew.bloom.runtime.calls import RowMap
+from clew.bloom.runtime.storage import Store, key_getter
+from clew.bloom.values import Row
+
+
+class _Driven:
+    """What all inner joins have in common."""
+
+    def __init__(self, stores: Sequence[Store]) -> None:
+        self._stores = stores
+
+    def full(self) -> Iterable[Row]:
+        sizes = [len(store.rows) for store in self._stores]
+        if not all(sizes):
+            return ()
+        smallest = sizes.index(min(sizes))
+        return self._driven(smallest, self._stores[smallest].rows)
+
+    def delta(self) -> Iterable[Row]:
+        # New rows also meet each other here, once from each side: what is derived twice is the same row.
+        changed = [side for side, store in enumerate(self._stores) if store.delta]
+        found = [self._driven(side, self._stores[side].delta) for side in changed]
+        return found[0] if len(found) == 1 else list(chain.from_iterable(found))
+
+    def _driven(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
+        raise NotImplementedError
+
+
+class Pairs(_Driven):
+    """Two sides; the rows of both, one after the other."""
+
+    def __init__(self, stores: Sequence[Store], matches: Sequence[Match], finish: RowMap | None) -> None:
+        super().__init__(stores)
+        self._columns = tuple(m.left for m in matches), tuple(m.right for m in matches)
+        self._keys = key_getter(self._columns[0]), key_getter(self._columns[1])
+        self._finish = finish
+
+    def _driven(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
+        finish, key, nothing = self._finish, self._keys[side], ()
+        found = self._stores[1 - side].index(self._columns[1 - side]).get
+        if side == 0:
+            if finish is None:
+                return [left + right for left in rows for right in found(key(left), nothing)]
+            return [finish(left + right) for left in rows for right in found(key(left), nothing)]
+        if finish is None:
+            return [left + right for right in rows for left in found(key(right), nothing)]
+        return [finish(left + right) for right in rows for left in found(key(right), nothing)]
+
+
+class Matched(_Driven):
+    """Two sides; the rows of one that have a match in the other: ``lefts`` and ``rights``."""
+
+    def __init__(self, stores: Sequence[Store], matches: Sequence[Match], kept: int) -> None:
+        super().__init__(stores)
+        self._columns = tuple(m.left for m in matches), tuple(m.right for m in matches)
+        self._keys = key_getter(self._columns[0]), key_getter(self._columns[1])
+        self._kept = kept
+
+    def _driven(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
+        key = self._keys[side]
+        index = self._stores[1 - side].index(self._columns[1 - side])
+        if side == self._kept:
+            return [row for row in rows if key(row) in index]
+        keys = dict.fromkeys(map(key, rows))
+        return [row for value in keys for row in index.get(value, ())]
+
+
+class Outer:
+    """Two sides, of which the right one is complete; left rows without a match get None."""
+
+    def __init__(self, stores: Sequence[Store], matches: Sequence[Match], missing: int) -> None:
+        self._left, self._right = stores
+        self._key = key_getter([m.left for m in matches])
+        self._columns = tuple(m.right for m in matches)
+        self._missing = ((None,) * missing,)
+
+    def full(self) -> Iterable[Row]:
+        return self._joined(self._left.rows)
+
+    def delta(self) -> Iterable[Row]:
+        return self._joined(self._left.delta)
+
+    def _joined(self, rows: Iterable[Row]) -> Iterable[Row]:
+        key, index, missing = self._key, self._right.index(self._columns), self._missing
+        return [left + right for left in rows for right in index.get(key(left), missing)]
+
+
+@dataclass(frozen=True)
+class _Lookup:
+    """The next side: its columns, and the value to look up, from the rows of the sides before it."""
+
+    side: int
+    columns: tuple[int, ...]
+    key: Callable[[Sequence[Row]], Any]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    lookups: tuple[_Lookup, ...]
+    in_order: Callable[[Sequence[Row]], Iterable[Row]]
+
+
+class Combinations(_Driven):
+    """Any number of sides."""
+
+    def __init__(self, stores: Sequence[Store], matches: Sequence[Match], finish: RowMap | None) -> None:
+        super().__init__(stores)
+        self._plans = [_plan(side, len(stores), matches) for side in range(len(stores))]
+        self._finish = finish
+
+    def _driven(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
+        plan = self._plans[side]
+        bound: list[tuple[Row, ...]] = [(row,) for row in rows]
+        for lookup in plan.lookups:
+            if not bound:
+                return ()
+            index, key = self._stores[lookup.side].index(lookup.columns), lookup.key
+            bound = [(*before, row) for before in bound for row in index.get(key(before), ())]
+        finish = self._finish
+        joined = (tuple(chain.from_iterable(plan.in_order(combined))) for combined in bound)
+        return list(joined) if finish is None else [finish(row) for row in joined]
+
+
+def _plan(first: int, sides: int, matches: Sequence[Match]) -> _Plan:
+    """After the first side always the one with the most columns to look up by."""
+    order, lookups = [first], []
+    while len(order) < sides:
+        waiting = [side for side in range(sides) if side not in order]
+        known = {side: _known_columns(side, order, matches) for side in waiting}
+        side = max(waiting, key=lambda s: (len(known[s]), -s))
+        columns = tuple(mine for mine, _ in known[side])
+        lookups.append(_Lookup(side, columns, _bound_key([theirs for _, theirs in known[side]])))
+        order.append(side)
+    places = [order.index(side) for side in range(sides)]
+    return _Plan(tuple(lookups), itemgetter(*places))
+
+
+def _known_columns(side: int, order: list[int], matches: Sequence[Match]) -> list[tuple[int, tuple[int, int]]]:
+    """Columns of a side with the place, in the rows that are bound, of what they must be equal to."""
+    found = []
+    for m in matches:
+        if m.right_source == side and m.left_source in order:
+            found.append((m.right, (order.index(m.left_source), m.left)))
+        elif m.left_source == side and m.right_source in order:
+            found.append((m.left, (order.index(m.right_source), m.right)))
+    return found
+
+
+def _bound_key(places: list[tuple[int, int]]) -> Callable[[Sequence[Row]], Any]:
+    if len(places) == 1:
+        ((number, column),) = places
+        return lambda bound: bound[number][column]
+    return lambda bound: tuple([bound[number][column] for number, column in places])
+
+
+def inner_join(
+    stores: Sequence[Store], matches: Sequence[Match], take: Take, finish: RowMap | None
+) -> Pairs | Combinations | Matched:
+    if take in (Take.LEFTS, Take.RIGHTS):
+        assert finish is None
+        return Matched(stores, matches, 0 if take is Take.LEFTS else 1)
+    return Pairs(stores, matches, finish) if len(stores) == 2 else Combinations(stores, matches, finish)

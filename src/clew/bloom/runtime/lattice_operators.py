@@ -1,0 +1,149 @@
+"""Expressions of lattices made ready to run, see ``operators``; what is new is merged once more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+from clew.bloom.lattices.containers import LATTICES
+from clew.bloom.runtime.calls import Report
+from clew.bloom.runtime.operators import Operator
+from clew.bloom.runtime.storage import Cell
+from clew.bloom.values import BadValueError, Row
+
+
+class LatticeOperator(Protocol):
+    def full(self) -> Any:
+        """The value."""
+
+    def changed(self) -> bool:
+        """Whether something that it is computed from is new in this round."""
+
+    def delta(self) -> Any:
+        """What must be merged in this round, where everything before was merged before."""
+
+
+class OfCell:
+    """``LatticeRef``."""
+
+    def __init__(self, cell: Cell) -> None:
+        self._cell = cell
+
+    def full(self) -> Any:
+        return self._cell.value
+
+    def changed(self) -> bool:
+        return self._cell.changed
+
+    def delta(self) -> Any:
+        return self._cell.value
+
+
+class Constant:
+    """``Value``."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def full(self) -> Any:
+        return self._value
+
+    def changed(self) -> bool:
+        return False
+
+    def delta(self) -> Any:
+        return self._value
+
+
+class Merged:
+    """``Fold``."""
+
+    def __init__(self, source: Operator, lattice: str, value_of: Callable[[Row], Any], report: Report) -> None:
+        self._source = source
+        self._lattice = LATTICES[lattice]
+        self._value_of = value_of
+        self._report = report
+
+    def full(self) -> Any:
+        return self._merged(self._source.full())
+
+    def changed(self) -> bool:
+        return any(True for _ in self._source.delta())
+
+    def delta(self) -> Any:
+        return self._merged(self._source.delta())
+
+    def _merged(self, rows: Iterable[Row]) -> Any:
+        values = []
+        for row in rows:
+            try:
+                values.append(self._value_of(row))
+            except Exception as error:
+                what = str(error) if isinstance(error, BadValueError) else f"{type(error).__name__}: {error}"
+                self._report(f"no value of a {self._lattice.name} can be made of the row {row!r}: {what}")
+        return self._lattice.merge_all(values)
+
+
+class Applied:
+    """``Apply``."""
+
+    def __init__(
+        self, source: LatticeOperator, method: str, arguments: Sequence[Any], lattice: str, report: Report
+    ) -> None:
+        self._source = source
+        self._method = method
+        self._arguments = arguments
+        self._lattice = LATTICES[lattice]
+        self._report = report
+
+    def full(self) -> Any:
+        value = self._source.full()
+        try:
+            return getattr(value, self._method)(*(_given(argument) for argument in self._arguments))
+        except Exception as error:
+            self._report(f"{self._method} of {value!r} cannot be computed: {type(error).__name__}: {error}")
+            return self._lattice.bottom()
+
+    def changed(self) -> bool:
+        return self._source.changed() or any(a.changed() for a in self._arguments if isinstance(a, _OPERATORS))
+
+    def delta(self) -> Any:
+        return self.full()
+
+
+_OPERATORS = (OfCell, Constant, Merged, Applied)
+
+
+def _given(argument: Any) -> Any:
+    return argument.full() if isinstance(argument, _OPERATORS) else argument
+
+
+class ElementsOf:
+    """``Elements``: an operator of rows."""
+
+    def __init__(self, source: LatticeOperator) -> None:
+        self._source = source
+
+    def full(self) -> Iterable[Row]:
+        rows: tuple[Row, ...] = self._source.full().elements()
+        return rows
+
+    def delta(self) -> Iterable[Row]:
+        return self.full() if self._source.changed() else ()
+
+
+class Once:
+    """``WhenTrue``: an operator of rows."""
+
+    def __init__(self, condition: LatticeOperator, rows: Operator) -> None:
+        self._condition = condition
+        self._rows = rows
+        self._true = LATTICES["lbool"].of(True)
+
+    def full(self) -> Iterable[Row]:
+        return self._rows.full() if self._condition.full() == self._true else ()
+
+    def delta(self) -> Iterable[Row]:
+        if self._condition.changed():
+            return self.full()
+        return self._rows.delta() if self._condition.full() == self._true else ()

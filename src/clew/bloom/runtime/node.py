@@ -1,0 +1,92 @@
+"""A node: an object that runs its rules, one step at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clew.bloom.ir.expressions import Expr, Rows
+from clew.bloom.ir.program import Op
+from clew.bloom.ir.schema import Collection, Kind
+from clew.bloom.language.capture import mistake
+from clew.bloom.language.module import Module
+from clew.bloom.runtime.machine import Machine, Stepped
+from clew.bloom.values import Row
+from clew.errors import UsageError
+
+
+class Node(Module):
+    """Steps by ``tick()``.  What it sends is in what that returns; nobody carries it."""
+
+    def __init__(self, *, address: str = "node") -> None:
+        super().__init__()
+        self._address = address
+        self._machine: Machine | None = None
+
+    def address(self) -> str:
+        return self._address
+
+    @property
+    def machine(self) -> Machine:
+        """Made when it is first needed: by then the attributes that rules use are set."""
+        root = self._root
+        assert isinstance(root, Node)
+        if root._machine is None:
+            root._machine = Machine(root.program, root.address())
+        return root._machine
+
+    # -- steps ---------------------------------------------------------------------------------------------------
+
+    def tick(self) -> Stepped:
+        """One step."""
+        return self.machine.step()
+
+    def until_quiet(self, limit: int = 100) -> tuple[Stepped, ...]:
+        """Steps until nothing waits for another one."""
+        steps: list[Stepped] = []
+        while self.machine.pending:
+            if len(steps) == limit:
+                raise UsageError(
+                    f"{type(self).__name__} is not quiet after {limit} steps",
+                    remedy="a rule with <+ or a loopback goes on for ever; use tick(), or a higher limit",
+                )
+            steps.append(self.tick())
+        return tuple(steps)
+
+    # -- from outside of rules -----------------------------------------------------------------------------------
+
+    def _view(self, full_name: str) -> Any:
+        return self.machine.rows(full_name)
+
+    def _change(self, full_name: str, op: Op, expr: Expr) -> None:
+        collection = self.program.by_name[full_name]
+        rows = _given_rows(expr, collection)
+        match op:
+            case Op.NOW:
+                raise mistake(
+                    f"'<=' into '{full_name}' from outside: the step that it means is over",
+                    "use <+ or insert(...): the rows are there in the next step",
+                )
+            case Op.NEXT if collection.kind is Kind.CHANNEL:
+                raise mistake(f"rows are inserted into the channel '{full_name}'", "send them with <~")
+            case Op.NEXT:
+                self.machine.insert(full_name, rows)
+            case Op.DELETE:
+                self.machine.delete(full_name, rows)
+            case Op.SEND:
+                self.machine.send(full_name, rows)
+
+
+def _given_rows(expr: Expr, collection: Collection) -> tuple[Row, ...]:
+    if not isinstance(expr, Rows):
+        raise UsageError(
+            f"an expression is put into '{collection.name}' from outside of rules",
+            remedy="give rows: insert((1, 2)), or write a rule in a method marked with @bloom",
+        )
+    wanted = collection.schema.columns
+    for row in expr.rows:
+        if len(row) != len(wanted):
+            raise UsageError(
+                f"{row!r} is put into '{collection.name}', which has {len(wanted)} columns",
+                remedy=f"give a value for each of {', '.join(wanted)}",
+            )
+    return expr.rows

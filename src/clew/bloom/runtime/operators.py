@@ -1,0 +1,183 @@
+"""Expressions made ready to run over the stores of a node.
+
+``full()`` is all rows of an expression; ``delta()`` those that need a row that is new in this round, which is all
+that semi-naive evaluation looks at after the first round.  What an expression uses strictly does not change while
+its stratum is evaluated, so it is part of no delta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from typing import Any, Protocol
+
+from clew.bloom.ir.expressions import Aggregate, Reduce
+from clew.bloom.ir.row_types import row_type
+from clew.bloom.language.capture import position_of_error
+from clew.bloom.runtime.aggregation import AGGREGATES
+from clew.bloom.runtime.calls import NoRowError, Report, RowMap, as_row, picker
+from clew.bloom.runtime.storage import Store, key_getter
+from clew.bloom.values import BadValueError, Row, frozen_row, in_order, sort_key
+
+
+class Operator(Protocol):
+    def full(self) -> Iterable[Row]: ...
+    def delta(self) -> Iterable[Row]: ...
+
+
+class OfStore:
+    """``Ref``."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def full(self) -> Iterable[Row]:
+        return self._store.rows
+
+    def delta(self) -> Iterable[Row]:
+        return self._store.delta
+
+
+class Given:
+    """``Rows``."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+
+    def full(self) -> Iterable[Row]:
+        return self._rows
+
+    def delta(self) -> Iterable[Row]:
+        return ()
+
+
+class Mapped:
+    """Rows through a function of a batch of rows: ``Transform``, ``Project`` and checks."""
+
+    def __init__(self, source: Operator, batch: Callable[[Iterable[Row]], Iterable[Row]]) -> None:
+        self._source = source
+        self._batch = batch
+
+    def full(self) -> Iterable[Row]:
+        return self._batch(self._source.full())
+
+    def delta(self) -> Iterable[Row]:
+        return self._batch(self._source.delta())
+
+
+def picking(source: Operator, pick: RowMap) -> Mapped:
+    return Mapped(source, lambda rows: [pick(row) for row in rows])
+
+
+def of_width(source: Operator, width: int, report: Report) -> Mapped:
+    """For rows whose width is not known before they are there."""
+
+    def checked(rows: Iterable[Row]) -> list[Row]:
+        found = []
+        for row in rows:
+            if len(row) == width:
+                found.append(row)
+            else:
+                report(f"a row with {len(row)} columns where {width} are expected: {row!r}")
+        return found
+
+    return Mapped(source, checked)
+
+
+class Absent:
+    """``NotIn``: no pairs of columns means the whole row."""
+
+    def __init__(self, source: Operator, absent: Store, pairs: Sequence[tuple[int, int]]) -> None:
+        self._source = source
+        self._absent = absent
+        self._key = key_getter([left for left, _ in pairs]) if pairs else None
+        self._columns = tuple(right for _, right in pairs)
+
+    def full(self) -> Iterable[Row]:
+        return self._kept(self._source.full())
+
+    def delta(self) -> Iterable[Row]:
+        return self._kept(self._source.delta())
+
+    def _kept(self, rows: Iterable[Row]) -> Iterable[Row]:
+        key = self._key
+        if key is None:
+            there = self._absent.rows
+            return [row for row in rows if row not in there]
+        index = self._absent.index(self._columns)
+        return [row for row in rows if key(row) not in index]
+
+
+class Complete:
+    """An operator over all rows of a source that is complete when it runs."""
+
+    def __init__(self, source: Operator, rows_of: Callable[[Iterable[Row]], list[Row]]) -> None:
+        self._source = source
+        self._rows_of = rows_of
+
+    def full(self) -> Iterable[Row]:
+        return self._rows_of(self._source.full())
+
+    def delta(self) -> Iterable[Row]:
+        return ()
+
+
+def grouping(keys: Sequence[int], aggregates: Sequence[Aggregate], report: Report) -> Callable[..., list[Row]]:
+    """``Group``."""
+    key = picker(list(keys))
+    asked = [(AGGREGATES[a.function], picker(list(a.over)), a.function) for a in aggregates]
+
+    def rows_of(rows: Iterable[Row]) -> list[Row]:
+        found = []
+        for group, members in _groups(rows, key).items():
+            try:
+                values = [compute([pick(member) for member in members]) for compute, pick, _ in asked]
+                found.append((*group, *frozen_row(values)))
+            except (TypeError, ArithmeticError, BadValueError) as error:
+                names = ", ".join(name for *_, name in asked)
+                report(f"{names} of the group {group!r} cannot be computed: {type(error).__name__}: {error}")
+        return found
+
+    return rows_of
+
+
+def extreme(keys: Sequence[int], column: int, *, largest: bool) -> Callable[[Iterable[Row]], list[Row]]:
+    """``Extreme``."""
+    key = picker(list(keys))
+    best = max if largest else min
+
+    def rows_of(rows: Iterable[Row]) -> list[Row]:
+        found: list[Row] = []
+        for members in _groups(rows, key).values():
+            ranked = [(sort_key(row[column]), row) for row in members]
+            wanted = best(rank for rank, _ in ranked)
+            found.extend(row for rank, row in ranked if rank == wanted)
+        return found
+
+    return rows_of
+
+
+def _groups(rows: Iterable[Row], key: RowMap) -> dict[Row, list[Row]]:
+    """Each group in order: sums of floats, too, come out the same whatever order the rows came in."""
+    groups: dict[Row, list[Row]] = {}
+    for row in dict.fromkeys(rows):
+        groups.setdefault(key(row), []).append(row)
+    return {group: in_order(members) for group, members in groups.items()}
+
+
+def reducing(reduce: Reduce, columns: tuple[str, ...], report: Report) -> Callable[[Iterable[Row]], list[Row]]:
+    """``Reduce``.  A dictionary is a row (key, value) for each entry."""
+    named = row_type(columns)
+
+    def rows_of(rows: Iterable[Row]) -> list[Row]:
+        memo: Any = deepcopy(reduce.initial)
+        try:
+            for row in in_order(dict.fromkeys(rows)):
+                memo = reduce.fold(memo, named(row))
+            return [as_row(row) for row in (memo.items() if isinstance(memo, dict) else memo)]
+        except Exception as error:
+            what = "returned what is no rows:" if isinstance(error, NoRowError | BadValueError) else "raised"
+            report(f"reduce {what} {type(error).__name__}: {error}", position_of_error(error) or reduce.position)
+            return []
+
+    return rows_of

@@ -1,0 +1,132 @@
+"""What the collections of a node hold: rows with indexes, and the values of lattices.
+
+Rows are kept as the keys of dictionaries, never in sets: the order in which they are gone through is the order in
+which they came, whatever the hashes are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from clew.bloom.lattices.containers import LATTICES
+from clew.bloom.values import Row, in_order
+
+Index = Mapping[Hashable, Iterable[Row]]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is different in a table."""
+
+    added: tuple[Row, ...] = ()
+    removed: tuple[Row, ...] = ()
+
+
+def key_getter(columns: Sequence[int]) -> Callable[[Row], Any]:
+    """Columns of a row as one value to look up: the value itself if it is one column."""
+    if not columns:
+        return lambda row: ()
+    return itemgetter(*columns)
+
+
+class Store:
+    """The rows of a collection; with ``keys`` (how many columns) at most one row for each value of those.
+
+    ``delta`` is what is new in the round of an evaluation.  ``added`` and ``removed``, kept for what ``persists``,
+    are the difference to the end of the last step.
+    """
+
+    __slots__ = ("added", "by_key", "delta", "indexes", "key_of", "persists", "removed", "rows")
+
+    def __init__(self, keys: int | None = None, *, persists: bool = False) -> None:
+        self.rows: dict[Row, None] = {}
+        self.by_key: dict[Any, Row] = {}
+        self.key_of = None if keys is None else key_getter(range(keys))
+        self.persists = persists
+        self.delta: Collection[Row] = ()
+        self.indexes: dict[tuple[int, ...], tuple[Callable[[Row], Any], dict[Hashable, dict[Row, None]]]] = {}
+        self.added: dict[Row, None] = {}
+        self.removed: dict[Row, None] = {}
+
+    def extend(self, fresh: Sequence[Row]) -> None:
+        """Rows that are not there, and whose keys are not there."""
+        self.rows.update(dict.fromkeys(fresh))
+        if self.key_of is not None:
+            self.by_key.update(zip(map(self.key_of, fresh), fresh, strict=True))
+        for key_of, buckets in self.indexes.values():
+            _fill(buckets, key_of, fresh)
+        if self.persists:
+            self._note(fresh, self.removed, self.added)
+
+    def remove(self, row: Row) -> None:
+        del self.rows[row]
+        if self.key_of is not None:
+            del self.by_key[self.key_of(row)]
+        for key_of, buckets in self.indexes.values():
+            key = key_of(row)
+            del buckets[key][row]
+            if not buckets[key]:
+                del buckets[key]
+        self._note([row], self.added, self.removed)
+
+    def _note(self, rows: Iterable[Row], undone: dict[Row, None], done: dict[Row, None]) -> None:
+        for row in rows:
+            if row in undone:
+                del undone[row]
+            else:
+                done[row] = None
+
+    def forget_changes(self) -> None:
+        self.added, self.removed = {}, {}
+
+    def change(self) -> Change:
+        return Change(tuple(in_order(self.added)), tuple(in_order(self.removed)))
+
+    def clear(self) -> None:
+        if self.rows:
+            self.rows, self.by_key, self.indexes = {}, {}, {}
+
+    def index(self, columns: tuple[int, ...]) -> Index:
+        """Rows by the values of some columns; made when first asked for, and kept up to date from then on."""
+        if not columns:
+            return {(): self.rows} if self.rows else {}
+        known = self.indexes.get(columns)
+        if known is None:
+            known = self.indexes[columns] = key_getter(columns), {}
+            _fill(known[1], known[0], self.rows)
+        return known[1]
+
+
+def _fill(buckets: dict[Hashable, dict[Row, None]], key_of: Callable[[Row], Any], rows: Iterable[Row]) -> None:
+    for row in rows:
+        key = key_of(row)
+        bucket = buckets.get(key)
+        if bucket is None:
+            buckets[key] = {row: None}
+        else:
+            bucket[row] = None
+
+
+class Cell:
+    """The value of a lattice; ``changed``: in the round of an evaluation before this one."""
+
+    __slots__ = ("changed", "lattice", "value")
+
+    def __init__(self, lattice: str) -> None:
+        self.lattice = LATTICES[lattice]
+        self.value = self.lattice.bottom()
+        self.changed = False
+
+    def would_change(self, other: Any) -> bool:
+        """Whether merging it changes something."""
+        return bool(self.value.merge(other) != self.value)
+
+    def merge(self, other: Any) -> bool:
+        """Whether that changed it."""
+        changed = self.would_change(other)
+        if changed:
+            self.value = self.value.merge(other)
+        return changed

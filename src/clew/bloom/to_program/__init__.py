@@ -1,0 +1,1 @@
+"""Translate a Bloom program to the IR, so that everything that checks Dedalus checks it."""

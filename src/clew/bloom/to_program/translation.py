@@ -1,0 +1,263 @@
+"""A Bloom program as a program of the IR, so that everything that checks Dedalus checks it.
+
+Every collection is a relation with the node as its first column; the location of a channel *is* that column.
+
+========== ======================================================================================
+``<=``     a rule of the same time
+``<+``     a rule for the next time
+``<~``     a message; a loopback is a message to the node itself, which is never lost
+``<-``     a row of a helper relation; a row of a table stays unless it is there
+table      its rows stay, as far as they are not deleted; deleted and derived again, a row stays, too
+periodic   has a row at every time: a timer may fire at any time, and so nothing can be hidden by one that does not
+lattice    all that was merged into it stays, in a helper relation; see ``checked_lattices``
+outcomes   relations of no node; rows of other collections are read with the node they are at
+========== ======================================================================================
+
+Rows are compared as wholes: two rows with the same key, of which a node would refuse the second, are both there.
+Truth values are the numbers 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from clew.bloom.ir.expressions import LatticeRef
+from clew.bloom.ir.program import BloomProgram, Op, Rule
+from clew.bloom.ir.schema import Collection, Kind
+from clew.bloom.language.setting import Given, Setting
+from clew.bloom.language.source_text import statement_at
+from clew.bloom.to_program.bodies import HERE, NODES, Compilation, Place
+from clew.bloom.to_program.lattices import (
+    EXTREMES,
+    given_relation,
+    merged_relation,
+    refuse_unknown,
+    shifted,
+    value_of_parts,
+)
+from clew.bloom.to_program.recursion import find_recursion
+from clew.bloom.to_program.rows import Rows
+from clew.errors import Notice, ProgramError
+from clew.faults import Node
+from clew.program import ir
+from clew.program.ir import CRASH, Fact, Premise, Program, Timing, Var
+from clew.program.outcomes import POST, PRE
+from clew.program.unread import unread_notice, unread_of
+
+_TIMINGS = {Op.NOW: Timing.SAME, Op.NEXT: Timing.NEXT, Op.DELETE: Timing.SAME, Op.SEND: Timing.ASYNC}
+
+
+@dataclass(frozen=True)
+class Compiled:
+    program: Program
+    notices: tuple[Notice, ...]
+
+
+def compiled(program: BloomProgram, setting: Setting) -> Compiled:
+    """The program with the rows that the setting gives."""
+    return _Compiler(program, setting).compiled()
+
+
+class _Compiler:
+    def __init__(self, program: BloomProgram, setting: Setting) -> None:
+        self._program = program
+        self._setting = setting
+        self._outside = dict.fromkeys(rule.target for rule in program.outcomes)
+        self._places = {c.name: _place(c) for c in program.collections}
+        self._helpers: dict[str, None] = {}
+        self._recursion = find_recursion(program)
+        self._refuse_mixtures()
+
+    def _refuse_mixtures(self) -> None:
+        for collection in self._program.collections:
+            if collection.name == CRASH:
+                raise ProgramError(
+                    "a collection is called 'crash'",
+                    position=collection.position,
+                    remedy="rename it: in checked programs, 'crash' says which nodes crash",
+                )
+        for rule in self._program.rules:
+            if rule.target in self._outside:
+                raise ProgramError(
+                    f"{rule.block}: '{rule.target}' is derived at nodes and by an outcome, which belongs to none",
+                    position=rule.position,
+                    remedy="use two collections",
+                )
+
+    def compiled(self) -> Compiled:
+        every = (*self._program.rules, *self._program.outcomes)
+        rules = [r for index, rule in enumerate(every) for r in self._rules(rule, index)]
+        deleted = dict.fromkeys(r.target for r in every if r.op is Op.DELETE)
+        for index, collection in enumerate(self._program.collections, start=len(every)):
+            rules += self._upkeep(collection, collection.name in deleted, index)
+        clauses: list[Fact | ir.Rule] = [*self._facts(), *rules]
+        if any(p.relation == NODES for rule in rules for p in rule.premises):
+            clauses = [*self._everybody(), *clauses]
+        return Compiled(Program(tuple(clauses), frozenset(self._helpers)), tuple(self._notices(rules)))
+
+    # -- rules ---------------------------------------------------------------------------------------------------
+
+    def _rules(self, rule: Rule, index: int) -> list[ir.Rule]:
+        outside = index >= len(self._program.rules)
+        target = self._program.by_name[rule.target]
+        text = f"{rule.block}: {statement_at(rule.position) or rule}"
+        made = Compilation(rule, index, text, outside, self._recursion.around(rule))
+        self._refuse_kinds(made, target)
+        if target.kind is Kind.STDIO or rule in self._recursion.replaced:
+            return []  # what is printed changes nothing; what is replaced is part of the upkeep of its target
+        readable = {n: p for n, p in self._places.items() if outside <= (n in self._outside)}
+        relation = self._concluded(target, rule.op)
+        everywhere = self._places if outside else {}
+        for body in Rows(made, readable, everywhere).bodies(rule.expr, len(target.schema.columns)):
+            args = self._head(made, target, body.columns)
+            made.conclude(relation, args, body, _TIMINGS[rule.op])
+        self._helpers.update(made.helpers)
+        return made.rules
+
+    def _concluded(self, target: Collection, op: Op) -> str:
+        """The relation that gets the rows: the collection's own, or a helper."""
+        relation = target.name
+        if op is Op.DELETE:
+            relation = _deleted(target.name)
+        elif target.name in self._recursion.ways:
+            relation = given_relation(target.name)
+        elif target.lattice is not None:
+            relation = merged_relation(target.name, target.lattice)
+        if relation != target.name:
+            self._helpers[relation] = None
+        return relation
+
+    def _refuse_kinds(self, made: Compilation, target: Collection) -> None:
+        if target.lattice is not None:
+            refuse_unknown(made, target.lattice)
+        if made.outside and made.rule.op is Op.SEND:
+            raise made.refusal("an outcome sends", "it belongs to no node: derive a scratch with <=")
+
+    def _head(self, made: Compilation, target: Collection, columns: Sequence[ir.Expr]) -> tuple[ir.HeadArg, ...]:
+        location = self._places[target.name].location
+        if location is None:
+            return (*made.here, *columns)
+        return (columns[location], *(c for k, c in enumerate(columns) if k != location))
+
+    def _upkeep(self, collection: Collection, deleted: bool, index: int) -> Iterator[ir.Rule]:
+        """What happens to a collection by itself."""
+        place = self._places[collection.name]
+        here = () if collection.name in self._outside else (HERE,)
+        if collection.kind is Kind.TABLE:
+            args = (*here, *(Var(f"V{k}") for k in range(place.width)))
+            body = [Premise(collection.name, args, position=collection.position)]
+            if deleted:
+                name = _deleted(collection.name)
+                body.append(Premise(name, args, negated=True, position=collection.position))
+            text = f"{collection.module}.{collection.name}: rows of a table stay"
+            yield ir.Rule(collection.name, args, Timing.NEXT, tuple(body), collection.position, text)
+        if collection.lattice is not None:
+            yield from self._lattice_upkeep(collection, collection.lattice, index)
+        if collection.kind is Kind.PERIODIC:
+            now = Var("Now")
+            premise = Premise(NODES, (HERE,), at=now, position=collection.position)
+            text = f"{collection.module}.{collection.name}: fires at every time"
+            yield ir.Rule(collection.name, (HERE, now, now), Timing.SAME, (premise,), collection.position, text)
+
+    def _lattice_upkeep(self, collection: Collection, lattice: str, index: int) -> Iterator[ir.Rule]:
+        """What was merged stays merged; the largest or smallest of it is the value."""
+        block = f"{collection.module}.{collection.name}"
+        rule = Rule(collection.name, Op.NOW, LatticeRef(collection.name, lattice), block, collection.position)
+        text = f"{block}: what was merged into a lattice stays"
+        made = Compilation(rule, index, text, collection.name in self._outside)
+        parts = Place(merged_relation(collection.name, lattice), 1)
+        ways = self._recursion.ways.get(collection.name, {})
+        for source, by in ways.items():
+            part = shifted(made, made.all_of(Place(given_relation(source), 1)), by)
+            made.conclude(parts.relation, (*made.here, *part.columns), part)
+        if ways:
+            self._helpers.update(dict.fromkeys((parts.relation, given_relation(collection.name))))
+        kept = Place(given_relation(collection.name), 1) if ways else parts
+        row = made.all_of(kept)
+        made.conclude(kept.relation, (*made.here, *row.columns), row, Timing.NEXT)
+        if lattice in EXTREMES:
+            value = value_of_parts(made, lattice, parts)
+            made.conclude(collection.name, (*made.here, *value.columns), value)
+        self._helpers.update(made.helpers)
+        yield from made.rules
+
+    # -- facts ---------------------------------------------------------------------------------------------------
+
+    def _everybody(self) -> Iterator[Fact | ir.Rule]:
+        self._helpers[NODES] = None
+        yield from (Fact(NODES, (node,)) for node in self._setting.nodes)
+        yield ir.Rule(NODES, (HERE,), Timing.NEXT, (Premise(NODES, (HERE,)),), text="nodes stay nodes")
+
+    def _facts(self) -> Iterator[Fact]:
+        for given in self._setting.given:
+            for row in self._columns(given):
+                yield Fact(given.collection, row, given.time, self._setting.position)
+
+    def _columns(self, given: Given) -> Iterator[tuple[ir.Value, ...]]:
+        collection = self._program.by_name.get(given.collection)
+        if collection is None or collection.kind in (Kind.PERIODIC, Kind.LATTICE):
+            known = ", ".join(c.name for c in self._program.collections if c.kind is not Kind.LATTICE)
+            what = "is none of the program" if collection is None else f"is a {collection.kind.value}"
+            message = f"rows are given to '{given.collection}', which {what}"
+            raise ProgramError(message, position=self._setting.position, remedy=f"the collections are {known}")
+        location, width = self._places[collection.name].location, len(collection.schema.columns)
+        for row in given.rows:
+            self._check_given(given.node, row, location, width, collection)
+            yield (given.node, *(v for k, v in enumerate(row) if k != location))
+
+    def _check_given(
+        self, node: Node, row: tuple[ir.Value, ...], location: int | None, width: int, collection: Collection
+    ) -> None:
+        remedy = f"its columns are {', '.join(collection.schema.columns)}"
+        if len(row) != width:
+            message = f"the row {row!r} is given to '{collection.name}', which has {width} columns"
+            raise ProgramError(message, position=self._setting.position, remedy=remedy)
+        if location is not None and row[location] != node:
+            message = f"the row {row!r} is given to '{collection.name}' at '{node}', where it would not arrive"
+            raise ProgramError(message, position=self._setting.position, remedy=remedy)
+
+    # -- notices -------------------------------------------------------------------------------------------------
+
+    def _notices(self, rules: Sequence[ir.Rule]) -> Iterable[Notice]:
+        yield from self._forgotten_outcomes()
+        yield from self._unread(rules)
+        keyed = [
+            c for c in self._program.collections if c.kind not in (Kind.PERIODIC, Kind.LATTICE) and c.schema.values
+        ]
+        if keyed:
+            names = ", ".join(f"'{c.name}'" for c in keyed)
+            yield Notice(
+                f"two rows with the same key and other values are not noticed in {names}",
+                keyed[0].position,
+                "a node would refuse the second; if that can happen, say in an outcome that it must not",
+            )
+
+    def _unread(self, rules: Sequence[ir.Rule]) -> Iterator[Notice]:
+        """Temps and what outcomes derive have no readers outside; a misspelt temp is a new one."""
+        collections = self._program.collections
+        private = [c.name for c in collections if c.kind is Kind.TEMP or c.name in self._outside]
+        for name in unread_of([name for name in private if name not in (PRE, POST)], rules):
+            known = [c.name for c in collections]
+            yield unread_notice(name, self._program.by_name[name].position, known)
+
+    def _forgotten_outcomes(self) -> Iterator[Notice]:
+        """``pre`` and ``post`` that are declared and never derived: then something else is checked."""
+        derived = {rule.target for rule in (*self._program.rules, *self._program.outcomes)}
+        forgotten = [c for c in self._program.collections if c.name in (PRE, POST)]
+        if forgotten and not derived & {PRE, POST}:
+            yield Notice(
+                f"no rule derives '{forgotten[0].name}': it is checked that what persists does not get lost",
+                forgotten[0].position,
+                "mark the block that derives it with @outcome, or leave the declaration out",
+            )
+
+
+def _place(collection: Collection) -> Place:
+    schema = collection.schema
+    location = schema.index(schema.location) if collection.kind is Kind.CHANNEL and schema.location else None
+    return Place(collection.name, len(schema.columns), location)
+
+
+def _deleted(collection: str) -> str:
+    return f"({collection}, deleted)"

@@ -1,0 +1,1 @@
+"""Answer whether a program within bounds survives: bounds, strategies, sweeps, and the verdict."""

@@ -1,0 +1,431 @@
+"""Clew from Python: ``check`` searches, ``run`` executes once; both give typed results."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+from clew.budgets.deadline import Deadline
+from clew.budgets.effort import Effort
+from clew.budgets.whereabouts import time_left
+from clew.checker.bounds import Asked, Bounds, resolve
+from clew.checker.named_nodes import WrittenFault, idle_nodes, known_fault
+from clew.checker.strategies import Examined, Options, Strategy, examine, strategy_named
+from clew.dedalus.loader import Defaults, Loaded, load
+from clew.engine.execution import Execution
+from clew.engine.ground import GroundProgram, SolverFigures
+from clew.errors import BudgetExhaustedError, Notice, UsageError
+from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
+from clew.lineage.negation import Negation
+from clew.node_lists import WrittenNode
+from clew.program.checks import Checked, checked
+from clew.program.impossible import impossible_constants
+from clew.program.ir import Program
+from clew.program.outcomes import outcomes_of, stated_outcomes
+from clew.program.unread import unread_relations
+from clew.search.protocol import Run
+from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
+from clew.survey.judging import Demands, judge
+
+if TYPE_CHECKING:
+    from clew.bloom.language.module import Module
+    from clew.checker.remembered.sweep import RememberedSweep
+    from clew.checker.sweeping import ProgramSweep
+    from clew.files.checkpoints import Checkpoint
+    from clew.survey.survey import Survey
+
+#: What a sweep may spend when nothing else is said: for a hard program about ten seconds on a usual machine.
+DEFAULT_SWEEP_EFFORT = 1_500_000
+
+#: A hundred thousand times as much is years.
+MOST_SWEEP_EFFORT = 100_000
+
+#: Seconds to look up what the answer of a sweep rests on, if it had a limit of time.
+_SURVEY_SECONDS = 10.0
+#: Seconds that are kept for telling the answer, if the process is going to be ended.
+_TELLING_SECONDS = 3.0
+
+#: Files, a program of the IR, or a Bloom class (or object) with a ``setting``.
+Source = Union[str, Path, Program, Sequence[str | Path], "type[Module]", "Module"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to ``check``.
+
+    ``answer``: counterexample, certified (none exists within ``spec``) or incomplete (``reason`` says why; of a
+    sweep that certified, why it went no further).  ``counterexamples``: confirmed ones, fewest faults first.
+    ``runs``: concrete executions performed.  ``combinations``: the bound on the number of failure combinations
+    within ``spec``.  ``vacuous``: the failure-free run has no row in ``pre``, so the answer may mean little.
+    ``swept``: the settings tried by a sweep, empty without one; ``certified``: the largest one certified.
+    ``candidates``: what fails at the end of ``spec``, of an incomplete sweep that does not know whether it would
+    recover.  ``executions``: what was executed, in order (of a long search the beginning, of a sweep those of the
+    last setting).  ``solver``: what an exact search cost.  ``survey``: which promises apply and which rules fire;
+    None with a counterexample, unless it was asked for.  ``ruled_out``: no counterexample exists within ``spec``,
+    also where that says too little to certify it.  ``cautions``: what makes the absence of one mean little,
+    ``remarks``: what is worth knowing.  ``program``: what was checked, with its abbreviations
+    written out.
+    """
+
+    answer: Answer
+    spec: FailureSpec
+    strategy: str
+    counterexamples: tuple[Counterexample, ...]
+    runs: int
+    seconds: float
+    reason: str | None
+    vacuous: bool
+    notices: tuple[Notice, ...]
+    swept: tuple[Setting, ...] = ()
+    certified: Setting | None = None
+    candidates: tuple[Counterexample, ...] = ()
+    executions: tuple[Run, ...] = field(default=(), repr=False)
+    solver: SolverFigures | None = None
+    survey: Survey | None = field(default=None, repr=False)
+    ruled_out: bool = False
+    cautions: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    program: Program | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def found(self) -> tuple[Counterexample, ...]:
+        """The counterexamples; without any, the candidates."""
+        return self.counterexamples or self.candidates
+
+    @property
+    def combinations(self) -> int:
+        return self.spec.combinations()
+
+
+def check(
+    source: Source,
+    *,
+    nodes: Sequence[WrittenNode] | None = None,
+    eot: int | None = None,
+    eff: int | None = None,
+    crashes: int | None = None,
+    delays: int | None = None,
+    strategy: str = "exact",
+    negation: str | None = None,
+    symmetry: bool = False,
+    find_all: bool = False,
+    effort: float | None = None,
+    sweep_seconds: float | None = None,
+    max_runs: int | None = None,
+    time_limit: float | None = None,
+    seed: int | None = None,
+    allow_hollow: bool = False,
+    strict: bool = False,
+    coverage: bool = False,
+    progress: Progress | None = None,
+    checkpoint: str | Path | Checkpoint | None = None,
+) -> Verdict:
+    """Search for faults under which what must hold does not.
+
+    - ``source``: a file, several files that form one program, a ``Program`` (see ``parse_program``); or a Bloom
+      program: a class with a ``setting``, or ``"FILE.py:Class"``.
+    - ``nodes``, ``eot``, ``eff``, ``crashes``, ``delays``: the bounds, see ``FailureSpec``; the nodes 1 and "1"
+      are two.  What is not given comes from the program's ``//!`` line (or ``setting``); without an EOT there, EOT
+      and EFF are swept.
+    - ``strategy``: "exact" (default), "lineage", "random" or "exhaustive"; see ``docs/strategies.md``.
+    - ``negation`` (lineage): "exact" (default), "conservative" or "ignore".
+    - ``symmetry`` (lineage, exhaustive): try one of several fault sets that differ by a renaming of nodes.
+    - ``find_all`` (not random): list every subset-minimal counterexample instead of one.
+    - ``effort``: sweep with so many times the usual effort, which does not depend on the machine; 1 when a sweep
+      is needed and nothing is said.  ``sweep_seconds``: sweep by the clock instead.
+    - ``max_runs`` (not exact), ``time_limit`` in seconds: budgets; when one ends, so does the search.
+    - ``seed`` (random): the same seed draws the same faults; 0 by default.
+    - ``allow_hollow``: certify also where nothing is promised; without it, that is incomplete.
+    - ``strict``: whatever makes a certificate mean little makes it incomplete.
+    - ``coverage``: count how often each rule fires in the failure-free run.
+    - ``progress``: called with the number of executions and the stage, now and then.
+    - ``checkpoint`` (sweeps, and all but exact): a file that the search goes on from if it is there, and is saved
+      in now and then.
+
+    Ctrl-C ends the search, too: the verdict then says ``incomplete``.  Raises ``ProgramError`` or ``UsageError``
+    for what cannot be checked.
+    """
+    started = time.monotonic()
+    options = Options(_negation(negation), symmetry, find_all, effort, sweep_seconds, max_runs, seed)
+    demands = Demands(allow_hollow, strict, coverage)
+    chosen = strategy_named(strategy, options)
+    _check_budgets(effort, sweep_seconds, max_runs, time_limit)
+    _check_sweep(eot, effort, sweep_seconds)
+    loaded = load_source(source)
+    prepared = _checked(loaded)
+    sweeps = (eot is None and loaded.defaults.eot is None) or effort is not None or sweep_seconds is not None
+    counted = Effort(round(DEFAULT_SWEEP_EFFORT * (effort or 1))) if sweeps and sweep_seconds is None else None
+    deadline = Deadline(_soonest(sweep_seconds, time_limit), counted)
+    asked = Asked(nodes, eot, eff, crashes, delays)
+    try:
+        bounds = resolve(prepared.program, loaded.defaults, asked, deadline)
+    except BudgetExhaustedError as limit:
+        reason = f"{limit} before the nodes were known; name them with --nodes"
+        nowhere = Examined(Ledger(deadline).conclude(reason), False, ())
+        # Only nodes that nobody names have to be searched for.
+        spec = FailureSpec((), eot or 1, eff or 0, crashes or 0, delays or 0)
+        return _verdict(prepared, spec, strategy, nowhere, demands, deadline, started)
+    prepared = _with_idle_nodes(prepared, bounds)
+    if sweeps and "sweep" not in chosen.accepts:
+        raise UsageError(
+            f"the {strategy} strategy cannot sweep, and the program states no EOT", remedy="give --eot"
+        )
+    saving = None
+    if checkpoint is not None:
+        from clew.files.checkpoints import as_checkpoint, conclude_own  # a cold start should not pay for it
+
+        saving = as_checkpoint(checkpoint)
+        options = _with_checkpoint(options, saving, source, prepared.program, bounds, chosen, sweeps=sweeps)
+    ledger = Ledger(deadline, max_runs, progress)
+    if sweeps:
+        outcomes_of(prepared.program)
+        verdict = _swept(prepared, bounds, eff, options, demands, chosen, ledger, started)
+    else:
+        examined = examine(chosen, prepared.program, bounds.spec(), options, ledger)
+        verdict = _verdict(prepared, bounds.spec(), strategy, examined, demands, deadline, started)
+    if checkpoint is not None and saving is not None:
+        _save(saving, verdict, ledger)
+        conclude_own(checkpoint, saving)
+    return verdict
+
+
+def _with_checkpoint(
+    options: Options,
+    checkpoint: Checkpoint,
+    source: Source,
+    program: Program,
+    bounds: Bounds,
+    strategy: Strategy,
+    *,
+    sweeps: bool,
+) -> Options:
+    from clew.checker.question import check_question, refuse_what_cannot_be_saved  # only when asked for
+
+    refuse_what_cannot_be_saved(strategy, sweeps=sweeps)
+    checkpoint.open(check_question(source, program, bounds, strategy, options, sweeps=sweeps))
+    return options._replace(checkpoint=checkpoint)
+
+
+def _save(checkpoint: Checkpoint, verdict: Verdict, ledger: Ledger) -> None:
+    """Tell a checkpoint whether the question is answered; what was cut short is saved as far as it got."""
+    certain = verdict.reason is None and verdict.answer is not Answer.INCOMPLETE
+    checkpoint.answered = certain or not ledger.cut_short
+    if not checkpoint.answered:
+        checkpoint.save()
+
+
+def run(
+    source: Source,
+    faults: Iterable[Fault | WrittenFault] = (),
+    *,
+    nodes: Sequence[WrittenNode] | None = None,
+    eot: int | None = None,
+) -> Execution:
+    """One execution with these faults: its rows by time, its messages, and what it violates."""
+    loaded = load_source(source)
+    prepared = _checked(loaded)
+    deadline = Deadline(None)
+    try:
+        with deadline.listening():
+            asked = Asked(nodes, eot, eff=0, crashes=0, delays=0)
+            bounds = resolve(prepared.program, loaded.defaults, asked, deadline)
+            execution = _executed(_with_idle_nodes(prepared, bounds), bounds, faults, deadline)
+        deadline.check_interrupt()
+    except BudgetExhaustedError:  # that deadline never comes but by Ctrl-C
+        raise KeyboardInterrupt from None
+    return execution
+
+
+def _executed(
+    prepared: Checked, bounds: Bounds, faults: Iterable[Fault | WrittenFault], deadline: Deadline
+) -> Execution:
+    if bounds.eot is None:
+        raise UsageError("it is not said how long to run", remedy="give --eot, or state it: //! eot=6")
+    chosen = FaultSet.of(known_fault(f, bounds.nodes) for f in faults)
+    ground = GroundProgram(
+        prepared.program,
+        _just_admitting(chosen, bounds.spec()),
+        expect_outcomes=bool(stated_outcomes(prepared.program)),
+        deadline=deadline,
+    )
+    return replace(ground.run(chosen), notices=(*prepared.notices, *ground.notices))
+
+
+def load_source(source: Source) -> Loaded:
+    """The program that is meant, and what it says about its own checking."""
+    if isinstance(source, Program):
+        return Loaded(source, Defaults())
+    if isinstance(source, str | Path | Sequence):
+        files = [source] if isinstance(source, str | Path) else list(source)
+        if not files:
+            raise UsageError("no file is given", remedy="give the files of one program")
+        if not any(map(_is_python, files)):
+            return load(files)
+        from clew.frontends.bloom import (
+            load_files,  # most programs are text, and a cold start should not pay for it
+        )
+
+        return load_files(files)
+    from clew.frontends.bloom import load_class
+
+    return load_class(source)
+
+
+def _is_python(file: str | Path) -> bool:
+    # FILE.py:Class, unless that is what a file is called; os.path, unlike Path, never raises.
+    name = str(file)
+    return name.endswith(".py") or (".py:" in name and not os.path.isfile(name))  # noqa: PTH113
+
+
+def _checked(loaded: Loaded) -> Checked:
+    prepared = checked(loaded.program)
+    odd = (*unread_relations(prepared.program), *impossible_constants(prepared.program))
+    return replace(prepared, notices=(*loaded.notices, *prepared.notices, *odd))
+
+
+def _with_idle_nodes(prepared: Checked, bounds: Bounds) -> Checked:
+    return replace(prepared, notices=(*prepared.notices, *idle_nodes(prepared.program, bounds.nodes)))
+
+
+def _check_budgets(
+    effort: float | None, sweep_seconds: float | None, max_runs: int | None, time_limit: float | None
+) -> None:
+    given = {"--effort": effort, "--sweep": sweep_seconds, "--max-runs": max_runs, "--time-limit": time_limit}
+    for flag, number in given.items():
+        if number is not None and not number > 0:  # also refuses "not a number"
+            raise UsageError(f"{flag} is {number:g}", remedy="give a number larger than 0")
+    if effort is not None and effort > MOST_SWEEP_EFFORT:
+        raise UsageError(f"--effort is {effort:g}", remedy=f"give a number up to {MOST_SWEEP_EFFORT}")
+
+
+def _check_sweep(eot: int | None, effort: float | None, sweep_seconds: float | None) -> None:
+    if effort is not None and sweep_seconds is not None:
+        raise UsageError(
+            "--effort ends a sweep by the work that is done, --sweep by the clock",
+            remedy="give one of them; --effort with --time-limit if the clock should end it, too",
+        )
+    if eot is not None and (effort is not None or sweep_seconds is not None):
+        flag = "--sweep" if effort is None else "--effort"
+        raise UsageError("a sweep finds its own EOT", remedy=f"give --eot or {flag}, not both")
+
+
+def _survey_deadline(swept: Deadline) -> Deadline:
+    """Return a deadline for looking up what a sweep has certified: by the clock only if the sweep had one, too."""
+    if swept.interrupted:
+        return Deadline(0)
+    seconds = None if swept.remaining is None else max(swept.remaining, _SURVEY_SECONDS)
+    if seconds is not None and (left := time_left()) is not None:
+        seconds = min(seconds, max(0.0, left - _TELLING_SECONDS))
+    return Deadline(seconds, swept.effort.renew(DEFAULT_SWEEP_EFFORT) if swept.effort else None)
+
+
+def _soonest(sweep_seconds: float | None, time_limit: float | None) -> float | None:
+    return min((s for s in (sweep_seconds, time_limit) if s is not None), default=None)
+
+
+def _negation(name: str | None) -> Negation | None:
+    known = [n.value for n in Negation]
+    if name is not None and name not in known:
+        raise UsageError(f"'{name}' is no treatment of negation", remedy="use one of " + ", ".join(known))
+    return None if name is None else Negation(name)
+
+
+def _swept(
+    prepared: Checked,
+    bounds: Bounds,
+    fixed_eff: int | None,
+    options: Options,
+    demands: Demands,
+    strategy: Strategy,
+    ledger: Ledger,
+    started: float,
+) -> Verdict:
+    # Imported here: most checks do not sweep, and a cold start should not pay for it.
+    from clew.checker.sweeping import ProgramSweep
+    from clew.search.sweep import sweep
+
+    deadline, checkpoint = ledger.deadline, options.checkpoint
+    base = FailureSpec(bounds.nodes, 1, 0, bounds.crashes, bounds.delays)
+    # What is saved of a sweep are its settings; the search within one does not know of it.
+    system = ProgramSweep(prepared.program, base, strategy, options._replace(checkpoint=None), deadline)
+    swept = sweep(system if checkpoint is None else _remembered(system, checkpoint), base, fixed_eff, ledger)
+    findings = replace(swept.findings, runs=ledger.runs)
+    examined = Examined(findings, swept.vacuous, system.notices, system.solver(swept.spec))
+    # The effort of the sweep may be spent: what it has certified is looked up with an effort of its own.
+    verdict = _verdict(prepared, swept.spec, strategy.name, examined, demands, _survey_deadline(deadline), started)
+    certified = None if swept.findings.answer is Answer.CERTIFIED is not verdict.answer else swept.certified
+    return replace(verdict, swept=swept.settings, certified=certified, candidates=findings.candidates)
+
+
+def _remembered(system: ProgramSweep, checkpoint: Checkpoint) -> RememberedSweep:
+    from clew.checker.remembered.sweep import RememberedSweep
+
+    return RememberedSweep(system, checkpoint)
+
+
+def _verdict(
+    prepared: Checked,
+    spec: FailureSpec,
+    strategy: str,
+    examined: Examined,
+    demands: Demands,
+    deadline: Deadline,
+    started: float,
+) -> Verdict:
+    findings = examined.findings
+    judged = judge(prepared.program, spec, examined, demands, deadline)
+    return Verdict(
+        judged.answer,
+        spec,
+        strategy,
+        findings.counterexamples,
+        findings.runs,
+        time.monotonic() - started,
+        judged.reason,
+        examined.vacuous,
+        (*prepared.notices, *examined.notices, *(judged.survey.notices if judged.survey else ())),
+        executions=tuple(run for run in findings.executions if spec.admits(run.faults)),
+        solver=examined.solver,
+        survey=judged.survey,
+        ruled_out=findings.answer is Answer.CERTIFIED,
+        cautions=judged.cautions,
+        remarks=judged.remarks,
+        program=prepared.program,
+    )
+
+
+def _possible(fault: Fault, spec: FailureSpec) -> str:
+    times = f"at times 1 to {spec.eot - 1}"
+    match fault:
+        case Crash():
+            return f"a node crashes {times}"
+        case Loss():
+            return f"messages between different nodes are lost {times}"
+        case Delay():
+            return f"messages between different nodes {times} are late by 1 to {spec.eot - 1} steps"
+
+
+def _just_admitting(faults: FaultSet, spec: FailureSpec) -> FailureSpec:
+    """Bounds just large enough for these faults."""
+    wide = replace(
+        spec,
+        eff=min(spec.eot, max((f.time + 1 for f in faults.losses), default=0)),
+        crashes=len(faults.crashes),
+        delays=max((f.lag for f in faults.delays), default=0),
+    )
+    for fault in faults:
+        if not wide.admits(FaultSet.of([fault])) or (isinstance(fault, Delay) and fault.lag >= spec.eot):
+            raise UsageError(
+                f"the fault {fault} cannot happen in an execution of {spec.eot} steps",
+                remedy=_possible(fault, spec),
+            )
+    if not wide.admits(faults):
+        raise UsageError(
+            f"these faults contradict each other: {faults}",
+            remedy="a node crashes at most once, and a message is lost or delayed once",
+        )
+    return wide

@@ -1,0 +1,128 @@
+"""Which bounds to check within: what the user asked for, what the program states, what is left open.
+
+Flags win over the program's ``//!`` line.  When neither says how long executions are, the bounds are swept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from clew.budgets.deadline import Deadline
+from clew.checker.named_nodes import named_nodes
+from clew.dedalus.loader import Defaults
+from clew.engine.ground import GroundProgram
+from clew.errors import UsageError
+from clew.faults import FailureSpec, Node, node_key
+from clew.names import show
+from clew.node_lists import WrittenNode
+from clew.program.ir import Program, as_place
+
+#: Protocols show what they do in tens of steps; beyond this the ground program would only fill the memory.
+LONGEST_EXECUTION = 1000
+
+#: EOT used only to see which places messages can reach when no EOT is given.
+_DISCOVERY_EOT = 16
+
+
+class Bounds(NamedTuple):
+    """What is known before the search; ``eot`` or ``eff`` of None is left to the sweep."""
+
+    nodes: tuple[Node, ...]
+    eot: int | None
+    eff: int | None
+    crashes: int
+    delays: int
+
+    def spec(self) -> FailureSpec:
+        assert self.eot is not None
+        return FailureSpec(self.nodes, self.eot, self.eff or 0, self.crashes, self.delays)
+
+
+class Asked(NamedTuple):
+    """What the user gave; None where nothing was said."""
+
+    nodes: Sequence[WrittenNode] | None = None
+    eot: int | None = None
+    eff: int | None = None
+    crashes: int | None = None
+    delays: int | None = None
+
+
+def resolve(program: Program, stated: Defaults, asked: Asked, deadline: Deadline | None = None) -> Bounds:
+    """Combine flags, the program's own line and defaults, and refuse what contradicts itself."""
+    eot = stated.eot if asked.eot is None else asked.eot
+    eff = stated.eff if asked.eff is None else asked.eff
+    crashes = stated.crashes if asked.crashes is None else asked.crashes
+    delays = (stated.delays if asked.delays is None else asked.delays) or 0
+    _check_times(eot, eff)
+    for name, number in (("crashes", crashes or 0), ("delays", delays)):
+        if number < 0:
+            raise UsageError(f"{name} is {number}", remedy=f"give --{name} a number from 0 on")
+    if delays > (eot or LONGEST_EXECUTION):
+        raise UsageError(
+            f"delays of {delays} steps are longer than any execution", remedy="give --delays at most --eot"
+        )
+    named = stated.nodes if asked.nodes is None else asked.nodes
+    nodes = _resolve_nodes(program, named, eot or _DISCOVERY_EOT, delays, deadline)
+    if crashes is None:
+        # A sweep without any word on crashes explores one, as the paper's measurements do.
+        crashes = min(1, len(nodes)) if eot is None else 0
+    if crashes > len(nodes):
+        raise UsageError(
+            f"{crashes} crashes are more than the {_counted(nodes)} ({_listed(nodes)})",
+            remedy=f"give --crashes a number up to {len(nodes)}",
+        )
+    return Bounds(nodes, eot, eff, crashes, delays)
+
+
+def _check_times(eot: int | None, eff: int | None) -> None:
+    if eot is not None and eot < 1:
+        raise UsageError(f"eot is {eot}", remedy="give --eot a number from 1 on")
+    if eot is not None and eot > LONGEST_EXECUTION:
+        raise UsageError(f"eot is {eot}", remedy=f"give --eot a number up to {LONGEST_EXECUTION}")
+    if eff is not None and eff < 0:
+        raise UsageError(f"eff is {eff}", remedy="give --eff a number from 0 on")
+    if eot is not None and eff is not None and eff > eot:
+        raise UsageError(
+            f"EFF {eff} is larger than EOT {eot}",
+            remedy="messages can only be lost within the execution: give --eff at most --eot, better less",
+        )
+
+
+def _resolve_nodes(
+    program: Program, named: Sequence[WrittenNode] | None, eot: int, delays: int, deadline: Deadline | None
+) -> tuple[Node, ...]:
+    if isinstance(named, str):
+        raise UsageError(f"nodes is the string '{named}'", remedy="give a list of names")
+    nodes = _find_nodes(program, eot, delays, deadline) if named is None else named_nodes(program, named)
+    for node in nodes:
+        if isinstance(node, str) and not node.isprintable():
+            raise UsageError(f"{node!r} is no name for a node", remedy="use letters, digits and . _ ?")
+    return nodes
+
+
+def _find_nodes(program: Program, eot: int, delays: int, deadline: Deadline | None) -> tuple[Node, ...]:
+    """Return the places of facts, and those that messages can reach from there."""
+    located = {as_place(f.args[0]) for f in program.facts}
+    if not located:
+        raise UsageError(
+            "the program has no facts, so there are no nodes",
+            remedy="add facts such as node(a, b)@1; or name the nodes with --nodes",
+        )
+    while True:
+        nodes = tuple(sorted(located, key=node_key))
+        # With every kind of fault: some places are reached only when something goes wrong.
+        anything = FailureSpec(nodes, eot, eff=eot, crashes=len(nodes), delays=delays)
+        reached = GroundProgram(program, anything, expect_outcomes=False, deadline=deadline).message_locations()
+        if reached <= located:
+            return nodes
+        located |= reached
+
+
+def _counted(nodes: Sequence[Node]) -> str:
+    return f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
+
+
+def _listed(nodes: Sequence[Node]) -> str:
+    return ", ".join(map(show, nodes))

@@ -1,0 +1,61 @@
+"""A program within a failure spec, as a system that the strategies can search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from clew.budgets.deadline import Deadline
+from clew.engine.fewest import ever_fewer_faults
+from clew.engine.ground import GroundProgram
+from clew.faults import FailureSpec, Fault, FaultSet, Node
+from clew.program.ir import Program
+from clew.program.outcomes import PRE, has_assertions
+from clew.search.protocol import Run
+from clew.violation import Violation
+
+
+class Model:
+    """Executable, and solvable: what every strategy but the lineage loop needs."""
+
+    def __init__(
+        self,
+        program: Program,
+        spec: FailureSpec,
+        *,
+        record_rules: bool = False,
+        traceable: bool = False,
+        deadline: Deadline | None = None,
+    ) -> None:
+        self.spec = spec
+        self.program = program
+        self.ground = GroundProgram(
+            program, spec, record_rules=record_rules, traceable=traceable, deadline=deadline
+        )
+
+    @cached_property
+    def faults(self) -> Sequence[Fault]:
+        return self.ground.relevant_faults()
+
+    def run(self, faults: FaultSet) -> Run:
+        return Run(faults, self.ground.violations(faults))
+
+    def vacuous(self) -> bool:
+        """Whether the failure-free run achieves nothing that could be violated."""
+        return has_assertions(self.program) and not self.ground.rows_at_end(PRE)
+
+    def ever_fewer_faults(self) -> Iterator[FaultSet]:
+        return ever_fewer_faults(self.ground)
+
+    def minimal_faults(self) -> Iterator[FaultSet]:
+        return self.ground.minimal_faults()
+
+    def symmetries(self) -> Sequence[Mapping[Node, Node]]:
+        from clew.program.symmetry import automorphisms  # only some searches need it
+
+        return automorphisms(self.program, self.spec.nodes)
+
+    def renamed_goal(self, goal: Violation, renaming: Mapping[Node, Node]) -> Violation:
+        from clew.program.symmetry import renamed
+
+        return Violation(goal.relation, tuple(renamed(value, renaming) for value in goal.row))

@@ -1,0 +1,79 @@
+"""What the answer of ``check`` depends on, so that a checkpoint is continued by the same search only.
+
+The limits of time are not in it, nor is what is demanded of a certificate: neither changes what is searched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from clew.checker.bounds import Bounds
+from clew.checker.strategies import STRATEGIES, Options, Strategy
+from clew.errors import UsageError
+from clew.files.checkpoints import Question
+from clew.names import show
+from clew.program.ir import Program
+
+
+def check_question(
+    source: object, program: Program, bounds: Bounds, strategy: Strategy, options: Options, *, sweeps: bool
+) -> Question:
+    """Return the question; ``bounds`` are as they were given or stated, also those that a sweep grows."""
+    return {
+        "command": "check",
+        "the program's files": _files(source),
+        "the program digest": _digest(source, program),
+        "the nodes": [f"{type(node).__name__} {show(node)}" for node in bounds.nodes],
+        "EOT": bounds.eot,
+        "EFF": bounds.eff,
+        "crashes": bounds.crashes,
+        "delays": bounds.delays,
+        "--strategy": strategy.name,
+        "--negation": None if options.negation is None else options.negation.value,
+        "--symmetry": options.symmetry,
+        "--all": options.find_all,
+        "the sweep": None if not sweeps else "by the clock" if options.sweep is not None else "by effort",
+        "--effort": options.effort,
+        "--max-runs": options.max_runs,
+        "--seed": options.seed,
+    }
+
+
+def refuse_what_cannot_be_saved(strategy: Strategy, *, sweeps: bool) -> None:
+    """Refuse a checkpoint for one question to a solver, of which nothing can be saved on the way."""
+    if not sweeps and "checkpoint" not in strategy.accepts:
+        able = " or ".join(s.name for s in STRATEGIES.values() if "checkpoint" in s.accepts)
+        raise UsageError(
+            f"the {strategy.name} strategy does not support --checkpoint, unless it sweeps",
+            remedy=f"leave it out, or use --strategy {able}",
+        )
+
+
+def _files(source: object) -> list[str]:
+    """Return the names of the files as they were given: messages that are remembered mention them."""
+    if isinstance(source, str | Path):
+        return [str(source)]
+    return [str(file) for file in source] if isinstance(source, Sequence) else []
+
+
+def _digest(source: object, program: Program) -> str:
+    """Return a digest of the rules and facts, and of the Python code that they may use."""
+    texts = [repr(program.clauses), repr(sorted(program.helpers)), *map(_code, _files(source))]
+    if not isinstance(source, str | Path | Sequence | Program):  # a Bloom class, or an object of one
+        made = source if isinstance(source, type) else type(source)
+        file = getattr(sys.modules.get(made.__module__), "__file__", None)
+        texts.append(_code(file or ""))
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _code(file: str) -> str:
+    """Return a digest of the modules that a Python file uses; what is none is all in the rules."""
+    if ".py" not in file:
+        return ""
+    from clew.simulation.loading import digest_of_code, split_name  # most programs are text
+
+    path = Path(split_name(file)[0])
+    return digest_of_code(path) if path.is_file() and path.suffix == ".py" else ""

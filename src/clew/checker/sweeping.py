@@ -1,0 +1,86 @@
+"""A program as the sweep sees it: followed over time, and examined at one setting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from clew.budgets.deadline import Deadline
+from clew.budgets.effort import READ_ATOM
+from clew.checker.strategies import Examined, Options, Strategy, examine
+from clew.engine.execution import Execution
+from clew.engine.ground import GroundProgram, SolverFigures
+from clew.engine.recurrence import find_recurrence
+from clew.errors import Notice
+from clew.faults import FailureSpec, FaultSet
+from clew.program.ir import Program
+from clew.program.outcomes import POST, PRE, has_assertions, persistent_relations
+from clew.search.sweep import Course, State
+from clew.search.verdict import Answer, Findings, Ledger
+
+
+@dataclass(frozen=True)
+class ProgramSweep:
+    program: Program
+    base: FailureSpec
+    strategy: Strategy
+    options: Options
+    deadline: Deadline
+    _told: dict[Notice, None] = field(default_factory=dict)
+    _solved: dict[FailureSpec, SolverFigures] = field(default_factory=dict)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What the settings examined so far had to tell about the program."""
+        return tuple(self._told)
+
+    def solver(self, spec: FailureSpec) -> SolverFigures | None:
+        """What this setting cost, if a solver answered there."""
+        return self._solved.get(spec)
+
+    def examine(self, spec: FailureSpec, ledger: Ledger) -> tuple[Findings, bool]:
+        examined = examine(self.strategy, self.program, spec, self.options, ledger)
+        self.note(spec, examined.notices, examined.solver)
+        return examined.findings, examined.vacuous or self._expects_nothing(examined)
+
+    def note(self, spec: FailureSpec, notices: tuple[Notice, ...], solver: SolverFigures | None) -> None:
+        """Keep what the search at one setting had to tell."""
+        self._told.update(dict.fromkeys(notices))
+        if solver:
+            self._solved[spec] = solver
+
+    def follow(self, faults: FaultSet, until: int) -> Course:
+        """One long run: its prefix up to a time is the run with that EOT, since no rule knows EOT."""
+        eff = max((f.time + 1 for f in faults.losses), default=0)
+        spec = replace(self.base, eot=until, eff=eff)
+        ground = GroundProgram(self.program, spec, expect_outcomes=False, deadline=self.deadline)
+        run = ground.run(faults)
+        if self.deadline.effort:
+            self.deadline.effort.count(READ_ATOM * (len(ground.row_atoms) + len(ground.sent_atoms)))
+        expected = None if has_assertions(self.program) else ground.run(FaultSet())
+        states = tuple(self._state(run, expected, time) for time in range(1, until + 1))
+        if expected is None:
+            recurrence = find_recurrence(self.program, (PRE, POST), faults, [run])
+        else:  # what is expected may still change when the run does not, and any message is an achievement
+            recurrence = find_recurrence(self.program, run.tables, faults, [run, expected])
+        return Course(states) if recurrence is None else Course(states, recurrence.time, recurrence.period)
+
+    def _expects_nothing(self, examined: Examined) -> bool:
+        """Whether, without assertions, nothing has to survive, so that a certificate would say nothing."""
+        if has_assertions(self.program) or examined.findings.answer is not Answer.CERTIFIED:
+            return False
+        assert examined.ground is not None, "what is certified has been grounded"
+        return not any(examined.ground.rows_at_end(relation) for relation in persistent_relations(self.program))
+
+    def _state(self, run: Execution, expected: Execution | None, time: int) -> State:
+        if expected is None:
+            pre, post = run.rows(PRE, time), set(run.rows(POST, time))
+            achieved = bool(pre)
+            missing = any(row not in post for row in pre)
+        else:
+            wanted = [(r, row) for r in persistent_relations(self.program) for row in expected.rows(r, time)]
+            arrived = any(m.arrived is not None and m.arrived <= time for m in expected.messages)
+            achieved = bool(wanted) and arrived
+            missing = any(row not in set(run.rows(relation, time)) for relation, row in wanted)
+        if missing:
+            return State.BAD
+        return State.GOOD if achieved else State.VACUOUS

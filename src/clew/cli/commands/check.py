@@ -1,0 +1,215 @@
+"""``clew check``: is there a combination of faults that breaks the program?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from clew.checker.api import Verdict, check
+from clew.checker.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
+from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, opened_checkpoint
+from clew.cli.parts.explaining import explanation, write_page
+from clew.cli.parts.files import refuse_no_file, refuse_unwritable, write_file
+from clew.cli.parts.progress import progress_display
+from clew.cli.process import exit_codes
+from clew.cli.process.streams import say, warn, wrote
+from clew.errors import UsageError
+from clew.lineage.negation import Negation
+from clew.node_lists import NodeListError, WrittenNode, read_nodes
+from clew.report.verdict.document import to_json
+from clew.report.verdict.text import verdict_text
+
+_STRATEGY_HELP = "; ".join(f"{s.name}: {s.summary}" for s in STRATEGIES.values())
+
+
+NODES_HELP = (
+    "The nodes.  Default: where facts and messages are.  A name in double quotes is a string, +1 is a number; "
+    "1 is whichever the program has."
+)
+
+
+@click.command("check")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--nodes", metavar="A,B,C", help=NODES_HELP)
+@click.option("--eot", type=int, metavar="N", help="End of time: the number of steps of an execution.")
+@click.option("--eff", type=int, metavar="N", help="End of finite failures: messages sent before it can be lost.")
+@click.option("--crashes", type=int, metavar="N", help="How many nodes may crash.")
+@click.option("--delays", type=int, metavar="D", help="How many extra steps a message may take.")
+@click.option(
+    "--strategy", type=click.Choice(list(STRATEGIES)), default="exact", show_default=True, help=_STRATEGY_HELP
+)
+@click.option(
+    "--negation",
+    type=click.Choice([n.value for n in Negation]),
+    help="How the absence of a row is explained (lineage only).  Default: exact; ignore never certifies.",
+)
+@click.option(
+    "--symmetry",
+    is_flag=True,
+    help="Try one of fault sets that differ by node names (lineage, exhaustive).",
+)
+@click.option("--all", "find_all", is_flag=True, help="List every subset-minimal counterexample (not random).")
+@click.option(
+    "--effort",
+    type=float,
+    metavar="FACTOR",
+    help="Sweep: grow EOT, and EFF unless given, with FACTOR times the usual effort, which is the same on every "
+    "machine (not random).  Done with 1 when no EOT is given or stated.",
+)
+@click.option(
+    "--sweep",
+    "sweep_seconds",
+    type=float,
+    metavar="SECONDS",
+    help="Sweep by the clock instead (not random): incomplete if the time runs out.",
+)
+@click.option(
+    "--max-runs",
+    type=int,
+    metavar="N",
+    help=f"Stop after N executions (not exact).  Default: no limit; random: {DEFAULT_RANDOM_RUNS}.",
+)
+@click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
+@checkpoint_option
+@click.option("--seed", type=int, metavar="N", help=f"The seed (random only).  Default: {DEFAULT_SEED}.")
+@click.option(
+    "--allow-hollow", is_flag=True, help="Certify also where nothing is promised; without it, that is incomplete."
+)
+@click.option("--strict", is_flag=True, help="Whatever is worth a 'Beware' makes a certificate incomplete.")
+@click.option(
+    "--coverage", is_flag=True, help="List how often each rule fires in the failure-free run, or when else."
+)
+@click.option("--json", "json_file", metavar="FILE", help="Write the verdict as JSON; - for standard output.")
+@click.option("--junit", "junit_file", metavar="FILE", help="Write the verdict as JUnit XML, for CI systems.")
+@click.option("--report", "report_file", metavar="FILE", help="Write a page that explains the verdict (HTML).")
+@click.option(
+    "--proof",
+    "proof_file",
+    metavar="FILE",
+    help="Write a proof of the certificate that clew verify and public checkers can check (exact only).",
+)
+def check_command(
+    files: tuple[str, ...],
+    nodes: str | None,
+    eot: int | None,
+    eff: int | None,
+    crashes: int | None,
+    delays: int | None,
+    strategy: str,
+    negation: str | None,
+    symmetry: bool,
+    find_all: bool,
+    effort: float | None,
+    sweep_seconds: float | None,
+    max_runs: int | None,
+    time_limit: float | None,
+    checkpoint_file: str | None,
+    seed: int | None,
+    allow_hollow: bool,
+    strict: bool,
+    coverage: bool,
+    json_file: str | None,
+    junit_file: str | None,
+    report_file: str | None,
+    proof_file: str | None,
+) -> None:
+    """Search for faults under which what must hold does not.
+
+    The FILEs form one program.  Bounds that are not given come from its leading line
+    "//! nodes=a,b,c eot=6 eff=3 crashes=1"; without an EOT there, they are swept.
+
+    Exit code: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete.
+    """
+    if json_file is not None and json_file != "-":
+        refuse_unwritable(json_file, "give a path that can, or -")
+    refuse_no_file("--junit", junit_file, "clew.xml")
+    refuse_no_file("--report", report_file, "clew.html")
+    refuse_no_file("--proof", proof_file, "proof.zip")
+    if proof_file is not None and strategy != "exact":
+        raise UsageError(
+            f"the {strategy} strategy does not support --proof", remedy="leave it out, or use --strategy exact"
+        )
+    checkpoint = opened_checkpoint(checkpoint_file)
+    with progress_display() as progress:
+        verdict = check(
+            files,
+            nodes=split_nodes(nodes),
+            eot=eot,
+            eff=eff,
+            crashes=crashes,
+            delays=delays,
+            strategy=strategy,
+            negation=negation,
+            symmetry=symmetry,
+            find_all=find_all,
+            effort=effort,
+            sweep_seconds=sweep_seconds,
+            max_runs=max_runs,
+            time_limit=time_limit,
+            seed=seed,
+            allow_hollow=allow_hollow,
+            strict=strict,
+            coverage=coverage,
+            progress=progress,
+            checkpoint=checkpoint,
+        )
+    # Before the answer is shown: if the question turned out to have a model, the answer would be wrong.
+    proof = None if proof_file is None else _proof(verdict, time_limit)
+    for notice in verdict.notices:
+        warn(str(notice))
+    _show(verdict, files, json_file)
+    if coverage and json_file != "-":
+        from clew.report.verdict.survey_text import coverage_text  # only when asked for
+
+        say(coverage_text(verdict))
+    if junit_file is not None:
+        _write_junit(verdict, files, junit_file)
+    if report_file is not None:
+        write_page(verdict, files, report_file)
+    if proof_file is not None and proof is not None:
+        _write_proof(proof, proof_file)
+    conclude_checkpoint(checkpoint)
+    if sys.stderr.isatty():
+        warn(f"  ({verdict.seconds:.2f} s)")
+    sys.exit(exit_codes.OF_ANSWER[verdict.answer])
+
+
+def split_nodes(nodes: str | None) -> list[WrittenNode] | None:
+    try:
+        return None if nodes is None else read_nodes(nodes)
+    except NodeListError as error:
+        raise UsageError(f"--nodes {nodes}: {error.message}", remedy=error.remedy) from None
+
+
+def _show(verdict: Verdict, files: tuple[str, ...], json_file: str | None) -> None:
+    if json_file == "-":
+        say(to_json(verdict, files))
+        return
+    explained = explanation(verdict)
+    say(verdict_text(verdict, files, explained.lines, explained.summaries))
+    if json_file:
+        write_file(json_file, to_json(verdict, files))
+
+
+def _write_junit(verdict: Verdict, files: tuple[str, ...], file: str) -> None:
+    from clew.report.verdict.junit import junit_xml  # only when asked for: a cold start should not pay for it
+
+    write_file(file, junit_xml(verdict, files))
+
+
+def _proof(verdict: Verdict, time_limit: float | None) -> bytes | str:
+    """Return the file of a proof, or why there is none."""
+    from clew.cli.parts.proofs import prove  # only when asked for: a SAT solver takes long to load
+
+    return prove(verdict, time_limit)
+
+
+def _write_proof(proof: bytes | str, file: str) -> None:
+    if isinstance(proof, bytes):
+        write_file(file, proof)
+        wrote("the proof", file)
+        return
+    stale = f"; {file} is of another run" if Path(file).exists() else ""
+    warn(f"no proof is written: {proof}{stale}")

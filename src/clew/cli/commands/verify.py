@@ -1,0 +1,109 @@
+"""``clew verify``: is the proof of a certificate one?"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from clew.budgets.deadline import Deadline
+from clew.cli.parts.progress import progress_display
+from clew.cli.process import exit_codes
+from clew.cli.process.streams import harmless, say
+from clew.errors import UsageError
+from clew.faults import FailureSpec
+from clew.verify.archive import Parts, read_parts
+from clew.verify.refusals import RefusedError, UnreadableError
+from clew.verify.verifying import Verified, verify
+
+
+@click.command("verify")
+@click.argument("file", metavar="FILE")
+@click.option(
+    "--program",
+    "programs",
+    multiple=True,
+    metavar="PROGRAM",
+    help="Compare with this program, too (again for further files of it).",
+)
+@click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
+def verify_command(file: str, programs: tuple[str, ...], time_limit: float | None) -> None:
+    """Check the proof of a certificate.
+
+    FILE is what clew check --proof has written.  The proof is checked step by step, and its clauses are compared
+    with the ground program in FILE; with --program, also that with the program.
+
+    Exit code: 0 accepted, 1 refused, 2 no such file or bad usage, 3 incomplete.
+    """
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"--time-limit is {time_limit:g}", remedy="give a number larger than 0")
+    deadline = Deadline(time_limit)
+    try:
+        with progress_display("verifying") as progress:
+
+            def tell(doing: str) -> None:
+                deadline.check()
+                if progress:
+                    progress(0, doing)
+
+            parts = read_parts(file)
+            verified = verify(parts, tell)
+            if programs:
+                tell("grounding the program")
+                _compare(parts, programs, deadline)
+    except UnreadableError as problem:
+        remedy = "give a file that clew check --proof has written"
+        raise UsageError(f"{file} cannot be verified: {problem}", remedy=remedy) from None
+    except RefusedError as problem:
+        say(harmless(f"REFUSED: {problem}.\n"))
+        sys.exit(exit_codes.VIOLATED)
+    say(harmless(_accepted_text(verified, parts, programs)))
+    sys.exit(exit_codes.HOLDS)
+
+
+def _accepted_text(verified: Verified, parts: Parts, programs: tuple[str, ...]) -> str:
+    from clew.report.verdict.text import spec_text
+
+    stated = parts.bounds
+    bounds = spec_text(FailureSpec(stated.nodes, stated.eot, stated.eff, stated.crashes, stated.delays))
+    if programs:
+        first = f"no execution of {' '.join(programs)} shows a violation, within {bounds}"
+        compared = "  which is that of the program"
+    else:
+        first = "no execution of the ground program in it shows a violation"
+        compared = f"  NOT compared with a program (--program); said to be of one within {bounds}"
+    return "\n".join(
+        [
+            f"ACCEPTED: {first}.",
+            f"  proof: {verified.steps} steps, all confirmed",
+            f"  CNF: {verified.variables} variables, {verified.clauses} clauses, {verified.loops} loop formulas,",
+            "  which are those of the ground program",
+            f"  ground program: {verified.rules} rules, {verified.atoms} atoms, {verified.choices} faults,",
+            compared,
+            "",
+        ]
+    )
+
+
+def _compare(parts: Parts, programs: tuple[str, ...], deadline: Deadline) -> None:
+    """Check that the ground program is that of a program within the bounds that the file states."""
+    from importlib.metadata import version  # none of it is needed without a program
+
+    from clew.checker.api import load_source
+    from clew.checker.bounds import Asked, resolve
+    from clew.program.checks import checked
+    from clew.proof.question import ground_question, write_aspif
+
+    stated = parts.bounds
+    loaded = load_source(programs)
+    program = checked(loaded.program).program
+    asked = Asked(stated.nodes, stated.eot, stated.eff, stated.crashes, stated.delays)
+    with deadline.listening():
+        spec = resolve(program, loaded.defaults, asked, deadline).spec()
+        question = ground_question(program, spec, deadline)
+    if write_aspif(question).encode("utf-8", "replace") != parts.ground:
+        here = f"clingo {version('clingo')}"
+        other = "" if here == stated.grounder else f" (made by {stated.grounder[:40]}, compared by {here})"
+        raise RefusedError(f"the ground program is not that of {' '.join(programs)}{other}")
+    if question.text.encode("utf-8", "replace") != parts.program:
+        raise RefusedError(f"the logic program is not that of {' '.join(programs)}")

@@ -1,0 +1,90 @@
+"""How a command ends: every way out of it leads to the exit code that docs/reliability.md promises.
+
+An answer (0, 1, 3) leaves a command by ``sys.exit``.  A refusal (2) is a ``ClewError`` or click's own.  Whatever
+else comes out of it is a failure of Clew or of its surroundings (4), and so is an answer that was found but could
+not be told in full: an explanation that broke off by a mistake of ours, or a disk without room for the text.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from clew.cli.process.exit_codes import BAD_INPUT, FAILED, HOLDS, INCOMPLETE
+from clew.cli.process.source import with_source
+from clew.cli.process.state import CommandState
+from clew.cli.process.streams import flush, warn
+from clew.errors import BudgetExhaustedError, ClewError, OutputError
+
+#: The frames of Clew, from which the place of a failure is taken.
+_CLEW = Path(__file__).resolve().parents[1]
+
+_OURS = (
+    "this is no answer about your program but a mistake in Clew: please report it, with the command and what it "
+    "prints with --traceback"
+)
+SURROUNDINGS_HINT = "this is no answer about your program: see to the disk and the limits of the machine"
+
+
+def conclude(command: Callable[[], object], state: CommandState) -> int:
+    """Perform a command to its end and return the exit code."""
+    code = _perform(command, state)
+    flush(state)
+    if state.failures and code != FAILED:
+        _tell(state.failures[0], state)
+        return FAILED
+    return code
+
+
+def _perform(command: Callable[[], object], state: CommandState) -> int:
+    try:
+        command()
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or HOLDS
+        return _tell(end, state)  # a text: not raised by a command of ours
+    except click.ClickException as error:
+        with suppress(OSError):
+            error.show()
+        return BAD_INPUT
+    except (KeyboardInterrupt, click.Abort):
+        warn("interrupted")
+        return INCOMPLETE
+    except ClewError as error:
+        warn(with_source(error))
+        return FAILED if isinstance(error, OutputError) else BAD_INPUT
+    except BudgetExhaustedError as limit:
+        warn(f"incomplete: {limit}")
+        return INCOMPLETE
+    except MemoryError:
+        warn("incomplete: memory ran out")
+        return INCOMPLETE
+    except RecursionError:
+        warn("incomplete: what was given is nested too deeply")
+        return INCOMPLETE
+    except BaseException as failure:  # whatever it is, it is no answer
+        return _tell(failure, state)
+    return HOLDS
+
+
+def _tell(failure: BaseException, state: CommandState) -> int:
+    """Say in one line what failed, and what to do."""
+    if state.traceback:
+        warn("".join(traceback.format_exception(failure)).rstrip())
+    what = " ".join(f"{type(failure).__name__}: {failure}".split())
+    warn(f"clew failed: {what}{_place(failure)}")
+    warn(f"  {SURROUNDINGS_HINT if isinstance(failure, OSError) else _OURS}")
+    return FAILED
+
+
+def _place(failure: BaseException) -> str:
+    """Name the innermost line of Clew that was being executed."""
+    for frame in reversed(traceback.extract_tb(failure.__traceback__)):
+        file = Path(frame.filename)
+        if _CLEW in file.parents:
+            return f" (in {file.relative_to(_CLEW.parent)}, line {frame.lineno})"
+    return ""

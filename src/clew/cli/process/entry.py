@@ -1,0 +1,47 @@
+"""Where the ``clew`` command begins: nearly nothing is imported yet, so that no end of it is left to chance."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import NoReturn
+
+#: The codes of ``exit_codes``, which imports too much for here.
+_INCOMPLETE, _FAILED = 3, 4
+
+
+def run() -> NoReturn:
+    """Run the command line and end the process; Ctrl-C is quiet from the first import on."""
+    try:
+        from clew.cli.process.main import belongs_into_child, executes_user_code, main
+        from clew.cli.process.memory import limit_memory
+        from clew.cli.process.streams import open_closed_streams
+        from clew.cli.process.supervision import supervise
+    except KeyboardInterrupt:
+        _leave("interrupted", _INCOMPLETE)
+    except Exception as error:
+        _leave(
+            f"clew failed: {type(error).__name__}: {error}\n  Clew is not installed completely: install it again",
+            _FAILED,
+        )
+    try:
+        open_closed_streams()
+        limit_memory()
+        if belongs_into_child(sys.argv[1:]):
+            supervise(lambda state: main(obj=state), of_user=executes_user_code(sys.argv[1:]))
+        main()
+    except KeyboardInterrupt:  # before anybody else listens
+        _leave("interrupted", _INCOMPLETE)
+    except BaseException as error:  # of what tells failures: by itself, Python would end with 1
+        if isinstance(error, SystemExit) and isinstance(error.code, int):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left that could be interrupted
+            raise
+        _leave(f"clew failed: {type(error).__name__}: {error}", _FAILED)
+    raise AssertionError("a command ends by leaving the process")
+
+
+def _leave(text: str, code: int) -> NoReturn:
+    if sys.stderr is not None:
+        print(text, file=sys.stderr, flush=True)
+    os._exit(code)

@@ -1,0 +1,137 @@
+"""The command line: one file a command, exit codes and error rendering here.
+
+Exit codes: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete, 4 Clew
+itself or its surroundings failed (``ending``).
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from clew.budgets.deadline import has_abandoned_work
+from clew.budgets.whereabouts import current_whereabouts
+from clew.cli.process.ending import conclude
+from clew.cli.process.memory import MEMORY_OPTION
+from clew.cli.process.state import IN_PROCESS, CommandState
+from clew.cli.process.streams import open_closed_streams
+from clew.cli.process.time_limit import watch_time
+
+#: The commands, each in the module of its name, with what --help says: to import all takes half a second.
+COMMANDS = {
+    "check": "Search for faults under which what must hold does not.",
+    "verify": "Check the proof of a certificate.",
+    "run": "Perform one execution under chosen faults.",
+    "replay": "Run a recording or the counterexamples of a verdict again.",
+    "fuzz": "Search for a violation in random executions.",
+    "minimize": "Search for a small execution that ends in the same violation.",
+    "explore": "Execute every schedule of a scenario, each class of equivalent ones once.",
+    "calm": "Find the outputs that depend on the order in which things happen.",
+    "blazes": "Tell what the order of messages can do to a dataflow, and what to do about it.",
+}
+
+
+#: These execute the Python files that they are given; others do if they are given any.
+_EXECUTING = ("fuzz", "explore", "minimize", "replay")
+
+
+def belongs_into_child(arguments: Sequence[str]) -> bool:
+    """Tell whether a command line is to be supervised: it does something, and nobody wants to debug it."""
+    return {"--help", "-h", "--version", IN_PROCESS}.isdisjoint(arguments) and bool(arguments)
+
+
+def executes_user_code(arguments: Sequence[str]) -> bool:
+    """Tell whether a command line executes Python files of the user."""
+    command = next((word for word in arguments if not word.startswith("-")), "")
+    return command in _EXECUTING or any(word.endswith(".py") or ".py:" in word for word in arguments)
+
+
+def _ask_for_traceback(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        context.ensure_object(CommandState).traceback = True
+
+
+#: Every command takes it, before its name or after it.
+_TRACEBACK = click.Option(
+    ["--traceback"],
+    is_flag=True,
+    expose_value=False,
+    callback=_ask_for_traceback,
+    help="If Clew itself fails, show where.",
+)
+
+
+_EPILOG = "Exit code 4, of every command: Clew itself or its surroundings failed, and there is no answer."
+
+_IN_PROCESS = click.Option(
+    [IN_PROCESS],
+    is_flag=True,
+    expose_value=False,
+    help="Execute your code in this process, for a debugger: what ends it then ends the command.",
+)
+
+
+class _Group(click.Group):
+    """Loads the command that is asked for, and sees to it that every way out of it has its exit code."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        # What is imported and grounded stays: looking for garbage in it takes a twelfth of a cold start.
+        gc.set_threshold(100_000)
+        atexit.register(gc.freeze)  # nor when the interpreter ends
+        open_closed_streams()
+        state = extra.pop("obj", None) or CommandState()
+
+        def perform() -> None:
+            # Not in click's standalone mode, in which Ctrl-C and a broken pipe end with 1: a counterexample.
+            super(_Group, self).main(*args, **{**extra, "standalone_mode": False, "obj": state})
+
+        code = conclude(perform, state)
+        if has_abandoned_work():
+            if (page := current_whereabouts()) is not None:
+                page.finish(code)
+            os._exit(code)
+        sys.exit(code)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # before click says something of its own about it
+            raise click.Abort from None
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"clew.cli.commands.{cmd_name}"), f"{cmd_name}_command")
+        assert isinstance(command, click.Command)
+        if _TRACEBACK not in command.params:
+            watch_time(command)
+            command.params += [MEMORY_OPTION, _IN_PROCESS, _TRACEBACK]
+            command.epilog = _EPILOG
+        return command
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="clew")
+def main() -> None:
+    """Find out whether a distributed system survives faults."""
+    # A name that the terminal cannot show is no reason to lose an answer.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+main.params.append(_TRACEBACK)

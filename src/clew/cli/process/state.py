@@ -1,0 +1,42 @@
+"""What the parts of a command share: how it was asked to behave, and what failed on the way to its answer."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TextIO
+
+import click
+
+from clew.budgets.whereabouts import ProcessEnd
+
+#: The option that keeps the user's code in the process of the command.
+IN_PROCESS = "--in-process"
+
+
+@dataclass
+class CommandState:
+    """click keeps it as the object of the command.
+
+    ``failures`` did not stop the command, which had an answer to give; something it was asked for is missing.
+    ``traceback``: whether to show where they came from.  ``stdout``: as it was before any code of the user ran.
+    ``retrace``: execute only the run with this seed, to see where it ends.  ``end``: how it ended.
+    ``trace_lines``: do everything again, only to see in which line of the user's it ends.
+    """
+
+    traceback: bool = False
+    failures: list[BaseException] = field(default_factory=list)
+    stdout: TextIO = field(default_factory=lambda: sys.stdout)
+    retrace: int | None = None
+    trace_lines: bool = False
+    end: ProcessEnd | None = None
+
+    def note(self, failure: BaseException) -> None:
+        """Go on after a failure, but do not end as if nothing had happened."""
+        self.failures.append(failure)
+
+
+def current_state() -> CommandState:
+    """Return the state of the command that is being executed; outside of one, a state that nobody reads."""
+    context = click.get_current_context(silent=True)
+    return context.ensure_object(CommandState) if context is not None else CommandState()

@@ -1,0 +1,1 @@
+"""Read and write files: within bounds, whole or not at all, and resumable."""

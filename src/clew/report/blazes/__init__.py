@@ -1,0 +1,1 @@
+"""Blazes verdicts for people and machines."""

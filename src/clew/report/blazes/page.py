@@ -1,0 +1,59 @@
+"""The verdict on a dataflow as a page: sinks with blame and remedies, derivations and the picture, in one file.
+
+It has no script and its policy admits none; what comes from the file is escaped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.resources import files as package_files
+
+from markupsafe import Markup
+
+from clew.analysis.blazes.verdict import SinkVerdict, Verdict
+from clew.report.blazes import svg as blazes_svg
+from clew.report.blazes.text import blame_text, meaning, remedy_text
+from clew.report.blazes.tree import derivation_trees
+from clew.report.diagrams.colours import COLOURS
+from clew.report.text.markup import speakable
+from clew.report.text.page_template import page_template
+
+
+@dataclass(frozen=True)
+class _Sink:
+    name: str
+    label: str
+    meaning: str
+    blame: tuple[str, ...]
+    remedies: tuple[str, ...]
+    trees: tuple[str, ...]
+
+
+def blazes_page(verdict: Verdict, file: str) -> str:
+    """The whole HTML file."""
+    parts = package_files("clew.report") / "page"
+    style = "\n".join([COLOURS, (parts / "page.css").read_text(encoding="utf-8"), blazes_svg.STYLE])
+    template = page_template("blazes.html")
+    return template.render(
+        kind="violated-run" if verdict.worst.bad else "good-run",
+        answer="INCONSISTENT" if verdict.worst.bad else "CONSISTENT",
+        name=speakable(file),
+        sinks=[_sink(verdict, sink) for sink in verdict.sinks],
+        style=Markup(style),
+        svg=Markup(blazes_svg.blazes_svg(verdict)),
+        version=version("clew"),
+    )
+
+
+def _sink(verdict: Verdict, sink: SinkVerdict) -> _Sink:
+    return _Sink(
+        sink.stream.name,
+        str(sink.label),
+        meaning(sink.label),
+        tuple(blame_text(blame) for blame in sink.blame),
+        tuple(f"{remedy_text(remedy)}; then it is {remedy.after}" for remedy in sink.remedies),
+        tuple(
+            "\n".join(line.rstrip() for line in tree) for tree in derivation_trees(verdict.labelled, sink.stream)
+        ),
+    )

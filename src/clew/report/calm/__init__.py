@@ -1,0 +1,1 @@
+"""CALM analyses for people and machines."""

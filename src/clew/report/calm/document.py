@@ -1,0 +1,78 @@
+"""The result of a CALM analysis as one JSON object; ``docs/calm.md`` says what its fields are."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from clew.analysis.calm.analysis import Analysis, Output, verdict_of
+from clew.analysis.calm.dataflow.graph import Statement
+
+FORMAT, VERSION = "clew calm", 2
+
+#: Half a character: what the path of a file becomes whose name is not UTF-8.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def calm_document(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
+    """``files`` are those that were analysed, as they were given."""
+    flow = analysis.flow
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "files": list(files),
+        "program": flow.name,
+        "verdict": verdict_of(analysis).value,
+        "consistent": analysis.consistent,
+        "outputs": [_output(output, analysis) for output in analysis.outputs],
+        "sources": [{"name": s.name, "arrives": s.arrives, "fixed": s.fixed} for s in analysis.sources],
+        "collections": [
+            {"name": n.name, "kind": n.kind.value, "history": analysis.histories.of[n.name].value}
+            for n in flow.nodes
+        ],
+        "edges": [
+            {
+                "from": e.source,
+                "to": e.target,
+                "sends": e.sends,
+                "temporal": e.temporal,
+                "nonmonotone": e.reason or None,
+                "refined": e.refined or None,
+                "rule": _rule(flow.statements[e.statement]),
+            }
+            for e in flow.edges
+        ],
+        "clusters": [list(cluster) for cluster in flow.clusters],
+        "unconnected": list(analysis.unconnected),
+        "warnings": [str(notice) for notice in flow.notices],
+    }
+
+
+def calm_json(analysis: Analysis, files: Sequence[str]) -> str:
+    text = json.dumps(calm_document(analysis, files), indent=2, ensure_ascii=False)
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text) + "\n"
+
+
+def _output(output: Output, analysis: Analysis) -> dict[str, Any]:
+    return {
+        "name": output.name,
+        "label": output.label.value,
+        "consistent": output.label.consistent,
+        "from": [{"source": way.source, "label": way.label.value} for way in output.ways],
+        "points": [
+            {"rule": _rule(analysis.flow.statements[p.statement]), "reasons": list(p.reasons)}
+            for p in output.points
+        ],
+    }
+
+
+def _rule(statement: Statement) -> dict[str, Any]:
+    position = statement.position
+    return {
+        "file": position.file if position else None,
+        "line": position.line if position else None,
+        "block": statement.block or None,
+        "text": statement.text,
+    }

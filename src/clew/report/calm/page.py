@@ -1,0 +1,85 @@
+"""The result of a CALM analysis as a page: the labels, the points of order and the picture, in one file.
+
+It has no script and its policy admits none; what comes from the program is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.resources import files as package_files
+
+from markupsafe import Markup
+
+from clew.analysis.calm.analysis import Analysis
+from clew.report.calm import svg as dataflow_svg
+from clew.report.calm.text import WORDS, answer
+from clew.report.diagrams.colours import COLOURS
+from clew.report.text.markup import speakable
+from clew.report.text.page_template import page_template
+
+
+@dataclass(frozen=True)
+class _OutputRow:
+    name: str
+    label: str
+    meaning: str
+    ways: str
+
+
+@dataclass(frozen=True)
+class _PointRow:
+    place: str
+    reasons: str
+    outputs: str
+    text: str
+
+
+def calm_page(analysis: Analysis) -> str:
+    """The whole HTML file."""
+    parts = package_files("clew.report") / "page"
+    style = "\n".join([COLOURS, (parts / "page.css").read_text(encoding="utf-8"), dataflow_svg.STYLE])
+    template = page_template("calm.html")
+    return template.render(
+        kind="good-run" if analysis.consistent else "violated-run",
+        answer=answer(analysis),
+        name=speakable(analysis.flow.name),
+        cautions=[speakable(str(notice)) for notice in analysis.flow.notices],
+        outputs=_outputs(analysis),
+        points=_points(analysis),
+        style=Markup(style),
+        svg=Markup(dataflow_svg.dataflow_svg(analysis)),
+        version=version("clew"),
+    )
+
+
+def _outputs(analysis: Analysis) -> Sequence[_OutputRow]:
+    return [
+        _OutputRow(
+            speakable(output.name),
+            output.label.value,
+            WORDS[output.label],
+            speakable(", ".join(f"{way.source}: {way.label.value}" for way in output.ways)),
+        )
+        for output in analysis.outputs
+    ]
+
+
+def _points(analysis: Analysis) -> Sequence[_PointRow]:
+    """Each rule once, with the outputs that it matters to."""
+    found: dict[int, tuple[dict[str, None], list[str]]] = {}
+    for output in analysis.outputs:
+        for point in output.points:
+            reasons, outputs = found.setdefault(point.statement, ({}, []))
+            reasons.update(dict.fromkeys(point.reasons))
+            outputs.append(output.name)
+    rows = []
+    for number, (reasons, outputs) in sorted(found.items()):
+        statement = analysis.flow.statements[number]
+        place = f"{statement.position.file}:{statement.position.line}" if statement.position else "a rule"
+        if statement.block:
+            place += f" in {statement.block}"
+        shown = (place, "; ".join(reasons), ", ".join(outputs), statement.text)
+        rows.append(_PointRow(*map(speakable, shown)))
+    return rows

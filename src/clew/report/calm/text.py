@@ -1,0 +1,67 @@
+"""The result of a CALM analysis in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clew.analysis.calm.analysis import Analysis, Label, Output, Point, Verdict, verdict_of
+from clew.report.text.columns import shortened
+from clew.report.text.plural import counted
+
+#: How much of a rule is shown.
+LONGEST_RULE = 100
+
+WORDS = {
+    Label.MONOTONE: "consistent without coordination: inputs in any order and batching lead to the same rows",
+    Label.ASYNCHRONOUS: "consistent without coordination: inputs and messages in any order lead to the same rows",
+    Label.NONMONOTONE: "decided by the sequence of steps: which rows each step is given, and which steps get none",
+    Label.DIVERGES: "order can change the outcome",
+    Label.UNKNOWN: "underspecified: it depends on an interface that no rule derives",
+}
+
+_ANSWERS = {
+    Verdict.CONSISTENT: "CONSISTENT",
+    Verdict.DEPENDS_ON_STEPS: "DEPENDS ON THE SEQUENCE OF STEPS",
+    Verdict.UNDERSPECIFIED: "UNDERSPECIFIED",
+    Verdict.ORDER_MATTERS: "ORDER MATTERS",
+}
+
+
+def answer(analysis: Analysis) -> str:
+    """Return the result in a few words."""
+    return _ANSWERS[verdict_of(analysis)]
+
+
+def calm_text(analysis: Analysis) -> str:
+    """The labels of all outputs, and the points of order with the rules that they are in."""
+    return "\n".join(_lines(analysis)) + "\n"
+
+
+def _lines(analysis: Analysis) -> Iterator[str]:
+    flow = analysis.flow
+    size = f"{counted(len(flow.nodes), 'collection')}, {counted(len(flow.statements), 'rule')}"
+    yield f"{answer(analysis)}: {flow.name} ({size}, {counted(len(analysis.outputs), 'output')})"
+    fixed = [s.name for s in analysis.sources if s.fixed and flow.outgoing[s.name]]
+    if fixed:
+        yield f"  taken as fixed, because no input reaches them: {', '.join(fixed)}"
+    for output in analysis.outputs:
+        yield ""
+        yield from _output(output, analysis)
+
+
+def _output(output: Output, analysis: Analysis) -> Iterator[str]:
+    yield f"{output.name}: {output.label.value}, {WORDS[output.label]}"
+    if output.ways:
+        yield f"  from {', '.join(f'{way.source}: {way.label.value}' for way in output.ways)}"
+    if output.points:
+        yield f"  {counted(len(output.points), 'point')} of order:"
+    for point in output.points:
+        yield from _point(point, analysis)
+
+
+def _point(point: Point, analysis: Analysis) -> Iterator[str]:
+    statement = analysis.flow.statements[point.statement]
+    place = f"{statement.position.file}:{statement.position.line}" if statement.position else "a rule"
+    block = f" in {statement.block}" if statement.block else ""
+    yield f"    {place}{block}: {'; '.join(point.reasons)}"
+    yield f"        {shortened(statement.text, LONGEST_RULE)}"

@@ -1,0 +1,1 @@
+"""Space-time diagrams and layered drawings, as text and as SVG."""

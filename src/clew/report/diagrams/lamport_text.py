@@ -1,0 +1,365 @@
+"""A Lamport diagram for the terminal: processes are columns, time goes down, messages are horizontal arrows.
+
+Between the lines of time t and t + 1 stand the messages sent at t, one line for each sender and kind of message;
+a line has a head at every process that it goes to.  Lost messages end in a cross and are named at the right
+margin, a process that crashes says so in its column.  Steps that repeat the one before are summed up.
+
+The lines never exceed the width: names are shortened, remarks are wrapped, and when there are too many processes
+some are left out, first those that neither send nor receive; the messages of others are then written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from clew.report.diagrams.lamport import Arrow, Diagram, Fate
+from clew.report.text.columns import char_columns, columns, shortened
+
+#: Columns from one lifeline to the next: fewer leave no arrow to see, fewer than the second are a crowd, more than
+#: the last tear the picture apart.
+_CLOSEST, _EASY, _WIDEST = 4, 8, 24
+#: In a crowd names stand in several rows, so that they can be longer than a column is wide.
+_NAME_ROWS = 3
+_CRASHED = "CRASHED"
+
+
+class _Glyphs(NamedTuple):
+    """The characters of a drawing, each one column wide."""
+
+    life: str
+    dead: str
+    line: str
+    lost_line: str
+    crossing: str
+    sender: str
+    to_right: str
+    to_left: str
+    lost: str
+    more: str
+    repeated: str
+    written_out: str
+
+
+_UNICODE = _Glyphs("│", "┊", "─", "╌", "┼", "●", "►", "◄", "✗", "…", "⋮", "→")
+_ASCII = _Glyphs("|", ".", "-", ".", "+", "o", ">", "<", "X", "~", ":", "->")
+
+
+def diagram_lines(diagram: Diagram, *, width: int = 100, ascii_only: bool = False) -> list[str]:
+    """The lines of the drawing, none wider than ``width`` (at least 40) columns."""
+    if width < 40:
+        raise ValueError(f"a diagram needs a width of 40 columns, not {width}")
+    return list(Drawing(diagram, width, ascii_only).lines())
+
+
+class Sent(NamedTuple):
+    """One line of the picture: what a process sends at a time with the same names."""
+
+    source: str
+    labels: tuple[str, ...]
+    arrows: tuple[Arrow, ...]
+
+
+class Drawing:
+    """Where everything goes, decided once, and the lines that follow from it."""
+
+    def __init__(self, diagram: Diagram, width: int, ascii_only: bool) -> None:
+        self.diagram = diagram
+        self.width = width
+        self.glyphs = _ASCII if ascii_only else _UNICODE
+        self._clean: Callable[[str], str] = in_ascii if ascii_only else printable
+        self.gutter = len(str(self._largest())) + 2
+        self.steps = self._steps()
+        self.repeated = self._repetitions()
+        self.room = width - self.gutter - self._reserved()
+        self.shown = self._chosen()
+        self.spacing = self._spacing()
+        self.half = self._half()
+        self.position = {p: self.gutter + self.half + k * self.spacing for k, p in enumerate(self.shown)}
+        self.margin = max(self.position.values(), default=0) + self.half + 3
+
+    # -- where everything goes ---------------------------------------------------------------------------
+
+    def _largest(self) -> int:
+        """The largest number in the gutter."""
+        return self.diagram.last
+
+    def _steps(self) -> list[list[Sent]]:
+        """What is sent at every time, by sender in the order of the processes and then by name."""
+        order = {p: k for k, p in enumerate(self.diagram.processes)}
+        steps: list[list[Sent]] = [[] for _ in range(self.diagram.last)]
+        # What is lost gets a line of its own: a line that goes on after a cross would look like a relay.
+        arrows = sorted(
+            self.diagram.arrows, key=lambda a: (a.sent, order[a.source], a.labels, _lost(a), order[a.target])
+        )
+        for (time, source, labels, _), group in groupby(
+            arrows, key=lambda a: (a.sent, a.source, a.labels, _lost(a))
+        ):
+            steps[time - 1].append(Sent(source, labels, tuple(group)))
+        return steps
+
+    def _repetitions(self) -> dict[int, int]:
+        """The steps that the following ones repeat, each with the last of these; the end is always shown."""
+        repeated: dict[int, int] = {}
+        crashes = {c.time for c in self.diagram.crashes}
+        time = 1
+        while time < self.diagram.last:
+            until, pattern = time, self._pattern(time)
+            while (
+                until + 1 < self.diagram.last and until + 1 not in crashes and self._pattern(until + 1) == pattern
+            ):
+                until += 1
+            # An empty step is one line anyway: summing up a single one would save nothing.
+            if until > time + (0 if pattern else 1):
+                repeated[time] = until
+            time = until + 1
+        return repeated
+
+    def _pattern(self, time: int) -> tuple[object, ...]:
+        """What makes a step look as it does, but for the time."""
+        return tuple(
+            (a.source, a.target, a.labels, a.fate, a.fault, None if a.arrived is None else a.arrived - time)
+            for sent in self.steps[time - 1]
+            for a in sent.arrows
+        )
+
+    def _reserved(self) -> int:
+        """The width of the right margin: what the remarks ask for, but never half of the picture."""
+        remarks = [self._remark(sent) for step in self.steps for sent in step]
+        remarks += [self.diagram.faults[c.fault - 1] for c in self.diagram.crashes]
+        remarks += [self._repetition(time) for time in self.repeated]
+        asked = max((columns(self._clean(remark)) for remark in remarks), default=0)
+        return max(12, min(asked, self.width * 2 // 5)) + 2
+
+    def _chosen(self) -> list[str]:
+        """The processes that get a column: in a crowd only the busy ones, those that faults touch first."""
+        processes, busy = list(self.diagram.processes), self._busy()
+        if len(processes) > self.room // _EASY and busy:
+            processes = [p for p in processes if p in busy]
+        hit = {end for a in self.diagram.arrows if a.fault for end in (a.source, a.target)}
+        hit |= {c.process for c in self.diagram.crashes}
+        kept = set(sorted(processes, key=lambda p: p not in hit)[: self.room // _CLOSEST])
+        return [p for p in processes if p in kept]
+
+    def _busy(self) -> set[str]:
+        ends = {end for a in self.diagram.arrows for end in (a.source, a.target)}
+        return ends | {c.process for c in self.diagram.crashes}
+
+    def _spacing(self) -> int:
+        """How far apart lifelines are: as names and labels like it, and as there is room for."""
+        wished = max(_EASY, self._centred() + 2, self._widest_label() + 7)
+        possible = (self.room - self._centred()) // max(1, len(self.shown) - 1)
+        if possible < self._centred() + 2:  # names will be shortened, so they reach less far beyond the outermost
+            possible = self.room // max(1, len(self.shown))
+        return max(_CLOSEST, min(wished, possible, _WIDEST))
+
+    def _widest_label(self) -> int:
+        return max((columns(self._label(sent)) for step in self.steps for sent in step), default=0)
+
+    def _centred(self) -> int:
+        """The widest of what is centred on a lifeline: a name, or the word of a crash."""
+        names = max((columns(self._clean(p)) for p in self.shown), default=0)
+        return max(names, len(_CRASHED) if self.diagram.crashes else 0)
+
+    def _half(self) -> int:
+        return min(self._centred(), self.spacing - 1) // 2
+
+    # -- the lines -----------------------------------------------------------------------------------------
+
+    def lines(self) -> Iterator[str]:
+        yield from self._header()
+        time = 1
+        while time <= self.diagram.last:
+            yield from self._time_line(time)
+            for sent in self.steps[time - 1]:
+                yield from self._sent_lines(sent, time)
+            if time in self.repeated:
+                until = self.repeated[time]
+                yield from self._row(self.glyphs.repeated, self._lifelines(until), self._repetition(time), until)
+            time = self.repeated.get(time, time) + 1
+        yield from self._afterwords()
+
+    def _header(self) -> Iterator[str]:
+        longest = max((columns(self._clean(p)) for p in self.shown), default=0)
+        rows = min(_NAME_ROWS, longest // self.spacing + 1) if self.spacing < 2 * _EASY else 1
+        for row in range(rows):
+            cells = [" "] * self.width
+            for k, at in enumerate(self.position.values()):
+                cells[at] = self.glyphs.life if k % rows < row else " "
+            for k, (process, at) in enumerate(self.position.items()):
+                if k % rows == row:
+                    name = self._short(process, rows * self.spacing - 1)
+                    left = min(at - columns(name) // 2, self.width - columns(name))
+                    put(cells, max(self.gutter, left), name)
+            yield "".join(cells).rstrip()
+
+    def _lifelines(self, time: int) -> list[str]:
+        cells = [" "] * self.margin
+        for process, at in self.position.items():
+            cells[at] = self.glyphs.dead if self._is_down(process, time) else self.glyphs.life
+        return cells
+
+    def _is_down(self, process: str, time: int) -> bool:
+        return any(c.process == process and c.time <= time for c in self.diagram.crashes)
+
+    def _time_line(self, time: int) -> Iterator[str]:
+        cells, notes = self._lifelines(time), []
+        for crash in self.diagram.crashes:
+            fault = self.diagram.faults[crash.fault - 1]
+            if crash.time != time:
+                continue
+            if crash.process in self.position and self.spacing > len(_CRASHED) + 1:
+                put(cells, self.position[crash.process] - len(_CRASHED) // 2, _CRASHED)
+                notes.append(fault)
+            else:
+                if crash.process in self.position:
+                    cells[self.position[crash.process]] = self.glyphs.lost
+                notes.append(f"{self._short(crash.process, 20)} {_CRASHED} {fault}")
+        yield from self._row(str(time), cells, "; ".join(notes), time)
+
+    def _sent_lines(self, sent: Sent, time: int, gutter: str = "") -> Iterator[str]:
+        drawn = [a for a in sent.arrows if a.source in self.position and a.target in self.position]
+        label, cells = self._label(sent), self._lifelines(time)
+        labelled = self._draw(cells, sent.source, drawn, label) if drawn else False
+        notes = [] if labelled or not drawn else [label]
+        notes += [self._written_out(a, label) for a in sent.arrows if a not in drawn]
+        yield from self._row(gutter, cells, "; ".join(filter(None, [*notes, self._remark(sent)])), time)
+
+    def _draw(self, cells: list[str], source: str, arrows: Sequence[Arrow], label: str) -> bool:
+        """The arrow into the cells; says whether the label found its place on it."""
+        glyphs, start = self.glyphs, self.position[source]
+        heads = {self.position[a.target]: a for a in arrows}
+        low, high = min(start, *heads), max(start, *heads)
+        lifelines = set(self.position.values())
+        arrives = [at for at, arrow in heads.items() if arrow.fate is not Fate.LOST] or [start]
+        for at in range(low, high + 1):
+            line = glyphs.line if min(start, *arrives) <= at <= max(start, *arrives) else glyphs.lost_line
+            cells[at] = glyphs.crossing if at in lifelines else line
+        for at, arrow in heads.items():
+            head = glyphs.to_right if at > start else glyphs.to_left
+            cells[at] = glyphs.lost if arrow.fate is Fate.LOST else head
+        cells[start] = glyphs.sender
+        place = place_for(columns(label) + 2, start, sorted({start, *heads}), sorted(lifelines))
+        if place is not None:
+            put(cells, place, f" {label} ")
+        return place is not None
+
+    def _row(self, gutter: str, cells: list[str], note: str, time: int) -> Iterator[str]:
+        """One line with its remark, and as many more as the remark needs."""
+        room = self.width - self.margin
+        # What is lost must not be torn from the word that says so.
+        glued = self._clean(note).replace("LOST ", "LOST\N{NO-BREAK SPACE}")
+        first, *more = [line.replace("\N{NO-BREAK SPACE}", " ") for line in self._wrapped(glued, room)]
+        put(cells, 0, gutter.rjust(self.gutter - 2))
+        yield ("".join(cells) + first).rstrip()
+        for part in more:
+            yield ("".join(self._lifelines(time)) + part).rstrip()
+
+    # -- words ---------------------------------------------------------------------------------------------
+
+    def _repetition(self, time: int) -> str:
+        until = self.repeated[time]
+        if not self.steps[time - 1]:
+            return f"nothing is sent at times {time} to {until}"
+        if until == time + 1:
+            return f"the same at time {until}"
+        return f"the same at times {time + 1} {'and' if until == time + 2 else 'to'} {until}"
+
+    def _label(self, sent: Sent) -> str:
+        return self._clean(", ".join(sent.labels))
+
+    def _written_out(self, arrow: Arrow, label: str) -> str:
+        ends = (self._short(arrow.source, 16), self.glyphs.written_out, self._short(arrow.target, 16))
+        return f"{' '.join(ends)} {label}"
+
+    def _remark(self, sent: Sent) -> str:
+        """What befalls the messages of a line, by kind of mishap."""
+        remarks: dict[str, list[str]] = {}
+        for arrow in sent.arrows:
+            kind = _mishap(arrow)
+            if kind is not None:
+                named = f"to {arrow.target}" if arrow.fault is None else self.diagram.faults[arrow.fault - 1]
+                remarks.setdefault(kind, []).append(named)
+        return "; ".join(f"{kind} {' '.join(dict.fromkeys(named))}" for kind, named in remarks.items())
+
+    def _afterwords(self) -> Iterator[str]:
+        """What is not in the picture, and why."""
+        told = [f"{self._clean(fault)}: no such message here" for fault in self.diagram.unseen_faults]
+        missing = [p for p in self.diagram.processes if p not in self.position]
+        busy, of = self._busy(), f"of {len(self.diagram.processes)} processes"
+        idle = sum(1 for p in missing if p not in busy)
+        if idle:
+            told.append(f"left out for lack of room: {idle} {of}, untouched by any message or fault")
+        if len(missing) > idle:
+            told.append(
+                f"without a column for lack of room: {len(missing) - idle} {of}; their messages are written out"
+            )
+        for text in told:
+            yield from map(str.rstrip, self._wrapped(text, self.width))
+
+    def _wrapped(self, text: str, room: int) -> list[str]:
+        """At least one line; the standard library counts characters, not columns."""
+        lines = [""]
+        for word in (shortened(word, room, self.glyphs.more) for word in text.split(" ")):
+            longer = f"{lines[-1]} {word}" if lines[-1] else word
+            if columns(longer) <= room:
+                lines[-1] = longer
+            else:
+                lines.append(word)
+        return lines
+
+    def _short(self, text: str, room: int) -> str:
+        return shortened(self._clean(text), room, self.glyphs.more)
+
+
+def _lost(arrow: Arrow) -> bool:
+    return arrow.fate is Fate.LOST
+
+
+def _mishap(arrow: Arrow) -> str | None:
+    if arrow.foreseen:
+        return "to be hit by"
+    match arrow.fate:
+        case Fate.DELIVERED:
+            return None
+        case Fate.LOST:
+            return "LOST"
+        case Fate.LATE:
+            return f"LATE, arrives at {arrow.arrived}:"
+        case Fate.NEVER:
+            return "LATE, not there at the end:"
+
+
+def place_for(length: int, start: int, marks: Sequence[int], lifelines: Sequence[int]) -> int | None:
+    """Where a label fits on an arrow: next to the sender, if possible without covering a lifeline in between."""
+    inner = [x for x in lifelines if marks[0] <= x <= marks[-1]]
+    for stops in (inner, marks):
+        gaps = [(low, high) for low, high in pairwise(stops) if high - low - 1 >= length + 2]
+        if gaps:
+            low, high = min(gaps, key=lambda gap: (min(abs(gap[0] - start), abs(gap[1] - start)), -gap[0]))
+            return low + 1 + (high - low - 1 - length) // 2
+    return None
+
+
+def put(cells: list[str], at: int, text: str) -> None:
+    """Write into the cells; a wide character takes two of them, a combining one joins the cell before."""
+    for char in text:
+        match char_columns(char):
+            case 0:
+                cells[at - 1] += char
+            case 1:
+                cells[at] = char
+                at += 1
+            case _:
+                cells[at : at + 2] = [char, ""]
+                at += 2
+
+
+def printable(text: str) -> str:
+    """Control characters of a program must not reach the terminal."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def in_ascii(text: str) -> str:
+    return printable(text.encode("ascii", "backslashreplace").decode("ascii"))

@@ -1,0 +1,1 @@
+"""Draw the lineage of an outcome as SVG."""

@@ -1,0 +1,63 @@
+"""What the faults of a run do to a lineage: the messages they cut, and what no longer is as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from clew.engine.execution import Execution
+from clew.explain.lineage_graph import Goal, LineageGraph
+from clew.explain.overview import Box, Kind, Overview
+from clew.faults import Fault
+from clew.report.verdict.wording import Hits
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The firings whose message is ``cut``, the goals that are ``gone``, by their numbers in the graph.
+
+    ``boxes`` and ``joints`` are numbers in its overview, for those that stand for several goals or firings.  Such
+    a box is gone if what its label says is no longer so.  Such a joint is cut if one of its messages is; if it
+    stands for absences, it is touched if one of them is gone.
+    """
+
+    cut: Collection[int] = ()
+    gone: Collection[int] = ()
+    boxes: Collection[int] = ()
+    joints: Collection[int] = ()
+
+
+def lineage_marks(graph: LineageGraph, seen: Overview, run: Execution) -> Marks:
+    """Return what the faults of ``run`` do to the lineage of the failure-free run."""
+    hit = Hits(run.faults)
+    cut = [
+        number
+        for number, firing in enumerate(graph.firings)
+        if (firing.fired or firing.punctual) and firing.transfer and hit.link(firing.transfer.link)
+    ]
+    gone = [number for number, goal in enumerate(graph.goals) if not _still_so(goal, run)]
+    boxes = [n for n, box in enumerate(seen.boxes) if box.kind is not Kind.SINGLE and not _holds(box, graph, run)]
+    joints = []
+    for number, box in enumerate(seen.boxes):
+        for joint in seen.why[number] if box.kind is not Kind.SINGLE else ():
+            inside, marked = (box.goals, gone) if seen.joints[joint].through else (seen.joints[joint].firings, cut)
+            if not set(inside).isdisjoint(marked):
+                joints.append(joint)
+    return Marks(cut, gone, boxes, joints)
+
+
+def _still_so(goal: Goal, run: Execution) -> bool:
+    if goal.crashes:
+        happened: list[Fault] = [f for f in run.faults if f in goal.crashes]
+        return not happened
+    # A chain that begins later, and is there in the end, still serves.
+    return (goal.row in run.rows(goal.relation, goal.last)) == goal.present
+
+
+def _holds(box: Box, graph: LineageGraph, run: Execution) -> bool:
+    """Whether what the box says is still so; a row that is kept only has to be there in the end, like a chain."""
+    named = [graph.goals[number] for number in box.named]
+    if box.kind is Kind.KEPT:
+        return _still_so(named[-1], run)
+    times = (time for goal in named for time in range(goal.first, goal.last + 1))
+    return not any(named[0].row in run.rows(named[0].relation, time) for time in times)

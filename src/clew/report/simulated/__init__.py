@@ -1,0 +1,1 @@
+"""Simulated runs for people: terminal, diagram and page."""

@@ -1,0 +1,270 @@
+"""A simulated run as a page: the diagram, and every event with the state of its node before and after it.
+
+Like the report of a verdict it is one file that asks nobody for anything.  Without its script it is a plain list;
+the script shows one event at a time.  What the page carries is bounded, and it says what it leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.resources import files as package_files
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from clew.report.diagrams import lamport_svg
+from clew.report.diagrams.colours import COLOURS
+from clew.report.diagrams.lamport import Diagram, Fate, MarkKind
+from clew.report.simulated.diagram import run_diagram
+from clew.report.simulated.run import Change, Event, Sent, Story, story_of
+from clew.report.simulated.text import violation_text
+from clew.report.simulated.values import Difference, Piece, abbreviated, difference, nearby, pieces
+from clew.report.text.markup import speakable
+from clew.report.text.page_template import page_template
+from clew.report.text.plural import counted
+from clew.report.verdict.template import policy_hash
+from clew.simulation.execution.steps import Act
+from clew.simulation.execution.trace import Execution
+from clew.simulation.pool import Envelope
+
+if TYPE_CHECKING:
+    from clew.minimization.pipeline import Stage
+
+#: How many events the page carries, the last ones, and how many characters of states before it becomes terse.
+MOST_EVENTS, MOST_CHARACTERS = 1_000, 3_000_000
+#: How long one value or message may be, and how long when the page is terse.
+_LONGEST, _TERSE = 3_000, 200
+
+#: How pills look, and what they then stand for, by kinds of marks.
+_LEGEND = {
+    "outside": {MarkKind.OUTSIDE: "a message from outside"},
+    "itself": {MarkKind.ITSELF: "a message to itself"},
+    "timer": {MarkKind.TIMER: "a timer"},
+    "start": {MarkKind.START: "start", MarkKind.HEAL: "end of a partition"},
+    "restart": {MarkKind.RESTART: "restart"},
+    "stop": {MarkKind.STOP: "stop", MarkKind.CUT: "partition", MarkKind.CUT_ONE_WAY: "partition"},
+    "note": {MarkKind.NOTE: "a code block"},
+}
+
+
+@dataclass(frozen=True)
+class _StateRow:
+    """An attribute that changed; what is only in one of its values is marked."""
+
+    name: str
+    before: Sequence[Piece]
+    after: Sequence[Piece]
+
+
+@dataclass(frozen=True)
+class _SentRow:
+    """``link`` is the event at which it arrives or is lost."""
+
+    text: str
+    end: str
+    link: int | None
+
+
+@dataclass(frozen=True)
+class _Told:
+    """An event as the template shows it."""
+
+    number: int
+    title: str
+    message: str
+    broken: bool
+    node: str
+    changes: Sequence[_StateRow]
+    kept: Sequence[tuple[str, str]]
+    state_note: str
+    remarks: Sequence[str]
+    sent: Sequence[_SentRow]
+    depends: Sequence[int]
+    links: Sequence[tuple[int, str]]
+
+
+def run_page(
+    scenario_name: str,
+    execution: Execution,
+    *,
+    replay: str = "",
+    stages: Sequence[Stage] = (),
+    facts: Sequence[tuple[str, str]] = (),
+    cautions: Sequence[str] = (),
+    nodes: Sequence[str] = (),
+) -> str:
+    """The whole HTML file.
+
+    ``replay``: the command that shows this run again.  ``stages``: the table of a minimization.  ``facts``: label
+    and value of what else there is to say at the top, such as the seed.  ``cautions``: what a reader must know,
+    such as that a search was stopped.  ``nodes``: the order of the processes (default: by name).
+    """
+    story = story_of(execution, nodes=nodes, most=MOST_EVENTS)
+    diagram = run_diagram(story)
+    broken = execution.broken
+    values = {
+        "kind": "good-run" if broken is None else "violated-run",
+        "answer": "HOLDS" if broken is None else "VIOLATED",
+        "name": speakable(scenario_name),
+        "summary": speakable(_summary(execution)),
+        "violation": speakable(_summary(execution)),
+        "facts": [(speakable(k), speakable(v)) for k, v in (*_facts(execution, story), *facts)],
+        "cautions": [speakable(caution) for caution in (*_left_out(story), *cautions)],
+        "replay": speakable(replay),
+        "trace": speakable(execution.trace or ""),
+        "legend": _legend(diagram),
+        "svg": Markup(lamport_svg.diagram_svg(diagram, title=scenario_name, link="#e")),
+        "events": _Teller(story).told(),
+        "stages": [_stage_row(stage) for stage in stages],
+    }
+    return _rendered(values)
+
+
+def _rendered(values: Mapping[str, object]) -> str:
+    parts = package_files("clew.report") / "page"
+    text = {name: (parts / name).read_text(encoding="utf-8") for name in _PARTS}
+    script = text["simulated.js"]
+    # What is selected looks so whatever it is: its rules come last.
+    styles = (COLOURS, text["page.css"], lamport_svg.STYLE, lamport_svg.EVENT_STYLE, text["simulated.css"])
+    return page_template("simulated.html").render(
+        {
+            **values,
+            "style": Markup("\n".join(styles)),
+            "script": Markup(script),
+            "script_hash": Markup(policy_hash(script)),
+            "version": version("clew"),
+        }
+    )
+
+
+_PARTS = ("page.css", "simulated.css", "simulated.js")
+
+
+# -- around the run ----------------------------------------------------------------------------------------------
+
+
+def _summary(execution: Execution) -> str:
+    if execution.broken is None:
+        return "Every invariant holds throughout this run."
+    return f"{violation_text(execution.broken)}."
+
+
+def _facts(execution: Execution, story: Story) -> list[tuple[str, str]]:
+    outside = sum(not isinstance(moment.step, Act) for moment in execution.moments)
+    facts = [
+        ("nodes", ", ".join(story.processes)),
+        ("deliveries", str(execution.deliveries)),
+        ("events from outside", str(outside)),
+    ]
+    if story.under_way:
+        facts.append(("messages under way at the end", str(story.under_way)))
+    if story.dropped:
+        facts.append(("lost on the way to a node that stopped", counted(story.dropped, "message")))
+    return facts
+
+
+def _left_out(story: Story) -> list[str]:
+    if not story.left_out:
+        return []
+    return [f"Only the last {len(story.events)} of {story.total} events are on this page."]
+
+
+def _legend(diagram: Diagram) -> list[tuple[str, str]]:
+    kinds = {mark.kind for mark in diagram.marks}
+    there = {look: [text for kind, text in texts.items() if kind in kinds] for look, texts in _LEGEND.items()}
+    items = [(look, ", ".join(dict.fromkeys(texts))) for look, texts in there.items() if texts]
+    if any(a.fate is Fate.LOST for a in diagram.arrows):
+        items.append(("lost-arrow", "a message that is lost"))
+    if diagram.broken is not None:
+        items.append(("broken", "after this something is wrong"))
+    return items
+
+
+def _stage_row(stage: Stage) -> dict[str, str]:
+    return {
+        "name": speakable(stage.name),
+        "deliveries": str(stage.size.deliveries),
+        "externals": str(stage.size.externals),
+        "schedules": str(stage.schedules),
+        "seconds": f"{stage.seconds:.1f}",
+    }
+
+
+# -- events ------------------------------------------------------------------------------------------------------
+
+
+class _Teller:
+    """The events for the template; the last ones first, as the end matters most when room runs out."""
+
+    def __init__(self, story: Story) -> None:
+        self._story = story
+        self._titles = {event.number: _title(event) for event in story.events}
+        self._room = MOST_CHARACTERS
+
+    def told(self) -> list[_Told]:
+        return [self._event(event) for event in reversed(self._story.events)][::-1]
+
+    def _event(self, event: Event) -> _Told:
+        terse = self._room < 0
+        kept = event.kept()
+        return _Told(
+            event.number,
+            self._titles[event.number],
+            self._text(event.message),
+            event.number == self._story.broken,
+            self._text(event.node or "all nodes"),
+            () if event.ends else [self._state_row(change) for change in event.changes()],
+            () if terse else [(self._text(name), self._text(value)) for name, value in kept],
+            f"Left out: {counted(len(kept), 'attribute')} that did not change." if terse and kept else "",
+            [self._text(remark) for remark in event.remarks],
+            [self._sent_row(sent) for sent in event.sent],
+            event.depends,
+            [(number, self._titles.get(number, "(left out)")) for number in event.depends],
+        )
+
+    def _state_row(self, change: Change) -> _StateRow:
+        before, after = change.before or "", change.after or ""
+        changed = difference(before, after)
+        longest = self._longest()
+        if max(len(before), len(after)) > longest:
+            changed = Difference(*(abbreviated(part, longest // 2) for part in nearby(changed, longest // 4)))
+        old, new = pieces(changed)
+        return _StateRow(self._text(change.name), self._pieces(old), self._pieces(new))
+
+    def _pieces(self, given: Sequence[Piece]) -> list[Piece]:
+        return [piece._replace(text=self._text(piece.text)) for piece in given]
+
+    def _sent_row(self, sent: Sent) -> _SentRow:
+        text, target = self._text(sent.text), self._text(sent.target)
+        match sent.fate:
+            case "timer":
+                return _SentRow(f"timer {text}", "" if sent.event is None else "goes off at", sent.event)
+            case "deliver":
+                return _SentRow(text, f"to {target}, arrives at", sent.event)
+            case "lose":
+                return _SentRow(text, f"to {target}, lost at", sent.event)
+            case "stop":
+                return _SentRow(text, f"to {target}, which stops at", sent.event)
+            case "code":
+                return _SentRow(text, f"to {target}, taken by the code block at", sent.event)
+            case "down":
+                return _SentRow(text, f"to {target}, which is down", None)
+            case _:
+                return _SentRow(text, f"to {target}, never delivered", None)
+
+    def _longest(self) -> int:
+        return _LONGEST if self._room >= 0 else _TERSE
+
+    def _text(self, text: str) -> str:
+        short = speakable(abbreviated(text, self._longest()))
+        self._room -= len(short)
+        return short
+
+
+def _title(event: Event) -> str:
+    what, title = event.moment.happened.what, event.title
+    if isinstance(what, Envelope) and event.node and not what.timer:
+        title = f"{what.target} ← {what.source or 'outside'}: {event.kind}"
+    return speakable(abbreviated(title, _TERSE))

@@ -1,0 +1,279 @@
+"""A simulated run, told event by event: what happened where, what it changed, and what came of what it sent.
+
+Events are numbered from 1.  Of a long run only the last events are told, as the end is what matters.  Messages
+that are sent while the first nodes come up, before any event, belong to no event: they are shown when they arrive,
+and not counted before.  What a message contained is taken from the event that sent it: its receiver may have
+changed it since.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from clew.report.simulated.values import message_text, short_name, value_text
+from clew.simulation.events import CodeBlock, Heal, Partition, Restart, Send, Start, Stop
+from clew.simulation.execution.trace import Execution, Moment
+from clew.simulation.pool import OUTSIDE, Envelope
+
+_TURNS = {Start: "starts", Stop: "stops", Restart: "restarts"}
+
+#: Names an envelope: its source, and the how manieth thing of it.
+Name = tuple[str, int]
+
+
+class Change(NamedTuple):
+    """An attribute of a node before and after an event; None where there is none of that name."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+class Sent(NamedTuple):
+    """What an event put on its way, and what became of it: ``event`` is its delivery or its loss.
+
+    ``fate`` is one of "timer", "deliver", "lose", "down" (its target is not up), "stop" (its target stops
+    meanwhile), "code" (a code block took it) and "" (nothing, so far).
+    """
+
+    text: str
+    target: str
+    fate: str
+    event: int | None
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event; ``cause`` is the one that sent what is delivered here, ``depends`` all that it rests on directly.
+
+    ``head`` says what happened and ``kind`` to which kind of message, if to any; ``message`` is that in full.
+    """
+
+    number: int
+    head: str
+    kind: str
+    message: str
+    node: str
+    cause: int | None
+    depends: tuple[int, ...]
+    sent: tuple[Sent, ...]
+    moment: Moment
+
+    @property
+    def title(self) -> str:
+        return f"{self.head}: {self.kind}" if self.kind else self.head
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        return self.moment.happened.remarks
+
+    @property
+    def begins(self) -> bool:
+        return self.moment.before is None and self.moment.after is not None
+
+    @property
+    def ends(self) -> bool:
+        return self.moment.before is not None and self.moment.after is None
+
+    def changes(self) -> list[Change]:
+        """The attributes that are not what they were."""
+        before, after = self.moment.before or {}, self.moment.after or {}
+        names = [name for name in sorted({**before, **after}) if not _same(name, before, after)]
+        return [Change(name, _text(name, before), _text(name, after)) for name in names]
+
+    def kept(self) -> list[tuple[str, str]]:
+        """The other attributes."""
+        before, after = self.moment.before or {}, self.moment.after or {}
+        return [(name, value_text(after[name])) for name in sorted(after) if _same(name, before, after)]
+
+
+def _same(name: str, before: Mapping[str, object], after: Mapping[str, object]) -> bool:
+    return name in before and name in after and before[name] == after[name]
+
+
+def _text(name: str, state: Mapping[str, object]) -> str | None:
+    return value_text(state[name]) if name in state else None
+
+
+@dataclass(frozen=True)
+class Story:
+    """The ``events`` that are told, of ``total``.
+
+    ``down``: the processes that are not up when it begins.  ``under_way``: how many messages are when it ends.
+    ``dropped``: how many got lost because their target stopped while they were on their way.  ``broken``: the
+    event after which something is wrong.
+    """
+
+    events: tuple[Event, ...]
+    total: int
+    processes: tuple[str, ...]
+    down: tuple[str, ...]
+    under_way: int
+    dropped: int
+    broken: int | None
+
+    @property
+    def left_out(self) -> int:
+        return self.total - len(self.events)
+
+
+def story_of(execution: Execution, *, nodes: Sequence[str] = (), most: int | None = None) -> Story:
+    """``nodes``: the order in which to show the processes that take part (default: by name)."""
+    moments = execution.moments
+    shown = moments if most is None else moments[max(0, len(moments) - most) :]
+    ends, contents = _ends(moments), _contents(moments)
+    part, order = _taking_part(moments), {name: k for k, name in enumerate(nodes)}
+    processes = tuple(sorted(part, key=lambda name: (order.get(name, len(order)), _natural(name))))
+    return Story(
+        tuple(_event(moment, ends, contents) for moment in shown),
+        len(moments),
+        processes,
+        tuple(_down(shown, processes)),
+        sum(end is None for end in ends.values()),
+        sum(end is not None and end.fate == "stop" for end in ends.values()),
+        moments[-1].happened.number + 1 if execution.broken is not None and moments else None,
+    )
+
+
+class _End(NamedTuple):
+    """What became of a message: its fate, and at which event."""
+
+    fate: str
+    event: int
+
+
+def _event(moment: Moment, ends: Mapping[Name, _End | None], contents: Mapping[Name, Any]) -> Event:
+    happened, what = moment.happened, moment.happened.what
+    kind, message, cause = "", "", None
+    if isinstance(what, Envelope) and what.cause >= 0:
+        cause = what.cause + 1
+    if isinstance(what, Send):
+        kind, message = short_name(type(what.message).__qualname__), message_text(what.message)
+    elif isinstance(what, Envelope) and not what.timer:
+        known = contents.get(_name(what))
+        kind, message = short_name(what.kind), message_text(what.payload) if known is None else value_text(known)
+    return Event(
+        happened.number + 1,
+        _head(moment),
+        kind,
+        message,
+        happened.node,
+        cause,
+        tuple(number + 1 for number in happened.depends),
+        tuple(
+            _sent(envelope, content, ends) for envelope, content in zip(happened.sent, moment.sent, strict=True)
+        ),
+        moment,
+    )
+
+
+def _sent(envelope: Envelope, content: Any, ends: Mapping[Name, _End | None]) -> Sent:
+    end = ends.get(_name(envelope))
+    event = None if end is None else end.event
+    if envelope.timer:
+        return Sent(str(envelope.payload), envelope.target, "timer", event)
+    return Sent(value_text(content), envelope.target, "" if end is None else end.fate, event)
+
+
+def _contents(moments: Iterable[Moment]) -> dict[Name, Any]:
+    """What was in each message when it was sent, as JSON."""
+    return {_name(e): content for m in moments for e, content in zip(m.happened.sent, m.sent, strict=True)}
+
+
+def _name(envelope: Envelope) -> Name:
+    return envelope.source, envelope.nth
+
+
+def _head(moment: Moment) -> str:
+    match moment.happened.what:
+        case Envelope() as envelope:
+            return _delivery(envelope, moment.happened.fate)
+        case Start(node):
+            return f"start {node}{'' if moment.before is None else ', which is up already'}"
+        case Stop(node):
+            return f"stop {node}{', which is not up' if moment.before is None else ''}"
+        case Restart(node):
+            return f"restart {node}"
+        case Send(node, _):
+            return f"outside sends {node}"
+        case Partition(source, target, one_way):
+            return f"partition, nothing gets from {source} to {target}{'' if one_way else ' nor back'}"
+        case Heal("", ""):
+            return "all partitions heal"
+        case Heal(source, target):
+            return f"the partition of {source} and {target} heals"
+        case CodeBlock(name, _):
+            turns = ", ".join(f"{_TURNS[type(turn)]} {turn.node}" for turn in moment.happened.lives)
+            return f"code block {name}, which {turns}" if turns else f"code block {name}"
+        case waiting:
+            return type(waiting).__name__
+
+
+def _delivery(envelope: Envelope, fate: str) -> str:
+    if envelope.timer:
+        return f"{envelope.target}, timer {envelope.kind}"
+    source = envelope.source or "outside"
+    if fate == "deliver":
+        return f"{envelope.target} <- {source}"
+    return f"{'lost' if fate == 'lose' else 'duplicated'} on the way from {source} to {envelope.target}"
+
+
+# -- who takes part, and what is left at the end -----------------------------------------------------------------
+
+
+def _taking_part(moments: Iterable[Moment]) -> set[str]:
+    names = set()
+    for moment in moments:
+        happened = moment.happened
+        names |= {happened.node} | {e.target for e in happened.sent} | {e.source for e in happened.sent}
+        if isinstance(happened.what, Envelope):
+            names |= {happened.what.source, happened.what.target}
+        if isinstance(happened.what, Partition):
+            names |= {happened.what.source, happened.what.target}
+        names |= {turn.node for turn in happened.lives}
+    return names - {OUTSIDE}
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    """Node 2 comes before node 10."""
+    parts = re.findall(r"[0-9]+|[^0-9]+", name)
+    return [(0, int(part), part) if part[0] in "0123456789" else (1, 0, part) for part in parts]
+
+
+def _down(moments: Iterable[Moment], processes: Iterable[str]) -> list[str]:
+    """Those whose first event finds no state, and those that never have one and are sent to in vain."""
+    was_down: dict[str, bool] = {}
+    in_vain = set()
+    for moment in moments:
+        if moment.happened.node:
+            was_down.setdefault(moment.happened.node, moment.before is None)
+        for turn in moment.happened.lives:
+            was_down.setdefault(turn.node, isinstance(turn, Start))
+        in_vain |= {envelope.target for envelope in moment.happened.lost}
+    return [p for p in processes if was_down.get(p, p in in_vain)]
+
+
+def _ends(moments: Iterable[Moment]) -> dict[Name, _End | None]:
+    """What became of everything that was sent; None for what is under way at the end."""
+    ends: dict[Name, _End | None] = {}
+    under_way: dict[str, dict[Name, None]] = {}
+    for moment in moments:
+        happened, what, number = moment.happened, moment.happened.what, moment.happened.number + 1
+        if isinstance(what, Envelope) and happened.fate != "duplicate":
+            ends[_name(what)] = _End(happened.fate, number)
+            under_way.get(what.target, {}).pop(_name(what), None)
+        elif isinstance(what, Stop | Restart):
+            ends |= dict.fromkeys(under_way.pop(what.node, {}), _End("stop", number))
+        for envelope in (e for e in happened.sent if not e.timer):
+            ends[_name(envelope)] = None
+            under_way.setdefault(envelope.target, {})[_name(envelope)] = None
+        for envelope in happened.lost:
+            ends[_name(envelope)] = _End("down", number)
+            del under_way[envelope.target][_name(envelope)]
+        for envelope in (e for e in happened.gone if not e.timer):
+            ends[_name(envelope)] = _End("code", number)
+            under_way.get(envelope.target, {}).pop(_name(envelope), None)
+    return ends

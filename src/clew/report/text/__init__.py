@@ -1,0 +1,1 @@
+"""Pieces that all reports share: columns, numbers, markup, commands."""

@@ -1,0 +1,1 @@
+"""Verdicts of the checker for people and machines: terminal, page, JSON, JUnit."""

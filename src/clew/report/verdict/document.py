@@ -1,0 +1,108 @@
+"""A verdict as one JSON object; ``docs/json.md`` documents every field, ``docs/verdict.schema.json`` its shape.
+
+``clew.report.verdict.reading`` reads it back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from clew.checker.api import Verdict
+from clew.errors import Position
+from clew.report.text.rules import clause_text
+from clew.search.verdict import Counterexample
+from clew.violation import Violation
+
+if TYPE_CHECKING:
+    from clew.survey.coverage import RuleCoverage
+    from clew.survey.promises import Promise
+
+#: What the document calls itself, and the version of its shape; readers refuse what they do not know.
+FORMAT, VERSION = "clew verdict", 2
+
+#: Half a character: what the path of a file becomes whose name is not UTF-8.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, Any]:
+    """``files`` are those that were checked, as they were given."""
+    spec = verdict.spec
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "files": list(files),
+        "verdict": verdict.answer.value,
+        "strategy": verdict.strategy,
+        "spec": {
+            "nodes": list(spec.nodes),
+            "eot": spec.eot,
+            "eff": spec.eff,
+            "crashes": spec.crashes,
+            "delays": spec.delays,
+        },
+        "counterexamples": [_counterexample(c) for c in verdict.counterexamples],
+        "runs": verdict.runs,
+        "combinations": verdict.combinations,
+        "seconds": round(verdict.seconds, 3),
+        "reason": verdict.reason,
+        "vacuous": verdict.vacuous,
+        "cautions": list(verdict.cautions),
+        "remarks": list(verdict.remarks),
+        "promises": [_promise(p) for p in verdict.survey.promises] if verdict.survey else [],
+        "coverage": [_covered(c) for c in verdict.survey.coverage] if verdict.survey else [],
+        "warnings": [str(notice) for notice in verdict.notices],
+        "sweep": [{"eot": s.eot, "eff": s.eff, "verdict": s.answer.value} for s in verdict.swept],
+        "certified": {"eot": verdict.certified.eot, "eff": verdict.certified.eff} if verdict.certified else None,
+        "candidates": [_counterexample(c) for c in verdict.candidates],
+    }
+
+
+def to_json(verdict: Verdict, files: Sequence[str] = ()) -> str:
+    from decimal import Decimal  # a cold start should not pay for it
+
+    document = verdict_document(verdict, files)
+    # Python prints no integer of more than 4300 digits, which large bounds exceed; Decimal does.  A line break
+    # occurs in no JSON string, so this line is the field and nothing else.
+    text = json.dumps({**document, "combinations": 0}, indent=2, ensure_ascii=False)
+    text = text.replace('\n  "combinations": 0,', f'\n  "combinations": {Decimal(verdict.combinations)},', 1)
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text) + "\n"
+
+
+def _counterexample(counterexample: Counterexample) -> dict[str, Any]:
+    faults = counterexample.faults
+    return {
+        "losses": [[m.source, m.target, m.time] for m in faults.losses],
+        "crashes": [[c.node, c.time] for c in faults.crashes],
+        "delays": [[d.source, d.target, d.time, d.lag] for d in faults.delays],
+        "violated": [_violation(v) for v in counterexample.violations],
+    }
+
+
+def _promise(promise: Promise) -> dict[str, Any]:
+    return {
+        "part": promise.part.value,
+        "name": promise.name,
+        "place": _place(promise.position),
+        "applies": promise.applies.value,
+        "follows_from_pre": promise.follows,
+    }
+
+
+def _covered(covered: RuleCoverage) -> dict[str, Any]:
+    return {
+        "rule": clause_text(covered.rule),
+        "place": _place(covered.rule.position),
+        "fires": covered.fires.value,
+        "times": covered.times,
+    }
+
+
+def _place(position: Position | None) -> str | None:
+    return None if position is None else str(position)
+
+
+def _violation(violation: Violation) -> dict[str, Any]:
+    return {"relation": violation.relation, "row": list(violation.row)}

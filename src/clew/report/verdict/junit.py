@@ -1,0 +1,95 @@
+"""A verdict as JUnit XML, the form in which CI systems show results: one test case for each outcome relation.
+
+A case passes only when it is proven: the search ends at a counterexample, so the relations that it does not
+violate are shown as skipped, not as passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from xml.etree import ElementTree
+
+from clew.checker.api import Verdict
+from clew.engine.occurrence import Occurrence
+from clew.errors import ProgramError
+from clew.program.outcomes import PRE, stated_outcomes
+from clew.report.text.markup import speakable
+from clew.report.verdict.text import fault_text, verdict_text
+from clew.search.verdict import Answer
+from clew.survey.promises import Part
+
+
+def junit_xml(verdict: Verdict, files: Sequence[str]) -> str:
+    """The whole document; ``files`` are those that were checked, as they were given."""
+    root = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(root, "testsuite", name="clew")
+    for relation, name in _cases(verdict).items():
+        case = ElementTree.SubElement(suite, "testcase")
+        case.set("classname", speakable(" + ".join(files) or "program"))
+        case.set("name", speakable(name))
+        case.set("time", _seconds(verdict))
+        _fill(case, relation, verdict, files)
+    _add_empty_promises(suite, verdict, files)
+    if verdict.notices:
+        ElementTree.SubElement(suite, "system-err").text = speakable("\n".join(map(str, verdict.notices)))
+    counted = {"tests": "", "failures": "/failure", "errors": "/error", "skipped": "/skipped"}
+    for attribute, elements in counted.items():
+        suite.set(attribute, str(len(suite.findall(f"testcase{elements}"))))
+    suite.set("time", _seconds(verdict))
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+
+
+def _cases(verdict: Verdict) -> dict[str, str]:
+    """The relations whose rows are outcomes, and the name of the test case for each; there is always one."""
+    try:
+        stated = stated_outcomes(verdict.program) if verdict.program else ()
+    except ProgramError:
+        stated = ()  # the search ended before it looked at this
+    violated = (v.relation for c in (*verdict.counterexamples, *verdict.candidates) for v in c.violations)
+    names = {r: "pre implies post" if r == PRE else f"{r} survives" for r in (*stated, *violated)}
+    return names or {"": "what must hold"}
+
+
+def _add_empty_promises(suite: ElementTree.Element, verdict: Verdict, files: Sequence[str]) -> None:
+    """A case, shown as skipped, for each part of a promise that was never asked for."""
+    promises = verdict.survey.promises if verdict.survey and verdict.answer is not Answer.COUNTEREXAMPLE else ()
+    for promise in promises:
+        if promise.part in (Part.RULE, Part.TAG) and promise.applies is Occurrence.NEVER:
+            place = f" at {promise.position.file}:{promise.position.line}" if promise.position else ""
+            case = ElementTree.SubElement(suite, "testcase")
+            case.set("classname", speakable(" + ".join(files) or "program"))
+            case.set("name", speakable(f"{promise.part.value} {promise.name}{place} of pre implies post"))
+            case.set("time", _seconds(verdict))
+            ElementTree.SubElement(case, "skipped", message="never applies within these bounds")
+
+
+def _seconds(verdict: Verdict) -> str:
+    return f"{verdict.seconds:.3f}"
+
+
+def _fill(case: ElementTree.Element, relation: str, verdict: Verdict, files: Sequence[str]) -> None:
+    match verdict.answer:
+        case Answer.CERTIFIED:
+            ElementTree.SubElement(case, "system-out").text = speakable(verdict_text(verdict, files))
+        case Answer.INCOMPLETE:
+            _add(case, "error", "incomplete", verdict.reason or "incomplete", verdict_text(verdict, files))
+        case Answer.COUNTEREXAMPLE:
+            _fill_counterexample(case, relation, verdict, files)
+
+
+def _fill_counterexample(case: ElementTree.Element, relation: str, verdict: Verdict, files: Sequence[str]) -> None:
+    found = [c for c in verdict.counterexamples if any(v.relation == relation for v in c.violations)]
+    if not found:
+        reason = "not decided: the search ended at a counterexample for another relation"
+        ElementTree.SubElement(case, "skipped", message=reason)
+        return
+    rows = ", ".join(str(v) for v in found[0].violations if v.relation == relation)
+    faults = ", ".join(map(fault_text, found[0].faults)) or "no fault is needed"
+    text = verdict_text(replace(verdict, counterexamples=tuple(found)), files)
+    _add(case, "failure", "counterexample", f"{'violated' if relation == PRE else 'lost'}: {rows}; {faults}", text)
+
+
+def _add(case: ElementTree.Element, element: str, kind: str, message: str, text: str) -> None:
+    ElementTree.SubElement(case, element, type=kind, message=speakable(message)).text = speakable(text)

@@ -1,0 +1,313 @@
+"""A verdict read back from the JSON that ``clew.report.verdict.document`` wrote.
+
+Every value is checked, also those that are not used again: a document with a defect is not what was written.
+``docs/verdict.schema.json`` says the same; the tests hold both against each other.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from clew.checker.bounds import LONGEST_EXECUTION
+from clew.checker.strategies import STRATEGIES
+from clew.engine.occurrence import Occurrence
+from clew.errors import UsageError
+from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
+from clew.files.json_document import HugeInteger, Item, format_of, quoted, read_document, shortened
+from clew.program.ir import SMALLEST_NUMBER, Value
+from clew.report.verdict.document import FORMAT, VERSION
+from clew.search.verdict import Answer, Counterexample
+from clew.survey.promises import Part
+from clew.violation import Violation
+
+T = TypeVar("T")
+
+_FIRST_FIELDS = (
+    "format", "version", "files", "verdict", "strategy", "spec", "counterexamples", "runs", "combinations",
+    "seconds", "reason", "vacuous", "warnings", "sweep",
+)  # fmt: skip
+
+#: What version 1 did not have.
+_SURVEY = ("cautions", "remarks", "promises", "coverage")
+_OF_SWEEPS = ("certified", "candidates")
+
+#: The fields of each version that can be read.
+_FIELDS = {1: _FIRST_FIELDS, VERSION: (*_FIRST_FIELDS, *_SURVEY, *_OF_SWEEPS)}
+
+
+@dataclass(frozen=True)
+class SavedVerdict:
+    """What a document tells that can be used again."""
+
+    files: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    eot: int
+    eff: int
+    crashes: int
+    delays: int
+    answer: Answer
+    counterexamples: tuple[Counterexample, ...]
+    candidates: tuple[Counterexample, ...] = ()
+
+    @property
+    def spec(self) -> FailureSpec:
+        return FailureSpec(self.nodes, self.eot, self.eff, self.crashes, self.delays)
+
+
+def read_verdict(path: str | Path) -> SavedVerdict:
+    """The verdict that a file holds."""
+    return verdict_of(read_document(path))
+
+
+def verdict_of(document: Item) -> SavedVerdict:
+    """The verdict in a document, after checking all of it."""
+    fields = _FIELDS[_version(document)]
+    part = dict(zip(fields, document.members(*fields), strict=True))
+    answer = _answer(part["verdict"])
+    if part["strategy"].one_of(STRATEGIES) == "random" and answer is Answer.CERTIFIED:
+        part["strategy"].refuse("a strategy that can certify")
+    spec = _spec(part["spec"])
+    found = _counterexamples(part["counterexamples"], spec)
+    if (answer is Answer.COUNTEREXAMPLE) != bool(found):
+        part["counterexamples"].refuse(f"{'some' if not found else 'none'} with the verdict {answer.value!r}")
+    candidates = _candidates(part["candidates"], answer, spec) if "candidates" in part else ()
+    if found or candidates:
+        _check_bounds(part["spec"], spec)
+    settings = part["sweep"].items()
+    _check_reason(part["reason"], answer, swept=bool(settings))
+    _check_effort(part["runs"], part["combinations"], part["seconds"])
+    if not isinstance(part["vacuous"].value, bool):
+        part["vacuous"].refuse("true or false")
+    for warning in part["warnings"].items():
+        warning.text()
+    if part.keys() >= set(_SURVEY):
+        _check_survey(*(part[name] for name in _SURVEY))
+    for setting in settings:
+        _check_setting(setting)
+    if "certified" in part:
+        _check_certified(part["certified"])
+    if not settings:
+        _check_no_sweep(part)
+    files = tuple(_path(file) for file in part["files"].items())
+    return SavedVerdict(
+        files, spec.nodes, spec.eot, spec.eff, spec.crashes, spec.delays, answer, found, candidates
+    )
+
+
+def _version(document: Item) -> int:
+    if format_of(document) != FORMAT:
+        document.member("format").refuse(f'"{FORMAT}"')
+    if "version" not in document.mapping():
+        raise document.problem("the field 'version' is missing")
+    version = document.member("version")
+    if version.number(1) > VERSION:
+        raise UsageError(
+            f"{document.file}: version {version.value} is newer than version {VERSION}, which this clew reads",
+            remedy="upgrade clew, or let this one check again and write it anew",
+        )
+    return version.number(1)
+
+
+def _answer(item: Item) -> Answer:
+    return Answer(item.one_of(answer.value for answer in Answer))
+
+
+def _path(item: Item) -> str:
+    path = item.text("the path of a file")
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeEncodeError:  # half a character that stands for no byte of a file name
+        encoded = b""
+    if not encoded or b"\0" in encoded:
+        item.refuse("the path of a file")
+    return path
+
+
+def _spec(item: Item) -> FailureSpec:
+    nodes, eot, eff, crashes, delays = item.members("nodes", "eot", "eff", "crashes", "delays")
+    names = tuple(_distinct(nodes, _node))
+    return FailureSpec(
+        names,
+        eot.number(1, LONGEST_EXECUTION),
+        eff.number(0),
+        crashes.number(0),
+        delays.number(0, LONGEST_EXECUTION),
+    )
+
+
+def _check_bounds(item: Item, spec: FailureSpec) -> None:
+    """What a finished search keeps to; one that ended before it knew its bounds may not."""
+    item.member("eff").number(0, spec.eot)
+    item.member("crashes").number(0, len(spec.nodes))
+
+
+def _node(item: Item) -> Node:
+    node = _value(item, "a node: a string or an integer")
+    if isinstance(node, str) and not node.isprintable():
+        item.refuse("a node with a printable name")
+    return node
+
+
+def _value(item: Item, expected: str = "a string or an integer") -> str | int:
+    return item.number(SMALLEST_NUMBER) if isinstance(item.value, int) else item.text(expected)
+
+
+def _cell(item: Item) -> Value:
+    """Tuples and None of Bloom programs are arrays and null."""
+    if item.value is None:
+        return None
+    if isinstance(item.value, list):
+        return tuple(_cell(inner) for inner in item.items())
+    return _value(item, "a string, an integer, null or an array of such")
+
+
+def _distinct(items: Item, read: Callable[[Item], T]) -> list[T]:
+    found: dict[T, None] = {}
+    for item in items.items():
+        value = read(item)
+        if value in found:
+            raise item.problem(f"{quoted(str(value))} stands in this list twice")
+        found[value] = None
+    return list(found)
+
+
+def _counterexamples(items: Item, spec: FailureSpec) -> tuple[Counterexample, ...]:
+    found: dict[FaultSet, Counterexample] = {}
+    for item in items.items():
+        losses, crashes, delays, violated = item.members("losses", "crashes", "delays", "violated")
+        faults = FaultSet.of(
+            [*_faults(losses, _loss, spec), *_faults(crashes, _crash, spec), *_faults(delays, _delay, spec)]
+        )
+        if not spec.admits(faults):
+            raise item.problem(
+                "these faults are not possible together: "
+                f"at most {spec.crashes} crash, each node once, and a message is lost or delayed once"
+            )
+        if faults in found:
+            raise item.problem("an earlier counterexample has the same faults")
+        found[faults] = Counterexample(faults, _violations(violated))
+    return tuple(found.values())
+
+
+def _candidates(items: Item, answer: Answer, spec: FailureSpec) -> tuple[Counterexample, ...]:
+    found = _counterexamples(items, spec)
+    if found and answer is not Answer.INCOMPLETE:
+        items.refuse(f"none with the verdict {answer.value!r}")
+    return found
+
+
+def _faults(items: Item, read: Callable[[Item], Fault], spec: FailureSpec) -> list[Fault]:
+    def within_bounds(item: Item) -> Fault:
+        fault = read(item)
+        if not spec.admits(FaultSet.of([fault])):
+            raise item.problem(f"the fault {shortened(str(fault))} is not possible within the bounds of 'spec'")
+        return fault
+
+    return _distinct(items, within_bounds)
+
+
+def _loss(item: Item) -> Fault:
+    source, target, time = item.parts("from", "to", "time")
+    return Loss(_node(source), _node(target), time.number(1))
+
+
+def _crash(item: Item) -> Fault:
+    node, time = item.parts("node", "time")
+    return Crash(_node(node), time.number(1))
+
+
+def _delay(item: Item) -> Fault:
+    source, target, time, lag = item.parts("from", "to", "time", "lag")
+    return Delay(_node(source), _node(target), time.number(1), lag.number(1))
+
+
+def _violations(items: Item) -> tuple[Violation, ...]:
+    found = _distinct(items, _violation)
+    if not found:
+        items.refuse("at least one violated row")
+    return tuple(found)
+
+
+def _violation(item: Item) -> Violation:
+    relation, row = item.members("relation", "row")
+    return Violation(relation.text(), tuple(_cell(value) for value in row.items()))
+
+
+def _check_reason(item: Item, answer: Answer, *, swept: bool) -> None:
+    if answer is Answer.INCOMPLETE:
+        item.text("a string: why the verdict is 'incomplete'")
+    elif answer is Answer.CERTIFIED and not swept and item.value is not None:
+        item.refuse("null with the verdict 'certified' and no sweep")
+    elif item.value is not None:
+        item.text("a string or null")
+
+
+def _check_survey(cautions: Item, remarks: Item, promises: Item, coverage: Item) -> None:
+    for text in (*cautions.items(), *remarks.items()):
+        text.text()
+    for promise in promises.items():
+        _check_promise(promise)
+    for covered in coverage.items():
+        _check_covered(covered)
+
+
+def _check_promise(item: Item) -> None:
+    kind, name, place, applies, follows = item.members("part", "name", "place", "applies", "follows_from_pre")
+    kind.one_of(part.value for part in Part)
+    name.text()
+    applies.one_of(when.value for when in Occurrence)
+    _check_place(place)
+    if follows.value is not None and not isinstance(follows.value, bool):
+        follows.refuse("true, false or null")
+
+
+def _check_covered(item: Item) -> None:
+    rule, place, fires, times = item.members("rule", "place", "fires", "times")
+    rule.text()
+    fires.one_of(when.value for when in Occurrence)
+    _check_place(place)
+    if times.value is not None:
+        times.number(0)
+
+
+def _check_place(item: Item) -> None:
+    if item.value is not None:
+        item.text("FILE:LINE:COLUMN or null")
+
+
+def _check_setting(item: Item) -> None:
+    eot, eff, answer = item.members("eot", "eff", "verdict")
+    eot.number(1, LONGEST_EXECUTION)
+    eff.number(0)
+    _answer(answer)
+
+
+def _check_certified(item: Item) -> None:
+    if item.value is not None:
+        eot, eff = item.members("eot", "eff")
+        eot.number(1, LONGEST_EXECUTION)
+        eff.number(0)
+
+
+def _check_no_sweep(part: Mapping[str, Item]) -> None:
+    """What only a sweep can tell."""
+    if "certified" in part and part["certified"].value is not None:
+        part["certified"].refuse("null without a sweep")
+    if "candidates" in part and part["candidates"].items():
+        part["candidates"].refuse("none without a sweep")
+
+
+def _check_effort(runs: Item, combinations: Item, seconds: Item) -> None:
+    runs.number(0)
+    total = combinations.value
+    huge = isinstance(total, HugeInteger) and not total.text.startswith("-")
+    if not huge and (isinstance(total, bool) or not isinstance(total, int) or total < 0):
+        combinations.refuse("an integer from 0 on")
+    took = seconds.value
+    if isinstance(took, bool) or not isinstance(took, int | float) or not 0 <= took < math.inf:
+        seconds.refuse("a number of seconds from 0 on")

@@ -1,0 +1,58 @@
+"""What an answer rests on, for the terminal: cautions, remarks, rules that never fire, and coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import shorten, wrap
+
+from clew.checker.api import Verdict
+from clew.engine.occurrence import Occurrence
+from clew.program.ir import Rule
+from clew.report.text.plural import counted
+from clew.report.text.rules import clause_text
+
+#: Longer remarks go on in the next line.
+_WIDTH = 115
+
+#: More rules than this are not read; ``--coverage`` lists them all.
+_MOST_RULES = 12
+
+_INSTEAD = {
+    Occurrence.UNDER_FAULTS: "under faults",
+    Occurrence.NEVER: "never",
+    Occurrence.UNKNOWN: "not known",
+}
+
+
+def survey_lines(verdict: Verdict) -> Iterator[str]:
+    """Yield what comes below an answer without a counterexample."""
+    for caution in verdict.cautions:
+        yield from _wrapped(f"Beware: {caution}.")
+    for remark in verdict.remarks:
+        yield from _wrapped(f"Remark: {remark}.")
+    silent = verdict.survey.silent if verdict.survey else ()
+    if silent:
+        yield f"  {counted(len(silent), 'rule')} never fire{'s' if len(silent) == 1 else ''} within these bounds:"
+        yield from (f"    {_placed_rule(covered.rule)}" for covered in silent[:_MOST_RULES])
+    if len(silent) > _MOST_RULES:
+        yield f"    ... and {len(silent) - _MOST_RULES} more; --coverage lists all"
+
+
+def coverage_text(verdict: Verdict) -> str:
+    """Return every rule, with how often it fires in the failure-free run, and if not there, when."""
+    if verdict.survey is None:
+        return "coverage: not looked up, because the budget is used up\n"
+    lines = ["coverage: how often each rule fires in the failure-free run, and if not there, when"]
+    for covered in verdict.survey.coverage:
+        lines.append(f"{_INSTEAD.get(covered.fires) or covered.times:>14}  {_placed_rule(covered.rule)}")
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
+
+
+def _placed_rule(rule: Rule) -> str:
+    """Return the place of a rule and as much of its text as fits."""
+    place = f"{rule.position.file}:{rule.position.line}: " if rule.position else ""
+    return place + shorten(clause_text(rule), max(30, _WIDTH - len(place) - 16), placeholder=" ...")

@@ -1,0 +1,214 @@
+"""Verdicts and executions for the terminal: short, and with the command that shows more.
+
+No wall-clock time appears here: the same input and seed give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from clew.checker.api import Verdict
+from clew.engine.execution import Execution, Message, row_text
+from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
+from clew.names import show
+from clew.program.outcomes import PRE
+from clew.report.text.commands import replay_command
+from clew.report.text.plural import counted
+from clew.report.verdict.combined_losses import together_lines
+from clew.search.verdict import Answer, Counterexample
+
+#: More violated rows than this are not read; JSON and the report have them all.
+_MOST_ROWS = 12
+
+
+#: What losses of a counterexample amount to, a line for each statement.
+Summaries = Mapping[FaultSet, Sequence[str]]
+
+
+def verdict_text(
+    verdict: Verdict, files: Sequence[str], explanation: Sequence[str] = (), summaries: Summaries | None = None
+) -> str:
+    """The answer, on what it rests, and what to do next.
+
+    ``explanation`` is of the first counterexample or candidate, ``summaries`` below the faults that they sum up.
+    """
+    return "\n".join(_verdict_lines(verdict, files, explanation, summaries or {})) + "\n"
+
+
+def _verdict_lines(
+    verdict: Verdict, files: Sequence[str], explanation: Sequence[str], summaries: Summaries
+) -> Iterator[str]:
+    match verdict.answer:
+        case Answer.COUNTEREXAMPLE:
+            yield from _counterexample_lines(verdict, files, explanation, summaries)
+        case Answer.CERTIFIED:
+            yield f"CERTIFIED: no counterexample exists within {spec_text(verdict.spec)}."
+            if verdict.reason:
+                yield f"  {verdict.reason}"
+        case Answer.INCOMPLETE:
+            yield f"INCOMPLETE: {_state_of_knowledge(verdict)}."
+            yield f"  {verdict.reason}"
+            yield from _found_lines(verdict.candidates, verdict, files, explanation, summaries)
+    if verdict.answer is not Answer.COUNTEREXAMPLE:
+        from clew.report.verdict.survey_text import (
+            survey_lines,  # a counterexample needs none of it, and should come soon
+        )
+
+        yield from survey_lines(verdict)
+    yield f"  {_effort(verdict)}"
+    if verdict.swept:
+        largest = verdict.certified if verdict.answer is Answer.COUNTEREXAMPLE else None
+        certified = f"; certified up to EOT {largest.eot}, EFF {largest.eff}" if largest else ""
+        yield f"  swept {counted(len(verdict.swept), 'setting')}{certified}"
+
+
+def _state_of_knowledge(verdict: Verdict) -> str:
+    """Say how far a search has come that was not finished, or whose certificate would mean nothing."""
+    bounds, candidates = spec_text(verdict.spec), verdict.candidates
+    if verdict.ruled_out:
+        return f"no counterexample exists, but that is no certificate, within {bounds}"
+    if len(candidates) > 1:
+        return f"{len(candidates)} minimal sets of faults break it within {bounds}, but it may recover later"
+    if candidates:
+        verb = "breaks" if len(candidates[0].faults) == 1 else "break"
+        return f"{_faultcounted(candidates[0])} {verb} it within {bounds}, but it may recover later"
+    if verdict.certified:
+        return f"the sweep was stopped; no counterexample exists within {bounds}"
+    left_open = "the sweep was stopped" if verdict.swept else "none is ruled out"
+    return f"no counterexample found, but {left_open} within {bounds}"
+
+
+def _counterexample_lines(
+    verdict: Verdict, files: Sequence[str], explanation: Sequence[str], summaries: Summaries
+) -> Iterator[str]:
+    found = verdict.counterexamples
+    count = f"{len(found)} minimal ones" if len(found) > 1 else _faultcounted(found[0])
+    yield f"COUNTEREXAMPLE: {count}, within {spec_text(verdict.spec)}."
+    if verdict.reason:
+        yield f"  the search was not finished: {verdict.reason}"
+    yield from _found_lines(found, verdict, files, explanation, summaries)
+
+
+def _found_lines(
+    found: Sequence[Counterexample],
+    verdict: Verdict,
+    files: Sequence[str],
+    explanation: Sequence[str],
+    summaries: Summaries,
+) -> Iterator[str]:
+    for number, counterexample in enumerate(found, start=1):
+        if len(found) > 1:
+            yield f" {number}."
+        yield from _one_counterexample(counterexample, verdict, files, summaries)
+        if number == 1:
+            yield from explanation
+
+
+def _one_counterexample(
+    found: Counterexample, verdict: Verdict, files: Sequence[str], summaries: Summaries
+) -> Iterator[str]:
+    for fault in found.faults:
+        yield f"  {fault_text(fault)}"
+    yield from (f"  {line}" for line in summaries.get(found.faults, ()))
+    if not found.faults:
+        yield "  no fault is needed: the failure-free run already fails"
+    for violation in found.violations[:_MOST_ROWS]:
+        if violation.relation == PRE:
+            yield f"  violates {violation}: it is in 'pre' and not in 'post'"
+        else:
+            yield f"  loses {violation}, which the failure-free run has at the end"
+    if len(found.violations) > _MOST_ROWS:
+        yield f"  ... and {len(found.violations) - _MOST_ROWS} more rows"
+    yield f"  replay: {replay_command(found.faults, verdict.spec, files, verdict.program)}"
+
+
+def _faultcounted(found: Counterexample) -> str:
+    return counted(len(found.faults), "fault")
+
+
+def fault_text(fault: Fault) -> str:
+    match fault:
+        case Loss(source, target, time):
+            return f"the message from {show(source)} to {show(target)} at time {time} is lost"
+        case Crash(node, time):
+            return f"{show(node)} crashes at time {time}"
+        case Delay(source, target, time, lag):
+            steps = "step" if lag == 1 else "steps"
+            return f"the message from {show(source)} to {show(target)} at time {time} arrives {lag} {steps} late"
+
+
+def spec_text(spec: FailureSpec) -> str:
+    parts = [f"EOT {spec.eot}", f"EFF {spec.eff}", f"{spec.crashes} crash{'' if spec.crashes == 1 else 'es'}"]
+    if spec.delays:
+        parts.append(f"delays up to {spec.delays}")
+    parts.append(f"nodes {row_text(spec.nodes)}" if spec.nodes else "nodes not known yet")
+    return ", ".join(parts)
+
+
+def _effort(verdict: Verdict) -> str:
+    runs = counted(verdict.runs, "execution")
+    return f"{verdict.strategy} search, {runs}; at most {combinations_text(verdict)}"
+
+
+def combinations_text(verdict: Verdict) -> str:
+    if verdict.combinations == 1:
+        return "1 failure combination"
+    return f"{_scientific(verdict.combinations)} failure combinations"
+
+
+def _scientific(number: int) -> str:
+    """Like 1.85e25; also for integers that no float can hold."""
+    if number < 10_000:
+        return str(number)
+    from decimal import Decimal  # a cold start should not pay for it
+
+    return f"{Decimal(number):.2e}".replace("e+", "e")
+
+
+def execution_text(run: Execution, relations: Sequence[str] = (), at: int | None = None) -> str:
+    """The rows by time, the messages that went astray, and whether what must hold does."""
+    return "\n".join(_execution_lines(run, relations, at)) + "\n"
+
+
+def _execution_lines(run: Execution, relations: Sequence[str], at: int | None) -> Iterator[str]:
+    yield from run_heading(run)
+    hidden = run.program.helpers if run.program else ()
+    for time in range(1, run.spec.eot + 1) if at is None else [at]:
+        yield f"time {time}"
+        for relation in run.tables:
+            if relation in relations if relations else relation not in hidden:
+                yield from (f"  {relation}({row_text(row)})" for row in run.rows(relation, time))
+        yield from (_astray(m) for m in run.messages if m.sent == time and _strays(m, run.faults))
+    yield from outcome_lines(run)
+
+
+def run_heading(run: Execution) -> Iterator[str]:
+    """The bounds and the faults of a run, and what these amount to."""
+    nodes = row_text(run.spec.nodes)
+    yield f"EOT {run.spec.eot}, nodes {nodes}; {'these faults:' if run.faults else 'no fault'}"
+    yield from (f"  {fault_text(fault)}" for fault in run.faults)
+    yield from (f"  {line}" for line in together_lines(run.faults, run.messages))
+
+
+def _strays(message: Message, faults: FaultSet) -> bool:
+    """Lost or late; what a crashed node would have sent was never sent."""
+    crashed = any(c.node == message.source and c.time <= message.sent for c in faults.crashes)
+    return message.arrived != message.sent + 1 and not crashed
+
+
+def _astray(message: Message) -> str:
+    link = f"from {show(message.source)} to {show(message.target)}"
+    what = f"{message.relation}({row_text(message.row)}) {link}"
+    return f"  [lost: {what}]" if message.arrived is None else f"  [arrives at {message.arrived}: {what}]"
+
+
+def outcome_lines(run: Execution) -> Iterator[str]:
+    """Whether what must hold does."""
+    yield from (f"VIOLATED: {violation}" for violation in run.violations)
+    if run.violations:
+        return
+    if PRE in run.tables:
+        empty = "" if run.rows(PRE) else " ('pre' is empty)"
+        yield f"holds: every row of 'pre' is in 'post' at the end{empty}"
+    else:
+        yield "holds: no row of a persistent relation is missing that the failure-free run has at the end"

@@ -1,0 +1,1 @@
+"""Execute scenarios: schedules, effects of events, limits and child processes."""

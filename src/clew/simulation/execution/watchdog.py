@@ -1,0 +1,240 @@
+"""The step time limit: a handler, invariant or other function of the user that does not return is stopped.
+
+Another thread looks now and then at what is being executed: a call into the user's code that it sees again after
+the limit is stuck.  So the limit costs nothing for each event, and whatever executes events need not know of it.
+What is stuck gets an exception that no ``except Exception`` catches; it is repeated until it gets through.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from types import FrameType
+from typing import Any, Protocol
+
+from clew.budgets.whereabouts import Whereabouts, current_whereabouts
+from clew.errors import Position, UsageError
+from clew.simulation.scenario import Scenario
+from clew.simulation.user_code import StoppedError, ask, is_ours
+from clew.simulation.world import World
+
+#: Through these functions all calls into the user's code go.
+_GATES = {World._run.__code__, Scenario.look.__code__, Scenario.fingerprint_of.__code__, ask.__code__}
+
+_LONGEST_PAUSE = 0.5
+
+#: After so many rounds of a loop an exception from another thread has arrived.
+_INSTRUCTIONS = 1000
+
+#: Breaks into calls of the system, such as ``sleep``; nothing else uses it, and it is harmless if it comes late.
+_SIGNAL = getattr(signal, "SIGURG", None)
+
+
+class _TooLongError(StoppedError):
+    """Raised in the midst of the user's code; it never leaves ``step_limit``."""
+
+
+@contextmanager
+def step_limit(seconds: float) -> Iterator[StepLimit]:
+    """While inside, a call into the user's code that takes longer is an error of the user."""
+    watchdog = _Watchdog(seconds, threading.get_ident())
+    if (page := current_whereabouts()) is not None:
+        # C code that keeps all threads from running may come before the first beat of the watchdog.
+        page.beat(seconds)
+    with watchdog.signalled():
+        thread = threading.Thread(target=watchdog.watch, daemon=True, name="clew-watchdog")
+        thread.start()
+        try:
+            yield watchdog
+        except _TooLongError:
+            pass  # what was stuck is told below, also if the user's code swallowed this
+        finally:
+            watchdog.end()
+            thread.join()
+    if watchdog.failure is not None:
+        raise watchdog.failure
+    watchdog.tell()
+
+
+class StepLimit(Protocol):
+    """A limit that holds."""
+
+    def apart(self) -> AbstractContextManager[None]:
+        """What is stuck while inside is an error there, and the limit goes on: far cheaper than one of its own."""
+
+
+class _Watchdog:
+    def __init__(self, seconds: float, thread: int) -> None:
+        self._stuck: UsageError | None = None  # what is said about the call that was stopped
+        self.failure: BaseException | None = RuntimeError("nothing watched the step limit")
+        self._seconds = seconds
+        self._thread = thread
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        self._by_signal = False
+        self._thrown = False
+        self._call: FrameType | None = None
+        self._part = 0
+
+    def watch(self) -> None:
+        """Watch until it is over; whatever else ends it is a failure, for then no limit holds."""
+        page = current_whereabouts()
+        try:
+            self._watch(page)
+            self.failure = None
+        except BaseException as failure:
+            self.failure = failure
+        finally:
+            if page is not None:
+                page.rest()
+
+    def _watch(self, page: Whereabouts | None) -> None:
+        since = time.monotonic()
+        while not self._over.wait(min(self._seconds / 4, _LONGEST_PAUSE)):
+            if page is not None:
+                page.beat(self._seconds)
+            part = self._part
+            frame = sys._current_frames().get(self._thread)
+            call = _gate(frame)
+            if call is None or call is not self._call:
+                # The frame is kept: as long as it is, no other call can be taken for it.
+                self._call, since = call, time.monotonic()
+            elif time.monotonic() - since >= self._seconds:
+                self._stop(part, _refusal(call, frame, self._seconds))
+        self._call = None
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        try:
+            yield
+        except _TooLongError:
+            pass
+        finally:
+            self._settle(self._next_part)
+        self.tell()
+
+    def end(self) -> None:
+        self._settle(self._over.set)
+
+    def tell(self) -> None:
+        stuck, self._stuck = self._stuck, None
+        if stuck is not None:
+            raise stuck
+
+    def _next_part(self) -> None:
+        self._part += 1
+        self._call = None
+
+    def _settle(self, change: Callable[[], None]) -> None:
+        """After the change nothing is raised for what was before; what is on its way arrives here.
+
+        It could be withdrawn instead, but in CPython 3.11 a tracer or profiler spins for ever after that.
+        """
+        while True:
+            try:
+                with self._lock:
+                    change()
+                for _ in range(_INSTRUCTIONS if self._thrown else 0):
+                    pass
+                self._thrown = False
+                return
+            except _TooLongError:
+                continue
+
+    # -- raising -------------------------------------------------------------------------------------------------
+
+    def _stop(self, part: int, refusal: UsageError) -> None:
+        with self._lock:
+            if self._over.is_set() or part != self._part:
+                return
+            self._stuck = self._stuck or refusal
+            if self._by_signal and _SIGNAL is not None:
+                signal.pthread_kill(self._thread, _SIGNAL)
+            else:
+                # Gets through between two instructions of Python, so not while a call of the system lasts.
+                self._thrown = True
+                error = ctypes.py_object(_TooLongError)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), error)
+
+    @contextmanager
+    def signalled(self) -> Iterator[None]:
+        """Where it is possible, a signal interrupts calls of the system, too: in the main thread."""
+        main = threading.current_thread() is threading.main_thread()
+        if not main or _SIGNAL is None or not hasattr(signal, "pthread_kill"):
+            yield
+            return
+        before = signal.signal(_SIGNAL, self._on_signal)
+        self._by_signal = True
+        try:
+            yield
+        finally:
+            signal.signal(_SIGNAL, before)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if not self._over.is_set() and self._call is not None and _gate(frame) is self._call:
+            raise _TooLongError
+
+
+def _gate(frame: FrameType | None) -> FrameType | None:
+    """The innermost call into the user's code, if one is being executed."""
+    while frame is not None and frame.f_code not in _GATES:
+        frame = frame.f_back
+    return frame
+
+
+def _refusal(call: FrameType, frame: FrameType | None, seconds: float) -> UsageError:
+    return UsageError(
+        f"{_what(call.f_locals)} has not returned for {seconds:g} s",
+        position=_line(frame, call),
+        remedy="let it end; if it only needs longer, give the scenario a larger step_seconds",
+    )
+
+
+def _what(local: dict[str, Any]) -> str:
+    """What a gate was called for."""
+    if "handler" in local:
+        return f"at {local['process'].me}, event {local['self'].events + 1}: {local['handler'].__qualname__}"
+    if "invariant" in local:
+        return f"after {local['world'].events} events, the invariant {local['invariant'].__name__}"
+    return str(local.get("what", "the scenario's fingerprint"))
+
+
+def _line(frame: FrameType | None, call: FrameType) -> Position | None:
+    """The line of the user's code nearest to where it is stuck."""
+    for inner, line in traceback.walk_stack(frame):
+        if inner is call:
+            return None
+        if not is_ours(inner.f_code.co_filename):
+            return Position(inner.f_code.co_filename, line, 1)
+    return None
+
+
+# -- for whoever watches this process ----------------------------------------------------------------------------
+
+
+def trace_calls(page: Whereabouts) -> None:
+    """Write down every call into the user's code before it begins, which is slow."""
+
+    def trace(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and frame.f_code in _GATES:
+            page.begin_call(*_called(frame.f_locals))
+
+    sys.settrace(trace)
+
+
+def _called(local: dict[str, Any]) -> tuple[int, str]:
+    """Tell at which event a gate is called, and what for."""
+    if "handler" in local:
+        return local["self"].events + 1, f"{local['handler'].__qualname__} at {local['process'].me}"
+    if "world" in local:
+        return local["world"].events, "an invariant"
+    if "what" not in local:
+        return 0, "the scenario's fingerprint"
+    events = (getattr(argument, "events", None) for argument in local["arguments"])
+    return next((number for number in events if isinstance(number, int)), 0), str(local["what"])

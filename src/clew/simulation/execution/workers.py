@@ -1,0 +1,143 @@
+"""Processes that serve requests: forks of this one, so that they have the scenario without loading it again.
+
+Requests and replies are any values; both ends are this very program.  A worker that dies is an error, never a wait
+without end; workers end when the process that started them does.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from clew.budgets.whereabouts import Whereabouts, describe_end, die_with, set_whereabouts
+from clew.errors import UsageError
+
+#: From a request to its reply.
+Serve = Callable[[Any], Any]
+
+_PATIENCE_SECONDS = 5.0
+
+
+class WorkerDiedError(UsageError):
+    """A worker that ended, or got stuck where nothing can interrupt it, before it answered.
+
+    ``how`` it ended, in words; None if it is stuck.
+    """
+
+    def __init__(self, message: str, remedy: str, how: str | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.how = how
+
+
+class Worker:
+    """One process."""
+
+    def __init__(self, serve: Serve, siblings: list[Worker], *, daemon: bool) -> None:
+        context = multiprocessing.get_context("fork")
+        self.connection, theirs = context.Pipe()
+        inherited = [self.connection, *(sibling.connection for sibling in siblings)]
+        # Its own: on a page that several write, nobody could tell which of them ended the process or is stuck.
+        self.page = Whereabouts()
+        arguments = (serve, theirs, inherited, self.page, os.getpid())
+        self._process = context.Process(target=_serve, args=arguments, daemon=daemon)
+        with warnings.catch_warnings():
+            # From Python 3.12 on, threads of the caller are a reason to warn; ours are not running yet.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._process.start()
+        theirs.close()
+
+    def ask(self, request: Any) -> None:
+        with suppress(OSError):  # that it is dead shows when it is waited for
+            self.connection.send(request)
+
+    def reply(self) -> Any:
+        """What it answers; to be called when there is something to read."""
+        try:
+            return self.connection.recv()
+        except (EOFError, OSError):
+            self._process.join(_PATIENCE_SECONDS)
+            self.page.read()
+            how = describe_end(self._process.exitcode)
+            raise WorkerDiedError(
+                f"a worker process died: it {how}",
+                "see whether memory ran out; with --workers 1 everything happens in one process",
+                how,
+            ) from None
+
+    def interrupt(self) -> None:
+        """Pass Ctrl-C on to it."""
+        if self._process.pid is not None and self._process.is_alive():
+            os.kill(self._process.pid, signal.SIGINT)
+
+    def refuse_if_stuck(self) -> None:
+        """Give it up if it is in code that nothing in its process can interrupt."""
+        self.page.read()
+        if (seconds := self.page.stuck_for(_PATIENCE_SECONDS)) is not None:
+            raise WorkerDiedError(
+                f"your code has not returned for {seconds:g} s, and nothing can interrupt it",
+                "let it end; if it only needs longer, give the scenario a larger step_seconds",
+            )
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.join(_PATIENCE_SECONDS)
+        self.connection.close()
+
+
+def can_fork() -> bool:
+    return "fork" in multiprocessing.get_all_start_methods()
+
+
+@contextmanager
+def workers(count: int, serve: Serve, *, daemon: bool = True) -> Iterator[list[Worker]]:
+    """So many processes, which are gone afterwards, whatever happens.
+
+    ``daemon``: they have no children of their own.
+    """
+    started: list[Worker] = []
+    gc.freeze()  # what is there now is shared with them, for as long as nobody looks through it
+    try:
+        for _ in range(count):
+            started.append(Worker(serve, started, daemon=daemon))
+        yield started
+    finally:
+        for worker in started:
+            worker.end()
+        gc.unfreeze()
+
+
+def ready(busy: list[Worker], seconds: float) -> list[Worker]:
+    """Those that have answered, or died, after waiting for at most so long; one that is stuck is an error."""
+    if not busy:
+        return []
+    answered = wait([worker.connection for worker in busy], seconds)
+    for worker in busy:
+        if worker.connection not in answered:
+            worker.refuse_if_stuck()
+    return [worker for worker in busy if worker.connection in answered]
+
+
+def _serve(
+    serve: Serve, connection: Connection, inherited: list[Connection], page: Whereabouts, parent: int
+) -> None:
+    """In the new process: answer until there is nobody to answer to."""
+    die_with(parent)  # also in the midst of an answer, which may never end
+    set_whereabouts(page)
+    # Ctrl-C goes to all processes of a terminal; the one that started this one decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for other in inherited:
+        other.close()  # or the end of the process that holds the other end would go unnoticed
+    try:
+        while True:
+            connection.send(serve(connection.recv()))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        sys.stdout.flush()
+        os._exit(0)

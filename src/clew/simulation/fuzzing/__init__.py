@@ -1,0 +1,1 @@
+"""Random executions until an invariant breaks."""

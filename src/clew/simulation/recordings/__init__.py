@@ -1,0 +1,1 @@
+"""Recordings: write, read and replay an execution exactly."""

@@ -1,0 +1,402 @@
+"""A recording read back from the JSON that ``clew.simulation.recordings.recording`` wrote.
+
+In two parts: what can be said of the document alone, which names the scenario, and what needs the scenario.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from clew.errors import UsageError
+from clew.files.json_document import Item, format_of, quoted, read_document, refuse_elsewhere
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
+from clew.simulation.execution.effects import Effect
+from clew.simulation.execution.steps import Act, Do, Step
+from clew.simulation.loading import Loaded, as_loaded, digest_of_files, split_name
+from clew.simulation.pool import OUTSIDE
+from clew.simulation.recordings.recording import FORMAT, QUIESCENCE, VERSION, Recording, Waited
+from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.values import from_json, unknown_type
+
+#: Bounds of what is read; a document with as many steps is larger than any that is read.
+LARGEST_SEED = 2**63 - 1
+_MOST_SENT = 10**9
+
+_FIELDS = (
+    "format",
+    "version",
+    "scenario",
+    "name",
+    "code",
+    "files",
+    "seed",
+    "network",
+    "violation",
+    "beginning",
+    "steps",
+)
+_EFFECT = ("digest", "state", "sent", "remarks", "beside")
+_HEXADECIMAL = re.compile("[0-9a-f]+")
+
+
+@dataclass(frozen=True)
+class SavedRecording:
+    """What a document says; ``steps`` are to be understood with the scenario."""
+
+    file: str
+    name: str
+    code: str
+    files: tuple[str, ...]
+    seed: int
+    network: Item
+    broken: Broken | None
+    identity: str | None
+    steps: tuple[SavedStep, ...]
+    beginning: Effect
+    document: str
+
+    def recording(self, loaded: Loaded) -> Recording:
+        """The recording, with the scenario that it is of."""
+        if Network(self.network.value) is not loaded.scenario.network:
+            self.network.refuse(f'"{loaded.scenario.network.value}", as the scenario has it')
+        known = _Known(loaded)
+        steps = tuple(_KINDS[step.kind].make(step.parts, known) for step in self.steps)
+        effects = tuple(step.effect for step in self.steps)
+        return Recording(
+            self.file,
+            self.name,
+            self.code,
+            self.files,
+            self.seed,
+            loaded.scenario.network,
+            self.broken,
+            self.identity,
+            steps,
+            effects,
+            self.beginning,
+        )
+
+
+class SavedStep(NamedTuple):
+    """The fields of a step by name, of which ``kind`` says what it is."""
+
+    kind: str
+    parts: Mapping[str, Item]
+    effect: Effect | Waited | None
+
+
+class Opened(NamedTuple):
+    """A recording and the scenario as it is now; ``same_code``: whether it is the code that was recorded."""
+
+    recording: Recording
+    loaded: Loaded
+
+    @property
+    def same_code(self) -> bool:
+        return self.recording.code == self.loaded.code
+
+
+def open_recording(
+    path: str, scenario: Scenario | str | Loaded | None = None, *, changed_code: bool = False
+) -> Opened:
+    """The recording in a file; ``scenario`` stands for the one that it names."""
+    return opened(read_recording(read_document(path)), scenario, changed_code=changed_code)
+
+
+def opened_as_given(
+    recording: Recording | str | Path,
+    scenario: Scenario | str | Loaded | None = None,
+    *,
+    changed_code: bool = False,
+) -> Opened:
+    """A recording that was made just now, or the one in a file."""
+    if not isinstance(recording, Recording):
+        return open_recording(str(recording), scenario, changed_code=changed_code)
+    given = scenario if scenario is not None else recording.scenario
+    if not given:
+        raise UsageError("the recording names no scenario", remedy="give the scenario as the second argument")
+    return Opened(recording, as_loaded(given))
+
+
+def opened(
+    saved: SavedRecording, scenario: Scenario | str | Loaded | None = None, *, changed_code: bool = False
+) -> Opened:
+    """A recording with its scenario, whose code is compared with what was recorded before it is executed."""
+    where = _named(saved) if scenario is None else scenario
+    if isinstance(where, str) and not changed_code:
+        _refuse_other_code(saved, where)
+    loaded = as_loaded(where)
+    return Opened(saved.recording(loaded), loaded)
+
+
+def other_code(file: str) -> UsageError:
+    """The scenario, or something that it uses, is not what was recorded."""
+    return UsageError(
+        f"this is a recording of other code: {file or 'the scenario'} has changed since, or a module that it uses",
+        remedy="record again; or, to see whether the change helped, replay with --changed-code",
+    )
+
+
+def _refuse_other_code(saved: SavedRecording, where: str) -> None:
+    """Raise before anything is executed.  What was recorded from Python has no files and is compared later."""
+    file = Path(split_name(where)[0])
+    if not saved.files or not os.path.isfile(file):  # noqa: PTH113  # unlike Path.is_file, it never raises
+        return
+    folder, own = file.resolve().parent, Path(saved.file).name
+    files = [file if name == own else folder / name for name in saved.files]
+    try:
+        same = all(path.is_file() for path in files) and digest_of_files(files) == saved.code
+    except OSError:
+        same = False
+    if not same:
+        raise other_code(str(file))
+
+
+def _named(saved: SavedRecording) -> str:
+    if not saved.file:
+        raise UsageError(
+            f"{saved.document}: names no scenario, for it was recorded from Python",
+            remedy="replay it from Python: replay(path, scenario), or name the file of the scenario",
+        )
+    refuse_elsewhere(
+        saved.document,
+        saved.file,
+        "run it where the scenario is; or, if you trust that file, say so: --scenario FILE",
+    )
+    if not os.path.exists(saved.file):  # noqa: PTH110  # unlike Path.exists, it never raises
+        raise UsageError(
+            f"{saved.document}: the scenario was in {saved.file}, and there is no such file here",
+            remedy="run it where that was, or name the file of the scenario",
+        )
+    return f"{saved.file}:{saved.name}"
+
+
+def refuse_unreadable(recording: Recording, loaded: Loaded) -> None:
+    """Raise if a recording could be written but not read: its messages are made anew from the names of types."""
+    for step in recording.steps:
+        kind = unknown_type(step.message, loaded.types) if isinstance(step, Send) else None
+        if kind is not None:
+            raise UsageError(
+                f"a message from outside has a {kind.__qualname__}, which a recording could only name: "
+                "the scenario does not know it by this name",
+                remedy=f"list it in the scenario: messages=[{kind.__name__}]",
+            )
+
+
+# -- the document ------------------------------------------------------------------------------------------------
+
+
+def read_recording(document: Item) -> SavedRecording:
+    """What a document says, after checking all that can be checked without the scenario."""
+    if format_of(document) != FORMAT:
+        raise UsageError(
+            f"{document.file}: is no recording, but a {quoted(format_of(document))}",
+            remedy="give a file that clew fuzz ... -o FILE wrote",
+        )
+    _check_version(document)
+    part = dict(zip(_FIELDS, document.members(*_FIELDS), strict=True))
+    file, name = part["scenario"].text("the file of a scenario"), part["name"].text("the name of a scenario")
+    if bool(file) != bool(name) or "\0" in file or "\0" in name:
+        part["name"].refuse("the name of a scenario, if and only if there is a file")
+    broken, identity = _violation(part["violation"])
+    part["network"].one_of(kind.value for kind in Network)
+    return SavedRecording(
+        file,
+        name,
+        _digest(part["code"], 64),
+        _files(part["files"], file),
+        part["seed"].number(0, LARGEST_SEED),
+        part["network"],
+        broken,
+        identity,
+        tuple(_saved_step(step) for step in part["steps"].items()),
+        _saved_beginning(part["beginning"]),
+        document.file,
+    )
+
+
+def _files(part: Item, scenario: str) -> tuple[str, ...]:
+    """The files that the digest is of: they lie below the folder of the scenario, which is one of them."""
+    names = tuple(item.text("the name of a file") for item in part.items())
+    for item, name in zip(part.items(), names, strict=True):
+        if not name.endswith(".py") or "\0" in name or ".." in PurePosixPath(name).parts or name.startswith("/"):
+            item.refuse("the name of a Python file below the folder of the scenario")
+    if (Path(scenario).name in names) != bool(scenario) or len(set(names)) < len(names):
+        part.refuse("the file of the scenario and others, each once")
+    return names
+
+
+def _check_version(document: Item) -> None:
+    if "version" in document.mapping():
+        version = document.member("version")
+        if version.number(1) != VERSION:
+            older = isinstance(version.value, int) and version.value < VERSION
+            raise UsageError(
+                f"{document.file}: version: this clew reads version {VERSION}, found {version.value}",
+                remedy=f"{'' if older else 'upgrade clew, or '}record again with this one",
+            )
+
+
+def _violation(item: Item) -> tuple[Broken | None, str | None]:
+    if item.value is None:
+        return None, None
+    invariant, what, nodes, identity = item.members("invariant", "what", "nodes", "identity")
+    broken = Broken(
+        invariant.text(), what.text(), tuple(node.text("the name of a node") for node in nodes.items())
+    )
+    return broken, identity.text()
+
+
+def _saved_step(item: Item) -> SavedStep:
+    members = item.mapping()
+    kinds = [name for name in members if name in _KINDS]
+    if len(kinds) != 1:
+        item.refuse(f"exactly one of {', '.join(_KINDS)}")
+    kind = _KINDS[kinds[0]]
+    effect = () if kind.waits else _EFFECT
+    parts = _parts(item, (kinds[0], *kind.needed, *effect[:1]), (*kind.optional, *effect[1:]))
+    if kind.waits:
+        return SavedStep(kinds[0], parts, _saved_wait(parts) if kinds[0] == "wait_for" else None)
+    return SavedStep(kinds[0], parts, _saved_effect(parts))
+
+
+def _saved_beginning(item: Item) -> Effect:
+    return _saved_effect(_parts(item, _EFFECT[:1], _EFFECT[1:]))
+
+
+def _parts(item: Item, needed: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, Item]:
+    """Return the members of an object that must have some and may have others."""
+    members = item.mapping()
+    for name in members:
+        if name not in (*needed, *optional):
+            raise item.problem(f"{quoted(name)} is no field here; the fields are {', '.join(needed)}")
+    for name in needed:
+        if name not in members:
+            raise item.problem(f"the field {name!r} is missing")
+    return {name: item.member(name) for name in members}
+
+
+def _saved_wait(parts: Mapping[str, Item]) -> Waited:
+    return Waited(parts["held_after"].number(0, _MOST_SENT) if "held_after" in parts else None)
+
+
+def _saved_effect(parts: Mapping[str, Item]) -> Effect:
+    return Effect(
+        _digest(parts["digest"], 12),
+        _digests(parts["state"]) if "state" in parts else (),
+        _digest(parts["sent"], 6) if "sent" in parts else "",
+        _digest(parts["remarks"], 6) if "remarks" in parts else "",
+        _digests(parts["beside"]) if "beside" in parts else (),
+    )
+
+
+def _digests(item: Item) -> tuple[tuple[str, str], ...]:
+    """Return digests by name, "" for what went away."""
+    return tuple(
+        (name, "" if value == "" else _digest(item.member(name), 6)) for name, value in item.mapping().items()
+    )
+
+
+def _digest(item: Item, length: int) -> str:
+    text = item.text(f"{length} hexadecimal digits")
+    if len(text) != length or not _HEXADECIMAL.fullmatch(text):
+        item.refuse(f"{length} hexadecimal digits")
+    return text
+
+
+# -- steps, with the scenario ------------------------------------------------------------------------------------
+
+
+class _Known:
+    """What the steps of a recording can refer to."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.nodes = tuple(loaded.scenario.nodes)
+        self.types = loaded.types
+        self.conditions = loaded.scenario.named_conditions()
+        self.code = loaded.scenario.named_blocks()
+
+    def node(self, item: Item) -> str:
+        if item.value not in self.nodes:
+            item.refuse(f"the name of a node: {', '.join(self.nodes)}")
+        return str(item.value)
+
+
+Parts = Mapping[str, Item]
+
+
+def _send(parts: Parts, known: _Known) -> Step:
+    return Send(known.node(parts["send"]), from_json(parts["message"], known.types))
+
+
+def _partition(parts: Parts, known: _Known) -> Step:
+    source, target = (known.node(node) for node in parts["partition"].parts("node", "node"))
+    if "one_way" in parts and parts["one_way"].value is not True:
+        parts["one_way"].refuse("true, or no such field")
+    return Partition(source, target, "one_way" in parts)
+
+
+def _heal(parts: Parts, known: _Known) -> Step:
+    if parts["heal"].value == []:
+        return Heal()
+    source, target = (known.node(node) for node in parts["heal"].parts("node", "node"))
+    return Heal(source, target)
+
+
+def _wait(parts: Parts, known: _Known) -> Step:
+    parts["wait"].one_of([QUIESCENCE])
+    return WaitQuiescence()
+
+
+def _wait_for(parts: Parts, known: _Known) -> Step:
+    return known.conditions[parts["wait_for"].one_of(known.conditions)]
+
+
+def _code(parts: Parts, known: _Known) -> Step:
+    return known.code[parts["code"].one_of(known.code)]
+
+
+def _timer(parts: Parts, known: _Known) -> Step:
+    node, nth = parts["timer"].parts("node", "number")
+    name, at = parts["name"].text("the name of a timer"), known.node(node)
+    return Act(Do.DELIVER, at, nth.number(1, _MOST_SENT), at, True, name, name)
+
+
+def _message(do: Do) -> Callable[[Parts, _Known], Step]:
+    def make(parts: Parts, known: _Known) -> Step:
+        source, nth = parts[do.value].parts("node", "number")
+        sender = OUTSIDE if source.value == OUTSIDE else known.node(source)
+        kind = parts["message"].text("the type of a message")
+        mark = parts["fingerprint"].text() if "fingerprint" in parts else kind
+        return Act(do, sender, nth.number(1, _MOST_SENT), known.node(parts["to"]), False, kind, mark)
+
+    return make
+
+
+class _Kind(NamedTuple):
+    """A kind of step: the fields it needs and those it may have besides its own, and the step that they make."""
+
+    make: Callable[[Parts, _Known], Step]
+    needed: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    waits: bool = False
+
+
+_KINDS = {
+    "start": _Kind(lambda parts, known: Start(known.node(parts["start"]))),
+    "stop": _Kind(lambda parts, known: Stop(known.node(parts["stop"]))),
+    "restart": _Kind(lambda parts, known: Restart(known.node(parts["restart"]))),
+    "send": _Kind(_send, ("message",)),
+    "partition": _Kind(_partition, (), ("one_way",)),
+    "heal": _Kind(_heal),
+    "wait": _Kind(_wait, waits=True),
+    "wait_for": _Kind(_wait_for, (), ("held_after",), waits=True),
+    "code": _Kind(_code),
+    "timer": _Kind(_timer, ("name",)),
+    **{do.value: _Kind(_message(do), ("to", "message"), ("fingerprint",)) for do in Do},
+}

@@ -1,0 +1,206 @@
+"""Recordings: an execution written down so that it can be done again, exactly, by anyone who has the code.
+
+A recording is readable JSON with one step a line; ``docs/json.md`` documents it.  Nothing in it is executed: code
+blocks and conditions are names, which the scenario resolves, and messages are made of the scenario's own types.
+For every event it keeps digests of what it did, so that a replay can tell the first that did something else.
+
+``clew.simulation.recordings.reading`` reads it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from clew.files.json_document import json_line
+from clew.simulation.events import (
+    CodeBlock,
+    Heal,
+    Partition,
+    Restart,
+    Send,
+    Start,
+    Stop,
+    WaitCondition,
+    WaitQuiescence,
+)
+from clew.simulation.execution.effects import Effect
+from clew.simulation.execution.steps import Act, Do, Step
+from clew.simulation.execution.trace import Execution, execute
+from clew.simulation.loading import Loaded
+from clew.simulation.scenario import Broken, Network
+from clew.simulation.values import to_json
+
+#: What the document calls itself, and the version of its shape; readers refuse what they do not know.
+FORMAT, VERSION = "clew-recording", 3
+
+#: What is broken when the process ends by itself, and what is recorded of the event that does it.
+PROCESS_GOES_ON, NOT_PERFORMED = "the process goes on", "0" * 12
+
+#: What a recording says it waited for when that was no condition of the scenario.
+QUIESCENCE = "quiescence"
+
+
+class Waited(NamedTuple):
+    """After how many events a condition held; None if it did not until the next event from outside, or the end."""
+
+    events: int | None
+
+
+@dataclass(frozen=True)
+class Recording:
+    """``file`` and ``name`` of the scenario are as they were given, "" for one made in Python.
+
+    ``code`` is a digest of the scenario's code, which is in ``files``, as seen from its folder; ``seed`` is for
+    what the nodes draw.  ``effects`` has an entry for each step, None for those that wait for quiescence;
+    ``beginning`` is what nodes did that are up before the first.  ``broken`` is the violation that it ends with,
+    if it does, and ``identity`` what makes it that one.
+    """
+
+    file: str
+    name: str
+    code: str
+    files: tuple[str, ...]
+    seed: int
+    network: Network
+    broken: Broken | None
+    identity: str | None
+    steps: tuple[Step, ...]
+    effects: tuple[Effect | Waited | None, ...]
+    beginning: Effect
+
+    @property
+    def scenario(self) -> str:
+        """The scenario as a command names it."""
+        return f"{self.file}:{self.name}" if self.file else ""
+
+    @property
+    def ends_process(self) -> bool:
+        """Tell whether the last step was not performed when this was recorded, because it ends the process."""
+        return self.broken is not None and self.broken.invariant == PROCESS_GOES_ON
+
+    @property
+    def deliveries(self) -> int:
+        return sum(isinstance(step, Act) and step.do is Do.DELIVER for step in self.steps)
+
+
+def recorded(loaded: Loaded, seed: int, steps: Sequence[Step], execution: Execution | None = None) -> Recording:
+    """The recording of a schedule that can be followed; steps after a violation are left out.
+
+    ``execution`` is what came of it, where that is known already.
+    """
+    scenario = loaded.scenario
+    if execution is None:
+        execution = execute(scenario, seed, steps)
+    taken, effects = _with_effects(steps, execution)
+    return Recording(
+        loaded.file,
+        loaded.name,
+        loaded.code,
+        loaded.files,
+        seed,
+        scenario.network,
+        execution.broken,
+        execution.identity,
+        taken,
+        effects,
+        execution.beginning,
+    )
+
+
+def _with_effects(
+    steps: Sequence[Step], execution: Execution
+) -> tuple[tuple[Step, ...], tuple[Effect | Waited | None, ...]]:
+    taken: list[Step] = []
+    effects: list[Effect | Waited | None] = []
+    done = iter(moment.effect for moment in execution.moments)
+    waits = iter(map(Waited, execution.waits))
+    for step in steps:
+        effect: Effect | Waited | None = None
+        if not isinstance(step, WaitQuiescence):
+            effect = next(waits if isinstance(step, WaitCondition) else done, None)
+            if effect is None:
+                break
+        taken.append(step)
+        effects.append(effect)
+    return tuple(taken), tuple(effects)
+
+
+# -- writing -----------------------------------------------------------------------------------------------------
+
+
+def write_recording(recording: Recording) -> str:
+    """The document: one step a line."""
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "scenario": recording.file,
+        "name": recording.name,
+        "code": recording.code,
+        "files": list(recording.files),
+        "seed": recording.seed,
+        "network": recording.network.value,
+        "violation": _violation(recording),
+        "beginning": _effect(recording.beginning),
+    }
+    lines = [f"  {json_line(name)}: {json_line(value)}," for name, value in head.items()]
+    steps = [
+        f"    {json_line({**_step(step), **_effect(effect)})}"
+        for step, effect in zip(recording.steps, recording.effects, strict=True)
+    ]
+    body = ",\n".join(steps)
+    return "\n".join(["{", *lines, '  "steps": [', *([body] if steps else []), "  ]", "}", ""])
+
+
+def _violation(recording: Recording) -> dict[str, Any] | None:
+    broken = recording.broken
+    if broken is None:
+        return None
+    return {
+        "invariant": broken.invariant,
+        "what": broken.what,
+        "nodes": list(broken.nodes),
+        "identity": recording.identity,
+    }
+
+
+def _effect(effect: Effect | Waited | None) -> dict[str, Any]:
+    if effect is None:
+        return {}
+    if isinstance(effect, Waited):
+        return {} if effect.events is None else {"held_after": effect.events}
+    parts = {"state": dict(effect.state), "sent": effect.sent, "remarks": effect.remarks}
+    parts["beside"] = dict(effect.beside)
+    return {"digest": effect.all, **{name: part for name, part in parts.items() if part}}
+
+
+def _step(step: Step) -> dict[str, Any]:
+    match step:
+        case Act():
+            return _act(step)
+        case Start(node):
+            return {"start": node}
+        case Stop(node):
+            return {"stop": node}
+        case Restart(node):
+            return {"restart": node}
+        case Send(node, message):
+            return {"send": node, "message": to_json(message)}
+        case Partition(source, target, one_way):
+            return {"partition": [source, target], **({"one_way": True} if one_way else {})}
+        case Heal(source, target):
+            return {"heal": [source, target] if source or target else []}
+        case WaitQuiescence():
+            return {"wait": QUIESCENCE}
+        case WaitCondition(name, _):
+            return {"wait_for": name}
+        case CodeBlock(name, _):
+            return {"code": name}
+
+
+def _act(act: Act) -> dict[str, Any]:
+    if act.timer:
+        return {"timer": [act.target, act.nth], "name": act.kind}
+    document = {act.do.value: [act.source, act.nth], "to": act.target, "message": act.kind}
+    return document if act.fingerprint == act.kind else {**document, "fingerprint": act.fingerprint}

@@ -1,0 +1,99 @@
+"""Places in code whose result is not determined by what a node has seen: where to look when a replay differs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from clew.errors import Position
+from clew.files.reading import read_source
+
+#: Modules any function of which may answer differently each time; of the others, only these functions do.
+_MODULES = {"random": "random numbers", "secrets": "random numbers", "uuid": "random numbers", "time": "the clock"}
+_MODULES |= {"threading": "threads", "multiprocessing": "processes", "asyncio": "another scheduler"}
+_FUNCTIONS = {
+    "id": "the address of an object",
+    "hash": "the hash of a string differs from process to process",
+    "os.urandom": "random numbers",
+    "os.getpid": "the process",
+    "os.getenv": "the environment",
+    "os.environ": "the environment",
+    "os.listdir": "files",
+    "open": "files",
+    "datetime.now": "the clock",
+    "datetime.utcnow": "the clock",
+    "datetime.datetime.now": "the clock",
+    "datetime.datetime.utcnow": "the clock",
+    "date.today": "the clock",
+    "datetime.date.today": "the clock",
+}
+#: A seeded generator of one's own is no suspect.
+_HARMLESS = {"random.Random"}
+_SETS = {"set", "frozenset"}
+
+
+def suspects(files: Iterable[str], most: int = 5) -> tuple[tuple[Position, str], ...]:
+    """Where the code asks for something that a replay cannot repeat, and for what; the first few."""
+    found: list[tuple[Position, str]] = []
+    for file in files:
+        try:
+            tree = ast.parse(read_source(file))
+        except (OSError, SyntaxError, ValueError):
+            continue
+        for node, what in _suspicious(tree, _imported(tree)):
+            found.append((Position(file, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1), what))
+    return tuple(sorted(found)[:most])
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """What a name in this file stands for: ``now`` for ``time.time`` after ``from time import time as now``."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.asname:
+                    names[alias.asname] = alias.name
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return names
+
+
+def _suspicious(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[ast.AST, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=function):
+                name = _dotted(function, names)
+                reason = _reason(name)
+                if reason:
+                    yield node, f"{name}(): {reason}"
+            case ast.Subscript(value=value) if _dotted(value, names) == "os.environ":
+                yield node, "os.environ: the environment"
+            case ast.For(iter=iterated) | ast.comprehension(iter=iterated) if _is_set(iterated):
+                yield iterated, "goes through a set: its order differs from process to process"
+
+
+def _reason(name: str) -> str | None:
+    if name in _HARMLESS:
+        return None
+    if name.startswith("os.environ."):
+        return _FUNCTIONS["os.environ"]
+    module, dot, _ = name.partition(".")
+    return _FUNCTIONS.get(name) or (_MODULES.get(module) if dot else None)
+
+
+def _dotted(node: ast.expr, names: dict[str, str]) -> str:
+    """``a.b.c`` for such an expression, with imported names as what they stand for; "" for any other."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([names.get(node.id, node.id), *reversed(parts)])
+
+
+def _is_set(node: ast.expr) -> bool:
+    if isinstance(node, ast.Set | ast.SetComp):
+        return True
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _SETS
