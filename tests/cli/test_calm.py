@@ -10,7 +10,7 @@ import pytest
 
 from command import clew
 
-PROGRAMS = "tests/consistency/programs.py"
+PROGRAMS = "tests/analysis/calm/programs.py"
 
 TWO_LINES = """
 from clew.bloom import Bloom, bloom, interface

@@ -74,7 +74,7 @@ def test_a_consistent_program_has_one_outcome() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["tests/consistency/programs.py:Absent", "--try", "5"], "Absent does not say what it runs with"),
+        (["tests/analysis/calm/programs.py:Absent", "--try", "5"], "Absent does not say what it runs with"),
         (["examples/simple-deliv.ded", "--try", "5"], "--try runs Bloom programs"),
         (["examples/bloom/broadcast.py:Retry", "--seed", "5"], "--seed is for random orders"),
         (["examples/bloom/broadcast.py:Retry", "--try", "5", "--json", "-"], "--try prints text"),

@@ -156,7 +156,8 @@ def test_json_on_standard_output_pays_for_no_explanation(monkeypatch: pytest.Mon
     monkeypatch.setattr("clew.cli.commands.check.explanation", must_not_happen)
     done = within("check", KAFKA, "--json", "-")
     assert json.loads(done.output)["verdict"] == "counterexample"
-    loaded = "import sys; from clew.cli.process.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    start = "import sys; from clew.cli.process.main import main"
+    loaded = f"{start}\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
     started = subprocess.run(
         [sys.executable, "-c", loaded, "check", KAFKA, "--json", "-"], capture_output=True, text=True, check=False
     )

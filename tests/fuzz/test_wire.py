@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from bloom.network_programs import Echo
-from bloom.test_running_processes import process
+from bloom.network.network_programs import Echo
+from bloom.network.test_running_processes import process
 from clew.bloom.lattices.scalars import Lattice
 from clew.bloom.network.wire import Frames, GarbageError, decoded, encoded
 from clew.bloom.values import frozen_row

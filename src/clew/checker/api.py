@@ -15,6 +15,7 @@ from clew.budgets.whereabouts import time_left
 from clew.checker.bounds import Asked, Bounds, resolve
 from clew.checker.named_nodes import WrittenFault, idle_nodes, known_fault
 from clew.checker.strategies import Examined, Options, Strategy, examine, strategy_named
+from clew.checker.survey.judging import Demands, judge
 from clew.dedalus.loader import Defaults, Loaded, load
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram, SolverFigures
@@ -29,14 +30,13 @@ from clew.program.outcomes import outcomes_of, stated_outcomes
 from clew.program.unread import unread_relations
 from clew.search.protocol import Run
 from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
-from clew.survey.judging import Demands, judge
 
 if TYPE_CHECKING:
     from clew.bloom.language.module import Module
     from clew.checker.remembered.sweep import RememberedSweep
+    from clew.checker.survey.survey import Survey
     from clew.checker.sweeping import ProgramSweep
     from clew.files.checkpoints import Checkpoint
-    from clew.survey.survey import Survey
 
 #: What a sweep may spend when nothing else is said: for a hard program about ten seconds on a usual machine.
 DEFAULT_SWEEP_EFFORT = 1_500_000

@@ -17,8 +17,8 @@ from clew.search.verdict import Counterexample
 from clew.violation import Violation
 
 if TYPE_CHECKING:
-    from clew.survey.coverage import RuleCoverage
-    from clew.survey.promises import Promise
+    from clew.checker.survey.coverage import RuleCoverage
+    from clew.checker.survey.promises import Promise
 
 #: What the document calls itself, and the version of its shape; readers refuse what they do not know.
 FORMAT, VERSION = "clew verdict", 2

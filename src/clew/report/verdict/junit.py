@@ -11,13 +11,13 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from clew.checker.api import Verdict
+from clew.checker.survey.promises import Part
 from clew.engine.occurrence import Occurrence
 from clew.errors import ProgramError
 from clew.program.outcomes import PRE, stated_outcomes
 from clew.report.text.markup import speakable
 from clew.report.verdict.text import fault_text, verdict_text
 from clew.search.verdict import Answer
-from clew.survey.promises import Part
 
 
 def junit_xml(verdict: Verdict, files: Sequence[str]) -> str:

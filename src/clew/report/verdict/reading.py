@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from clew.checker.bounds import LONGEST_EXECUTION
 from clew.checker.strategies import STRATEGIES
+from clew.checker.survey.promises import Part
 from clew.engine.occurrence import Occurrence
 from clew.errors import UsageError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
@@ -22,7 +23,6 @@ from clew.files.json_document import HugeInteger, Item, format_of, quoted, read_
 from clew.program.ir import SMALLEST_NUMBER, Value
 from clew.report.verdict.document import FORMAT, VERSION
 from clew.search.verdict import Answer, Counterexample
-from clew.survey.promises import Part
 from clew.violation import Violation
 
 T = TypeVar("T")

@@ -1,0 +1,152 @@
+"""Everything that is looked up beside the search, and what of it the reader has to know.
+
+A *caution* is what makes the absence of a counterexample mean little; a *remark* is worth knowing, no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from clew.budgets.deadline import Deadline
+from clew.checker.survey.coverage import RuleCoverage, count_firings, find_coverage
+from clew.checker.survey.equal_values import find_equal_values
+from clew.checker.survey.promises import Part, Promise, find_promises
+from clew.checker.survey.tautology import following_rules
+from clew.engine.ground import GroundProgram
+from clew.engine.occurrence import Occurrence
+from clew.errors import BudgetExhaustedError, Notice, Position
+from clew.faults import FailureSpec
+from clew.program.definitions import rests_on_messages
+from clew.program.ir import Program
+from clew.program.outcomes import PRE, has_assertions, stated_outcomes
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is promised, which rules fire, and what else was noticed; ``finished`` if nothing was left out."""
+
+    promises: tuple[Promise, ...] = ()
+    coverage: tuple[RuleCoverage, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    finished: bool = True
+
+    @property
+    def whole(self) -> Occurrence:
+        """When anything at all is promised."""
+        parts = [p.applies for p in self.promises if p.part in (Part.WHOLE, Part.RELATION)]
+        known = (Occurrence.FAILURE_FREE, Occurrence.UNDER_FAULTS, Occurrence.UNKNOWN)
+        return next((when for when in known if when in parts), Occurrence.NEVER if parts else Occurrence.UNKNOWN)
+
+    @property
+    def known(self) -> bool:
+        """Whether it is known if anything is promised."""
+        return self.whole is not Occurrence.UNKNOWN
+
+    @property
+    def hollow(self) -> bool:
+        """Whether nothing is promised in any admissible execution."""
+        return self.whole is Occurrence.NEVER
+
+    @property
+    def silent(self) -> tuple[RuleCoverage, ...]:
+        """The rules that fire in no admissible execution although one would expect them to."""
+        return tuple(c for c in self.coverage if c.fires is Occurrence.NEVER and not c.expected)
+
+
+def take_survey(ground: GroundProgram, deadline: Deadline, *, count: bool = False) -> Survey:
+    """Look up promises and rules in all executions; ``count`` how often rules fire in the failure-free run."""
+    found = Survey(finished=False)
+    try:
+        found = replace(found, promises=find_promises(ground))
+        follows = following_rules(ground, deadline)
+        found = replace(
+            found,
+            promises=tuple(
+                replace(p, follows=follows[p.rule], suspected=follows[p.rule] is None) if p.rule in follows else p
+                for p in found.promises
+            ),
+        )
+        found = replace(found, coverage=find_coverage(ground))
+        found = replace(found, notices=find_equal_values(ground))
+        if count:
+            times = count_firings(ground.program, ground.spec, deadline)
+            found = replace(found, coverage=tuple(replace(c, times=times[c.rule]) for c in found.coverage))
+    except BudgetExhaustedError:
+        return found
+    # What ran out within the last questions has left them unknown.
+    return replace(found, finished=not (deadline.passed() or (deadline.effort and deadline.effort.exhausted)))
+
+
+def look_at_sums(ground: GroundProgram) -> Survey:
+    """Look up equal values alone: a sum without them may be why there is a counterexample."""
+    return Survey(notices=find_equal_values(ground), finished=False)
+
+
+def cautions(survey: Survey | None, program: Program, spec: FailureSpec, *, vacuous: bool) -> Iterator[str]:
+    """Yield what makes the absence of a counterexample mean little."""
+    if survey is not None and survey.hollow:
+        yield "nothing is promised within these bounds"
+    elif vacuous:
+        yield (
+            "in the failure-free run 'pre' is empty at the end, so little is said: "
+            "EOT may be too small, or nothing keeps its rows"
+        )
+    if next(spec.possible_faults(), None) is None:
+        yield "these bounds allow no fault at all; give --eff, --crashes or --delays"
+    elif not rests_on_messages(program):
+        yield f"{_stated(program)} depends on no message and on no crash, so that no fault could break it"
+    if survey is not None and not survey.hollow:
+        yield from _doubts(survey)
+
+
+def _stated(program: Program) -> str:
+    if has_assertions(program):
+        return "what is promised"
+    return f"what must survive ({', '.join(stated_outcomes(program))})"
+
+
+def _doubts(survey: Survey) -> Iterator[str]:
+    """Yield the parts of the promise that say nothing."""
+    for promise in _said_once(survey.promises):
+        if promise.applies is Occurrence.NEVER:
+            yield f"{_describe(promise)} never applies within these bounds: nothing is promised by it"
+        elif promise.applies is Occurrence.UNKNOWN:
+            yield f"it is not known whether {_describe(promise)} ever applies"
+        elif promise.follows:
+            yield f"{_describe(promise)} cannot be broken: 'post' follows from 'pre' alone, whatever happens"
+        elif promise.suspected:
+            yield f"{_describe(promise)} can perhaps not be broken: 'post' may follow from 'pre' alone"
+    if not survey.finished:
+        yield "the budget did not suffice to look up every promise and every rule"
+
+
+def remarks(survey: Survey | None) -> Iterator[str]:
+    """Yield what is worth knowing."""
+    for promise in _said_once(survey.promises if survey is not None else ()):
+        if promise.part in (Part.RULE, Part.TAG) and promise.applies is Occurrence.UNDER_FAULTS:
+            yield f"{_describe(promise)} applies only under faults"
+
+
+def _said_once(promises: Iterable[Promise]) -> Iterator[Promise]:
+    """Yield the promises without tags of which no more is to be said than of the rule that writes them."""
+    rules: set[tuple[Position | None, Occurrence]] = set()
+    for promise in promises:
+        if promise.part is Part.RULE:
+            rules.add((promise.position, promise.applies))
+        if promise.part is not Part.TAG or (promise.position, promise.applies) not in rules:
+            yield promise
+
+
+def _describe(promise: Promise) -> str:
+    where = f" ({promise.position.file}:{promise.position.line})" if promise.position else ""
+    match promise.part:
+        case Part.WHOLE:
+            return f"'{promise.name}'"
+        case Part.RULE:
+            tags = f" with {promise.name}" if promise.name != PRE else ""
+            return f"a rule for 'pre'{tags}{where}"
+        case Part.TAG:
+            return f"the tag {promise.name} in 'pre'{where}"
+        case Part.RELATION:
+            return f"'{promise.name}'"
