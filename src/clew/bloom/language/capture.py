@@ -19,7 +19,8 @@ from clew.errors import Notice, Position, ProgramError
 if TYPE_CHECKING:
     from clew.bloom.ir.program import Rule
 
-_HERE = str(Path(__file__).parent)
+#: Frames of these files are not the user's: all of ``bloom``, since the runtime and the IR raise mistakes, too.
+_OUR_FILES = str(Path(__file__).parents[1])
 
 
 @dataclass
@@ -80,7 +81,7 @@ def acting_as(node: Any) -> Iterator[None]:
 def user_position() -> Position | None:
     """The place in the user's program that is being executed."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+    while frame is not None and frame.f_code.co_filename.startswith(_OUR_FILES):
         frame = frame.f_back
     return None if frame is None else position_in(frame)
 
@@ -107,7 +108,7 @@ def position_of_error(error: BaseException) -> Position | None:
     found = None
     trace: Any = error.__traceback__
     while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(_HERE):
+        if not trace.tb_frame.f_code.co_filename.startswith(_OUR_FILES):
             found = position_in(trace.tb_frame, trace.tb_lasti)
         trace = trace.tb_next
     return found
