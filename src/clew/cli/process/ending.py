@@ -21,7 +21,7 @@ from clew.cli.process.streams import flush, warn
 from clew.errors import BudgetExhaustedError, ClewError, OutputError
 
 #: The frames of Clew, from which the place of a failure is taken.
-_CLEW = Path(__file__).resolve().parents[1]
+_CLEW = Path(__file__).resolve().parents[2]
 
 _OURS = (
     "this is no answer about your program but a mistake in Clew: please report it, with the command and what it "

@@ -24,7 +24,7 @@ from clew.budgets.whereabouts import Whereabouts
 _SIGNAL = getattr(signal, "SIGUSR2", None)
 _FRAME = re.compile(r'  File "(.*)", line (\d+) in (.*)')
 #: What is in here is ours.
-_CLEW = str(Path(__file__).resolve().parents[1])
+_CLEW = str(Path(__file__).resolve().parents[2])
 #: Seconds for an answer to begin, and for more of it to come.
 _SECONDS, _MORE_SECONDS = 0.5, 0.05
 _MOST_BYTES = 1_000_000
