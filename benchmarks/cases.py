@@ -11,7 +11,7 @@ from clew.checker.bounds import Asked, resolve
 from clew.dedalus.loader import load, parse_program
 from clew.dedalus.printer import print_program
 from clew.faults import FailureSpec
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Fact, Program, Rule
 from clew.program.outcomes import POST, PRE
 
@@ -33,7 +33,7 @@ def example(name: str) -> Case:
     """An example within the bounds of its first line."""
     started = time.perf_counter()
     loaded = load([EXAMPLES / f"{name}.ded"])
-    program = checked(loaded.program).program
+    program = check_program(loaded.program).program
     spec = resolve(program, loaded.defaults, Asked()).spec()
     loading = time.perf_counter() - started
     return Case(name, program, spec, sum(map(_is_of_protocol, loaded.program.rules)), loading)
@@ -54,7 +54,7 @@ def broadcast_text(name: str, nodes: tuple[str, ...]) -> str:
 def from_text(name: str, text: str, spec: FailureSpec) -> Case:
     """A program that is not in a file."""
     started = time.perf_counter()
-    program = checked(parse_program(text)).program
+    program = check_program(parse_program(text)).program
     return Case(name, program, spec, len(program.rules), time.perf_counter() - started)
 
 

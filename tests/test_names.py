@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.faults import Crash, Delay, Loss
-from clew.names import show
+from clew.names import nearest_name, show
 from clew.violation import Violation
 
 
@@ -58,3 +60,36 @@ def test_different_names_and_different_lists_of_them_are_shown_differently(
 ) -> None:
     shown = [",".join(map(show, names)) for names in (one, other)]
     assert (shown[0] == shown[1]) == (one == other)
+
+
+KNOWN = ("ack", "alive", "log", "member", "node")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("acks", "ack"),
+        ("akc", "ack"),
+        ("Ack", "ack"),
+        ("nodes", "node"),
+        ("membr", "member"),
+        ("xyz", None),
+        ("", None),
+        ("log", None),
+    ],
+)
+def test_the_nearest_name_is_found(name: str, expected: str | None) -> None:
+    assert nearest_name(name, KNOWN) == expected
+
+
+def test_without_any_name_there_is_none_near() -> None:
+    assert nearest_name("ack", ()) is None
+
+
+def test_a_name_is_not_its_own_neighbour() -> None:
+    assert nearest_name("ack", ("ack", "acks")) == "acks"
+
+
+def test_the_order_of_the_known_names_does_not_matter() -> None:
+    """All four differ from the name by one letter."""
+    assert {nearest_name("ackx", order) for order in permutations(("acka", "ackb", "ackc", "ackd"))} == {"acka"}

@@ -16,14 +16,14 @@ from clew.dedalus.loader import parse_program
 from clew.errors import UsageError
 from clew.faults import Crash, Delay, Fault, Loss, Node
 from clew.node_lists import BareNumber, WrittenNode
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program
 
 ONE, TWO = BareNumber("1"), BareNumber("2")
 
 
 def program(text: str) -> Program:
-    return checked(parse_program(text)).program
+    return check_program(parse_program(text)).program
 
 
 #: The node is 1; "1" is what it stores.

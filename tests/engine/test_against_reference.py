@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from clew.dedalus.printer import print_program
 from clew.engine.ground import GroundProgram
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import CRASH
 from clew.program.outcomes import PRE
 from generators import failure_specs, fault_sets, programs
@@ -24,7 +24,7 @@ def test_the_engine_computes_what_the_language_says(data: st.DataObject) -> None
     spec = data.draw(failure_specs(program))
     faults = data.draw(fault_sets(spec))
     note(print_program(program))
-    run = GroundProgram(checked(program).program, spec).run(faults)
+    run = GroundProgram(check_program(program).program, spec).run(faults)
     expected = evaluate(program, spec, faults)
     for time, relations in expected.items():
         for relation, rows in relations.items():

@@ -22,7 +22,7 @@ from clew.engine.extremes import BeyondBudget, Exceeding, Heaviest
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError
 from clew.faults import Crash, FailureSpec, Fault, FaultSet, Node, by_message
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.program.outcomes import PRE, has_assertions
 from clew.violation import Violation
@@ -35,7 +35,7 @@ FEW_RUNS = 600
 
 
 def example(name: str) -> Program:
-    return checked(load([EXAMPLES / f"{name}.ded"]).program).program
+    return check_program(load([EXAMPLES / f"{name}.ded"]).program).program
 
 
 def every_fault_set(ground: GroundProgram) -> Iterator[FaultSet]:
@@ -63,7 +63,7 @@ def amount_of_work(ground: GroundProgram) -> int:
 @st.composite
 def small_problems(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
     """Two nodes and little time: also everything beyond the budget can be tried."""
-    program = checked(draw(programs())).program
+    program = check_program(draw(programs())).program
     spec = FailureSpec(
         program_nodes(program)[:2],
         eot=draw(st.sampled_from((3, 4, 2))),
@@ -417,7 +417,7 @@ def test_no_faults_within_the_budget_of_an_example_are_heavier(name: str, spec: 
 @cache
 def heaviest_of(name: str) -> tuple[FailureSpec, list[FaultSet]]:
     loaded = load([EXAMPLES / f"{name}.ded"])
-    program = checked(loaded.program).program
+    program = check_program(loaded.program).program
     spec = resolve(program, loaded.defaults, Asked()).spec()
     return spec, list(Heaviest(program, spec, NO_DEADLINE).heaviest(3))
 

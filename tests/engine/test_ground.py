@@ -10,7 +10,7 @@ from clew.engine.fewest import ever_fewer_faults
 from clew.engine.ground import GroundProgram
 from clew.errors import ProgramError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.violation import Violation
 
 PING = """
@@ -22,7 +22,7 @@ PING = """
 
 def ground(text: str, *, expect_outcomes: bool = True, **bounds: int) -> GroundProgram:
     spec = FailureSpec(("a", "b"), **{"eot": 4, **bounds})
-    return GroundProgram(checked(parse_program(text)).program, spec, expect_outcomes=expect_outcomes)
+    return GroundProgram(check_program(parse_program(text)).program, spec, expect_outcomes=expect_outcomes)
 
 
 def execute(text: str, *faults: Fault) -> Execution:

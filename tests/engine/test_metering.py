@@ -20,7 +20,7 @@ from clew.engine.fewest import ever_fewer_faults
 from clew.engine.ground import GroundProgram
 from clew.errors import EffortExhaustedError
 from clew.lineage.negation import Negation
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.search import exact, exhaustive, lineage
 from clew.search.verdict import Answer, Ledger, conduct
@@ -37,7 +37,7 @@ EXPLODING = (
 def _kafka() -> tuple[Program, FailureSpec]:
     """Its smallest counterexample takes some hundred conflicts to find at these bounds."""
     loaded = load([ROOT / "examples" / "kafka.ded"])
-    program = checked(loaded.program).program
+    program = check_program(loaded.program).program
     return program, replace(resolve(program, loaded.defaults, Asked()).spec(), eot=10, eff=7, crashes=2)
 
 
@@ -168,7 +168,7 @@ def test_a_counterexample_found_with_the_last_effort_is_confirmed() -> None:
 def test_lineage_and_exhaustive_search_end_with_the_effort(share: float) -> None:
     """Wherever they are cut, they are incomplete; and at the same execution every time."""
     loaded = load([ROOT / "examples" / "ack-deliv.ded"])
-    program = checked(loaded.program).program
+    program = check_program(loaded.program).program
     spec = replace(resolve(program, loaded.defaults, Asked()).spec(), eot=6, eff=5)
     whole = _lineage_runs(program, spec, Effort(10**9))
     assert whole[:2] == (Answer.CERTIFIED, None)

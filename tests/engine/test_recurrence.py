@@ -14,7 +14,7 @@ from clew.dedalus.printer import print_program
 from clew.engine.ground import GroundProgram
 from clew.engine.recurrence import Recurrence, find_recurrence
 from clew.faults import FailureSpec, FaultSet
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program
 from generators import fault_sets, programs, tiny_specs
 
@@ -27,7 +27,7 @@ def _recurrence(program: Program, spec: FailureSpec, faults: FaultSet) -> Recurr
 
 
 def _of(text: str, eot: int = 40) -> Recurrence | None:
-    return _recurrence(checked(parse_program(text)).program, FailureSpec(("a", "b"), eot), FaultSet())
+    return _recurrence(check_program(parse_program(text)).program, FailureSpec(("a", "b"), eot), FaultSet())
 
 
 PROMISE = "n(a, b); n(X, Y)@next :- n(X, Y); pre(X) :- n(X, _); "
@@ -119,7 +119,7 @@ def _assert_foretold(program: Program, spec: FailureSpec, faults: FaultSet, furt
 
 @given(st.data())
 def test_generated_programs_go_on_as_foretold(data: st.DataObject) -> None:
-    program = checked(data.draw(programs())).program
+    program = check_program(data.draw(programs())).program
     if not {"pre", "post"} <= {c.relation for c in program.clauses}:
         return
     spec = data.draw(tiny_specs(program))
@@ -178,7 +178,7 @@ def test_timers_go_on_as_foretold(request: pytest.FixtureRequest) -> None:
     cases = COUNTERS * (50 if request.config.getoption("--thorough") else 1)
     for seed in range(cases):
         text = _timed_program(Random(seed))
-        program = checked(parse_program(text)).program
+        program = check_program(parse_program(text)).program
         try:
             foretold += _assert_foretold(program, FailureSpec(("a", "b"), 24), FaultSet(), further=60)
         except AssertionError as wrong:

@@ -14,7 +14,7 @@ from clew.engine.ground import GroundProgram
 from clew.engine.runs import Runs
 from clew.errors import BudgetExhaustedError
 from clew.faults import Crash, Delay, FailureSpec, FaultSet, Loss
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program
 from generators import failure_specs, fault_sets, programs
 
@@ -27,12 +27,12 @@ PING = """
 
 
 def program_of(text: str) -> Program:
-    return checked(parse_program(text)).program
+    return check_program(parse_program(text)).program
 
 
 @given(st.data())
 def test_with_few_faults_runs_are_as_with_all(data: st.DataObject) -> None:
-    program = checked(data.draw(programs())).program
+    program = check_program(data.draw(programs())).program
     spec = data.draw(failure_specs(program))
     faults = data.draw(fault_sets(spec))
     note(f"{spec} {faults}\n{print_program(program)}")
@@ -46,7 +46,7 @@ def test_with_few_faults_runs_are_as_with_all(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_every_row_that_depends_on_the_faults_has_a_name_and_a_rule(data: st.DataObject) -> None:
-    program = checked(data.draw(programs())).program
+    program = check_program(data.draw(programs())).program
     spec = data.draw(failure_specs(program))
     faults = data.draw(fault_sets(spec))
     note(f"{spec} {faults}\n{print_program(program)}")

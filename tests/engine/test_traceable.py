@@ -17,7 +17,7 @@ from clew.dedalus.printer import print_program
 from clew.engine.atoms import GroundRule, RowAtom, SentAtom
 from clew.engine.ground import GroundProgram
 from clew.faults import FailureSpec, FaultSet
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import CRASH, Fact, Program, Timing, Value
 from generators import failure_specs, fault_sets, programs
 
@@ -30,7 +30,7 @@ _HALF = settings().max_examples // 2
 @cache
 def example(name: str) -> tuple[Program, FailureSpec]:
     loaded = load([EXAMPLES / f"{name}.ded"])
-    program = checked(loaded.program).program
+    program = check_program(loaded.program).program
     return program, resolve(program, loaded.defaults, Asked()).spec()
 
 
@@ -46,7 +46,7 @@ def traceable_example(name: str) -> GroundProgram:
 
 def ground(text: str, **bounds: int) -> GroundProgram:
     spec = FailureSpec(("a", "b"), **{"eot": 3, **bounds})
-    return GroundProgram(checked(parse_program(text)).program, spec, record_rules=True, traceable=True)
+    return GroundProgram(check_program(parse_program(text)).program, spec, record_rules=True, traceable=True)
 
 
 class Atoms:
@@ -83,8 +83,8 @@ def test_marks_change_no_execution(data: st.DataObject) -> None:
     program = data.draw(programs())
     spec = data.draw(failure_specs(program))
     note(print_program(program))
-    plain = GroundProgram(checked(program).program, spec)
-    traceable = GroundProgram(checked(program).program, spec, traceable=True)
+    plain = GroundProgram(check_program(program).program, spec)
+    traceable = GroundProgram(check_program(program).program, spec, traceable=True)
     for faults in (NO_FAULTS, data.draw(fault_sets(spec)), data.draw(fault_sets(spec))):
         assert traceable.run(faults) == plain.run(faults)
 
@@ -118,7 +118,7 @@ def test_every_row_of_the_failure_free_run_has_a_rule_that_fired(name: str) -> N
 @settings(max_examples=_HALF)
 @given(st.data())
 def test_every_row_of_any_run_has_a_rule_that_fired(data: st.DataObject) -> None:
-    program = checked(data.draw(programs())).program
+    program = check_program(data.draw(programs())).program
     spec = data.draw(failure_specs(program))
     faults = data.draw(fault_sets(spec))
     note(print_program(program))
@@ -164,7 +164,7 @@ def test_sources_of_examples_are_right(name: str) -> None:
 @settings(max_examples=_HALF)
 @given(st.data())
 def test_sources_are_right(data: st.DataObject) -> None:
-    program = checked(data.draw(programs())).program
+    program = check_program(data.draw(programs())).program
     spec = data.draw(failure_specs(program))
     note(print_program(program))
     _assert_sources(program, spec)

@@ -21,7 +21,7 @@ from clew.engine.extremes import Cheapest
 from clew.explain.distance import Distance, Undecided, Way
 from clew.explain.explainer import Explainer, Lineage, Margin
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.violation import Violation
 from generators import program_nodes, programs
@@ -54,7 +54,7 @@ SPARE_BUDGET = FailureSpec(("a", "b", "c"), 12, eff=6)
 
 def explainer_of(program: Program | str, budget: FailureSpec) -> Explainer:
     if isinstance(program, str):
-        program = checked(parse_program(program)).program
+        program = check_program(parse_program(program)).program
     return Explainer(program, budget, NO_DEADLINE)
 
 
@@ -168,7 +168,7 @@ def message_faults(source: Node, target: Node, time: int, delays: int) -> list[F
 @st.composite
 def small_problems(draw: st.DrawFn) -> tuple[Program, tuple[str, ...], int, int]:
     """A program, two nodes, EOT and the longest delay."""
-    program = checked(draw(st.one_of(impatient_programs(), impatient_programs(), programs()))).program
+    program = check_program(draw(st.one_of(impatient_programs(), impatient_programs(), programs()))).program
     eot, delays = draw(st.sampled_from(((4, 0), (3, 0), (3, 1), (4, 0))))
     nodes = program_nodes(program)[:2]
     note(f"{nodes}, EOT {eot}, delays {delays}\n{print_program(program)}")
@@ -269,7 +269,7 @@ def more_crashes(budget: FailureSpec) -> list[FailureSpec]:
 
 def assert_agrees_with_checks(program: Program, budget: FailureSpec) -> None:
     """From the least EFF on, and from the fewest crashes on, the check finds a counterexample, and not before."""
-    found = figures(explainer_of(checked(program).program, budget).distances.together, budget)
+    found = figures(explainer_of(check_program(program).program, budget).distances.together, budget)
     for bounds in larger_effs(budget):
         assert breaks(program, bounds) == (found.eff is not None and bounds.eff >= found.eff), bounds
     for bounds in more_crashes(budget):

@@ -15,7 +15,7 @@ from clew.errors import BudgetExhaustedError
 from clew.explain.distance import Distance, Undecided, Way
 from clew.explain.explainer import Explainer, Margin
 from clew.faults import FailureSpec, FaultSet, Loss
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.violation import Violation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -36,7 +36,7 @@ def margins(name: str) -> tuple[Margin, ...]:
 
 
 def of_text(text: str, spec: FailureSpec) -> Explainer:
-    return Explainer(checked(parse_program(text)).program, spec, NO_DEADLINE)
+    return Explainer(check_program(parse_program(text)).program, spec, NO_DEADLINE)
 
 
 def decided(way: Way) -> Cheapest | None:

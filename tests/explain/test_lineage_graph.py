@@ -19,7 +19,7 @@ from clew.explain.lineage_builder import lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
 from clew.explain.why import why
 from clew.faults import Crash, FailureSpec, FaultSet, SentMessage
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import CRASH, Program, Timing, as_place
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
@@ -48,7 +48,7 @@ def whole(name: str, *row: str) -> LineageGraph:
 
 
 def of_text(text: str, spec: FailureSpec) -> FailureFree:
-    return FailureFree(checked(parse_program(text)).program, spec, NO_DEADLINE)
+    return FailureFree(check_program(parse_program(text)).program, spec, NO_DEADLINE)
 
 
 def links(graph: LineageGraph) -> set[SentMessage]:
@@ -331,7 +331,7 @@ def test_the_focused_graph_of_an_example_has_all_that_minimal_supports_need(name
 
 @given(st.data())
 def test_graphs_are_consistent(data: st.DataObject) -> None:
-    program = checked(data.draw(programs())).program
+    program = check_program(data.draw(programs())).program
     spec = data.draw(failure_specs(program))
     note(f"{spec}\n{print_program(program)}")
     reason = FailureFree(program, spec, NO_DEADLINE)
@@ -341,7 +341,7 @@ def test_graphs_are_consistent(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_focused_graphs_have_all_that_minimal_supports_need(data: st.DataObject) -> None:
-    program = checked(data.draw(programs())).program
+    program = check_program(data.draw(programs())).program
     spec = data.draw(failure_specs(program))
     note(f"{spec}\n{print_program(program)}")
     reason = FailureFree(program, spec, NO_DEADLINE)

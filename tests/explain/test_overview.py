@@ -19,7 +19,7 @@ from clew.explain.lineage_builder import lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
 from clew.explain.overview import FEWEST_ABSENCES, FEWEST_KEPT, Box, Kind, Overview, overview
 from clew.faults import FailureSpec
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program, Timing
 from clew.violation import Violation
 from generators import failure_specs, programs
@@ -37,7 +37,7 @@ def explainer(name: str, delays: int | None = None) -> Explainer:
 
 
 def of_text(text: str, spec: FailureSpec, *row: str) -> tuple[LineageGraph, Program]:
-    program = checked(parse_program(text)).program
+    program = check_program(parse_program(text)).program
     return lineage_graph(FailureFree(program, spec, NO_DEADLINE), Violation("pre", row)), program
 
 
@@ -166,7 +166,7 @@ def test_overviews_of_examples_are_sound(name: str, delays: int | None) -> None:
 
 @given(st.data())
 def test_overviews_are_sound(data: st.DataObject) -> None:
-    program = checked(data.draw(programs())).program
+    program = check_program(data.draw(programs())).program
     spec = data.draw(failure_specs(program))
     note(f"{spec}\n{print_program(program)}")
     reason = FailureFree(program, spec, NO_DEADLINE)
@@ -175,7 +175,7 @@ def test_overviews_are_sound(data: st.DataObject) -> None:
         assert_sound(graph, overview(graph, program.rules), program)
 
 
-RULES = checked(
+RULES = check_program(
     parse_program("p(X)@next :- p(X), notin q(X);  q(X)@next :- q(X), notin p(X);  p(X)@async :- q(X);  p(a)@1;")
 ).program
 

@@ -10,7 +10,7 @@ from clew.explain.lineage_graph import LineageGraph
 from clew.explain.overview import overview
 from clew.explain.why import Why
 from clew.faults import Delay, FailureSpec, FaultSet, Loss
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.report.lineage.marks import lineage_marks
 from clew.report.verdict.wording import support_words
 from clew.violation import Violation
@@ -73,7 +73,7 @@ post(X, P) :- start(X, P), go("b", 3), go("b", 5), go("b", 7);
 
 
 def explainer(text: str, nodes: str, eot: int, eff: int = 0, crashes: int = 0, delays: int = 0) -> Explainer:
-    program = checked(parse_program(text)).program
+    program = check_program(parse_program(text)).program
     return Explainer(program, FailureSpec(tuple(nodes), eot, eff, crashes, delays), Deadline(None))
 
 

@@ -18,7 +18,7 @@ from clew.dedalus.printer import print_program
 from clew.explain.failure_free import FailureFree
 from clew.explain.why import Support, Why, why
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.violation import Violation
 from generators import fault_sets, programs, tiny_specs
@@ -62,7 +62,7 @@ def explained(name: str) -> list[Why]:
 
 
 def of_text(text: str, spec: FailureSpec) -> FailureFree:
-    return FailureFree(checked(parse_program(text)).program, spec, NO_DEADLINE)
+    return FailureFree(check_program(parse_program(text)).program, spec, NO_DEADLINE)
 
 
 def needed(support: Support) -> set[Fault]:
@@ -82,7 +82,7 @@ def brief(support: Support) -> str:
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
-    program = checked(draw(programs())).program
+    program = check_program(draw(programs())).program
     spec = draw(tiny_specs(program))
     note(f"{spec}\n{print_program(program)}")
     return program, spec

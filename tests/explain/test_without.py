@@ -21,7 +21,7 @@ from clew.explain.failure_free import FailureFree
 from clew.explain.steps import MessageStep, NodeStep, RowStep, Step
 from clew.explain.without import Account, Without
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.program.outcomes import PRE
 from clew.report.verdict.step_wording import step_text
@@ -71,7 +71,7 @@ class Reference:
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
-    program = checked(draw(programs())).program
+    program = check_program(draw(programs())).program
     spec = draw(tiny_specs(program))
     note(f"{spec}\n{print_program(program)}")
     return program, spec
@@ -224,7 +224,7 @@ def brief(step: Step) -> str:
 
 
 def explained(text: str, spec: FailureSpec, *faults: Fault) -> list[Explanation]:
-    program = checked(parse_program(text)).program
+    program = check_program(parse_program(text)).program
     runs = Runs.of(program, spec, FaultSet.of(faults), NO_DEADLINE)
     rows = list(explain_rows(runs, tuple(run(program, faults, nodes=spec.nodes, eot=spec.eot).violations)))
     known = Reference(program, spec)
@@ -396,7 +396,7 @@ def test_helpers_of_a_translation_are_not_told() -> None:
         hidden(N, V) :- got(N, V);  shown(N, V)@next :- hidden(N, V);  shown(N, V)@next :- shown(N, V);
         pre(M, V) :- start(N, V)@1, peer(N, M)@1;  post(N, V) :- shown(N, V);
     """)
-    program = replace(checked(source).program, helpers=frozenset({"hidden"}))
+    program = replace(check_program(source).program, helpers=frozenset({"hidden"}))
     runs = Runs.of(program, FailureSpec(("a", "b"), 4, eff=2), FaultSet((Loss("a", "b", 1),)), NO_DEADLINE)
     (row,) = explain_rows(runs, [Violation("pre", ("b", "x"))])
     assert lines(row) == ["O(a,b,1): got a->b@1-2!, shown(b, x)@3"]

@@ -11,7 +11,7 @@ from clew.checker.traced import TracedModel
 from clew.dedalus.printer import print_program
 from clew.faults import FailureSpec, FaultSet
 from clew.lineage.negation import Negation
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.search.exhaustive import fault_sets
 from generators import programs, tiny_specs
@@ -26,7 +26,7 @@ def runs(draw: st.DrawFn) -> tuple[Program, FailureSpec, list[FaultSet], list[Fa
     program = draw(programs())
     spec = draw(tiny_specs(program))
     note(f"{spec}\n{print_program(program)}")
-    program = checked(program).program
+    program = check_program(program).program
     every = list(fault_sets(Model(program, spec)))
     return program, spec, every, draw(st.lists(st.sampled_from(every), min_size=1, max_size=4, unique=True))
 

@@ -7,8 +7,9 @@ import pytest
 from clew.checker.api import check
 from clew.dedalus.loader import parse_program
 from clew.errors import Notice, ProgramError
-from clew.program.checks import assertion_relations, checked
+from clew.program.checks import check_program
 from clew.program.ir import Premise, Program, Var, Wildcard
+from clew.program.outcomes import assertion_relations
 
 #: Facts that define what the rules below read, on one line, so that rules start on line 2.
 GIVEN = 'n("a", "b"); k("a", 1); l("a");\n'
@@ -16,12 +17,12 @@ GIVEN = 'n("a", "b"); k("a", 1); l("a");\n'
 
 def refusal(text: str) -> ProgramError:
     with pytest.raises(ProgramError) as caught:
-        checked(parse_program(text))
+        check_program(parse_program(text))
     return caught.value
 
 
 def notices(text: str) -> tuple[Notice, ...]:
-    return checked(parse_program(GIVEN + text)).notices
+    return check_program(parse_program(GIVEN + text)).notices
 
 
 # Refusals: rule on line 2, column, message, remedy.
@@ -81,7 +82,7 @@ def test_a_program_without_positions_is_refused_without_one() -> None:
     rule = parse_program("p(X, Y) :- l(X);").rules[0]
     bare = Program((type(rule)(rule.relation, rule.args, rule.timing, rule.body),))
     with pytest.raises(ProgramError, match="Y in the head of 'p' is not bound") as caught:
-        checked(bare)
+        check_program(bare)
     assert caught.value.position is None
 
 
@@ -109,7 +110,7 @@ def test_a_program_without_positions_is_refused_without_one() -> None:
 )
 def test_accepted_without_a_notice(text: str) -> None:
     program = parse_program(GIVEN + text)
-    result = checked(program)
+    result = check_program(program)
     assert result.notices == ()
     assert result.program == program
 
@@ -213,7 +214,7 @@ def test_a_rule_at_no_known_node_is_a_notice() -> None:
 
 
 def test_a_lonely_negated_variable_becomes_a_wildcard() -> None:
-    program = checked(parse_program(GIVEN + "p(X) :- l(X), notin n(X, Y), notin k(X, Z);")).program
+    program = check_program(parse_program(GIVEN + "p(X) :- l(X), notin n(X, Y), notin k(X, Z);")).program
     x = Var("X")
     assert program.rules[0].negative == (
         Premise("n", (x, Wildcard()), negated=True),
@@ -222,12 +223,12 @@ def test_a_lonely_negated_variable_becomes_a_wildcard() -> None:
 
 
 def test_a_place_without_a_name_gets_one() -> None:
-    program = checked(parse_program(GIVEN + "p(Y)@async :- n(_, Y), notin l(_);")).program
+    program = check_program(parse_program(GIVEN + "p(Y)@async :- n(_, Y), notin l(_);")).program
     (rule,) = program.rules
     assert rule.location == Var("_here")
     assert rule.body == (Premise("n", (Var("_here"), Var("Y"))), Premise("l", (Wildcard(),), negated=True))
 
 
 def test_the_first_premise_with_a_place_gives_it_when_the_first_says_any() -> None:
-    program = checked(parse_program(GIVEN + "p(X) :- notin k(_, 2), l(X);")).program
+    program = check_program(parse_program(GIVEN + "p(X) :- notin k(_, 2), l(X);")).program
     assert program.rules[0].location == Var("X")

@@ -6,7 +6,7 @@ import pytest
 
 from clew.dedalus.loader import parse_program
 from clew.errors import ProgramError
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.constructs import CONSTRUCTS, DECLARATIONS
 from clew.program.ir import Fact, Premise, Program, Rule, Timing, Var
 
@@ -15,7 +15,7 @@ LINKS = 'n("a", "b");\nn(X, Y)@next :- n(X, Y);\n'
 
 def refusal(text: str) -> ProgramError:
     with pytest.raises(ProgramError) as caught:
-        checked(parse_program(LINKS + text, "p.ded"))
+        check_program(parse_program(LINKS + text, "p.ded"))
     return caught.value
 
 
@@ -33,7 +33,7 @@ def test_a_name_of_the_literature_is_refused_where_nothing_defines_it(name: str,
 def test_a_program_may_define_it(name: str, definition: str) -> None:
     """Relations are called time or timer in programs that have nothing to do with the papers."""
     text = f"{LINKS}{definition.format(name)} m(X) :- {name}(X, _); m(X)@next :- m(X);"
-    assert checked(parse_program(text)).notices == ()
+    assert check_program(parse_program(text)).notices == ()
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_is_written_for_other_systems_is_refused(text: str, at: str, messag
 @pytest.mark.parametrize("name", DECLARATIONS)
 def test_what_looks_like_a_declaration_is_a_fact_if_a_rule_reads_it(name: str) -> None:
     text = f'{LINKS}{name}("a", x); m(X, V) :- {name}(X, V); m(X, V)@next :- m(X, V);'
-    assert checked(parse_program(text)).notices == ()
+    assert check_program(parse_program(text)).notices == ()
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_what_looks_like_a_declaration_is_a_fact_if_a_rule_reads_it(name: str) -
     ],
 )
 def test_a_time_that_can_be_one_is_fine(text: str) -> None:
-    assert checked(parse_program(text)).notices == ()
+    assert check_program(parse_program(text)).notices == ()
 
 
 def test_collections_of_other_languages_are_called_what_their_author_likes() -> None:
     """A Bloom program declares its collections; one without any row is an input that nobody gives."""
     x = Var("X")
     rule = Rule("log", (x,), Timing.SAME, (Premise("timer", (x,)),), text="log <= timer")
-    found = checked(Program((Fact("log", ("a",)), Fact("watch", ("a",)), rule)))
+    found = check_program(Program((Fact("log", ("a",)), Fact("watch", ("a",)), rule)))
     assert [notice.message for notice in found.notices] == ["no fact or rule defines 'timer': it is always empty"]

@@ -13,7 +13,7 @@ from clew.budgets.deadline import Deadline
 from clew.checker.model import Model
 from clew.dedalus.printer import print_program
 from clew.faults import FailureSpec, FaultSet
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.proof.archive import write_archive
 from clew.proof.question import ground_question
@@ -49,7 +49,7 @@ def problems(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
 def test_models_of_the_question_are_the_counterexamples(problem: tuple[Program, FailureSpec]) -> None:
     program, spec = problem
     admissible = _admissible(spec)
-    prepared = checked(program).program
+    prepared = check_program(program).program
     if len(admissible) <= FEW_FAULT_SETS:
         expected = {faults for faults in admissible if violations(program, spec, faults)}
     else:
@@ -61,7 +61,7 @@ def test_models_of_the_question_are_the_counterexamples(problem: tuple[Program, 
 @given(problems())
 def test_a_certificate_has_a_proof_and_a_counterexample_has_none(problem: tuple[Program, FailureSpec]) -> None:
     program, spec = problem
-    prepared = checked(program).program
+    prepared = check_program(program).program
     certified = next(iter(Model(prepared, spec).ever_fewer_faults()), None) is None
     if not certified:
         with pytest.raises(ContradictionError):
@@ -78,7 +78,7 @@ def test_a_certificate_has_a_proof_and_a_counterexample_has_none(problem: tuple[
 def test_sums_that_flow_back(text: str, eff: int, crashes: int) -> None:
     """Sums of negative numbers that flow back are ground to disjunctions and loops."""
     note(text)
-    program = checked(parse_program(text)).program
+    program = check_program(parse_program(text)).program
     spec = FailureSpec(("a", "b"), 4, eff, crashes)
     faults = violating_faults(ground_question(program, spec))
     model = Model(program, spec)
@@ -102,7 +102,7 @@ post(X, Y) :- reaches(X, Y), told(Y, _);
 
 
 def test_circles_within_a_time_need_loop_formulas() -> None:
-    program = checked(parse_program(REACHING)).program
+    program = check_program(parse_program(REACHING)).program
     spec = FailureSpec(("a", "b", "c"), 4, 3, 1)
     found = refute(program, spec, Deadline(None))
     assert isinstance(found, Refutation)
@@ -112,7 +112,7 @@ def test_circles_within_a_time_need_loop_formulas() -> None:
 
 
 def test_without_a_violation_that_is_possible_the_proof_is_one_step() -> None:
-    program = checked(parse_program('pre("a") :- p("a"); post("a") :- p("a"); p("a")@1;')).program
+    program = check_program(parse_program('pre("a") :- p("a"); post("a") :- p("a"); p("a")@1;')).program
     found = refute(program, FailureSpec(("a",), 2, 0, 0), Deadline(None))
     assert isinstance(found, Refutation)
     assert found.steps == ("0",)
@@ -120,13 +120,13 @@ def test_without_a_violation_that_is_possible_the_proof_is_one_step() -> None:
 
 
 def test_what_is_too_large_has_no_proof() -> None:
-    program = checked(parse_program(REACHING)).program
+    program = check_program(parse_program(REACHING)).program
     found = refute(program, FailureSpec(("a", "b", "c"), 4, 3, 1), Deadline(None), most_literals=1000)
     assert found == NoRefutation("the question has more than 1,000 literals")
 
 
 def test_a_part_that_is_too_long_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = checked(parse_program(REACHING)).program
+    program = check_program(parse_program(REACHING)).program
     found = refute(program, FailureSpec(("a", "b", "c"), 4, 3, 1), Deadline(None))
     assert isinstance(found, Refutation)
     monkeypatch.setattr("clew.proof.archive.MOST_PART_BYTES", 1500)
@@ -136,6 +136,6 @@ def test_a_part_that_is_too_long_is_not_written(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_deadline_is_a_reason() -> None:
-    program = checked(parse_program(REACHING)).program
+    program = check_program(parse_program(REACHING)).program
     found = refute(program, FailureSpec(("a", "b", "c"), 4, 3, 1), Deadline(0))
     assert found == NoRefutation("the time limit of 0 s ran out")

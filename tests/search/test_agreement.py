@@ -17,7 +17,7 @@ from clew.checker.traced import TracedModel
 from clew.dedalus.printer import print_program
 from clew.faults import FailureSpec, FaultSet
 from clew.lineage.negation import Negation
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Fact, Program, Rule, Value, rule_constants
 from clew.search import exact, exhaustive, lineage
 from clew.search.protocol import TracedRun
@@ -92,7 +92,7 @@ def problems(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
         program = Program(tuple(map(_numbered, program.clauses)))
         spec = replace(spec, nodes=tuple(AS_NUMBERS[n] for n in spec.nodes))
     note(f"{spec}\n{print_program(program)}")
-    return checked(program).program, spec
+    return check_program(program).program, spec
 
 
 @given(problems())

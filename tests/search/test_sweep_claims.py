@@ -22,7 +22,7 @@ from clew.dedalus.printer import print_program
 from clew.engine.recurrence import LONGEST_PERIOD
 from clew.errors import ProgramError
 from clew.faults import FailureSpec, FaultSet
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Fact, Program, Rule
 from clew.program.outcomes import stated_outcomes
 from clew.search import exhaustive
@@ -42,7 +42,7 @@ MOST_INTERPRETED = 6
 
 @st.composite
 def swept_programs(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
-    program = checked(draw(programs())).program
+    program = check_program(draw(programs())).program
     base = FailureSpec(program_nodes(program), 1, crashes=draw(st.sampled_from([0, 1])))
     note(f"{base}\n{print_program(program)}")
     return program, base

@@ -15,7 +15,7 @@ import pytest
 from clew import parse_program
 from clew.budgets.deadline import Deadline
 from clew.faults import FailureSpec
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.proof.refuting import Refutation, refute
 from clew.verify.archive import Bounds, read_archive, read_parts
 from clew.verify.refusals import UnreadableError
@@ -26,7 +26,7 @@ PROGRAM = 'p("a", 1)@1; p(X, Y)@next :- p(X, Y); pre(X) :- p(X, _); post(X) :- p
 
 @cache
 def archive() -> bytes:
-    program = checked(parse_program(PROGRAM)).program
+    program = check_program(parse_program(PROGRAM)).program
     found = refute(program, FailureSpec(("a", 1, "é"), 3, 2, 1, 1), Deadline(None))
     assert isinstance(found, Refutation)
     return archive_of(found)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from clew import parse_program
 from clew.budgets.deadline import Deadline
 from clew.faults import FailureSpec
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.proof.refuting import Refutation, refute
 from clew.verify.archive import Parts
 from clew.verify.numbers import read_cnf, read_proof
@@ -39,7 +39,7 @@ OTHER = PROGRAM.replace("@async", "@next")
 
 @cache
 def parts(text: str = PROGRAM) -> Parts:
-    program = checked(parse_program(text)).program
+    program = check_program(parse_program(text)).program
     found = refute(program, FailureSpec(("a", "b", "c"), 3, 2, 1), Deadline(None))
     assert isinstance(found, Refutation)
     return parts_of(found)

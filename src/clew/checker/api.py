@@ -23,11 +23,10 @@ from clew.errors import BudgetExhaustedError, Notice, UsageError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.lineage.negation import Negation
 from clew.node_lists import WrittenNode
-from clew.program.checks import Checked, checked
-from clew.program.impossible import impossible_constants
+from clew.program.checks import CheckedProgram, check_program
 from clew.program.ir import Program
+from clew.program.notices import impossible_constants, unread_relations
 from clew.program.outcomes import outcomes_of, stated_outcomes
-from clew.program.unread import unread_relations
 from clew.search.protocol import Run
 from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
 
@@ -241,7 +240,7 @@ def run(
 
 
 def _executed(
-    prepared: Checked, bounds: Bounds, faults: Iterable[Fault | WrittenFault], deadline: Deadline
+    prepared: CheckedProgram, bounds: Bounds, faults: Iterable[Fault | WrittenFault], deadline: Deadline
 ) -> Execution:
     if bounds.eot is None:
         raise UsageError("it is not said how long to run", remedy="give --eot, or state it: //! eot=6")
@@ -281,13 +280,13 @@ def _is_python(file: str | Path) -> bool:
     return name.endswith(".py") or (".py:" in name and not os.path.isfile(name))  # noqa: PTH113
 
 
-def _checked(loaded: Loaded) -> Checked:
-    prepared = checked(loaded.program)
+def _checked(loaded: Loaded) -> CheckedProgram:
+    prepared = check_program(loaded.program)
     odd = (*unread_relations(prepared.program), *impossible_constants(prepared.program))
     return replace(prepared, notices=(*loaded.notices, *prepared.notices, *odd))
 
 
-def _with_idle_nodes(prepared: Checked, bounds: Bounds) -> Checked:
+def _with_idle_nodes(prepared: CheckedProgram, bounds: Bounds) -> CheckedProgram:
     return replace(prepared, notices=(*prepared.notices, *idle_nodes(prepared.program, bounds.nodes)))
 
 
@@ -335,7 +334,7 @@ def _negation(name: str | None) -> Negation | None:
 
 
 def _swept(
-    prepared: Checked,
+    prepared: CheckedProgram,
     bounds: Bounds,
     fixed_eff: int | None,
     options: Options,
@@ -368,7 +367,7 @@ def _remembered(system: ProgramSweep, checkpoint: Checkpoint) -> RememberedSweep
 
 
 def _verdict(
-    prepared: Checked,
+    prepared: CheckedProgram,
     spec: FailureSpec,
     strategy: str,
     examined: Examined,

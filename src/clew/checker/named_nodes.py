@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 from clew.errors import Notice, UsageError
 from clew.faults import Crash, Delay, Fault, Loss, Node
-from clew.names import show
+from clew.names import nearest_name, show
 from clew.node_lists import BareNumber, WrittenNode, is_number
+from clew.program.columns import possible_locations
 from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Program, Value
-from clew.program.locations import possible_locations
-from clew.program.nearest import nearest_name
 
 
 def named_nodes(program: Program, named: Sequence[WrittenNode]) -> tuple[Node, ...]:

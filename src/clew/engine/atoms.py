@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from json import JSONDecodeError, JSONDecoder
 from typing import NamedTuple
 
 from clingo import Observer, Symbol
 
 from clew.budgets.deadline import Deadline
-from clew.engine.symbols import value_of
 from clew.faults import Node
 from clew.program.ir import Value
 
@@ -110,17 +108,3 @@ class NamingRecorder(Recorder):
     def output_atom(self, symbol: Symbol, atom: int) -> None:
         if atom:  # 0 for what is certain
             self.symbols[atom] = symbol
-
-
-def symbol_values(symbol: Symbol, name: str) -> tuple[Value, ...]:
-    """The arguments of an atom with this name.
-
-    Read from its text, which without tuples is JSON: asking clingo for each argument takes longer.
-    """
-    try:
-        return tuple(_decode(f"[{str(symbol)[len(name) + 1 : -1]}]"))
-    except JSONDecodeError:
-        return tuple(map(value_of, symbol.arguments))
-
-
-_decode = JSONDecoder(strict=False).decode  # strings may contain control characters

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from clew.engine.values import encode_tuple, encode_value
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.program.ir import (
     CRASH,
@@ -49,9 +50,6 @@ from clew.program.outcomes import POST, PRE
 
 #: The marks of a traceable encoding.
 RULE, GIVEN = "rule", "given"
-
-#: How None is written: in the text of an atom, JSON reads it back.
-NOTHING = "null"
 
 _OPERATOR_NAMES = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 _EMPTY = {"min": "#sup", "max": "#inf"}
@@ -137,22 +135,6 @@ class Aggregated:
     @property
     def arity(self) -> int:
         return self.group + self.values + len(self.per) + 1
-
-
-def encode_value(value: Value) -> str:
-    match value:
-        case None:
-            return NOTHING
-        case int():
-            return str(value)
-        case tuple():
-            return encode_tuple([encode_value(item) for item in value])
-    escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-def encode_tuple(items: Sequence[str]) -> str:
-    return f"({items[0]},)" if len(items) == 1 else f"({','.join(items)})"
 
 
 def _fault_lines(spec: FailureSpec) -> list[str]:

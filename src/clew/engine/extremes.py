@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from clingo import Function, Number
 
 from clew.budgets.deadline import Deadline
-from clew.engine.encode import encode_value
 from clew.engine.ground import GroundProgram
 from clew.engine.solving import last
+from clew.engine.values import encode_value
 from clew.errors import BudgetExhaustedError
 from clew.faults import FailureSpec, FaultSet, by_message
 from clew.program.ir import Program

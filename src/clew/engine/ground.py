@@ -15,19 +15,18 @@ from typing import NamedTuple
 from clingo import Control, HeuristicType, MessageCode, Model, Observer, Symbol
 
 from clew.budgets.deadline import Deadline, call
-from clew.engine.arithmetic import Arithmetic
-from clew.engine.arrivals import Arrivals
-from clew.engine.atoms import GroundRule, NamingRecorder, Recorder, RowAtom, SentAtom, symbol_values
+from clew.engine.atoms import GroundRule, NamingRecorder, Recorder, RowAtom, SentAtom
+from clew.engine.callbacks import Arithmetic
 from clew.engine.encode import GIVEN, RULE, Aggregated, encode, encode_expected_rows
-from clew.engine.execution import Execution, Message, Row, row_key
+from clew.engine.execution import Arrivals, Execution, Message, Row, row_key
 from clew.engine.metering import Meter
 from clew.engine.solving import every, models
+from clew.engine.values import symbol_values
 from clew.errors import Notice, ProgramError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, SentMessage, node_key
 from clew.names import show
-from clew.program.checks import assertion_relations
 from clew.program.ir import LARGEST_NUMBER, Const, Program, Rule, Value, as_place
-from clew.program.outcomes import has_assertions, outcomes_of
+from clew.program.outcomes import assertion_relations, has_assertions, outcomes_of
 from clew.violation import Violation
 
 _FAULTS: tuple[tuple[str, int, Callable[..., Fault]], ...] = (

@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from clew.budgets.deadline import Deadline
-from clew.engine.atoms import GroundRule, LinkAtom, RowAtom, SentAtom, SightingAtom, symbol_values
+from clew.engine.atoms import GroundRule, LinkAtom, RowAtom, SentAtom, SightingAtom
 from clew.engine.execution import Message
 from clew.engine.ground import GroundProgram
+from clew.engine.values import symbol_values
 from clew.faults import FailureSpec, Fault, FaultSet, Node
 from clew.program.ir import Program, Value, as_place
 from clew.violation import Violation

@@ -16,7 +16,7 @@ from clew.engine.runs import Runs
 from clew.explain.steps import MessageStep, NodeStep, RowStep, Step
 from clew.explain.without import Account, Comparison
 from clew.faults import Fault
-from clew.program.definitions import assertion_definitions
+from clew.program.outcomes import assertion_definitions
 from clew.violation import Violation
 
 if TYPE_CHECKING:

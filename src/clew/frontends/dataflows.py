@@ -17,7 +17,7 @@ from clew.bloom.ir.program import BloomProgram
 from clew.bloom.language.module import Module, program_of
 from clew.dedalus.loader import load
 from clew.errors import ClewError, UsageError
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.simulation.loading import imported_module, refuse_no_python_file, split_name
 
 
@@ -25,7 +25,7 @@ def load_dataflow(files: Sequence[str]) -> Dataflow:
     """The dataflow of ``FILE.py``, of ``FILE.py:Class``, or of the Dedalus program in all the files."""
     python = [file for file in files if split_name(file)[0].endswith(".py")]
     if not python:
-        program = checked(load(files).program)
+        program = check_program(load(files).program)
         return dedalus_dataflow(program.program, ", ".join(files), program.notices)
     if len(files) > 1:
         message = f"{len(files)} files are given, and one of them is a Python file"

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clew.engine.atoms import GroundRule
 from clew.faults import FaultSet
-from clew.lineage.circuit import ALWAYS, Circuit
+from clew.lineage.circuit import ALWAYS, Circuit, build
 from clew.lineage.derivations import Derivations
 from clew.lineage.graph import RuleGoalGraph
 from clew.lineage.negation import Negation
 from clew.lineage.unfolding import Unfolding
-from clew.lineage.walk import build
 from clew.violation import Violation
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from clew.engine.atoms import GroundRule
-from clew.lineage.circuit import Circuit
+from clew.lineage.circuit import Circuit, build
 from clew.lineage.graph import RuleGoalGraph
-from clew.lineage.walk import build
 from clew.violation import Violation
 
 

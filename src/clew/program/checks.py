@@ -1,6 +1,6 @@
 """What makes a text a program: arities, bound variables, strata, places.
 
-``checked`` refuses what has no meaning (with a position and a remedy), rewrites what is only an
+``check_program`` refuses what has no meaning (with a position and a remedy), rewrites what is only an
 abbreviation, and returns notices for what is legal but probably not meant.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from clew.errors import Notice, Position, ProgramError
+from clew.names import nearest_name
 from clew.program.constructs import refuse_constructs
 from clew.program.ir import (
     CRASH,
@@ -25,20 +26,19 @@ from clew.program.ir import (
     Wildcard,
     expr_vars,
 )
-from clew.program.nearest import nearest_name
-from clew.program.outcomes import POST, PRE
+from clew.program.outcomes import assertion_relations
 from clew.program.strata import check_growth, check_strata
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedProgram:
     """A program that can be executed, with what its author should know about it."""
 
     program: Program
     notices: tuple[Notice, ...]
 
 
-def checked(program: Program) -> Checked:
+def check_program(program: Program) -> CheckedProgram:
     """The pipeline: refuse | name the unnamed | refuse | notice."""
     _check_not_empty(program)
     _check_arities(program)
@@ -51,7 +51,7 @@ def checked(program: Program) -> Checked:
     check_strata(program)
     check_growth(program)
     noticed = (_undefined_relations, _crashes_of_anybody, _mixed_places)
-    return Checked(program, (*lonely, *(notice for look in noticed for notice in look(program))))
+    return CheckedProgram(program, (*lonely, *(notice for look in noticed for notice in look(program))))
 
 
 def _check_not_empty(program: Program) -> None:
@@ -239,20 +239,6 @@ def _crashes_of_anybody(program: Program) -> Iterator[Notice]:
                         premise.position,
                         "write crash(_, Node, _) for a node that crashes, or crash(_, _, _) if this is meant",
                     )
-
-
-def assertion_relations(program: Program) -> frozenset[str]:
-    """``pre``, ``post`` and what only they use; their rules may look at several places."""
-    users: dict[str, set[str]] = {}
-    for rule in program.rules:
-        for premise in rule.premises:
-            users.setdefault(premise.relation, set()).add(rule.relation)
-    found = {PRE, POST}
-    while True:
-        more = {r for r, heads in users.items() if heads - {r} and heads - {r} <= found} - found
-        if not more:
-            return frozenset(found)
-        found |= more
 
 
 def _mixed_places(program: Program) -> Iterator[Notice]:

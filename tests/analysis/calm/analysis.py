@@ -7,7 +7,7 @@ from clew.analysis.calm.dataflow.of_bloom import bloom_dataflow
 from clew.analysis.calm.dataflow.of_dedalus import dedalus_dataflow
 from clew.bloom.language.module import Module, program_of
 from clew.dedalus.loader import parse_program
-from clew.program.checks import checked
+from clew.program.checks import check_program
 
 
 def of_class(module: type[Module]) -> Analysis:
@@ -15,7 +15,7 @@ def of_class(module: type[Module]) -> Analysis:
 
 
 def of_text(text: str) -> Analysis:
-    program = checked(parse_program(text))
+    program = check_program(parse_program(text))
     return analysed(dedalus_dataflow(program.program, "text", program.notices))
 
 

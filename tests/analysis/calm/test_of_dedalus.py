@@ -11,7 +11,7 @@ from clew.analysis.calm.analysis import analysed
 from clew.analysis.calm.dataflow.graph import NodeKind
 from clew.analysis.calm.dataflow.of_dedalus import dedalus_dataflow
 from clew.dedalus.loader import load
-from clew.program.checks import checked
+from clew.program.checks import check_program
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 KEEP = 'in1("a", 1)@1; in2("a", 1)@1; g1(N, X)@next :- g1(N, X); g2(N, X)@next :- g2(N, X);'
@@ -75,5 +75,5 @@ def test_what_assertions_look_at_is_an_output() -> None:
     ],
 )
 def test_examples(example: str, expected: dict[str, str]) -> None:
-    program = checked(load([EXAMPLES / f"{example}.ded"]).program)
+    program = check_program(load([EXAMPLES / f"{example}.ded"]).program)
     assert labels(analysed(dedalus_dataflow(program.program, example))) == expected

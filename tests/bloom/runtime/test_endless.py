@@ -9,7 +9,7 @@ from clew.analysis.calm.trying.workloads import Input, Workload
 from clew.bloom import Bloom, bloom, interface, lmax, scratch, table
 from clew.bloom.runtime import endless
 from clew.bloom.runtime.endless import EndlessStepError
-from clew.engine.arithmetic import MOST_OPERATIONS
+from clew.engine.callbacks import MOST_OPERATIONS
 
 FEW = 2_000
 

@@ -224,7 +224,7 @@ def _compare(recipes: list[tuple[str, str, Recipe]], early: list[Any], late: lis
         return "refused by the runtime"
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("clew.engine.arithmetic.MOST_OPERATIONS", MOST_VALUES)
+            patch.setattr("clew.engine.callbacks.MOST_OPERATIONS", MOST_VALUES)
             clew.run(program)
     except ProgramError as refused:
         assert refused.position is not None
@@ -407,7 +407,7 @@ def _line(number: int) -> str:
 
 
 def test_a_function_of_its_own_rows_that_gives_ever_new_ones_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clew.engine.arithmetic.MOST_OPERATIONS", 100)
+    monkeypatch.setattr("clew.engine.callbacks.MOST_OPERATIONS", 100)
     with pytest.raises(ProgramError) as caught:
         clew.check(Endless)
     assert caught.value.message == (

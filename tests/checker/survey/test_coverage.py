@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clew import Verdict, check, parse_program
-from clew.engine.occurrence import Occurrence
+from clew.engine.conditions import Occurrence
 from command import ROOT, clew
 
 #: What is misspelt in the fourth line is never read, so no account is ever found overdrawn.

@@ -8,7 +8,7 @@ import pytest
 
 from clew import Answer, Verdict, check, parse_program
 from clew.checker.survey.promises import Part
-from clew.engine.occurrence import Occurrence
+from clew.engine.conditions import Occurrence
 
 FREE, FAULTS, NEVER = Occurrence.FAILURE_FREE, Occurrence.UNDER_FAULTS, Occurrence.NEVER
 

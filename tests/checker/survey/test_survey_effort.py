@@ -14,11 +14,11 @@ from clew.checker.bounds import Asked, resolve
 from clew.checker.survey.survey import Survey, take_survey
 from clew.dedalus.loader import load
 from clew.dedalus.printer import print_program
+from clew.engine.conditions import Occurrence
 from clew.engine.ground import GroundProgram
-from clew.engine.occurrence import Occurrence
 from clew.errors import BudgetExhaustedError
 from clew.faults import FailureSpec
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program
 from command import ROOT
 from generators import programs, tiny_specs
@@ -47,7 +47,7 @@ def _agrees(part: Survey, whole: Survey) -> bool:
 
 @st.composite
 def surveyed(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
-    program = checked(draw(programs())).program
+    program = check_program(draw(programs())).program
     spec = draw(tiny_specs(program))
     note(f"{spec}\n{print_program(program)}")
     return program, spec
@@ -67,7 +67,7 @@ def test_part_of_a_survey_agrees_with_the_whole(problem: tuple[Program, FailureS
 
 def test_the_less_effort_the_less_is_known() -> None:
     loaded = load([ROOT / "examples" / "paxos-synod.ded"])
-    program = checked(loaded.program).program
+    program = check_program(loaded.program).program
     spec = replace(resolve(program, loaded.defaults, Asked()).spec(), eot=9, eff=8)
     surveys = [_survey(program, spec, effort) for effort in (1, 7_000, 9_000, 12_000, 10**9)]
     whole = surveys[-1]

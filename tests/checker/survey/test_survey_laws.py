@@ -17,11 +17,11 @@ from clew.checker.survey.coverage import find_coverage
 from clew.checker.survey.equal_values import find_equal_values
 from clew.checker.survey.promises import Part, find_promises
 from clew.dedalus.printer import print_program
+from clew.engine.conditions import Occurrence
 from clew.engine.ground import GroundProgram
-from clew.engine.occurrence import Occurrence
 from clew.faults import FailureSpec
 from clew.names import show
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Aggregate, Const, Premise, Program, Rule, Timing, Var, Wildcard
 from clew.program.outcomes import PRE, has_assertions
 from clew.search.exhaustive import fault_sets
@@ -93,7 +93,7 @@ def tagging(column: int, tag: str, spec: FailureSpec) -> Watch:
 
 def draw_case(data: st.DataObject, *, asserting: bool = False) -> tuple[Program, FailureSpec]:
     drawn = programs().filter(has_assertions) if asserting else programs()
-    program = checked(data.draw(drawn)).program
+    program = check_program(data.draw(drawn)).program
     spec = data.draw(tiny_specs(program))
     note(print_program(program))
     note(str(spec))

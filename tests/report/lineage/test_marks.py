@@ -18,7 +18,7 @@ from clew.explain.lineage_builder import lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
 from clew.explain.overview import Kind, Overview, overview
 from clew.faults import Delay, FaultSet, Loss
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.report.lineage.marks import Marks, lineage_marks
 from clew.violation import Violation
 from generators import failure_specs, fault_sets, programs
@@ -122,7 +122,7 @@ def test_without_faults_nothing_is_marked(name: str) -> None:
 
 @given(st.data())
 def test_marks_are_what_the_run_shows(data: st.DataObject) -> None:
-    program = checked(data.draw(programs())).program
+    program = check_program(data.draw(programs())).program
     spec = data.draw(failure_specs(program))
     faults = data.draw(fault_sets(spec))
     note(f"{spec} {faults}\n{print_program(program)}")

@@ -18,7 +18,7 @@ from clew.explain.explainer import Explainer
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
 from clew.explain.overview import Kind, Overview, overview
 from clew.faults import Crash, FailureSpec
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Const, Fact, Premise, Program, Rule, Timing, Var
 from clew.report.lineage.marks import Marks
 from clew.report.lineage.svg import MOST_WIDTH, lineage_svg
@@ -471,7 +471,7 @@ def test_a_program_with_hostile_names_written_in_dedalus() -> None:
         start("<script>alert(1)</script>", "&lt;b")@1;  peer("<script>alert(1)</script>", "b'\\")@1;
         log(M, V)@async :- start(N, V), peer(N, M);  log(N, V)@next :- log(N, V);
     """
-    program = checked(parse_program(text)).program
+    program = check_program(parse_program(text)).program
     spec = FailureSpec(("<script>alert(1)</script>", "b'\\"), 3, eff=2)
     assert_drawn_harmlessly(program, spec, Violation("log", ("b'\\", "&lt;b")), "log(b'\\, &lt;b)")
 

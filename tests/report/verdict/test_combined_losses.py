@@ -17,7 +17,7 @@ from clew.dedalus.printer import print_program
 from clew.engine.execution import Message
 from clew.explain.failure_free import FailureFree
 from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.report.verdict.combined_losses import losses_together, together_lines
 from generators import failure_specs, fault_sets, programs
 
@@ -255,7 +255,7 @@ def test_nothing_that_sums_up_more_is_missed(case: tuple[FaultSet, list[Message]
 
 @given(st.data())
 def test_runs_of_programs_bear_out_what_is_said_of_them(data: st.DataObject) -> None:
-    program = checked(data.draw(programs())).program
+    program = check_program(data.draw(programs())).program
     spec = data.draw(failure_specs(program))
     faults = data.draw(fault_sets(spec))
     note(f"{spec} {faults}\n{print_program(program)}")

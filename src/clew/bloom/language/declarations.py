@@ -12,7 +12,7 @@ from clew.bloom.language.collection_handles import CollectionHandle
 from clew.bloom.language.lattice_handles import LatticeHandle
 from clew.bloom.lattices.containers import LATTICES
 from clew.errors import Position, ProgramError
-from clew.program.nearest import nearest_name
+from clew.names import nearest_name
 from clew.program.outcomes import POST, PRE
 
 if TYPE_CHECKING:

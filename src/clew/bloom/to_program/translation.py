@@ -42,8 +42,8 @@ from clew.errors import Notice, ProgramError
 from clew.faults import Node
 from clew.program import ir
 from clew.program.ir import CRASH, Fact, Premise, Program, Timing, Var
+from clew.program.notices import unread_notice, unread_of
 from clew.program.outcomes import POST, PRE
-from clew.program.unread import unread_notice, unread_of
 
 _TIMINGS = {Op.NOW: Timing.SAME, Op.NEXT: Timing.NEXT, Op.DELETE: Timing.SAME, Op.SEND: Timing.ASYNC}
 

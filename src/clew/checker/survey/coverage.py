@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from clew.budgets.deadline import Deadline
-from clew.engine.conditions import RuleConditions
+from clew.engine.conditions import Occurrence, RuleConditions, find_failure_free, find_occurrences
 from clew.engine.ground import GroundProgram
-from clew.engine.occurrence import Occurrence, find_failure_free, find_occurrences
 from clew.errors import Position
 from clew.faults import FailureSpec
-from clew.program.definitions import assertion_definitions
 from clew.program.ir import Program, Rule
-from clew.program.outcomes import POST, PRE, persists
+from clew.program.outcomes import POST, PRE, assertion_definitions, persists
 
 #: A rule as its author knows it: one statement of Bloom can be several rules.
 _Statement = tuple[Position | None, str | None, int | None]

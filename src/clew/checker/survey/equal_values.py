@@ -6,9 +6,8 @@ the author is told, with the form that counts each.
 
 from __future__ import annotations
 
-from clew.engine.conditions import EqualValues
+from clew.engine.conditions import EqualValues, Occurrence, find_occurrences
 from clew.engine.ground import GroundProgram
-from clew.engine.occurrence import Occurrence, find_occurrences
 from clew.errors import Notice
 from clew.program.ir import ADDING, Aggregate, Rule, Var
 

@@ -11,15 +11,14 @@ import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from clew.engine.conditions import RuleConditions
-from clew.engine.encode import Relations, encode_value
+from clew.engine.conditions import Occurrence, RuleConditions, find_occurrences
+from clew.engine.encode import Relations
 from clew.engine.ground import GroundProgram
-from clew.engine.occurrence import Occurrence, find_occurrences
+from clew.engine.values import encode_value
 from clew.errors import Position
 from clew.names import show
-from clew.program.definitions import assertion_definitions
 from clew.program.ir import Const, Premise, Program, Rule, Timing, Value, Var
-from clew.program.outcomes import PRE, has_assertions, stated_outcomes
+from clew.program.outcomes import PRE, assertion_definitions, has_assertions, stated_outcomes
 
 
 class Part(enum.Enum):

@@ -13,13 +13,12 @@ from clew.checker.survey.coverage import RuleCoverage, count_firings, find_cover
 from clew.checker.survey.equal_values import find_equal_values
 from clew.checker.survey.promises import Part, Promise, find_promises
 from clew.checker.survey.tautology import following_rules
+from clew.engine.conditions import Occurrence
 from clew.engine.ground import GroundProgram
-from clew.engine.occurrence import Occurrence
 from clew.errors import BudgetExhaustedError, Notice, Position
 from clew.faults import FailureSpec
-from clew.program.definitions import rests_on_messages
 from clew.program.ir import Program
-from clew.program.outcomes import PRE, has_assertions, stated_outcomes
+from clew.program.outcomes import PRE, has_assertions, rests_on_messages, stated_outcomes
 
 
 @dataclass(frozen=True)

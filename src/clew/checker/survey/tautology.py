@@ -16,16 +16,15 @@ from itertools import product
 from math import prod
 
 from clew.budgets.deadline import Deadline
-from clew.engine.conditions import RuleConditions
-from clew.engine.encode import Relations, encode_value
+from clew.engine.conditions import Occurrence, RuleConditions, find_occurrences
+from clew.engine.encode import Relations
 from clew.engine.ground import GroundProgram
-from clew.engine.occurrence import Occurrence, find_occurrences
+from clew.engine.values import encode_value
 from clew.errors import ProgramError
 from clew.faults import FailureSpec
 from clew.program.columns import ANYTHING, Columns
-from clew.program.definitions import assertion_definitions
 from clew.program.ir import CRASH, Const, Program, Rule, Timing, Value, Var
-from clew.program.outcomes import POST, PRE, has_assertions, persists
+from clew.program.outcomes import POST, PRE, assertion_definitions, has_assertions, persists
 
 #: Rows that the protocol may be free to have; more are not tried: from some hundreds on the solver is slow.
 _MOST_FREE_ROWS = 400

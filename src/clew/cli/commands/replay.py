@@ -20,7 +20,7 @@ from clew.engine.execution import Execution, row_text
 from clew.errors import Notice, UsageError
 from clew.faults import Crash, FaultSet, Node
 from clew.files.json_document import refuse_elsewhere
-from clew.program.checks import checked
+from clew.program.checks import check_program
 from clew.program.ir import Program, rule_constants
 from clew.program.outcomes import PRE, outcomes_of
 from clew.report.text.commands import check_command, file_words
@@ -161,7 +161,7 @@ def _again(document: str, saved: SavedVerdict, given: Sequence[str]) -> _Again:
                 remedy=f"run it where that was, or name the files: clew replay {file_words([document])} FILE...",
             )
     program = load_source(files).program
-    prepared = checked(program).program
+    prepared = check_program(program).program
     return _Again(saved, files, program, prepared, outcomes_of(prepared))
 
 

@@ -91,12 +91,12 @@ def _compare(parts: Parts, programs: tuple[str, ...], deadline: Deadline) -> Non
 
     from clew.checker.api import load_source
     from clew.checker.bounds import Asked, resolve
-    from clew.program.checks import checked
+    from clew.program.checks import check_program
     from clew.proof.question import ground_question, write_aspif
 
     stated = parts.bounds
     loaded = load_source(programs)
-    program = checked(loaded.program).program
+    program = check_program(loaded.program).program
     asked = Asked(stated.nodes, stated.eot, stated.eff, stated.crashes, stated.delays)
     with deadline.listening():
         spec = resolve(program, loaded.defaults, asked, deadline).spec()

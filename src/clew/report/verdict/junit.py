@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from clew.checker.api import Verdict
 from clew.checker.survey.promises import Part
-from clew.engine.occurrence import Occurrence
+from clew.engine.conditions import Occurrence
 from clew.errors import ProgramError
 from clew.program.outcomes import PRE, stated_outcomes
 from clew.report.text.markup import speakable

@@ -16,7 +16,7 @@ from typing import TypeVar
 from clew.checker.bounds import LONGEST_EXECUTION
 from clew.checker.strategies import STRATEGIES
 from clew.checker.survey.promises import Part
-from clew.engine.occurrence import Occurrence
+from clew.engine.conditions import Occurrence
 from clew.errors import UsageError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
 from clew.files.json_document import HugeInteger, Item, format_of, quoted, read_document, shortened

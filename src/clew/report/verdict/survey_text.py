@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from textwrap import shorten, wrap
 
 from clew.checker.api import Verdict
-from clew.engine.occurrence import Occurrence
+from clew.engine.conditions import Occurrence
 from clew.program.ir import Rule
 from clew.report.text.plural import counted
 from clew.report.text.rules import clause_text

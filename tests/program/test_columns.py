@@ -9,15 +9,14 @@ from clew.dedalus.loader import parse_program
 from clew.dedalus.printer import print_program
 from clew.engine.ground import GroundProgram
 from clew.faults import FailureSpec
-from clew.program.checks import checked
-from clew.program.columns import Domain
+from clew.program.checks import check_program
+from clew.program.columns import Domain, possible_locations
 from clew.program.ir import Call, Fact, Function, Premise, Program, Rule, Timing, Value, Var
-from clew.program.locations import possible_locations
 from generators import program_nodes, programs
 
 
 def locations(text: str) -> Domain:
-    return possible_locations(checked(parse_program(text)).program)
+    return possible_locations(check_program(parse_program(text)).program)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +80,7 @@ def test_a_message_that_only_assertions_read_has_two_ends() -> None:
 @given(programs())
 def test_no_message_starts_or_ends_anywhere_else(program: Program) -> None:
     note(print_program(program))
-    prepared = checked(program).program
+    prepared = check_program(program).program
     spec = FailureSpec(program_nodes(program), 4, 4, 2, 1)
     reached = GroundProgram(prepared, spec, expect_outcomes=False).message_locations()
     found = possible_locations(prepared)

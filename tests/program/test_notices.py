@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clew import parse_program
-from clew.program.impossible import impossible_constants
+from clew.program.notices import impossible_constants
 
 BROADCAST = """
 node(a, b)@1;  node(X, Y)@next :- node(X, Y);  bcast(a, "data")@1;
