@@ -1,8 +1,9 @@
 """Bloom: distributed programs as rules over collections (thesis, chapter 3.3), in Python.
 
 A program is a class with collections and blocks of rules; ``<=``, ``<+``, ``<-`` and ``<~`` are Bloom's own
-operators.  Read ``declarations`` for what a class may contain, ``handles`` for the expressions, and ``program``
-for what becomes of it.
+operators.  The rooms, each importing only those before it: ``values`` (what a column may hold), ``lattices``,
+``ir`` (a program as data), ``language`` (what users write, and how it becomes data), ``runtime`` (a step of a
+node), ``network`` (nodes over UDP and TCP) and ``to_program`` (the program that is checked).
 """
 
 from __future__ import annotations
@@ -13,15 +14,21 @@ from clew.bloom.language.declarations import (
     channel,
     imported,
     interface,
+    lbag,
+    lbool,
+    lmap,
+    lmax,
+    lmin,
     loopback,
+    lpset,
+    lset,
     outcome,
     periodic,
     scratch,
     stdio,
     table,
 )
-from clew.bloom.language.handles import rows
-from clew.bloom.language.lattice_types import lbag, lbool, lmap, lmax, lmin, lpset, lset
+from clew.bloom.language.relations import rows
 from clew.bloom.language.setting import EVERY, checked
 from clew.bloom.network.access import TLS
 from clew.bloom.network.limits import Limits

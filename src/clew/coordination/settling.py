@@ -18,9 +18,9 @@ from clew.bloom import Bloom, bloom, interface, scratch
 from clew.bloom.ir.expressions import Join, Match, NotIn, Ref, Rename, Take
 from clew.bloom.ir.program import Op, Rule
 from clew.bloom.ir.schema import Kind
-from clew.bloom.language.capture import current
-from clew.bloom.language.handles import Relation
+from clew.bloom.language.capture import current_capture
 from clew.bloom.language.module import Module
+from clew.bloom.language.relations import Relation
 
 
 class Settling(Bloom):
@@ -53,7 +53,7 @@ def pending_changes(module: Module, targets: Sequence[str]) -> Iterator[Any]:
 
     For a block of rules that comes after those of the component: ``targets`` are names within the module.
     """
-    capture = current()
+    capture = current_capture()
     assert capture is not None, "rules are being read"
     wanted = {module._prefix + name for name in targets}
     rules = [rule for rule in capture.rules if rule.target in wanted and rule.op in (Op.NEXT, Op.DELETE)]
@@ -62,7 +62,7 @@ def pending_changes(module: Module, targets: Sequence[str]) -> Iterator[Any]:
 
 
 def _numbered(module: Module, rule: Rule, number: int) -> Any:
-    target = module.declared(rule.target)
+    target = module.collection_of(rule.target)
     columns = target.schema.columns
     there = Ref(target.name, columns, (columns,))
     derived = Rename(rule.expr, columns)  # type: ignore[arg-type]  # no lattices: check_settling

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from clew.bloom.ir.schema import Kind, Schema
-from clew.bloom.language.declarations import Declaration, Imported
 from clew.bloom.language.module import Module
+from clew.bloom.language.scope import Declaration, Imported
 from clew.errors import UsageError
 
 WIDTH = 115

@@ -22,11 +22,11 @@ from clew.bloom.ir.symbolic import (
     RowShape,
     Scalar,
     Whole,
-    filtered,
-    flat_mapped,
-    here,
-    mapped,
+    filter_shapes,
+    flat_map_shapes,
+    map_shapes,
     paths_of,
+    symbolic_address,
 )
 from clew.bloom.ir.symbolic import Test as Asked
 
@@ -53,11 +53,11 @@ HELPER = Helper()
 class Addressed(HasCollections):
     """As rules see a node."""
 
-    ip_port = here()
+    ip_port = symbolic_address()
 
 
 def understood(function: Callable[..., Any]) -> tuple[Path, ...]:
-    return paths_of(function, PARTS, mapped)
+    return paths_of(function, PARTS, map_shapes)
 
 
 def test_columns_and_constants() -> None:
@@ -122,14 +122,14 @@ def test_membership_in_a_tuple() -> None:
 
 
 def test_filters_keep_the_row() -> None:
-    assert paths_of(lambda r, s: r.a == s.c, PARTS, filtered(PARTS)) == (
+    assert paths_of(lambda r, s: r.a == s.c, PARTS, filter_shapes(PARTS)) == (
         Path((Asked("==", A, C),), ((A, B, C),)),
         Path((Asked("!=", A, C),), ()),
     )
 
 
 def test_many_rows_of_one() -> None:
-    assert paths_of(lambda r, s: [(r.a,), (r.b,)], PARTS, flat_mapped) == (Path((), ((A,), (B,))),)
+    assert paths_of(lambda r, s: [(r.a,), (r.b,)], PARTS, flat_map_shapes) == (Path((), ((A,), (B,))),)
 
 
 def test_the_address_of_the_node() -> None:

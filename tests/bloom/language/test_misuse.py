@@ -396,7 +396,7 @@ def test_a_class_that_needs_arguments() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("tick", table("x")), ("live", table("x")), ("record", bloom(chained)), ("run", bloom(chained))],
+    [("tick", table("x")), ("live", table("x")), ("full_name_of", bloom(chained)), ("run", bloom(chained))],
 )
 def test_names_that_every_class_has(name: str, value: Any) -> None:
     with pytest.raises(ProgramError, match=f"Taken uses the name '{name}', which every Bloom class has") as caught:

@@ -303,4 +303,4 @@ def test_default_columns() -> None:
         t = table()
 
     assert program_of(Default).by_name["t"].schema.columns == ("key", "val")
-    assert Default().t.node() == Ref("t", ("key", "val"), (("key", "val"),))
+    assert Default().t.to_expr() == Ref("t", ("key", "val"), (("key", "val"),))

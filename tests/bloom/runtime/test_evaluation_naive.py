@@ -28,7 +28,7 @@ from clew.bloom.ir.expressions import (
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Collection, Kind, Schema
 from clew.bloom.language.columns import ColumnRef
-from clew.bloom.language.handles import Relation
+from clew.bloom.language.relations import Relation
 from clew.bloom.runtime.aggregation import AGGREGATES
 from clew.bloom.runtime.machine import Machine
 from clew.bloom.values import Row, in_order, sort_key
@@ -176,7 +176,7 @@ def relations(draw: st.DrawFn, level: int, depth: int) -> Relation:
     if depth == 0 or draw(st.booleans()):
         return ref(draw(st.sampled_from([n for n in NAMES if level_of(n) <= level])))
     made = draw(row_by_row(level, depth) if level == 0 else row_by_row(level, depth) | strict(level, depth))
-    return made if made.node().columns == ("x", "y") else made.rename("x", "y")
+    return made if made.to_expr().columns == ("x", "y") else made.rename("x", "y")
 
 
 @st.composite
@@ -234,7 +234,7 @@ def rules(draw: st.DrawFn) -> Rule:
     ops = [Op.NOW, Op.NOW, Op.NOW, Op.NEXT, *([Op.DELETE] * 2 if target[0] == "t" else [])]
     op = draw(st.sampled_from(ops))
     level = level_of(target) if op is Op.NOW else LEVELS - 1
-    return Rule(target, op, draw(relations(level, 2)).node(), "Generated.rules")
+    return Rule(target, op, draw(relations(level, 2)).to_expr(), "Generated.rules")
 
 
 @st.composite
@@ -244,7 +244,7 @@ def recursive_rules(draw: st.DrawFn) -> Rule:
     other = draw(st.sampled_from([n for n in NAMES if level_of(n) == level_of(target)]))
     sides = draw(st.sampled_from([(target, other), (other, target), (target, target)]))
     joined = (ref(sides[0]) * ref(sides[1])).pairs(lambda p, q: (p[0], q[1]), y="x")
-    return Rule(target, Op.NOW, joined.node(), "Generated.rules")
+    return Rule(target, Op.NOW, joined.to_expr(), "Generated.rules")
 
 
 VALUES = st.integers(0, 6)

@@ -13,8 +13,8 @@ from clew.bloom.ir.expressions import Ref
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Collection, Kind, Schema
 from clew.bloom.language.declarations import bloom, channel, interface, loopback, periodic, scratch, table
-from clew.bloom.language.handles import Relation
 from clew.bloom.language.module import Module, program_of
+from clew.bloom.language.relations import Relation
 from clew.bloom.runtime.machine import Change, Machine, Stepped
 from clew.bloom.runtime.node import Node
 from clew.bloom.values import Row
@@ -168,7 +168,7 @@ def test_what_is_sent_from_outside_leaves_with_the_next_step() -> None:
 
 def test_rows_of_stdio_are_printed_and_lines_arrive() -> None:
     line = Collection("terminal", Kind.STDIO, Schema(("line",)), "Echo")
-    echo = Rule("terminal", Op.SEND, Relation(Ref("terminal", ("line",), (("line",),))).node(), "Echo.rules")
+    echo = Rule("terminal", Op.SEND, Relation(Ref("terminal", ("line",), (("line",),))).to_expr(), "Echo.rules")
     machine = Machine(BloomProgram("Echo", (line,), (echo,)), "here")
     machine.deliver("terminal", ("hello",))
     assert machine.step() == Stepped(printed=(("hello",),))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from clew.bloom.language.declarations import bloom, channel, imported, interface, lattice, periodic, scratch, table
-from clew.bloom.language.handles import rows
 from clew.bloom.language.module import Module
+from clew.bloom.language.relations import rows
 from clew.bloom.runtime.cluster import Cluster
 from clew.bloom.runtime.machine import Change
 from clew.bloom.runtime.node import Node

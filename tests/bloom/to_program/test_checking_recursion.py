@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 import clew
 from bloom.lockstep import NODES, Inserted, assert_same_rows, lockstep, made_module
 from clew.bloom import Bloom, channel, rows
-from clew.bloom.language.declarations import bloom, outcome, scratch, table
-from clew.bloom.language.lattice_types import lbool, lmax, lmin, lpset, lset
+from clew.bloom.language.declarations import bloom, lbool, lmax, lmin, lpset, lset, outcome, scratch, table
 from clew.bloom.language.module import Module, program_of
 from clew.bloom.language.setting import checked
 from clew.bloom.runtime.evaluation import Evaluation

@@ -10,8 +10,18 @@ from hypothesis import strategies as st
 
 from bloom.lockstep import EOT, NODES, assert_same_rows, made_module
 from clew.bloom.ir import aggregates as agg
-from clew.bloom.language.declarations import bloom, channel, loopback, periodic, scratch, table
-from clew.bloom.language.lattice_types import lbool, lmax, lmin, lset
+from clew.bloom.language.declarations import (
+    bloom,
+    channel,
+    lbool,
+    lmax,
+    lmin,
+    loopback,
+    lset,
+    periodic,
+    scratch,
+    table,
+)
 from clew.bloom.language.module import Module
 from clew.bloom.language.setting import EVERY, checked
 

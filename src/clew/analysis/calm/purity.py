@@ -26,7 +26,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorT
 from typing import Any
 
 from clew.bloom.ir.expressions import AnyExpr, Fold, Reduce, RowFunction, Transform, everything_in
-from clew.bloom.ir.function_code import HasCollections, LookedInto
+from clew.bloom.ir.function_code import HasCollections, NamesCollection
 from clew.bloom.values import cannot_change
 
 _BUILTINS = frozenset(
@@ -150,7 +150,11 @@ class _Following:
 
     def use(self, value: Any, name: str) -> None:
         """Allow a value from outside, or refuse it."""
-        if cannot_change(value) or isinstance(value, LookedInto) or any(value is known for known in self._seen):
+        if (
+            cannot_change(value)
+            or isinstance(value, NamesCollection)
+            or any(value is known for known in self._seen)
+        ):
             return
         self._seen.append(value)
         match value:

@@ -7,52 +7,52 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Asked:
+class AggregateCall:
     """An aggregate as it is written in a rule, with columns by name."""
 
     function: str
     columns: tuple[Any, ...]
 
 
-def count(column: Any = None) -> Asked:
+def count(column: Any = None) -> AggregateCall:
     """How many rows; with a column, how many different values it has."""
-    return Asked("count", () if column is None else (column,))
+    return AggregateCall("count", () if column is None else (column,))
 
 
-def sum(column: Any) -> Asked:  # used as agg.sum
-    return Asked("sum", (column,))
+def sum(column: Any) -> AggregateCall:  # used as agg.sum
+    return AggregateCall("sum", (column,))
 
 
-def avg(column: Any) -> Asked:
-    return Asked("avg", (column,))
+def avg(column: Any) -> AggregateCall:
+    return AggregateCall("avg", (column,))
 
 
-def min(column: Any) -> Asked:
-    return Asked("min", (column,))
+def min(column: Any) -> AggregateCall:
+    return AggregateCall("min", (column,))
 
 
-def max(column: Any) -> Asked:
-    return Asked("max", (column,))
+def max(column: Any) -> AggregateCall:
+    return AggregateCall("max", (column,))
 
 
-def accum(column: Any) -> Asked:
+def accum(column: Any) -> AggregateCall:
     """All values of the column, as a frozen set."""
-    return Asked("accum", (column,))
+    return AggregateCall("accum", (column,))
 
 
-def accum_pair(first: Any, second: Any) -> Asked:
+def accum_pair(first: Any, second: Any) -> AggregateCall:
     """All pairs of the two columns, as a frozen set."""
-    return Asked("accum_pair", (first, second))
+    return AggregateCall("accum_pair", (first, second))
 
 
-def bool_and(column: Any) -> Asked:
-    return Asked("bool_and", (column,))
+def bool_and(column: Any) -> AggregateCall:
+    return AggregateCall("bool_and", (column,))
 
 
-def bool_or(column: Any) -> Asked:
-    return Asked("bool_or", (column,))
+def bool_or(column: Any) -> AggregateCall:
+    return AggregateCall("bool_or", (column,))
 
 
-def choose(column: Any) -> Asked:
+def choose(column: Any) -> AggregateCall:
     """One of the values: the smallest, so that every node and every run choose the same."""
-    return Asked("choose", (column,))
+    return AggregateCall("choose", (column,))

@@ -72,12 +72,12 @@ class _LikeSource:
 
 @dataclass(frozen=True)
 class Ref:
-    """The rows of a collection; ``everywhere``, in outcomes, those of all nodes, with the node in front."""
+    """The rows of a collection; ``of_all_nodes``, in outcomes: those of every node, with the node in front."""
 
     collection: str
     columns: Columns
     parts: Parts
-    everywhere: bool = False
+    of_all_nodes: bool = False
 
 
 @dataclass(frozen=True)

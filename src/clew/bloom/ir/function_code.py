@@ -18,10 +18,10 @@ from typing import Any
 from clew.bloom.values import cannot_change
 
 
-class LookedInto:
+class NamesCollection:
     """A collection, as a function of a rule may use it."""
 
-    def reading(self) -> str:
+    def name_to_read(self) -> str:
         raise NotImplementedError
 
 
@@ -31,7 +31,7 @@ class HasCollections:
     def collections_named(self, names: Iterable[str]) -> list[str]:
         raise NotImplementedError
 
-    def keeps_attribute(self, name: str) -> None:
+    def keep_attribute(self, name: str) -> None:
         """Rules were understood with the value that the attribute has now."""
         raise NotImplementedError
 
@@ -80,7 +80,7 @@ def _why_outside(function: FunctionType, variable: str, attributes: tuple[str, .
     known = _cells(function) if variable in function.__code__.co_freevars else function.__globals__
     if variable not in known:
         return f"it uses {variable}"
-    _, value, spelled = _followed(known[variable], variable, attributes)
+    _, value, spelled = _follow(known[variable], variable, attributes)
     if callable(value):
         return f"it uses {spelled}"
     if not (cannot_change(value) or spelled.endswith(".ip_port")):
@@ -88,38 +88,38 @@ def _why_outside(function: FunctionType, variable: str, attributes: tuple[str, .
     return None
 
 
-def keep_what_it_uses(function: Callable[..., Any]) -> FunctionType:
+def freeze_globals(function: Callable[..., Any]) -> FunctionType:
     """A function that was seen through, with what it uses from outside as it is now."""
     assert isinstance(function, FunctionType)
     names, known = function.__code__.co_names, function.__globals__
     for variable, attributes in _outer_uses(function.__code__):
         if variable in function.__code__.co_freevars:
-            owner, _, spelled = _followed(_cells(function)[variable], variable, attributes)
+            owner, _, spelled = _follow(_cells(function)[variable], variable, attributes)
             if isinstance(owner, HasCollections):
-                owner.keeps_attribute(spelled.rpartition(".")[2])
-    return _made_again(function, {name: known[name] for name in ("__builtins__", *names) if name in known})
+                owner.keep_attribute(spelled.rpartition(".")[2])
+    return _rebuild(function, {name: known[name] for name in ("__builtins__", *names) if name in known})
 
 
-def as_written(function: Callable[..., Any]) -> Callable[..., Any]:
+def bind_variables(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with the local variables around it as they are now: in a loop, each rule has its own."""
-    return _made_again(function, function.__globals__) if isinstance(function, FunctionType) else function
+    return _rebuild(function, function.__globals__) if isinstance(function, FunctionType) else function
 
 
-def brought_along(function: Callable[..., Any]) -> tuple[Any, ...]:
+def outer_values(function: Callable[..., Any]) -> tuple[Any, ...]:
     """The values of the local variables around a function that it uses, and of its parameters."""
     if not isinstance(function, FunctionType):
         return ()
     return (*_cells(function).values(), *_defaults(function))
 
 
-def _made_again(function: FunctionType, known: dict[str, Any]) -> FunctionType:
+def _rebuild(function: FunctionType, known: dict[str, Any]) -> FunctionType:
     cells = tuple(CellType(c.cell_contents) if _is_filled(c) else c for c in function.__closure__ or ())
     made = FunctionType(function.__code__, known, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
     return made
 
 
-def _followed(value: Any, variable: str, attributes: tuple[str, ...]) -> tuple[Any, Any, str]:
+def _follow(value: Any, variable: str, attributes: tuple[str, ...]) -> tuple[Any, Any, str]:
     """The value of ``variable.a.b``, what it is an attribute of, and its name: modules are gone through."""
     owner, spelled = None, variable
     for attribute in attributes:
@@ -169,16 +169,16 @@ def _defaults(function: FunctionType) -> tuple[Any, ...]:
 
 def collections_read(function: Callable[..., Any]) -> tuple[str, ...]:
     """The collections that a function mentions, or something that it calls: it may look into them."""
-    return tuple(sorted(set(_read(function, []))))
+    return tuple(sorted(set(_read_by(function, []))))
 
 
-def _read(function: Any, seen: list[Any]) -> Iterator[str]:
+def _read_by(function: Any, seen: list[Any]) -> Iterator[str]:
     if any(function is known for known in seen):
         return
     seen.append(function)
     match function:
         case partial():
-            yield from _read(function.func, seen)
+            yield from _read_by(function.func, seen)
             for given in (*function.args, *function.keywords.values()):
                 yield from _read_through(given, _all_names(function.func), seen)
         case MethodType():
@@ -193,10 +193,10 @@ def _read(function: Any, seen: list[Any]) -> Iterator[str]:
 def _read_through(value: Any, names: frozenset[str], seen: list[Any]) -> Iterator[str]:
     if isinstance(value, HasCollections):
         yield from value.collections_named(names)
-    elif isinstance(value, LookedInto):
-        yield value.reading()
+    elif isinstance(value, NamesCollection):
+        yield value.name_to_read()
     else:
-        yield from _read(value, seen)
+        yield from _read_by(value, seen)
 
 
 def names_behind(owner: type, names: Iterable[str]) -> frozenset[str]:

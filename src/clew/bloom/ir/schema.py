@@ -80,7 +80,7 @@ class Collection:
     position: Position | None = field(default=None, compare=False, repr=False)
 
 
-def schema_of(
+def parse_schema(
     keys: Sequence[str], values: Sequence[str] | None, *, located: bool, position: Position | None
 ) -> Schema:
     """The schema that a declaration spells; ``@`` marks the column that says where a row goes."""

@@ -365,7 +365,7 @@ def _is_set(scalar: Scalar) -> bool:
     return isinstance(scalar, Constant) and isinstance(scalar.value, frozenset)
 
 
-def here() -> SymbolicValue:
+def symbolic_address() -> SymbolicValue:
     """The address of the node, while rules are read and nobody knows it."""
     return SymbolicValue(None, Here())
 
@@ -380,17 +380,17 @@ def row_shape(value: Any) -> RowShape:
     raise OpaqueError(f"it returns a {type(value).__name__} where a row is expected")
 
 
-def mapped(value: Any) -> tuple[RowShape, ...]:
+def map_shapes(value: Any) -> tuple[RowShape, ...]:
     return () if value is None else (row_shape(value),)
 
 
-def flat_mapped(value: Any) -> tuple[RowShape, ...]:
+def flat_map_shapes(value: Any) -> tuple[RowShape, ...]:
     if isinstance(value, SymbolicRow | SymbolicValue):
         raise OpaqueError("it returns a value where rows are expected")
     return tuple(row_shape(row) for row in value)
 
 
-def filtered(parts: Sequence[Sequence[str]]) -> Callable[[Any], tuple[RowShape, ...]]:
+def filter_shapes(parts: Sequence[Sequence[str]]) -> Callable[[Any], tuple[RowShape, ...]]:
     """A filter keeps the row that it is given, which is that of all parts."""
     kept = tuple(Column(part, index) for part, columns in enumerate(parts) for index in range(len(columns)))
 

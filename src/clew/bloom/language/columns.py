@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from clew.bloom.ir.aggregates import Asked
+from clew.bloom.ir.aggregates import AggregateCall
 from clew.bloom.ir.expressions import Columns, Expr, Match
 from clew.bloom.language.capture import mistake
 
 
-class HasNode(Protocol):
-    """A relation in a rule."""
+class HasExpr(Protocol):
+    """A relation in a rule; ``relations`` imports this module."""
 
-    def node(self) -> Expr: ...
+    def to_expr(self) -> Expr: ...
 
 
 class ColumnRef:
     """``self.a.x`` in a join condition or as a key of a group."""
 
-    def __init__(self, collection: HasNode, name: str) -> None:
+    def __init__(self, collection: HasExpr, name: str) -> None:
         self.collection = collection
         self.name = name
 
@@ -34,17 +34,21 @@ class ColumnRef:
 
 
 class Equality:
+    """``self.a.x == self.b.y``: a condition of a join."""
+
     def __init__(self, left: ColumnRef, right: ColumnRef) -> None:
         self._sides = (left, right)
 
     def between(self, sources: Sequence[Expr]) -> Match:
-        (s, a), (t, b) = (self._place(side, sources) for side in self._sides)
+        """Return the condition in numbers of sources and columns, the earlier source first."""
+        (s, a), (t, b) = (self._locate(side, sources) for side in self._sides)
         if s == t:
             raise mistake("both columns of a condition are of the same side", "compare those with filter")
         return Match(s, a, t, b) if s < t else Match(t, b, s, a)
 
-    def _place(self, side: ColumnRef, sources: Sequence[Expr]) -> tuple[int, int]:
-        wanted = side.collection.node()
+    def _locate(self, side: ColumnRef, sources: Sequence[Expr]) -> tuple[int, int]:
+        wanted = side.collection.to_expr()
+        # By value, not identity: each mention of self.a makes a handle and an expression of its own.
         places = [k for k, source in enumerate(sources) if source == wanted]
         if len(places) != 1:
             what = "is not one of the sides" if not places else "is several of the sides"
@@ -56,6 +60,7 @@ class Equality:
 
 
 def column_number(source: Expr, column: Any) -> int:
+    """Return the number of a column that is given by name, by number or as ``self.a.x``."""
     name = column.name if isinstance(column, ColumnRef) else column
     if isinstance(name, int) and not isinstance(name, bool) and 0 <= name < len(source.columns):
         return name
@@ -75,14 +80,15 @@ def column_numbers(source: Expr, columns: Any) -> tuple[int, ...]:
     return tuple(column_number(source, c) for c in columns)
 
 
-def aggregate_name(asked: Any) -> str:
-    if not isinstance(asked, Asked):
-        return ""
-    return "_".join([asked.function, *(c.name if isinstance(c, ColumnRef) else str(c) for c in asked.columns)])
+def aggregate_name(call: Any) -> str:
+    """Return the name of the column that an aggregate gives, such as ``sum_cnt``."""
+    if not isinstance(call, AggregateCall):
+        return ""  # refused by group(...), which knows what to say
+    return "_".join([call.function, *(c.name if isinstance(c, ColumnRef) else str(c) for c in call.columns)])
 
 
 def distinct(names: Sequence[str]) -> Columns:
-    """Names that occur before get a number."""
+    """Number the names that occur before."""
     found: list[str] = []
     for name in names:
         number, fresh = 2, name

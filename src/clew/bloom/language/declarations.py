@@ -1,106 +1,56 @@
-"""Declaring collections, blocks and imports in the body of a class."""
+"""Declaring collections, lattices, blocks and imports in the body of a class: the public names of a class body."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
-from clew.bloom.ir.schema import Kind, Schema, schema_of
-from clew.bloom.language.capture import current, mistake, user_position
-from clew.bloom.language.collection_handles import CollectionHandle
-from clew.bloom.language.lattice_handles import LatticeHandle
+from clew.bloom.ir.schema import Kind, Schema, parse_schema
+from clew.bloom.language.capture import current_capture, mistake, user_position
+from clew.bloom.language.handles import CollectionHandle, LatticeHandle
+from clew.bloom.language.lattice_relations import LatticeRelation, write_value
+from clew.bloom.language.scope import Declaration, Imported, Scope
 from clew.bloom.lattices.containers import LATTICES
 from clew.errors import Position, ProgramError
-from clew.names import nearest_name
-from clew.program.outcomes import POST, PRE
 
-if TYPE_CHECKING:
-    from clew.bloom.language.module import Module
-
-
-class Declaration:
-    """A collection in the body of a class."""
-
-    def __init__(
-        self,
-        kind: Kind,
-        schema: Schema,
-        *,
-        period: float | None = None,
-        durable: bool = False,
-        lattice: str | None = None,
-    ) -> None:
-        self.kind = kind
-        self.schema = schema
-        self.period = period
-        self.durable = durable
-        self.lattice = lattice
-        self.position = user_position()
-        self.name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: Module | None, owner: type) -> Any:
-        if instance is None:
-            return self
-        handle = LatticeHandle if self.kind is Kind.LATTICE else CollectionHandle
-        return handle(instance, self.name)
-
-    def __set__(self, instance: Any, value: Any) -> NoReturn:
-        raise ProgramError(
-            f"the collection '{self.name}' is assigned to",
-            position=user_position(),
-            remedy="rules derive rows with <=, <+, <- or <~; from outside, use insert(...)",
-        )
-
-
-def how_to_declare(owner: type, name: str, *others: str) -> str:
-    """Return the remedy for the name of a collection that a class does not have; ``others`` it has besides."""
-    if name in (PRE, POST):
-        # Outcomes need no node, so that it is easy to forget that these are collections like any other.
-        return f"declare it in the class, with a name for each column: {name} = scratch('node', 'value')"
-    declared = [known for known in dir(owner) if isinstance(getattr(owner, known, None), Declaration)]
-    nearest = nearest_name(name, (*declared, *others))
-    meant = f"did you mean '{nearest}'? Otherwise " if nearest else ""
-    return f"{meant}declare it in the class, as in {name} = table('column')"
+# -- collections -------------------------------------------------------------------------------------------------
 
 
 def table(*keys: str, val: Sequence[str] | None = None, durable: bool = False) -> Any:
-    """Rows that stay.  ``durable``: they are kept in a file, and are there again after a restart."""
-    return Declaration(Kind.TABLE, _local(keys, val), durable=durable)
+    """Declare rows that stay.  ``durable``: they are kept in a file, and are there again after a restart."""
+    return _collection(Kind.TABLE, _local_schema(keys, val), durable=durable)
 
 
 def scratch(*keys: str, val: Sequence[str] | None = None) -> Any:
-    """Rows of one step."""
-    return Declaration(Kind.SCRATCH, _local(keys, val))
+    """Declare rows of one step."""
+    return _collection(Kind.SCRATCH, _local_schema(keys, val))
 
 
 def channel(*keys: str, val: Sequence[str] | None = None) -> Any:
-    """Rows that go to the node whose address is in the column marked with ``@``."""
-    return Declaration(Kind.CHANNEL, schema_of(keys, val, located=True, position=user_position()))
+    """Declare rows that go to the node whose address is in the column marked with ``@``."""
+    return _collection(Kind.CHANNEL, parse_schema(keys, val, located=True, position=user_position()))
 
 
 def loopback(*keys: str, val: Sequence[str] | None = None) -> Any:
-    """A channel to the node itself."""
-    return Declaration(Kind.LOOPBACK, _local(keys, val))
+    """Declare a channel to the node itself."""
+    return _collection(Kind.LOOPBACK, _local_schema(keys, val))
 
 
 def periodic(seconds: float) -> Any:
-    """A row (key, val) now and then: a number that is new every time, and the time of day."""
+    """Declare a row (key, val) now and then: a number that is new every time, and the time of day."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
         raise ProgramError(
             f"a periodic collection needs seconds, not {seconds!r}",
             position=user_position(),
             remedy="write periodic(0.5)",
         )
-    return Declaration(Kind.PERIODIC, Schema(("key",), ("val",)), period=float(seconds))
+    return _collection(Kind.PERIODIC, Schema(("key",), ("val",)), period=float(seconds))
 
 
 def stdio() -> Any:
-    """Lines of text: what is sent to it with ``<~`` is printed."""
-    return Declaration(Kind.STDIO, Schema(("line",)))
+    """Declare lines of text: what is sent to it with ``<~`` is printed."""
+    return _collection(Kind.STDIO, Schema(("line",)))
 
 
 class interface:  # noqa: N801  # read as in the thesis: interface.input(...)
@@ -108,63 +58,88 @@ class interface:  # noqa: N801  # read as in the thesis: interface.input(...)
 
     @staticmethod
     def input(*keys: str, val: Sequence[str] | None = None) -> Any:
-        """Rows that others give to this module."""
-        return Declaration(Kind.INPUT, _local(keys, val))
+        """Declare rows that others give to this module."""
+        return _collection(Kind.INPUT, _local_schema(keys, val))
 
     @staticmethod
     def output(*keys: str, val: Sequence[str] | None = None) -> Any:
-        """Rows that this module gives to others."""
-        return Declaration(Kind.OUTPUT, _local(keys, val))
+        """Declare rows that this module gives to others."""
+        return _collection(Kind.OUTPUT, _local_schema(keys, val))
+
+
+def _collection(kind: Kind, schema: Schema, *, period: float | None = None, durable: bool = False) -> Declaration:
+    return Declaration(kind, schema, CollectionHandle, period=period, durable=durable)
+
+
+def _local_schema(keys: tuple[str, ...], val: Sequence[str] | None) -> Schema:
+    """Parse columns without a location; interfaces may mark an address with ``@``, which means nothing there."""
+    return parse_schema(keys, val, located=False, position=user_position())
+
+
+# -- lattices ----------------------------------------------------------------------------------------------------
 
 
 def lattice(name: str) -> Any:
-    """A lattice by the name of its type; ``lmax()`` and its like are shorter."""
+    """Declare a lattice by the name of its type; ``lmax()`` and its like are shorter."""
     if name not in LATTICES:
         raise ProgramError(
             f"there is no lattice '{name}'", position=user_position(), remedy=f"there are {', '.join(LATTICES)}"
         )
-    return Declaration(Kind.LATTICE, Schema((), ("val",)), lattice=name)
+    return Declaration(Kind.LATTICE, Schema((), ("val",)), LatticeHandle, lattice=name)
 
 
-def _local(keys: tuple[str, ...], val: Sequence[str] | None) -> Schema:
-    """Interfaces may say with ``@`` which column is an address; it means nothing there."""
-    return schema_of(keys, val, located=False, position=user_position())
+class LatticeType:
+    """``votes = lset()`` in the body of a class; ``self.votes <= lset.of(["a", "b"])`` in a rule."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self) -> Any:
+        return lattice(self._name)
+
+    def of(self, value: Any) -> LatticeRelation:
+        """Write a value of this lattice down."""
+        return write_value(self._name, value)
+
+    def __repr__(self) -> str:
+        return self._name
 
 
-class Imported:
-    """``kvs = imported(BasicKVS)``: another module under a name, with collections of its own."""
-
-    def __init__(self, module: type[Module]) -> None:
-        self.module = module
-        self.position = user_position()
-        self.name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: Module | None, owner: type) -> Any:
-        return self if instance is None else instance.part(self.name, self.module)
+lmax, lmin, lbool = LatticeType("lmax"), LatticeType("lmin"), LatticeType("lbool")
+lset, lpset, lbag = LatticeType("lset"), LatticeType("lpset"), LatticeType("lbag")
 
 
-def imported(module: type[Module]) -> Any:
-    from clew.bloom.language.module import Module  # which is made of declarations
-
-    if not isinstance(module, type) or not issubclass(module, Module):
+def lmap(values: Any) -> Any:
+    """Declare a map whose values are of another lattice: ``lmap(lmax)``; ``lmap(lmap(lmax))`` is the deepest."""
+    inner = values.lattice if isinstance(values, Declaration) else repr(values)
+    if f"lmap[{inner}]" not in LATTICES:
         raise mistake(
-            f"imported(...) is given {_called(module)}, which is no module",
+            f"{values!r} is no lattice for the values of a lmap", "write lmap(lmax), and two lmaps at most"
+        )
+    return lattice(f"lmap[{inner}]")
+
+
+# -- modules and blocks ------------------------------------------------------------------------------------------
+
+
+def imported(module: type[Scope]) -> Any:
+    """Import another module under a name, with collections of its own: ``kvs = imported(BasicKVS)``."""
+    if not isinstance(module, type) or not issubclass(module, Scope):
+        raise mistake(
+            f"imported(...) is given {_describe(module)}, which is no module",
             "give a class with rules, as in kvs = imported(BasicKVS)",
         )
     return Imported(module)
 
 
-def _called(value: object) -> str:
+def _describe(value: object) -> str:
     if isinstance(value, Declaration):
         return "a collection"
     return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
 class Block:
-    """A method with rules; reading it records them."""
+    """A method with rules; executing it while a program is read records them."""
 
     def __init__(self, function: Callable[[Any], None]) -> None:
         self.function = function
@@ -181,13 +156,14 @@ class Block:
     def __set_name__(self, owner: type, name: str) -> None:
         self.owner, self.name = owner, name
 
-    def __get__(self, instance: Module | None, owner: type) -> Any:
+    def __get__(self, instance: Scope | None, owner: type) -> Any:
         if instance is None:
             return self
         return lambda: self.read(instance)
 
-    def read(self, instance: Module) -> None:
-        capture = current()
+    def read(self, instance: Scope) -> None:
+        """Execute the method, for the rules in it."""
+        capture = current_capture()
         if capture is None:
             raise ProgramError(
                 f"{self.owner.__name__}.{self.name} is a block of rules and is not called",
@@ -202,7 +178,7 @@ class Block:
 
 
 def bloom(function: Callable[[Any], None]) -> Any:
-    """Marks a method that contains rules."""
+    """Mark a method that contains rules."""
     return Block(function)
 
 
@@ -211,7 +187,7 @@ class OutcomeBlock(Block):
 
 
 def outcome(function: Callable[[Any], None]) -> Any:
-    """Marks a method that says what must hold.  Its rules never run on the network.
+    """Mark a method that says what must hold.  Its rules never run on the network.
 
     They look at all nodes from outside: ``self.everywhere.log`` is the collection ``log`` of all nodes, with the
     node as its first column, and ``self.everywhere.crash`` has the rows (node, time) of those that crash.

@@ -1,338 +1,201 @@
-"""What a rule is written with: expressions over collections (``collection_handles``), with Bloom's operators.
+"""What ``self.log``, ``self.votes``, ``self.temp`` and ``self.everywhere`` are in a rule.
 
-Nothing is computed here.  Every operation gives a new expression, and ``<= <+ <- <~`` record a rule.  Mistakes are
-refused where they are written, with the class, the block and the line.
+A handle is a target and an expression: ``<= <+ <- <~`` record a rule while a block is read.  Outside of rules it
+is what the node holds, and the same operators change the node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from clew.bloom.ir.aggregates import Asked
-from clew.bloom.ir.expressions import (
-    Aggregate,
-    Expr,
-    Extreme,
-    Group,
-    Join,
-    Match,
-    NotIn,
-    Project,
-    Reduce,
-    Rename,
-    Role,
-    Rows,
-    Take,
-    Transform,
-)
-from clew.bloom.ir.function_code import as_written, collections_read
+from clew.bloom.ir.expressions import Expr, LatticeExpr, LatticeRef, Ref
+from clew.bloom.ir.function_code import NamesCollection
 from clew.bloom.ir.program import Op
-from clew.bloom.ir.symbolic import SymbolicValue
-from clew.bloom.language.capture import current, mistake, user_position
-from clew.bloom.language.columns import Equality, aggregate_name, column_number, column_numbers, distinct
-from clew.bloom.language.row_functions import result_columns, row_function
-from clew.bloom.values import BadValueError, frozen_row, in_order
+from clew.bloom.language.capture import current_capture, mistake
+from clew.bloom.language.columns import ColumnRef, column_number
+from clew.bloom.language.lattice_relations import LatticeRelation
+from clew.bloom.language.relations import SIGNS, Marked, Relation, Statement, as_relation
+from clew.bloom.language.rules import as_expr, define_temp, record_rule
+from clew.bloom.language.scope import Declaration, Imported, Scope, how_to_declare
 
-if TYPE_CHECKING:
-    pass
-
-SIGNS = {"+": Op.NEXT, "-": Op.DELETE, "~": Op.SEND}
-
-
-class Statement:
-    """A rule that was written; it has no value."""
-
-    def __bool__(self) -> bool:
-        raise mistake(
-            "a rule is used as a condition, or two rules are chained",
-            "write each rule on a line of its own, and conditions inside map or filter",
-        )
+#: The nodes that crash, by the time at which they do.
+CRASH = "crash"
 
 
-class Marked:
-    """``+x``, ``-x`` or ``~x``: the right-hand side together with the second half of its operator."""
+class CollectionHandle(Relation, NamesCollection):
+    """A collection of a node: in rules an expression and a target, outside what it holds now.
 
-    def __init__(self, sign: str, relation: Relation) -> None:
-        self.sign = sign
-        self.relation = relation
+    A temp is no class of its own: Python would ask the right-hand side of ``a <= b`` first, then.
+    """
 
-    def __mul__(self, other: Any) -> Marked:
-        # The sign binds tighter than *: a <~ b * c is a < ((~b) * c), and means a <~ (b * c).
-        return Marked(self.sign, self.relation * other)
+    def __init__(self, owner: Scope, name: str, *, temp: bool = False) -> None:
+        self._owner = owner
+        self._name = name
+        self._temp = temp
 
-    def __getattr__(self, name: str) -> Any:
-        raise mistake(
-            f"'.{name}' is applied to what '{self.sign}' marks",
-            f"put the right-hand side in parentheses: a <{self.sign} (b * c).{name}(...)",
-        )
+    def name_to_read(self) -> str:
+        """Return the full name of the collection that is meant on the right-hand side."""
+        if self._temp:
+            return self._owner.temp_name(self._name, must_exist=True)
+        return self._owner.full_name_of(self._name, writing=False)
 
+    def name_to_write(self) -> str:
+        """Return the full name of the collection that is meant on the left-hand side."""
+        if self._temp:
+            return self._owner.temp_name(self._name, must_exist=False)
+        return self._owner.full_name_of(self._name, writing=True)
 
-class Relation:
-    """Rows: a collection, or an expression over collections."""
+    def to_expr(self) -> Expr:
+        name = self.name_to_read()
+        columns, parts = self._owner.shape_of(name)
+        return Ref(name, columns, parts)
 
-    def __init__(self, node: Expr) -> None:
-        self._node = node
+    def payloads(self) -> Relation:
+        """Drop the column of a channel that says where its rows go."""
+        expr = self.to_expr()
+        location = self._owner.collection_of(self.name_to_read()).schema.location
+        if location is None:
+            raise mistake(f"'{self._name}' has no location: it is no channel", "use project(...)")
+        return self.project(*(name for name in expr.columns if name != location))
 
-    def node(self) -> Expr:
-        return self._node
+    def __getattr__(self, name: str) -> ColumnRef:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        column_number(self.to_expr(), name)  # refuses an unknown column here, at the user's line
+        return ColumnRef(self, name)
 
-    # -- row by row ----------------------------------------------------------------------------------------------
-
-    def map(self, function: Callable[..., Any]) -> Relation:
-        """Each row to the row that the function returns; None for no row."""
-        return self._transformed(function, Role.MAP)
-
-    __call__ = map
-
-    def filter(self, function: Callable[..., Any]) -> Relation:
-        """The rows for which the function returns something true."""
-        return self._transformed(function, Role.FILTER)
-
-    def flat_map(self, function: Callable[..., Any]) -> Relation:
-        """Each row to all the rows that the function returns."""
-        return self._transformed(function, Role.FLAT_MAP)
-
-    def _transformed(self, function: Callable[..., Any], role: Role) -> Relation:
-        source = self.node()
-        understood = row_function(function, role, source)
-        if role is Role.FILTER:
-            return Relation(Transform(source, understood, source.columns, source.parts))
-        columns = result_columns(understood)
-        return Relation(Transform(source, understood, columns, (columns,)))
-
-    # -- columns -------------------------------------------------------------------------------------------------
-
-    def project(self, *columns: Any) -> Relation:
-        """Only these columns."""
-        source = self.node()
-        kept = tuple(column_number(source, c) for c in columns)
-        return Relation(Project(source, kept, tuple(source.columns[k] for k in kept)))
-
-    def rename(self, *names: str, **changed: str) -> Relation:
-        """Other names for all columns, in order; or ``new="old"`` for some."""
-        source = self.node()
-        if names and changed:
-            raise mistake("rename is given names for all columns and for some", "use one of the two")
-        if names:
-            if source.columns and len(names) != len(source.columns):
-                wanted = f"{len(source.columns)} columns ({', '.join(source.columns)})"
-                raise mistake(f"rename gives {len(names)} names to {wanted}", "give every column a name")
-            return Relation(Rename(source, _checked_names(names)))
-        by_number = {column_number(source, old): new for new, old in changed.items()}
-        renamed = tuple(by_number.get(k, name) for k, name in enumerate(source.columns))
-        return Relation(Rename(source, _checked_names(renamed)))
-
-    # -- several relations ---------------------------------------------------------------------------------------
-
-    def __mul__(self, other: Any) -> Product:
-        return Product((*self._factors(), *as_relation(other)._factors()))
-
-    def _factors(self) -> tuple[Expr, ...]:
-        return (self.node(),)
-
-    def notin(self, absent: Any, *on: Equality, **equal: str) -> Relation:
-        """The rows that match no row of ``absent``: in the columns given, or else in all."""
-        source, other = self.node(), as_relation(absent).node()
-        pairs = [(column_number(source, left), column_number(other, right)) for left, right in equal.items()]
-        for equality in on:
-            match = equality.between((source, other))
-            pairs.append((match.left, match.right))
-        if not pairs:
-            if source.columns and other.columns and len(source.columns) != len(other.columns):
-                raise mistake(
-                    f"notin compares rows with {len(source.columns)} and with {len(other.columns)} columns",
-                    "say which columns must be equal: a.notin(b, x='y')",
-                )
-            pairs = [(k, k) for k in range(len(source.columns))]
-        return Relation(NotIn(source, other, tuple(pairs)))
-
-    # -- groups --------------------------------------------------------------------------------------------------
-
-    def group(self, keys: Sequence[Any], *aggregates: Asked, **named: Asked) -> Relation:
-        """One row for each value of ``keys``: the keys, then the aggregates, see ``agg``."""
-        source = self.node()
-        numbers = column_numbers(source, keys)
-        names = [source.columns[k] for k in numbers]
-        asked: list[tuple[str, Asked]] = [(aggregate_name(a), a) for a in aggregates] + list(named.items())
-        for _, aggregate in asked:
-            if not isinstance(aggregate, Asked):
-                raise mistake(f"{aggregate!r} is no aggregate", 'use agg, such as agg.count() or agg.sum("cnt")')
-        made = tuple(Aggregate(a.function, column_numbers(source, a.columns)) for _, a in asked)
-        return Relation(Group(source, numbers, made, distinct([*names, *(name for name, _ in asked)])))
-
-    def argmin(self, keys: Sequence[Any], column: Any) -> Relation:
-        """The rows of each group in which the column is smallest."""
-        return self._extreme(keys, column, largest=False)
-
-    def argmax(self, keys: Sequence[Any], column: Any) -> Relation:
-        """The rows of each group in which the column is largest."""
-        return self._extreme(keys, column, largest=True)
-
-    def _extreme(self, keys: Sequence[Any], column: Any, *, largest: bool) -> Relation:
-        source = self.node()
-        return Relation(Extreme(source, column_numbers(source, keys), column_number(source, column), largest))
-
-    def reduce(self, initial: Any, function: Callable[[Any, Any], Any], columns: Sequence[str] = ()) -> Relation:
-        """``function(memo, row)`` over all rows; the last memo is the rows of the result."""
-        if not callable(function):
-            raise mistake("reduce needs a function", "write reduce(initial, lambda memo, row: ...)")
-        fold = as_written(function)
-        reads = collections_read(fold)
-        return Relation(Reduce(self.node(), initial, fold, tuple(columns), reads, user_position()))
-
-    # -- operators -----------------------------------------------------------------------------------------------
-
-    def __pos__(self) -> Marked:
-        return Marked("+", self)
-
-    def __neg__(self) -> Marked:
-        return Marked("-", self)
-
-    def __invert__(self) -> Marked:
-        return Marked("~", self)
+    def __getitem__(self, key: Any) -> Any:
+        if current_capture() is not None and isinstance(key, str):
+            return self.__getattr__(key)
+        return self._owner.live(self._name).row(key)
 
     def __le__(self, other: Any) -> Statement:
-        raise mistake("the left-hand side of a rule is an expression", "rules derive rows of a collection")
+        if isinstance(other, Marked):
+            raise mistake(
+                f"'<=' is followed by '{other.sign}'", f"write '<{other.sign}' for that operator, without '='"
+            )
+        return self._record(Op.NOW, other)
 
     def __lt__(self, other: Any) -> Statement:
-        raise mistake("the left-hand side of a rule is an expression", "rules derive rows of a collection")
+        if not isinstance(other, Marked):
+            raise mistake("'<' is no operator of rules", "write <= (now), <+ (next), <- (delete) or <~ (send)")
+        return self._record(SIGNS[other.sign], other.relation)
 
-    def __ge__(self, other: Any) -> Statement:
-        raise mistake("'>=' is no operator of rules", "write what gets the rows on the left: a <= b")
+    def _record(self, op: Op, rhs: Any) -> Statement:
+        if current_capture() is None:
+            self._owner.change_from_outside(self._name, op, as_relation(rhs).to_expr())
+        else:
+            expr = as_expr(rhs)  # before the target has a name: a temp must not be read in its own first rule
+            target = self.name_to_write()
+            if self._temp:
+                define_temp(self._owner, self._name, target, op, expr)
+            record_rule(self._owner, target, op, expr)
+        return Statement()
 
-    __gt__ = __ge__
+    # -- from outside --------------------------------------------------------------------------------------------
 
-    def __eq__(self, other: object) -> bool:
-        if current() is None:
-            return self is other
-        raise mistake("'==' is no operator of rules", "write <= (now), <+ (next), <- (delete) or <~ (send)")
-
-    __hash__ = object.__hash__
-
-    def __bool__(self) -> bool:
-        raise mistake(
-            "a collection is used as a condition", "its rows are not known here: write the condition in filter"
-        )
+    def insert(self, *rows: Any) -> None:
+        """Insert rows for the next step, from outside."""
+        self._owner.change_from_outside(self._name, Op.NEXT, as_relation(list(rows)).to_expr())
 
     def __iter__(self) -> Iterator[Any]:
-        raise mistake("a rule goes through the rows of a collection", "use map, filter or flat_map")
+        if current_capture() is not None:
+            return super().__iter__()
+        return iter(self._owner.live(self._name))
+
+    def __len__(self) -> int:
+        return len(self._owner.live(self._name))
+
+    def __contains__(self, row: object) -> bool:
+        return row in self._owner.live(self._name)
+
+    def __bool__(self) -> bool:
+        if current_capture() is not None:
+            return super().__bool__()
+        return len(self) > 0
+
+    def __repr__(self) -> str:
+        return f"<{type(self._owner).__name__}.{self._name}>"
 
 
-def _checked_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
-    if twice is not None:
-        raise mistake(f"rename gives two columns the name '{twice}'", "give every column its own name")
-    return names
+class LatticeHandle(LatticeRelation, NamesCollection):
+    """A lattice of a node; ``<=`` and ``<+`` merge into it."""
+
+    def __init__(self, owner: Scope, name: str) -> None:
+        self._owner = owner
+        self._name = name
+
+    def name_to_read(self) -> str:
+        return self._owner.full_name_of(self._name, writing=False)
+
+    def name_to_write(self) -> str:
+        return self._owner.full_name_of(self._name, writing=True)
+
+    def to_expr(self) -> LatticeExpr:
+        name = self.name_to_read()
+        lattice = self._owner.collection_of(name).lattice
+        assert lattice is not None
+        return LatticeRef(name, lattice)
+
+    @property
+    def value(self) -> Any:
+        """Return what it is now, from outside."""
+        return self._owner.live(self._name).value
+
+    def __le__(self, other: Any) -> Statement:
+        if isinstance(other, Marked):
+            raise mistake(f"'<=' is followed by '{other.sign}'", f"write '<{other.sign}' for that operator")
+        return self._record(Op.NOW, other)
+
+    def __lt__(self, other: Any) -> Statement:
+        if not isinstance(other, Marked):
+            raise mistake("'<' is no operator of rules", "write <= (now) or <+ (next step)")
+        return self._record(SIGNS[other.sign], other.relation)
+
+    def _record(self, op: Op, rhs: Any) -> Statement:
+        if current_capture() is None:
+            raise mistake(f"the lattice '{self._name}' is merged into from outside", "insert into a collection")
+        expr = as_expr(rhs)
+        record_rule(self._owner, self.name_to_write(), op, expr)
+        return Statement()
 
 
-class Product(Relation):
-    """``a * b``: a join of which it is not said yet what it yields; all pairs, if nothing is said."""
+class Temps:
+    """``self.temp``: any name is a temp."""
 
-    def __init__(self, sources: tuple[Expr, ...]) -> None:
-        self._sources = sources
+    def __init__(self, owner: Scope) -> None:
+        self._owner = owner
 
-    def node(self) -> Expr:
-        return self._joined(Take.PAIRS, (), {})
+    def __getattr__(self, name: str) -> CollectionHandle:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return CollectionHandle(self._owner, name, temp=True)
 
-    def _factors(self) -> tuple[Expr, ...]:
-        return self._sources
 
-    def pairs(self, *on: Any, **equal: str) -> Relation:
-        """The rows of all sides together; a function of them may be given here or with map."""
-        functions = [f for f in on if not isinstance(f, Equality)]
-        joined = Relation(self._joined(Take.PAIRS, [e for e in on if isinstance(e, Equality)], equal))
-        return joined.map(*functions) if functions else joined
+class AllNodes:
+    """``self.everywhere``: the collections of all nodes, each with the node as its first column."""
 
-    combos = pairs
+    def __init__(self, owner: Scope) -> None:
+        self._owner = owner
 
-    def matches(self, function: Callable[..., Any] | None = None) -> Relation:
-        """Pairs that are equal in all columns of the same name."""
-        left = self._sources[0]
-        equal = {name: name for name in left.columns if all(name in s.columns for s in self._sources[1:])}
-        if not equal:
-            raise mistake("the sides have no column name in common", "say which are equal: pairs(x='y')")
-        found = [
-            Match(0, column_number(left, name), k, column_number(source, name))
-            for k, source in enumerate(self._sources[1:], 1)
-            for name in equal
-        ]
-        joined = Relation(_join(self._sources, tuple(found), Take.PAIRS))
-        return joined if function is None else joined.map(function)
-
-    def lefts(self, *on: Equality, **equal: str) -> Relation:
-        """The rows of the left side that have a match."""
-        return Relation(self._joined(Take.LEFTS, on, equal))
-
-    def rights(self, *on: Equality, **equal: str) -> Relation:
-        """The rows of the right side that have a match."""
-        return Relation(self._joined(Take.RIGHTS, on, equal))
-
-    def outer(self, *on: Any, **equal: str) -> Relation:
-        """Pairs, and every row of the left side without a match with None for the columns of the right."""
-        functions = [f for f in on if not isinstance(f, Equality)]
-        joined = Relation(self._joined(Take.OUTER, [e for e in on if isinstance(e, Equality)], equal))
-        return joined.map(*functions) if functions else joined
-
-    def _joined(self, take: Take, on: Iterable[Equality], equal: dict[str, str]) -> Join:
-        sources = self._sources
-        if len(sources) != 2 and (equal or take is not Take.PAIRS):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        capture = current_capture()
+        if capture is None or not capture.sees_all_nodes:
             raise mistake(
-                f"{take.value} with column names is for two sides, here are {len(sources)}",
-                "write the equal columns as self.a.x == self.b.y",
+                "a node knows only its own rows, and not what is everywhere",
+                "send the rows with <~; or, to say what must hold, mark the block with @outcome",
             )
-        found = [
-            Match(0, column_number(sources[0], left), 1, column_number(sources[1], right))
-            for left, right in equal.items()
-        ]
-        found += [equality.between(sources) for equality in on]
-        return _join(sources, tuple(found), take)
-
-
-def _join(sources: tuple[Expr, ...], matches: tuple[Match, ...], take: Take) -> Join:
-    match take:
-        case Take.LEFTS:
-            columns, parts = sources[0].columns, sources[0].parts
-        case Take.RIGHTS:
-            columns, parts = sources[1].columns, sources[1].parts
-        case _:
-            columns = distinct([name for source in sources for name in source.columns])
-            parts = tuple(part for source in sources for part in source.parts)
-    return Join(sources, matches, take, columns, parts)
-
-
-def rows(given: Iterable[Iterable[Any]]) -> Relation:
-    """Rows that are written down: ``self.t <+ rows([(1, 2)])``; with ``<=`` a list will do."""
-    given = list(given)
-    if any(isinstance(v, SymbolicValue) for row in given if isinstance(row, tuple | list) for v in row):
-        raise mistake(
-            "self.ip_port is written in rows, and it is not known yet",
-            "it is known inside of functions: rows([(1,)]).map(lambda row: (self.ip_port, row[0]))",
-        )
-    try:
-        made = tuple(frozen_row((row,) if isinstance(row, str) else row) for row in given)
-    except (BadValueError, TypeError) as error:
-        raise mistake(f"these are no rows: {error}", "give a list of tuples, such as [(1, 2)]") from None
-    widths = {len(row) for row in made}
-    if len(widths) > 1:
-        raise mistake("rows of different lengths are given together", "give every row a value for each column")
-    return Relation(Rows(made, tuple(f"c{k}" for k in range(max(widths, default=0)))))
-
-
-def as_relation(value: Any) -> Relation:
-    if isinstance(value, Relation):
-        return value
-    if isinstance(value, Marked):
-        raise mistake(
-            f"'{value.sign}' marks only a part of a right-hand side",
-            f"write a <{value.sign} (...) with all of the right-hand side in parentheses",
-        )
-    if isinstance(value, list | tuple):
-        return rows(value)
-    if isinstance(value, set | frozenset):
-        given = rows(value).node()
-        assert isinstance(given, Rows)
-        return rows(in_order(given.rows))
-    if isinstance(value, Statement):
-        raise mistake("a rule is used inside another", "write each rule on a line of its own")
-    raise mistake(f"{type(value).__name__} is no collection", "use collections and expressions, or rows([...])")
+        declared = getattr(type(self._owner), name, None)
+        if isinstance(declared, Imported):
+            return AllNodes(self._owner.part(name, declared.module))
+        if isinstance(declared, Declaration):
+            # Not full_name_of: an outcome means the outermost collection, whatever class its block is in.
+            full = self._owner._prefix + name
+            columns = ("node", *(c if c != "node" else "node_2" for c in self._owner.shape_of(full)[0]))
+            return Relation(Ref(full, columns, (columns,), of_all_nodes=True))
+        if name == CRASH:
+            return Relation(Ref(CRASH, ("node", "time"), (("node", "time"),), of_all_nodes=True))
+        raise mistake(f"there is no collection '{name}'", how_to_declare(type(self._owner), name, CRASH))

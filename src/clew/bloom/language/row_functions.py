@@ -1,4 +1,8 @@
-"""Functions of rows in rules: what they are given, what they look into, and what they do, as far as it is seen."""
+"""Functions of rows in rules: find out what they are given, what they look into, and what they do.
+
+Nothing is refused for being opaque.  A function that symbols cannot see through runs as it is; the analyses then
+take its result to depend on all columns, and a notice says why.
+"""
 
 from __future__ import annotations
 
@@ -8,42 +12,43 @@ from typing import Any
 
 from clew.bloom.ir import symbolic
 from clew.bloom.ir.expressions import Columns, Expr, Parts, Role, RowFunction
-from clew.bloom.ir.function_code import as_written, brought_along, collections_read, keep_what_it_uses
-from clew.bloom.language.capture import current, mistake, user_position
+from clew.bloom.ir.function_code import bind_variables, collections_read, freeze_globals, outer_values
+from clew.bloom.language.capture import current_capture, mistake, user_position
 from clew.bloom.language.columns import distinct
 from clew.errors import Notice
 
 
-def row_function(function: Callable[..., Any], role: Role, source: Expr) -> RowFunction:
-    """The function, understood as far as it can be."""
+def analyze_function(function: Callable[..., Any], role: Role, source: Expr) -> RowFunction:
+    """Analyze a function of a rule, as far as it can be understood."""
     position = user_position()
     if not callable(function):
         raise mistake(f"{role.value} needs a function of a row, not {function!r}", "write lambda row: ...")
-    function = as_written(function)
+    function = bind_variables(function)  # before anything is found out: a loop goes on to change them
     _refuse_address(function)
-    parts = _parts_for(function, source)
+    parts = _parts_given_to(function, source)
     reads = collections_read(function)
     if not source.columns:
         return _opaque(function, role, parts, "what the function before it returns is not known", reads, position)
+    # Symbols know nothing of the rows of a collection, so a function that asks for them cannot be called with any.
     if reads:
         names = ", ".join(reads)
         return _opaque(function, role, parts, f"it looks into {names}", reads, position)
     makes = {
-        Role.MAP: symbolic.mapped,
-        Role.FLAT_MAP: symbolic.flat_mapped,
-        Role.FILTER: symbolic.filtered(parts),
+        Role.MAP: symbolic.map_shapes,
+        Role.FLAT_MAP: symbolic.flat_map_shapes,
+        Role.FILTER: symbolic.filter_shapes(parts),
     }
     try:
         paths = symbolic.paths_of(function, parts, makes[role])
     except symbolic.OpaqueError as reason:
         return _opaque(function, role, parts, str(reason), reads, position)
-    return RowFunction(keep_what_it_uses(function), role, parts, paths, None, reads, position)
+    return RowFunction(freeze_globals(function), role, parts, paths, None, reads, position)
 
 
 def _opaque(
     function: Callable[..., Any], role: Role, parts: Parts, reason: str, reads: tuple[str, ...], position: Any
 ) -> RowFunction:
-    capture = current()
+    capture = current_capture()
     if capture is not None:
         capture.notices.append(
             Notice(
@@ -56,16 +61,16 @@ def _opaque(
 
 
 def _refuse_address(function: Callable[..., Any]) -> None:
-    """It is known when the function is called, and not before."""
-    if any(isinstance(value, symbolic.SymbolicValue) for value in brought_along(function)):
+    """Refuse the symbol of ``self.ip_port`` in a variable: it would outlive the reading of rules."""
+    if any(isinstance(value, symbolic.SymbolicValue) for value in outer_values(function)):
         raise mistake(
             "a function is given self.ip_port in a variable, and it is not known yet",
             "write self.ip_port inside the function",
         )
 
 
-def _parts_for(function: Callable[..., Any], source: Expr) -> Parts:
-    """What the function is given: a row of each side of a join, or one row with all columns."""
+def _parts_given_to(function: Callable[..., Any], source: Expr) -> Parts:
+    """Return what the function is given: a row of each side of a join, or one row with all columns."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -83,7 +88,7 @@ def _parts_for(function: Callable[..., Any], source: Expr) -> Parts:
 
 
 def result_columns(function: RowFunction) -> Columns:
-    """Names for what a function returns; none if it is not known how many columns that are."""
+    """Name the columns that a function returns; none if it is not known how many there are."""
     if function.paths is None:
         return ()
     shapes = [row for path in function.paths for row in path.rows]

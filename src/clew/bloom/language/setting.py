@@ -1,4 +1,4 @@
-"""What a Bloom program says about its own checking: the nodes, the bounds, and the rows that are given.
+"""What a Bloom program says about its own checking: its nodes, bounds, and given rows.
 
     setting = checked(nodes=["a", "b"], eot=6, eff=3, crashes=1, given={"a": {"send": [("m1",)]}})
 
@@ -39,6 +39,8 @@ class Given:
 
 @dataclass(frozen=True)
 class Setting:
+    """The nodes, bounds and given rows of a program; a bound that is None is left open."""
+
     nodes: tuple[Node, ...]
     eot: int | None
     eff: int | None
@@ -57,7 +59,7 @@ def checked(
     delays: int | None = None,
     given: Mapping[Any, Mapping[Any, Any]] | None = None,
 ) -> Setting:
-    """How a program is checked when nothing else is said; see ``clew.check`` for the bounds.
+    """Say how a program is checked when nothing else is said; see ``clew.check`` for the bounds.
 
     ``given``: for a node, or for ``EVERY`` node, the rows of collections at time 1, ``{"a": {"log": [("x",)]}}``,
     or at other times, ``{"a": {3: {"log": [("x",)]}}}``.
@@ -76,23 +78,23 @@ def checked(
             raise _mistake(message, f"use EVERY or one of {', '.join(map(repr, nodes))}", position)
         # As it stands in the list: a key may be equal to a node, as True is to 1, and another name.
         for one in nodes if node is EVERY else [n for n in nodes if n == node][:1]:
-            rows += _given(one, contents, position)
+            rows += _read_given(one, contents, position)
     return Setting(tuple(nodes), eot, eff, crashes, delays, tuple(rows), position)
 
 
-def _given(node: Node, contents: Mapping[Any, Any], position: Position | None) -> Iterator[Given]:
+def _read_given(node: Node, contents: Mapping[Any, Any], position: Position | None) -> Iterator[Given]:
     for key, value in contents.items():
         if isinstance(key, str):
-            yield Given(node, key, 1, _rows(key, value, position))
+            yield Given(node, key, 1, _read_rows(key, value, position))
         elif isinstance(key, int) and key >= 1 and isinstance(value, Mapping):
             for collection, rows in value.items():
-                yield Given(node, collection, key, _rows(collection, rows, position))
+                yield Given(node, collection, key, _read_rows(collection, rows, position))
         else:
             remedy = "give rows by collection, or by time (from 1 on) and collection"
             raise _mistake(f"{key!r} is neither a collection nor a time", remedy, position)
 
 
-def _rows(collection: str, rows: Iterable[Any], position: Position | None) -> tuple[tuple[Value, ...], ...]:
+def _read_rows(collection: str, rows: Iterable[Any], position: Position | None) -> tuple[tuple[Value, ...], ...]:
     if isinstance(rows, str) or not all(isinstance(row, tuple | list) for row in rows):
         remedy = "give a list of tuples, such as [('a', 1)]"
         raise _mistake(f"what is given to '{collection}' is no list of rows", remedy, position)

@@ -22,7 +22,7 @@ from typing import Any, Self
 from clew.bloom.ir.expressions import Expr
 from clew.bloom.ir.program import Op
 from clew.bloom.ir.schema import Kind
-from clew.bloom.language.collection_handles import CollectionHandle
+from clew.bloom.language.handles import CollectionHandle
 from clew.bloom.network.access import TLS, access
 from clew.bloom.network.driver import Driver, Settings, Watch
 from clew.bloom.network.limits import DEFAULT_LIMITS, Limits

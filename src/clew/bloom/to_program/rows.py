@@ -74,7 +74,7 @@ class Rows:
         return self._made.helper("rows", bodies, width)
 
     def _place(self, ref: ex.Ref) -> Place:
-        if ref.everywhere:
+        if ref.of_all_nodes:
             return self._everywhere(ref)
         return self._readable(ref.collection)
 

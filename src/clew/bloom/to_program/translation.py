@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from clew.bloom.ir.expressions import LatticeRef
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Collection, Kind
+from clew.bloom.language.capture import statement_at
 from clew.bloom.language.setting import Given, Setting
-from clew.bloom.language.source_text import statement_at
 from clew.bloom.to_program.bodies import HERE, NODES, Compilation, Place
 from clew.bloom.to_program.lattices import (
     EXTREMES,

@@ -29,8 +29,8 @@ from clew.bloom.ir.expressions import Ref, collections_in
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Kind
 from clew.bloom.ir.symbolic import Column, Constant, Nested
-from clew.bloom.language.declarations import Imported
 from clew.bloom.language.module import Module, program_of
+from clew.bloom.language.scope import Imported
 from clew.errors import Position
 
 #: The classes of ``clew.coordination`` by what they do; what is imported is compared with the class itself.

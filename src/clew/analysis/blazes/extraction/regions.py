@@ -13,8 +13,8 @@ from clew.analysis.calm.dataflow.of_bloom import bloom_dataflow
 from clew.analysis.calm.histories import order_sensitive_reads
 from clew.bloom.ir.expressions import collections_in
 from clew.bloom.ir.program import BloomProgram, Rule
-from clew.bloom.language.declarations import Imported
 from clew.bloom.language.module import Module
+from clew.bloom.language.scope import Imported
 
 #: What a module may leave behind without anybody who imports it: stored rows, and messages.
 _LEFT_BEHIND = (NodeKind.TABLE, NodeKind.LATTICE, NodeKind.CHANNEL)
