@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from clew.bloom.ir.expressions import Expr
+from clew.bloom.ir.function_code import NamesCollection
 from clew.bloom.ir.program import Op
 from clew.bloom.ir.schema import Kind
 from clew.bloom.language.handles import CollectionHandle
@@ -209,7 +210,7 @@ class Bloom(Node):
 
         It is called in the thread of the node, which stands still meanwhile.  The result ends it.
         """
-        watch = Watch(self._named(collection), function)
+        watch = Watch(self._find_collection(collection), function)
         with self._lock:
             self._watches.append(watch)
         return lambda: self._unwatch(watch)
@@ -269,7 +270,7 @@ class Bloom(Node):
             if found is not None:
                 _settle(answer, found)
 
-        watch = Watch(self._named(out), told, everything=True)
+        watch = Watch(self._find_collection(out), told, everything=True)
 
         def forget() -> None:
             with self._lock:
@@ -289,9 +290,9 @@ class Bloom(Node):
             if watch in self._watches:
                 self._watches.remove(watch)
 
-    def _named(self, collection: Any) -> Any:
-        name = collection if isinstance(collection, str) else getattr(collection, "reading", str)()
-        found = self.program.by_name.get(name)
+    def _find_collection(self, collection: Any) -> Any:
+        name = collection.name_to_read() if isinstance(collection, NamesCollection) else collection
+        found = self.program.by_name.get(name) if isinstance(name, str) else None
         if found is None or found.kind is Kind.LATTICE:
             raise UsageError(
                 f"{type(self).__name__} has no collection {collection!r} with rows to wait for",
