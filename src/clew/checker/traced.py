@@ -65,14 +65,14 @@ class TracedModel(Model):
         """The run in which exactly these atoms hold."""
         violations = tuple(v for v, atom in self.graph.goals.items() if atom in true)
         supports = self._supports(self.graph, faults, true)
-        return TracedRun(faults, violations, supports.goals(), self._negation is not Negation.IGNORE)
+        return TracedRun(faults, violations, supports.goal_gates(), self._negation is not Negation.IGNORE)
 
     def support(self, violation: Violation, faults: FaultSet, true: frozenset[int]) -> int:
         """Return the gate that keeps one violation from happening: much faster than all of them."""
         _ = self.graph.fault_determined  # which the copy would otherwise have to find again
         graph = copy(self.graph)
         graph.goals = {violation: self.graph.goals[violation]}
-        return self._supports(graph, faults, true).goals()[violation]
+        return self._supports(graph, faults, true).goal_gates()[violation]
 
     def _supports(self, graph: RuleGoalGraph, faults: FaultSet, true: frozenset[int]) -> Supports:
         return Supports(graph, self.circuit, self._certain, true, faults, self._negation, self._reach)

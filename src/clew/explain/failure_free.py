@@ -83,7 +83,7 @@ class FailureFree:
         """Atoms that need no support: as long as ``pre`` holds, they are as they were in this run."""
         if not self.pre_held(violation):
             return frozenset()
-        implied = self.graph.given_with(self.graph.goals[violation])
+        implied = self.graph.implied_by_pre(self.graph.goals[violation])
         return frozenset(a for a, holds in implied.items() if (a in self.derivations.true) == holds)
 
     def messages_behind(self, violation: Violation) -> dict[SentMessage, tuple[Message, ...]]:

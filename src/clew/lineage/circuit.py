@@ -1,9 +1,13 @@
-"""Why an outcome came about, as a circuit over faults.
+"""Circuits over faults: the form in which all lineage is kept.
 
-A gate is a promise: *if its inputs hold under some set of faults, so does what it stands for.*  Leaves
-say that one fault is present or absent, so a support can need both kinds: messages that got through,
-and faults that happened (a retry exists because a message was lost).  Gates are built from their
-inputs, so there are no cycles, and equal gates are the same number, however many runs share them.
+A gate is a promise: *if its inputs hold under some set of faults, so does what it stands for.*  Leaves say that
+one fault is present or absent.  The paper's formulas (section 4.3) know only faults that break a proof; here a
+support can also need faults that happened, because a retry exists only where a message was lost.
+
+A circuit, not a list of proof trees: the trees of one outcome share most of their parts, and written out they
+grow exponentially with the length of the execution.  Gates are built from their inputs, so there are no cycles,
+and equal gates have the same number, however many goals and runs share them: what the solver has been told about
+a gate once, it never needs to be told again.
 """
 
 from __future__ import annotations
@@ -16,23 +20,31 @@ from clew.faults import Fault, FaultSet
 
 # Tuples, not dataclasses: these take half a millisecond each to define, which every explanation would pay for.
 class Present(NamedTuple):
+    """Holds when the fault happens."""
+
     fault: Fault
 
 
 class Absent(NamedTuple):
+    """Holds when the fault does not happen."""
+
     fault: Fault
 
 
 class AllOf(NamedTuple):
+    """Holds when every input does: a rule with its premises."""
+
     inputs: tuple[int, ...]
 
 
 class AnyOf(NamedTuple):
+    """Holds when some input does: an atom with its rules."""
+
     inputs: tuple[int, ...]
 
 
 class AtLeast(NamedTuple):
-    """The weights of the inputs that hold add up to the bound."""
+    """Holds when the weights of the inputs that hold add up to the bound: counts and sums."""
 
     bound: int
     inputs: tuple[int, ...]
@@ -41,14 +53,20 @@ class AtLeast(NamedTuple):
 
 Gate = Present | Absent | AllOf | AnyOf | AtLeast
 
-#: The gates that every circuit has: what always and what never holds.
+#: The gates that every circuit has: what always and what never holds, as AllOf(()) and AnyOf(()).
 ALWAYS, NEVER = 0, 1
 
 
 class Circuit:
-    """Gates under construction; a gate's inputs always have smaller numbers than the gate."""
+    """Gates under construction; a gate's inputs always have smaller numbers than the gate.
+
+    So the numbers in ascending order are a topological order: every pass over a circuit is a loop, not a
+    recursion.
+    """
 
     def __init__(self) -> None:
+        # Numbers instead of objects that refer to each other: a checkpoint can list them, and the solver's tables
+        # of literals are indexed by them.
         self._gates: list[Gate] = [AllOf(()), AnyOf(())]
         # By the kind of the gate, too: as tuples, AllOf(()) and AnyOf(()) are equal.
         self._numbers: dict[tuple[type, Gate], int] = {
@@ -62,7 +80,10 @@ class Circuit:
         return len(self._gates)
 
     def add(self, gate: Gate) -> int:
-        """Return the number of a gate that another circuit made, after the same gates; it may be there already."""
+        """Return the number of a gate that another circuit made, after the same gates; it may be there already.
+
+        This is how a checkpoint is restored: gate by gate, so that every number means what it meant.
+        """
         return self._number(gate)
 
     def _number(self, gate: Gate) -> int:
@@ -79,8 +100,11 @@ class Circuit:
     def absent(self, fault: Fault) -> int:
         return self._number(Absent(fault))
 
+    # The following three simplify: most premises are certain, so most gates fold into one of their inputs and
+    # never become clauses of the solver.
+
     def all_of(self, inputs: Iterable[int]) -> int:
-        needed = set(inputs) - {ALWAYS}
+        needed = set(inputs) - {ALWAYS}  # sorted below: the same inputs make the same gate, however they come
         if NEVER in needed:
             return NEVER
         return needed.pop() if len(needed) == 1 else self._number(AllOf(tuple(sorted(needed))))
@@ -99,12 +123,13 @@ class Circuit:
             return ALWAYS
         if sum(w for _, w in open_inputs) < missing:
             return NEVER
+        # A disjunction needs no counter in the solver, and "at least one" is the usual count.
         if all(w >= missing for _, w in open_inputs):
             return self.any_of(i for i, _ in open_inputs)
         return self._number(AtLeast(missing, tuple(i for i, _ in open_inputs), tuple(w for _, w in open_inputs)))
 
     def evaluate(self, gate: int, faults: FaultSet) -> bool:
-        """Whether the gate holds when exactly these faults happen."""
+        """Tell whether the gate holds when exactly these faults happen."""
         happening = set(faults)
         value: dict[int, bool] = {}
         for number in self.below([gate]):
@@ -122,7 +147,7 @@ class Circuit:
         return value[gate]
 
     def below(self, gates: Iterable[int], known: Container[int] = ()) -> list[int]:
-        """These gates and all they rest on, inputs first; what is known already is left out."""
+        """Return these gates and all they rest on, inputs first, without what is known already."""
         found: set[int] = set()
         work = list(gates)
         while work:
@@ -132,8 +157,8 @@ class Circuit:
                 work.extend(inputs_of(self._gates[number]))
         return sorted(found)
 
-    def renamed(self, gate: int, rename: Callable[[Fault], Fault], known: dict[int, int]) -> int:
-        """The same promise about renamed faults; ``known`` remembers what this renaming gave before."""
+    def rename_faults(self, gate: int, rename: Callable[[Fault], Fault], known: dict[int, int]) -> int:
+        """Build the same promise about renamed faults; ``known`` remembers what this renaming gave before."""
         for number in self.below([gate], known):
             match self._gates[number]:
                 case Present(fault):
@@ -150,6 +175,7 @@ class Circuit:
 
 
 def inputs_of(gate: Gate) -> tuple[int, ...]:
+    """Return the gates that a gate rests on directly."""
     return () if isinstance(gate, Present | Absent) else gate.inputs
 
 
@@ -158,7 +184,7 @@ K = TypeVar("K", contravariant=True)
 
 
 class Gates(Protocol[K]):
-    """Gates that have been built, by what they stand for."""
+    """Gates that have been built, by what they stand for: a dictionary, as far as ``build_gate`` needs one."""
 
     def __contains__(self, node: object, /) -> bool: ...
 
@@ -167,8 +193,13 @@ class Gates(Protocol[K]):
     def __setitem__(self, node: K, gate: int, /) -> None: ...
 
 
-def build(root: N, gates: Gates[N], plan: Callable[[N], tuple[Sequence[N], Callable[[], int]]]) -> int:
-    """The gate of ``root``; ``plan`` says what a node needs first and how its gate follows from that."""
+def build_gate(root: N, gates: Gates[N], plan: Callable[[N], tuple[Sequence[N], Callable[[], int]]]) -> int:
+    """Build the gate of ``root``, and those it needs, depth first.
+
+    ``plan`` says what a node needs first and how its gate follows from that.  What a node needs must not lead
+    back to it: callers break the cycles of the rule/goal graph in their plans.  No recursion, because lineage is
+    as deep as the execution is long, and Python's stack is not.
+    """
     work = [root]
     finish: dict[N, Callable[[], int]] = {}
     while work:

@@ -3,6 +3,9 @@
 A *support* of a gate is a set of faults whose absence is enough for the gate to hold; a *cut* is a set of faults
 that no support avoids.  Both are questions to clingo about the circuit, asked of the failure-free run,
 in which no fault is present: leaves that need one do not hold.
+
+This is for explanations, not for the search: what a reader wants to see is each way in which an outcome was
+supported (the proof trees of section 4.2 of the paper), and how many of them are redundant.
 """
 
 from __future__ import annotations
@@ -23,10 +26,11 @@ Support = tuple[Fault, ...]
 
 
 def minimal_supports(circuit: Circuit, gate: int, limit: int, deadline: Deadline) -> list[Support]:
-    """The subset-minimal supports, fewest faults first; if there are more than ``limit``, some of them."""
+    """Return the subset-minimal supports, fewest faults first; if there are more than ``limit``, some of them."""
     leaves = _leaves(circuit, gate)
     if not leaves:
         return [()] if circuit.evaluate(gate, FaultSet()) else []
+    # domRec with every leaf preferred false makes each model subset-minimal and rules out its supersets.
     control = _control(f"--enum-mode=domRec --heuristic=Domain --models={limit}")
     with control.backend() as backend:
         holds = _add_gates(backend, circuit, gate)
@@ -39,10 +43,11 @@ def minimal_supports(circuit: Circuit, gate: int, limit: int, deadline: Deadline
 
 
 def independent_supports(supports: Sequence[Support]) -> int:
-    """How many of these supports, at least, rest on pairwise different messages.
+    """Return how many of these supports, at least, rest on pairwise different messages.
 
-    The next one picked is always the one that rules out the fewest others.  ``fewest_losses`` bounds the number
-    from above; where the two meet, it is exact.  Supports that need no message count once together.
+    A largest packing is hard to find (it is maximum set packing), so the next one picked is always the one that
+    rules out the fewest others.  ``fewest_losses`` bounds the number from above; where the two meet, it is exact.
+    Supports that need no message count once together.
     """
     messages = [frozenset(f for f in support if isinstance(f, Loss)) for support in supports]
     left = {n: set(_overlapping(n, messages)) for n in range(len(messages))}
@@ -63,7 +68,7 @@ def _overlapping(number: int, messages: Sequence[frozenset[Loss]]) -> Iterator[i
 
 
 def fewest_losses(circuit: Circuit, gate: int, deadline: Deadline) -> tuple[int | None, bool]:
-    """How many lost messages bring the gate down, None if no number of them was found; and whether that is proven.
+    """Return how many lost messages bring the gate down, None if no number was found; and whether that is proven.
 
     Unproven, it is still enough: no more supports than that can be independent of each other.
     """
@@ -72,6 +77,7 @@ def fewest_losses(circuit: Circuit, gate: int, deadline: Deadline) -> tuple[int 
     control = _control(f"--opt-mode=opt --solve-limit={_MOST_CONFLICTS}")
     with control.backend() as backend:
         holds = _add_gates(backend, circuit, gate)
+        # The question is about messages, so nobody crashes and nothing is late.
         for leaf in leaves.keys() - set(losses):
             backend.add_rule([holds[leaf]])
         backend.add_rule([], [holds[gate]])
@@ -81,7 +87,7 @@ def fewest_losses(circuit: Circuit, gate: int, deadline: Deadline) -> tuple[int 
 
 
 def _leaves(circuit: Circuit, gate: int) -> dict[int, Fault]:
-    """The leaves that hold while a fault is absent, in the one order of faults."""
+    """Return the leaves that hold while a fault is absent, in the canonical order of faults."""
     found = {number: leaf.fault for number in circuit.below([gate]) if isinstance(leaf := circuit[number], Absent)}
     return dict(sorted(found.items(), key=lambda item: fault_key(item[1])))
 
@@ -91,7 +97,7 @@ def _control(options: str) -> Control:
 
 
 def _ignore(code: MessageCode, message: str) -> None:
-    """clingo's remarks on circuits without a choice."""
+    """Drop clingo's remarks on circuits without a choice."""
 
 
 def _add_gates(backend: Backend, circuit: Circuit, gate: int) -> dict[int, int]:

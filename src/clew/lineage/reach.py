@@ -4,6 +4,9 @@ The static half of the conservative treatment of negation (appendix B of the pap
 for an absence only if it reaches the absent row through an odd number of negations and is not later.  Of those
 rows it is enough to name the ones right before the last such negation: the others act through them.  The same
 walk tells which faults matter: those that kept a message away, and those whose mere presence is a premise.
+
+Relations alone, as in the paper's proof, would name every row of a relation at any time; walking over relations
+*at times* leaves out what can no longer, or not yet, act.
 """
 
 from __future__ import annotations
@@ -33,6 +36,8 @@ class Reasons(NamedTuple):
 
 
 class Reach:
+    """What can act on what in a program, by relation and time; ``reasons`` remembers its answers."""
+
     def __init__(self, program: Program, graph: RuleGoalGraph, faults: Sequence[Fault]) -> None:
         self._faults = faults
         self._rules: dict[str, list[Rule]] = {}
@@ -42,7 +47,7 @@ class Reach:
         self._rows: dict[_Place, list[int]] = {}
         for atom, row in graph.rows.items():
             self._rows.setdefault((row.relation, row.time), []).append(atom)
-        self.reasons = cache(self._find_reasons)
+        self.reasons = cache(self._find_reasons)  # the same for all rows of a relation, in every run
 
     def _find_reasons(self, relation: str, time: int) -> Reasons:
         causes: set[_Place] = set()
@@ -51,6 +56,7 @@ class Reach:
         for place in self._positive_past((relation, time)):
             for rule, then in self._uses(place):
                 for premise in rule.premises:
+                    # An aggregate can change in either direction when one of its rows goes away.
                     removable = premise.negated or bool(rule.aggregates)
                     if premise.relation != CRASH and removable:
                         causes.add((premise.relation, _when(premise, then)))
@@ -59,13 +65,15 @@ class Reach:
                         if rule.aggregates:
                             (harmful if premise.negated else helpful).update(self._crashes())
                 if rule.timing is Timing.ASYNC:
+                    # Without one of these faults a message could arrive, or arrive in time; with a delay that is
+                    # not there yet, another could arrive just now.
                     helpful.update(self._stopping(then))
                     harmful.update(f for f in self._faults if isinstance(f, Delay) and f.time == then)
         atoms = tuple(atom for place in sorted(causes) for atom in self._rows.get(place, ()))
         return Reasons(atoms, frozenset(helpful), frozenset(harmful))
 
     def _positive_past(self, start: _Place) -> set[_Place]:
-        """Relations and times from which the start is reached without a negation."""
+        """Return the relations and times from which the start is reached without a negation."""
         found = {start}
         work = [start]
         while work:
@@ -78,9 +86,10 @@ class Reach:
         return found
 
     def _uses(self, place: _Place) -> Iterator[tuple[Rule, int]]:
-        """The rules that conclude there, with the times at which they can have run."""
+        """Yield the rules that conclude there, with the times at which they can have run."""
         relation, time = place
         for rule in self._rules.get(relation, ()):
+            # A rule that names a time waits for it: before, nobody knows what will hold then.
             first = max((p.at for p in rule.premises if isinstance(p.at, int)), default=1)
             if rule.timing is Timing.SAME:
                 times = range(max(first, time), time + 1)
@@ -93,7 +102,7 @@ class Reach:
         return (f for f in self._faults if isinstance(f, Crash))
 
     def _stopping(self, time: int) -> Iterator[Fault]:
-        """Faults that can keep what is sent at a time from arriving as it would."""
+        """Yield the faults that can keep what is sent at a time from arriving as it would."""
         return (f for f in self._faults if f.time == time or (isinstance(f, Crash) and f.time < time))
 
 

@@ -154,7 +154,7 @@ class _Hypotheses:
         self, goal: Violation, gate: int, renaming: Mapping[Node, Node], known: dict[int, int]
     ) -> tuple[Violation, int]:
         assert self._symmetric is not None
-        renamed_gate = self._system.circuit.renamed(gate, lambda f: rename_fault(f, renaming), known)
+        renamed_gate = self._system.circuit.rename_faults(gate, lambda f: rename_fault(f, renaming), known)
         return self._symmetric.renamed_goal(goal, renaming), renamed_gate
 
     def _exclude_exactly(self, faults: FaultSet) -> None:
