@@ -28,6 +28,7 @@ from typing import Any
 from clew.bloom.expressions import AnyExpr, Fold, Reduce, RowFunction, Transform, everything_in
 from clew.bloom.function_code import HasCollections, LookedInto
 from clew.bloom.values import cannot_change
+from clew.consistency.set_order import shows_order
 
 _BUILTINS = frozenset(
     (
@@ -280,6 +281,9 @@ class _Code:
 
     def follow(self, code: CodeType, inner: frozenset[str]) -> None:
         """``inner``: variables that belong to the call, for the functions in it."""
+        shown = shows_order(code)
+        if shown is not None:
+            raise _ImpureError(f"the order of a set (line {shown})")
         instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
         line = code.co_firstlineno
         first = code.co_varnames[:1] if self._owner is not None else ()
