@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from clew.analysis.blazes import analyse
 from clew.analysis.blazes.extraction.declared import annotated
 from clew.analysis.blazes.extraction.system import extract
 from clew.bloom import Bloom, agg, bloom, channel, interface, table
@@ -30,6 +32,7 @@ from clew.coordination.synthesis import coordinated
 from clew.errors import UsageError
 from clew.simulation.loading import imported_module
 from command import ROOT, clew
+from coordination.schedules import Partitioned, play
 
 BLAZES = ROOT / "examples" / "blazes"
 report: Any = imported_module(BLAZES / "ad_report.py")
@@ -230,9 +233,93 @@ class FromChannel(Bloom):
         self.answer <= (self.asked * self.state).rights(key="key")
 
 
+class _Counts(Bloom):
+    """Two outputs, each of which is complete with a seal of its own."""
+
+    x = interface.input("k", "v")
+    y = interface.input("k", "v")
+    of_x = interface.output("k", "n")
+    of_y = interface.output("k", "n")
+    xs = table("k", "v")
+    ys = table("k", "v")
+
+    @bloom
+    def store(self) -> None:
+        self.xs <= self.x
+        self.ys <= self.y
+
+
+class Beside(_Counts):
+    @bloom
+    def count(self) -> None:
+        self.of_x <= self.xs.group(["k"], n=agg.count())
+        self.of_y <= self.ys.group(["k"], n=agg.count())
+
+
+class OneKeyInCommon(_Counts):
+    """The first key that is recommended for one output, k, does nothing for the other."""
+
+    @bloom
+    def count(self) -> None:
+        self.of_x <= self.xs.group(["k", "v"], n=agg.count()).project("k", "n")
+        self.of_y <= self.xs.group(["v"], n=agg.count())
+
+
+class NoKeyInCommon(_Counts):
+    @bloom
+    def count(self) -> None:
+        self.of_x <= self.xs.group(["k"], n=agg.count())
+        self.of_y <= self.xs.group(["v"], n=agg.count())
+
+
+class NeverComplete(Bloom):
+    """What is absent is there for a step only, so that no seal and no order of this run helps."""
+
+    order = interface.input("number")
+    cancel = interface.input("number")
+    ship = interface.output("number")
+    ordered = table("number")
+
+    @bloom
+    def decide(self) -> None:
+        self.ordered <= self.order
+        self.ship <= self.ordered.notin(self.cancel)
+
+
+@pytest.mark.parametrize(
+    ("cls", "seals"),
+    [(Beside, {"x": ("k",), "y": ("k",)}), (OneKeyInCommon, {"x": ("v",)})],
+)
+def test_every_output_gets_the_seal_that_it_needs(cls: Any, seals: dict[str, tuple[str, ...]]) -> None:
+    plan = _plan(cls, "seal", independent=True)
+    assert isinstance(plan, SealPlan)
+    assert {one.interface: one.key for part in plan.components for one in part.inputs} == seals
+    made = extract(coordinated(cls, plan))
+    assert made.notices == () and not analyse(made.dataflow).worst.bad
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_outputs_with_seals_of_their_own_have_one_outcome(seed: int) -> None:
+    rows = {"x": [(1, 1), (1, 2), (2, 3)], "y": [(1, 4), (2, 5), (2, 6)]}
+    events = Partitioned(rows, {"x": 0, "y": 0}, 1).events()
+    node: Any = synthesized(Beside, "seal", independent=True)("n")
+    found = play(node, [], events, random.Random(seed), outputs=["of_x", "of_y"], tables=[])
+    assert found.shown == {("of_x", (1, 2)), ("of_x", (2, 1)), ("of_y", (1, 1)), ("of_y", (2, 2))}
+
+
 @pytest.mark.parametrize(
     ("make", "message", "remedy"),
     [
+        (
+            lambda: synthesized(NoKeyInCommon, "seal"),
+            "NoKeyInCommon: of_x and of_y need seals of one stream on different keys",
+            "order the inputs, the same in every run",
+        ),
+        (
+            lambda: synthesized(NeverComplete, "seal"),
+            "NeverComplete: no seal helps ship",
+            "order the inputs, the same in every run",
+        ),
         (
             lambda: synthesized(report.ThreshAds, "seal"),
             "ThreshAds needs no coordination",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable
 from contextlib import suppress
+from types import FunctionType
 from typing import Any
 
 Row = tuple[Any, ...]
@@ -11,6 +13,7 @@ Row = tuple[Any, ...]
 #: Beyond this a number is no longer the same number in msgpack and SQLite.
 LARGEST_INTEGER = 2**63 - 1
 DEEPEST = 50
+_PLAIN = (type(None), bool, int, float, str, bytes)
 _AS_THEY_ARE = frozenset([type(None), bool, int, float, str, bytes, tuple, list, set, frozenset])
 
 
@@ -55,11 +58,30 @@ def _plain(value: Any) -> Any:
 
 
 def cannot_change(value: Any) -> bool:
-    """Whether it is a value as columns hold it, and not only something that can be made one."""
+    """Whether it is a value as columns hold it, and not only something that can be made one.
+
+    One of a class of its own is none: what its attributes and ``+`` give, that class says, at every call anew.
+    """
     if isinstance(value, tuple | frozenset):
-        return all(cannot_change(item) for item in value)
-    plain = value is None or isinstance(value, bool | int | float | str | bytes)
+        plain = type(value) in (tuple, frozenset) or _only_names_columns(type(value))
+        return plain and all(cannot_change(item) for item in value)
+    plain = type(value) in _PLAIN or (isinstance(value, enum.Enum) and isinstance(value, _PLAIN))
     return plain or bool(getattr(type(value), "is_lattice_value", False))
+
+
+def _only_names_columns(kind: type) -> bool:
+    """Whether it is a named tuple to which nothing was added."""
+    if kind.__bases__ != (tuple,) or "_fields" not in vars(kind):
+        return False
+    return not any(
+        isinstance(member, property)
+        or (isinstance(member, FunctionType) and not _is_of_named_tuples(member.__globals__.get("__name__")))
+        for member in vars(kind).values()
+    )
+
+
+def _is_of_named_tuples(module: object) -> bool:
+    return module == "collections" or str(module).startswith("namedtuple_")
 
 
 def frozen_row(row: Iterable[Any]) -> Row:

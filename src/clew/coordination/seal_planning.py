@@ -14,9 +14,10 @@ from itertools import islice, permutations, product
 
 from clew.analysis.blazes import Dataflow, Verdict, analyse
 from clew.analysis.blazes.annotations import Behaviour
-from clew.analysis.blazes.dataflow import Component, End, Stream
+from clew.analysis.blazes.dataflow import Component, End, Ordering, Stream
 from clew.analysis.blazes.remedies import Remedy, applied
 from clew.analysis.blazes.seals import Lineage
+from clew.analysis.blazes.verdict import SinkVerdict
 from clew.bloom.ir.expressions import Join, Transform, collections_in
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Kind
@@ -68,7 +69,7 @@ def _with_seals(cls: type[Module], dataflow: Dataflow) -> Dataflow:
     """The dataflow with sealed streams, after which nothing is wrong."""
     declared = [s for s in dataflow.sources if s.seals]
     if not declared:
-        dataflow = applied(dataflow, _cheapest_seals(cls, analyse(dataflow)))
+        dataflow = _with_cheapest_seals(cls, dataflow)
         declared = [s for s in dataflow.sources if s.seals]
     twice = next((s for s in declared if len(s.seals) > 1), None)
     if twice is not None:
@@ -78,7 +79,7 @@ def _with_seals(cls: type[Module], dataflow: Dataflow) -> Dataflow:
         )
     worst = analyse(dataflow).worst
     if worst.bad:
-        seals = " and ".join(f"{s.name} sealed on {','.join(sorted(s.seals[0]))}" for s in declared)
+        seals = " and ".join(map(_said, declared))
         raise UsageError(
             f"{cls.__name__}: with {seals} there is still {worst}",
             remedy="seal another stream or key, or use an order: --synthesize order",
@@ -86,15 +87,49 @@ def _with_seals(cls: type[Module], dataflow: Dataflow) -> Dataflow:
     return dataflow
 
 
-def _cheapest_seals(cls: type[Module], verdict: Verdict) -> Remedy:
+def _with_cheapest_seals(cls: type[Module], dataflow: Dataflow) -> Dataflow:
+    verdict = analyse(dataflow)
     refuse_what_needs_nothing(cls, verdict)
+    found = next((d for d in islice(_sealings(dataflow, verdict), _MOST_TRIALS) if d is not None), None)
+    if found is not None:
+        return found
+    unhelped = next((s for s in verdict.sinks if s.label.bad and not _recommended(s)), None)
+    if unhelped is not None:
+        message, remedies = f"no seal helps {unhelped.stream.name}", unhelped.remedies
+    else:
+        names = " and ".join(s.stream.name for s in verdict.sinks if s.label.bad)
+        message = f"{names} need seals of one stream on different keys"
+        remedies = tuple(r for s in verdict.sinks for r in s.remedies)
+    orders = any(r.ordering is Ordering.DYNAMIC for r in remedies)
+    raise UsageError(
+        f"{cls.__name__}: {message}",
+        remedy="use an order: --synthesize order" if orders else "order the inputs, the same in every run",
+    )
+
+
+def _sealings(dataflow: Dataflow, verdict: Verdict) -> Iterator[Dataflow | None]:
+    """The dataflow with seals after which no sink needs anything, the cheapest first; None for what does not do.
+
+    Each sink may need a seal of its own, so the worst one is helped first, and then what is left.
+    """
+    if not verdict.worst.bad:
+        yield dataflow
+        return
     worst = max(verdict.sinks, key=lambda sink: sink.label.severity)
-    found = next((r for r in worst.remedies if r.seals and not r.supposed), None)
-    if found is None:
-        raise UsageError(
-            f"{cls.__name__}: no seal helps {worst.stream.name}", remedy="use an order: --synthesize order"
-        )
-    return found
+    sealed = {s.name for s in dataflow.sources if s.seals}
+    for remedy in _recommended(worst):
+        if sealed.isdisjoint(one.stream for one in remedy.seals):
+            after = applied(dataflow, remedy)
+            yield from _sealings(after, analyse(after))
+    yield None
+
+
+def _recommended(sink: SinkVerdict) -> tuple[Remedy, ...]:
+    return tuple(r for r in sink.remedies if r.seals and not r.supposed)
+
+
+def _said(stream: Stream) -> str:
+    return f"{stream.name} sealed on {','.join(sorted(stream.seals[0]))}"
 
 
 # -- where they arrive -------------------------------------------------------------------------------------------

@@ -12,11 +12,13 @@ import operator
 import os
 import random
 import secrets
+import statistics
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
@@ -51,12 +53,87 @@ class Tally:
         return (row.x, self.calls)
 
 
+class Clock:
+    """Tells the time in each of the ways in which a class can be asked."""
+
+    @property
+    def by_property(self) -> float:
+        return time.time()
+
+
+class StaticClock:
+    @staticmethod
+    def now() -> float:
+        return time.time()
+
+
+class ClassClock:
+    @classmethod
+    def now(cls) -> float:
+        return time.time()
+
+
+class Answering(type):
+    def __getattr__(cls, name: str) -> Any:
+        return random.random()
+
+
+class Answered(metaclass=Answering):
+    """Has no attributes of its own."""
+
+
+class Number(int):
+    def __add__(self, other: Any) -> Any:
+        return random.random()
+
+
+class Dated(NamedTuple):
+    x: int
+
+    @property
+    def now(self) -> float:
+        return time.time()
+
+
+class Shifted(NamedTuple):
+    x: int
+
+    def by_one(self) -> int:
+        return self.x + 1
+
+
+@dataclass(frozen=True)
+class Drawn:
+    x: float = field(default_factory=random.random)
+
+
+class Config:
+    limit = 3
+    constant = 3
+
+
+def configure() -> None:
+    Config.limit += 1
+
+
+class Counted:
+    made = 0
+
+    def __init__(self) -> None:
+        Counted.made += 1
+
+    def number(self) -> int:
+        return self.made
+
+
+ONE, DATED, SHIFTED = Number(1), Dated(1), Shifted(1)
 TALLY = Tally()
 NUMBERS = itertools.count()
 SEEN: list[Any] = []
 NAMES = {1: "one"}
 LIMIT = 3
 CHANGING = 0
+SETTINGS: Any = None
 
 
 def change() -> None:
@@ -117,6 +194,9 @@ PURE: list[Callable[..., Any]] = [
     lambda r: (r.x, Place(r.x).moved().x),
     lambda r: (r.x, cached(r.x)),
     lambda r: (r.x, max([r.x, 2], key=lambda n: -n)),
+    lambda r: (r.x, max(SHIFTED.by_one(), SHIFTED.x)),
+    lambda r: (r.x, max(Config.constant, r.x)),
+    lambda r: (r.x, statistics.median([r.x, 1])),
     larger,
     through,
     functools.partial(lambda more, r: (r.x, max(more, r.x)), 3),
@@ -159,10 +239,31 @@ def test_pure(function: Callable[..., Any]) -> None:
         (functools.partial(lambda seen, r: (r.x, len(seen)), SEEN), "partial, which is given something that can"),
         (counting(), "the variable 'count' around it, which it changes"),
         (numbered, "next"),
+        (lambda r: (r.x, Clock().by_property), "time.time"),
+        (lambda r: (r.x, StaticClock().now()), "time.time"),
+        (lambda r: (r.x, ClassClock().now()), "time.time"),
+        (lambda r: (r.x, Answered.chance), "Answered.chance, for which the class of a class answers"),
+        (lambda r: (r.x, ONE + r.x), "random.random"),
+        (lambda r: (r.x, DATED.now), "time.time"),
+        (lambda r: (r.x, Drawn().x), "Drawn, a field of which begins with a function's result"),
+        (lambda r: (r.x, max(Config.limit, r.x)), "Config.limit, which others change"),
+        (lambda r: (r.x, Counted().number()), "Counted.made, which others change"),
+        (lambda r: (r.x, statistics.NormalDist().samples(1)), "statistics.NormalDist"),
+        (lambda r: (r.x, r.x.__hash__()), "the attribute '__hash__'"),
     ],
 )
 def test_impure(function: Callable[..., Any], touched: str) -> None:
     assert _touched(function).startswith(f"a function touches {touched}")
+
+
+def test_an_attribute_of_a_module_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rule is read with the value that it has now, and is called with the one that it has then."""
+    module: Any = ModuleType("settings")
+    exec("limit = fixed = 3\ndef change():\n    global limit\n    limit += 1", vars(module))
+    monkeypatch.setitem(globals(), "SETTINGS", module)
+    assert _touched(lambda r: (r.x, r.x + SETTINGS.fixed)) == ""
+    changing = _touched(lambda r: (r.x, r.x + SETTINGS.limit))
+    assert changing.startswith("a function touches settings.limit, which others change (line ")
 
 
 def test_the_line_is_that_of_what_is_touched() -> None:

@@ -20,11 +20,12 @@ import operator
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from inspect import getattr_static
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType, ModuleType
 from typing import Any
 
+from clew.analysis.calm.set_order import shows_order
 from clew.bloom.ir.expressions import AnyExpr, Fold, Reduce, RowFunction, Transform, everything_in
 from clew.bloom.ir.function_code import HasCollections, NamesCollection
 from clew.bloom.values import cannot_change
@@ -94,7 +95,8 @@ _MODULES: dict[str, frozenset[str]] = {
         "struct": "pack unpack calcsize",
         "_struct": "pack unpack calcsize",
         "fractions": "",
-        "statistics": "",
+        "statistics": "mean fmean geometric_mean harmonic_mean median median_low median_high median_grouped mode"
+        " multimode quantiles stdev pstdev variance pvariance",
         "string": "",
         "bisect": "",
         "_bisect": "",
@@ -118,7 +120,7 @@ def impurity_of(expr: AnyExpr) -> str:
     for found in everything_in(expr):
         match found:
             case Transform(_, function) | Fold(_, RowFunction() as function):
-                touched = None if function.paths is not None else _touched(function.call)
+                touched = _touched(function.call, seen_through=function.paths is not None)
             case Reduce():
                 touched = _touched(found.fold)
             case _:
@@ -132,12 +134,30 @@ class _ImpureError(Exception):
     """Carries what was touched."""
 
 
-def _touched(function: Any) -> str | None:
+def _touched(function: Any, *, seen_through: bool = False) -> str | None:
     try:
-        _Following().use(function, getattr(function, "__name__", type(function).__name__))
+        if seen_through:
+            _refuse_live_attributes(function)
+        else:
+            _Following().use(function, getattr(function, "__name__", type(function).__name__))
     except _ImpureError as found:
         return f"a function touches {found}: what it returns is not decided by its rows"
     return None
+
+
+def _refuse_live_attributes(function: FunctionType) -> None:
+    """Refuse attributes of modules that change: of a function that is seen through, only variables are kept."""
+    instructions = [i for i in dis.get_instructions(function.__code__) if i.opname != "CACHE"]
+    for place, instruction in enumerate(instructions):
+        value = function.__globals__.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
+        for attribute in _attributes(instructions[place + 1 :]):
+            if not isinstance(value, ModuleType):
+                break
+            name = f"{value.__name__}.{attribute}"
+            if _is_assigned(attribute, vars(value), value.__name__):
+                line = instruction.positions and instruction.positions.lineno
+                raise _ImpureError(f"{name}, which others change (line {line})")
+            value = getattr(value, attribute, None)
 
 
 class _Following:
@@ -150,14 +170,15 @@ class _Following:
 
     def use(self, value: Any, name: str) -> None:
         """Allow a value from outside, or refuse it."""
-        if (
-            cannot_change(value)
-            or isinstance(value, NamesCollection)
-            or any(value is known for known in self._seen)
-        ):
+        if _is_plain(value) or isinstance(value, NamesCollection) or any(value is known for known in self._seen):
             return
         self._seen.append(value)
         match value:
+            case _ if isinstance(value, _VALUE_TYPES) and not isinstance(value, enum.Enum):
+                # It cannot change, but a class of its own says what is done with it.
+                for one in value if isinstance(value, tuple | frozenset) else ():
+                    self.use(one, name)
+                self.use(type(value), type(value).__name__)
             case FunctionType():
                 if _is_of_library(value) and not _is_listed(value.__module__, value.__name__):
                     raise _ImpureError(name)
@@ -176,6 +197,8 @@ class _Following:
                 self.use(value.__wrapped__, name)
             case enum.Enum():
                 self.use(value.value, f"{name}.value")
+            case operator.attrgetter() | operator.methodcaller():
+                _refuse_hidden(name, *(n for n in value.__reduce__()[1] if isinstance(n, str)))
             case _ if isinstance(value, _GETTERS):
                 return
             case _ if is_dataclass(value) and getattr(type(value), "__dataclass_params__").frozen:  # noqa: B009
@@ -215,13 +238,23 @@ class _Following:
             return
         if _is_of_library(kind):
             raise _ImpureError(name)
+        if type(kind).__module__ not in ("builtins", "abc", "enum"):
+            raise _ImpureError(f"{name}, whose class has a class of its own")
+        for factory in (f.default_factory for f in (fields(kind) if is_dataclass(kind) else ())):
+            if factory is not MISSING:
+                self.use(factory, f"{name}, a field of which begins with a function's result")
         for base in kind.__mro__[:-1]:
             named_tuple = issubclass(base, tuple) and "_fields" in vars(base)
             for attribute, value in vars(base).items() if not _is_of_library(base) else ():
-                if isinstance(value, FunctionType):
-                    if not _is_generated(value):
-                        self._function(value, own=True)
-                elif not (attribute.startswith("__") or named_tuple or isinstance(value, _DESCRIPTORS)):
+                methods = _methods(value)
+                for method in methods:
+                    if not _is_generated(method):
+                        self._function(method, own=True)
+                if methods or attribute.startswith("__") or named_tuple:
+                    continue
+                if _is_stored(attribute, base):
+                    raise _ImpureError(f"{name}.{attribute}, which others change")
+                if not isinstance(value, _DESCRIPTORS):
                     self.use(value, f"{name}.{attribute}")
 
     # -- code ----------------------------------------------------------------------------------------------------
@@ -248,6 +281,9 @@ class _Code:
 
     def follow(self, code: CodeType, inner: frozenset[str]) -> None:
         """``inner``: variables that belong to the call, for the functions in it."""
+        shown = shows_order(code)
+        if shown is not None:
+            raise _ImpureError(f"the order of a set (line {shown})")
         instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
         line = code.co_firstlineno
         first = code.co_varnames[:1] if self._owner is not None else ()
@@ -283,6 +319,8 @@ class _Code:
             raise _ImpureError(f"the module {variable}")
         elif name == "IMPORT_FROM" and not any(not n or variable in n for n in _MODULES.values()):
             raise _ImpureError(str(variable))
+        elif name in ("LOAD_ATTR", "LOAD_METHOD"):
+            _refuse_hidden(f"the attribute '{variable}'", str(variable))
         elif name.startswith(("YIELD", "SEND")) or name in ("GET_AWAITABLE", "GET_AITER"):
             return
 
@@ -317,7 +355,11 @@ class _Code:
                 return
             name = f"{name}.{attribute}"
             owner, missing = value, object()
+            if isinstance(owner, type) and type(owner).__module__ not in ("builtins", "abc", "enum"):
+                raise _ImpureError(f"{name}, for which the class of a class answers")
             static = isinstance(owner, type) and not issubclass(owner, enum.Enum)
+            if static and _is_stored(attribute, owner):
+                raise _ImpureError(f"{name}, which others change")
             value = getattr_static(owner, attribute, missing) if static else getattr(owner, attribute, missing)
             if isinstance(owner, ModuleType) and _is_assigned(attribute, vars(owner), owner.__name__):
                 raise _ImpureError(f"{name}, which others change")
@@ -339,7 +381,36 @@ class _Code:
                     raise _ImpureError(f"self.{attribute}, which {name} changes")
 
 
+def _is_plain(value: Any) -> bool:
+    """Return whether it cannot change, and all that can be done with it is what Python does."""
+    if type(value) in (tuple, frozenset):
+        return all(map(_is_plain, value))
+    return cannot_change(value) and (
+        value is None or type(value) in _VALUE_TYPES or type(value).__module__.startswith("clew.bloom.")
+    )
+
+
+def _refuse_hidden(said: str, *names: str) -> None:
+    """Refuse attributes that tell what no operator does: hashes, addresses, classes that others may change."""
+    for name in names:
+        if name.startswith("__") and name.endswith("__") and name not in _TOLD:
+            raise _ImpureError(said)
+
+
+#: Special attributes that have the same value in every process.
+_TOLD = frozenset(
+    f"__{name}__" for name in ("name", "qualname", "doc", "len", "getitem", "contains", "init", "new")
+)
 _DESCRIPTORS = (property, staticmethod, classmethod)
+
+
+def _methods(member: Any) -> list[FunctionType]:
+    """Return the functions that are called for an attribute of a class."""
+    if isinstance(member, property):
+        found = [member.fget, member.fset, member.fdel]
+    else:
+        found = [member.__func__ if isinstance(member, staticmethod | classmethod) else member]
+    return [function for function in found if isinstance(function, FunctionType)]
 
 
 def _attributes(instructions: list[dis.Instruction]) -> Iterator[str]:
@@ -355,9 +426,9 @@ def _is_of_library(value: FunctionType | type) -> bool:
 
 
 def _is_generated(method: FunctionType) -> bool:
-    """Return whether a method of a class was made by ``dataclasses``: these compare, show and set columns."""
+    """Return whether ``dataclasses`` or ``NamedTuple`` made a method: these compare, show and set columns."""
     known = method.__globals__.get("__name__")
-    return method.__code__.co_filename == "<string>" or known in ("dataclasses", "reprlib")
+    return method.__code__.co_filename == "<string>" or known in ("dataclasses", "reprlib", "collections")
 
 
 def _is_listed(module: str, name: str) -> bool:
@@ -368,6 +439,14 @@ def _is_listed(module: str, name: str) -> bool:
 def _is_assigned(variable: str, known: dict[str, Any], module: str | None) -> bool:
     """Return whether some function of a module assigns to the global."""
     return any(_assigns(code, variable) for code in _codes(known, module))
+
+
+def _is_stored(attribute: str, kind: type) -> bool:
+    """Return whether some function beside a class assigns to an attribute of this name, of whatever it is."""
+    module = sys.modules.get(kind.__module__)
+    beside = _codes(vars(module), module.__name__) if module is not None else ()
+    own = (method.__code__ for member in vars(kind).values() for method in _methods(member))
+    return any(_stores(code, attribute) for code in (*beside, *own))
 
 
 def _codes(known: dict[str, Any], module: str | None) -> Iterator[CodeType]:

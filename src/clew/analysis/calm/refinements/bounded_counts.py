@@ -2,7 +2,7 @@
 
 ``present_cnt <= present.group(["number"], count())`` and ``member_cnt <= members.group([], count())``: if each row
 of ``present`` stems from one of ``members`` at the same node, and members stay, the first is at most the second in
-every group.  Then ``==`` is ``>=``, which stays true.
+every group.  Then ``==`` is ``>=``, which stays true.  Needed by ``idioms.Barrier`` and ``idioms.Voting``.
 """
 
 from __future__ import annotations

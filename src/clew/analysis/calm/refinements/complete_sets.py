@@ -7,7 +7,8 @@ Behind a barrier, as in
 
 the votes on a number appear all at once, after the last of them, if ``present`` are the keys of ``votes`` and the
 count of them cannot exceed that of the members (``counts``).  ``cast`` is *sealed* by its number: an aggregate for
-each number is no point of order.
+each number is no point of order.  Needed by ``idioms.Voting``.  The law: a key that is counted has its row, and no
+key is left that could bring another.
 """
 
 from __future__ import annotations

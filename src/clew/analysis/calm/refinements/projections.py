@@ -1,4 +1,7 @@
-"""The rows of a right-hand side in terms of the rows of collections, where that is simple."""
+"""The rows of a right-hand side in terms of the rows of collections, where that is simple.
+
+No law of its own: ``stems``, ``seals``, ``identity`` and ``whole_runs`` ask it what a rule copies.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,9 @@
 If ``call`` is sent to all ``members``, whoever gets it sends ``here`` to who called, and that is stored in
 ``present``, then each row of ``present`` stems from a row of ``members`` at the same node.  For this, rows are
 followed backwards through rules that copy columns; all rules that derive a collection must lead to the same base.
+
+``counts`` needs it for ``idioms.Barrier``, ``whole_runs`` for ``broadcast.Acknowledged``.  The law: rows come into
+a derived collection by its rules only, so all that is in it has a derivation, and each begins at the base.
 """
 
 from __future__ import annotations

@@ -1,0 +1,155 @@
+"""Functions that show the order of a set, which is another one in every process.
+
+Python goes through a set in an order that depends on the hashes of its elements, and those of texts are drawn when
+a process starts.  So ``",".join({r.a, r.b})`` gives one text at one replica and another at the next; Python
+documents neither order.  No example needs a function that makes sets in any other way than these, whose results do
+not depend on that order:
+
+- it is asked for its size, smallest or largest element, for an element, or compared;
+- it is sorted, without a key (with one, equal keys stay in the order of the set);
+- it is combined with other sets or changed, and what comes of that is used in one of these ways;
+- it becomes a column.
+
+A set is followed through one function from the instruction that makes it to those that use it, by the height of
+the stack; where code jumps before it is used, or it goes elsewhere, its order counts as shown.  Sets that come in
+rows are not seen here (``docs/calm.md``).
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator
+from types import CodeType
+
+_MAKERS = frozenset(("set", "frozenset"))
+#: Functions that give the same for every order of one argument.
+_ORDERLESS = frozenset(("all", "any", "bool", "isinstance", "len", "max", "min", "sorted"))
+_CHANGES = frozenset(("add", "clear", "difference_update", "discard", "intersection_update", "remove", "update"))
+_TESTS = frozenset(("isdisjoint", "issubset", "issuperset"))
+_COMBINES = frozenset(("copy", "difference", "intersection", "symmetric_difference", "union"))
+_QUESTIONS = ("CONTAINS_OP", "COMPARE_OP", "IS_OP", "UNARY_NOT", "POP_TOP", "TO_BOOL")
+_IN_A_ROW = ("BUILD_TUPLE", "BUILD_LIST")
+
+
+def shows_order(code: CodeType) -> int | None:
+    """Return the line of a set whose order a function may show; None if there is none."""
+    return next(_Sets(code).shown(), None)
+
+
+class _Sets:
+    """The sets of one function, without the functions in it."""
+
+    def __init__(self, code: CodeType) -> None:
+        skipped = ("CACHE", "PRECALL", "RESUME", "KW_NAMES", "EXTENDED_ARG", "NOP")
+        every = list(dis.get_instructions(code))
+        self._named = {
+            next(later.offset for later in every[k:] if later.opname == "CALL")
+            for k, one in enumerate(every)
+            if one.opname == "KW_NAMES"
+        }
+        self._code = [i for i in every if i.opname not in skipped]
+        self._line = code.co_firstlineno
+        self._heights = list(self._followed())
+        self._pending = [k for k, i in enumerate(self._code) if self._makes(k, i)]
+
+    def _followed(self) -> Iterator[int]:
+        """Yield the height of the stack before each instruction, as if nothing jumped."""
+        height = 0
+        for one in self._code:
+            yield height
+            # In 3.11 the arguments of a call are taken away by the instruction before it, which is left out here.
+            taken = (one.arg or 0) if one.opname == "CALL" and "PRECALL" in dis.opmap else 0
+            height += dis.stack_effect(one.opcode, one.arg, jump=False) - taken
+
+    def _makes(self, place: int, one: dis.Instruction) -> bool:
+        if one.opname == "BUILD_SET":
+            return True
+        if one.opname == "LOAD_CONST" and isinstance(one.argval, frozenset):
+            return True
+        return one.opname.startswith("CALL") and self._called(place) in _MAKERS | {"<setcomp>"}
+
+    def _called(self, place: int) -> str:
+        """Return the name of what is called; empty if that is not so simple."""
+        bottom = self._heights[place] + self._effect(place) - 1
+        for before in range(place - 1, -1, -1):
+            if self._heights[before] == bottom:
+                one = self._code[before]
+                if isinstance(one.argval, CodeType):
+                    return one.argval.co_name
+                later = self._code[before + 1]
+                if one.opname == "PUSH_NULL" and later.opname.startswith("LOAD_"):
+                    return later.argval.co_name if isinstance(later.argval, CodeType) else str(later.argval)
+                return str(one.argval) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME") else ""
+            if self._heights[before] < bottom:
+                break
+        return ""
+
+    def _effect(self, place: int) -> int:
+        following = self._heights[place + 1] if place + 1 < len(self._heights) else 0
+        return following - self._heights[place]
+
+    # -- how they are used ---------------------------------------------------------------------------------------
+
+    def shown(self) -> Iterator[int]:
+        seen: set[int] = set()
+        while self._pending:
+            place = self._pending.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            # An instruction that loads two variables leaves the set below another value.
+            used = None if isinstance(self._code[place].argval, tuple) else self._user(place)
+            if used is None or not self._is_orderless(used):
+                at = self._code[place].positions
+                yield (at and at.lineno) or self._line
+
+    def _user(self, place: int) -> int | None:
+        """Return the instruction that takes what an instruction leaves on the stack."""
+        height = self._heights[place] + self._effect(place)
+        for later in range(place + 1, len(self._code)):
+            one = self._code[later]
+            pushes = one.opname.startswith(("LOAD_", "PUSH_")) and one.opname not in ("LOAD_ATTR", "LOAD_METHOD")
+            if one.is_jump_target or (not pushes and "JUMP" in one.opname and self._heights[later] > height):
+                return None
+            if not pushes and min(self._heights[later], self._heights[later] + self._effect(later)) <= height:
+                return later
+        return None
+
+    def _is_orderless(self, used: int) -> bool:
+        one, name = self._code[used], self._code[used].opname
+        if name in _QUESTIONS or name.startswith("POP_JUMP") or name == "RETURN_VALUE":
+            return True
+        if name in ("BINARY_OP", "SET_UPDATE", "SET_ADD"):
+            self._pending.append(used)
+            return name != "BINARY_OP" or one.argrepr.rstrip("=") in ("|", "&", "-", "^")
+        if name == "STORE_FAST":
+            self._pending += [k for k, i in enumerate(self._code) if _loads(i, str(one.argval))]
+            return True
+        if name in ("LOAD_ATTR", "LOAD_METHOD"):
+            return self._is_method(used, str(one.argval))
+        if name == "CALL" and one.offset not in self._named:
+            return self._is_call(used)
+        return name in _IN_A_ROW and self._is_in_a_row(used)
+
+    def _is_method(self, used: int, method: str) -> bool:
+        if method in _COMBINES:
+            call = self._user(used)
+            self._pending += [] if call is None else [call]
+            return call is not None
+        return method in _CHANGES | _TESTS
+
+    def _is_call(self, used: int) -> bool:
+        called = self._called(used)
+        return called in _MAKERS or called in _ORDERLESS
+
+    def _is_in_a_row(self, used: int) -> bool:
+        """Return whether a tuple or a list of them is all that is made of it, and is returned."""
+        last: int | None = used
+        while last is not None and self._code[last].opname in _IN_A_ROW:
+            last = self._user(last)
+        return last is not None and self._code[last].opname == "RETURN_VALUE"
+
+
+def _loads(one: dis.Instruction, variable: str) -> bool:
+    loaded = one.argval if isinstance(one.argval, tuple) else (one.argval,)
+    return one.opname.startswith("LOAD_FAST") and variable in loaded
