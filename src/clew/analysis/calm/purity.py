@@ -25,9 +25,9 @@ from inspect import getattr_static
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType, ModuleType
 from typing import Any
 
-from clew.bloom.ir.expressions import AnyExpr, Fold, Reduce, RowFunction, Transform, everything_in
+from clew.bloom.ir.expressions import AnyExpr, Fold, Reduce, RowFunction, Transform, subexpressions
 from clew.bloom.ir.function_code import HasCollections, NamesCollection
-from clew.bloom.values import cannot_change
+from clew.bloom.values import is_immutable
 
 _BUILTINS = frozenset(
     (
@@ -115,7 +115,7 @@ _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FRO
 
 def impurity_of(expr: AnyExpr) -> str:
     """Return what functions of a right-hand side touch besides their rows, and where; empty if nothing."""
-    for found in everything_in(expr):
+    for found in subexpressions(expr):
         match found:
             case Transform(_, function) | Fold(_, RowFunction() as function):
                 touched = None if function.paths is not None else _touched(function.call)
@@ -151,7 +151,7 @@ class _Following:
     def use(self, value: Any, name: str) -> None:
         """Allow a value from outside, or refuse it."""
         if (
-            cannot_change(value)
+            is_immutable(value)
             or isinstance(value, NamesCollection)
             or any(value is known for known in self._seen)
         ):
@@ -198,7 +198,7 @@ class _Following:
         if isinstance(value, MethodDescriptorType):
             allowed = value.__objclass__ in _VALUE_TYPES
         elif owner is not None and not isinstance(owner, ModuleType):
-            allowed = cannot_change(owner) or (isinstance(owner, type) and owner in _OWN_TYPES)
+            allowed = is_immutable(owner) or (isinstance(owner, type) and owner in _OWN_TYPES)
         elif value.__module__ == "builtins":
             allowed = value.__name__ in _BUILTINS
         else:
