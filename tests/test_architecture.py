@@ -122,7 +122,8 @@ def test_no_modules_import_each_other() -> None:
 
 def test_the_failure_model_imports_nothing_of_ours_but_how_names_are_shown() -> None:
     assert list(_imported_rooms(SOURCE / "names.py")) == []
-    assert list(_imported_rooms(SOURCE / "faults.py")) == ["names"]
+    for path in (SOURCE / "faults").glob("*.py"):
+        assert set(_imported_rooms(path)) <= {"faults", "names"}
     assert list(_imported_rooms(SOURCE / "errors.py")) == []
     assert list(_imported_rooms(SOURCE / "violation.py")) == ["names"]
 

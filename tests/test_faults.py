@@ -67,8 +67,8 @@ def test_single_faults_are_those_that_are_admissible_alone() -> None:
 
 def test_no_losses_with_eff_0_or_1() -> None:
     assert [
-        *FailureSpec(("a", "b"), 5, 0).possible_losses(),
-        *FailureSpec(("a", "b"), 5, 1).possible_losses(),
+        *Loss.possible(FailureSpec(("a", "b"), 5, 0)),
+        *Loss.possible(FailureSpec(("a", "b"), 5, 1)),
     ] == []
 
 

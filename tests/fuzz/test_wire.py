@@ -20,7 +20,7 @@ from bloom.network.network_programs import Echo
 from bloom.network.test_running_processes import process
 from clew.bloom.lattices.scalars import Lattice
 from clew.bloom.network.wire import Frames, GarbageError, decoded, encoded
-from clew.bloom.values import frozen_row
+from clew.bloom.values import freeze_row
 from fuzz.wire_mutations import frames, packet
 from fuzz.wire_reference import LATTICE, StructureError, messages
 
@@ -73,7 +73,7 @@ def _contains_lattice(value: Any) -> bool:
 def test_what_was_read_can_be_sent_and_read_again(request: pytest.FixtureRequest) -> None:
     for number in _numbers(request, 3_000, 300_000):
         for message in decoded(packet(f"again/{number}")).messages:
-            assert frozen_row(message.row) == message.row
+            assert freeze_row(message.row) == message.row
             (again,) = decoded(encoded(message.channel, message.row)).messages
             assert again == message, f"again/{number}"
 

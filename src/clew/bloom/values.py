@@ -1,4 +1,8 @@
-"""What a column may hold: values that cannot change, so that rows can be compared, stored and sent."""
+"""What a column may hold: immutable values, so that rows can be compared, stored and sent.
+
+A value is the same in memory, in a message, in SQLite and in the checker; so what does not survive one of these
+ways is refused when it enters a collection, and not when it is sent.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +16,24 @@ Row = tuple[Any, ...]
 
 #: Beyond this a number is no longer the same number in msgpack and SQLite.
 LARGEST_INTEGER = 2**63 - 1
+#: Deeper nesting is refused: freezing, packing and sorting recurse, and a message must not exhaust the stack.
 DEEPEST = 50
+#: Types whose instances hold no references: nothing behind them can change.
 _PLAIN = (type(None), bool, int, float, str, bytes)
-_AS_THEY_ARE = frozenset([type(None), bool, int, float, str, bytes, tuple, list, set, frozenset])
+#: Types that are taken as they are; an instance of anything else may be a subclass, such as an IntEnum.
+_EXACT_TYPES = frozenset([type(None), bool, int, float, str, bytes, tuple, list, set, frozenset])
 
 
 class BadValueError(ValueError):
-    """What a column cannot hold; the message says what and why."""
+    """A value that a column cannot hold; the message says which and why."""
 
 
-def frozen(value: Any, depth: int = 0) -> Any:
-    """The value as it is kept: lists become tuples, sets become frozen; what can change is refused."""
-    if type(value) not in _AS_THEY_ARE:
-        value = _plain(value)
+def freeze(value: Any, depth: int = 0) -> Any:
+    """Return the value as columns hold it: lists become tuples, sets frozen sets; refuse what is mutable."""
+    if type(value) not in _EXACT_TYPES:
+        value = _as_base_type(value)
     match value:
-        case None | bool() | str() | bytes():
+        case None | bool() | str() | bytes():  # bool before int, which it is a subclass of
             return value
         case int():
             if not -LARGEST_INTEGER - 1 <= value <= LARGEST_INTEGER:
@@ -39,38 +46,38 @@ def frozen(value: Any, depth: int = 0) -> Any:
     if depth > DEEPEST:
         raise BadValueError(f"a value is nested more than {DEEPEST} deep")
     if isinstance(value, tuple | list):
-        return tuple([frozen(item, depth + 1) for item in value])
+        return tuple([freeze(item, depth + 1) for item in value])
     if isinstance(value, set | frozenset):
-        return frozenset(frozen(item, depth + 1) for item in value)
+        return frozenset(freeze(item, depth + 1) for item in value)
     if getattr(type(value), "is_lattice_value", False):
         return value
     hint = " (use tuple(sorted(d.items())))" if isinstance(value, dict) else ""
     raise BadValueError(f"{type(value).__name__} is no value for a column{hint}: it can change or cannot be sent")
 
 
-def _plain(value: Any) -> Any:
-    """A member of an IntEnum and its like is kept as the number or text that it is, and would arrive as."""
+def _as_base_type(value: Any) -> Any:
+    """Reduce a member of an IntEnum and its like to the number or text that would arrive at another node."""
     bases: tuple[Any, ...] = (int, float, str, bytes)
     for base in bases:
         if isinstance(value, base):
-            return base.__getnewargs__(value)[0]
+            return base.__getnewargs__(value)[0]  # int(value) would call an overridden __int__
     return value
 
 
-def cannot_change(value: Any) -> bool:
-    """Whether it is a value as columns hold it, and not only something that can be made one.
+def is_immutable(value: Any) -> bool:
+    """Tell whether it is a value as columns hold it, and not only something that can be made one.
 
     One of a class of its own is none: what its attributes and ``+`` give, that class says, at every call anew.
     """
     if isinstance(value, tuple | frozenset):
         plain = type(value) in (tuple, frozenset) or _only_names_columns(type(value))
-        return plain and all(cannot_change(item) for item in value)
+        return plain and all(is_immutable(item) for item in value)
     plain = type(value) in _PLAIN or (isinstance(value, enum.Enum) and isinstance(value, _PLAIN))
     return plain or bool(getattr(type(value), "is_lattice_value", False))
 
 
 def _only_names_columns(kind: type) -> bool:
-    """Whether it is a named tuple to which nothing was added."""
+    """Tell whether it is a named tuple to which nothing was added."""
     if kind.__bases__ != (tuple,) or "_fields" not in vars(kind):
         return False
     return not any(
@@ -84,17 +91,19 @@ def _is_of_named_tuples(module: object) -> bool:
     return module == "collections" or str(module).startswith("namedtuple_")
 
 
-def frozen_row(row: Iterable[Any]) -> Row:
+def freeze_row(row: Iterable[Any]) -> Row:
+    """Return a row as collections hold it; refuse what is neither a tuple nor a list."""
     if not isinstance(row, tuple | list):
         raise BadValueError(f"a row is a tuple, not {type(row).__name__}")
-    return tuple([frozen(value) for value in row])
+    return tuple([freeze(value) for value in row])
 
 
+#: bool, int and float share a rank: they compare with each other, and 1, True and 1.0 are one key of a dictionary.
 _RANKS = {"NoneType": 0, "bool": 1, "int": 1, "float": 1, "str": 2, "bytes": 3, "tuple": 4, "frozenset": 5}
 
 
 def sort_key(value: Any) -> tuple[Any, ...]:
-    """An order over all values, whatever their types: results do not depend on hashes."""
+    """Return a key that orders all values, whatever their types, so that results do not depend on hashes."""
     rank = _RANKS.get(type(value).__name__, 6)
     if isinstance(value, tuple):
         return rank, tuple(sort_key(item) for item in value)
@@ -105,9 +114,11 @@ def sort_key(value: Any) -> tuple[Any, ...]:
     return (rank, value if rank < 6 else repr(value))
 
 
-def in_order(rows: Iterable[Row]) -> list[Row]:
+def sort_rows(rows: Iterable[Row]) -> list[Row]:
+    """Return rows in their canonical order."""
     given = list(rows)
-    if not any(_has_set(row) for row in given):  # sets can be compared, but not ordered
+    # Sets compare without an error, but by inclusion, which is no total order: the input's order would show.
+    if not any(_has_set(row) for row in given):
         with suppress(TypeError):
             return sorted(given)  # mostly columns have one type, and then this is the same order, and fast
     return sorted(given, key=sort_key)

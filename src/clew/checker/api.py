@@ -20,7 +20,7 @@ from clew.dedalus.loader import Defaults, Loaded, load
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import BudgetExhaustedError, Notice, UsageError
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
+from clew.faults import FailureSpec, Fault, FaultSet
 from clew.lineage.negation import Negation
 from clew.node_lists import WrittenNode
 from clew.program.checks import CheckedProgram, check_program
@@ -397,30 +397,16 @@ def _verdict(
     )
 
 
-def _possible(fault: Fault, spec: FailureSpec) -> str:
-    times = f"at times 1 to {spec.eot - 1}"
-    match fault:
-        case Crash():
-            return f"a node crashes {times}"
-        case Loss():
-            return f"messages between different nodes are lost {times}"
-        case Delay():
-            return f"messages between different nodes {times} are late by 1 to {spec.eot - 1} steps"
-
-
 def _just_admitting(faults: FaultSet, spec: FailureSpec) -> FailureSpec:
-    """Bounds just large enough for these faults."""
-    wide = replace(
-        spec,
-        eff=min(spec.eot, max((f.time + 1 for f in faults.losses), default=0)),
-        crashes=len(faults.crashes),
-        delays=max((f.lag for f in faults.delays), default=0),
-    )
+    """Return bounds that are just large enough for these faults; raise ``UsageError`` where none are."""
+    wide = FailureSpec(spec.nodes, spec.eot)
     for fault in faults:
-        if not wide.admits(FaultSet.of([fault])) or (isinstance(fault, Delay) and fault.lag >= spec.eot):
+        wide = fault.widen(wide)
+    for fault in faults:
+        if not wide.admits(FaultSet.of([fault])):
             raise UsageError(
                 f"the fault {fault} cannot happen in an execution of {spec.eot} steps",
-                remedy=_possible(fault, spec),
+                remedy=fault.possible_words(spec),
             )
     if not wide.admits(faults):
         raise UsageError(

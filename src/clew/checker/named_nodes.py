@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from clew.errors import Notice, UsageError
-from clew.faults import Crash, Delay, Fault, Loss, Node
+from clew.faults import Fault, Node
 from clew.names import nearest_name, show
 from clew.node_lists import BareNumber, WrittenNode, is_number
 from clew.program.columns import possible_locations
@@ -65,15 +65,9 @@ class WrittenFault:
 
 def known_fault(fault: Fault | WrittenFault, nodes: Sequence[Node]) -> Fault:
     """Return the fault with its nodes looked up; raises ``UsageError`` that says which nodes there are."""
-    match fault:
-        case WrittenFault(make, written, times):
-            return make(*(known_node(node, nodes) for node in written), *times)
-        case Crash(node, time):
-            return Crash(known_node(node, nodes), time)
-        case Loss(source, target, time):
-            return Loss(known_node(source, nodes), known_node(target, nodes), time)
-        case Delay(source, target, time, lag):
-            return Delay(known_node(source, nodes), known_node(target, nodes), time, lag)
+    if isinstance(fault, WrittenFault):
+        return fault.make(*(known_node(node, nodes) for node in fault.nodes), *fault.times)
+    return fault.rename(lambda node: known_node(node, nodes))
 
 
 def known_node(written: WrittenNode, nodes: Sequence[Node]) -> Node:

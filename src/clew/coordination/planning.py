@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clew.analysis.blazes import Dataflow, Verdict, analyse
 from clew.analysis.blazes.dataflow import Component, Ordering
-from clew.bloom.ir.expressions import Transform, collections_in, everything_in
+from clew.bloom.ir.expressions import Transform, collections_in, subexpressions
 from clew.bloom.ir.program import BloomProgram
 from clew.bloom.ir.schema import Kind
 from clew.bloom.language.module import Module, program_of
@@ -52,7 +52,7 @@ def ordered_component(cls: type[Module], component: str, interfaces: tuple[str, 
         input_of(module, name)
     program = program_of(module)
     for rule in program.rules:
-        functions = (e.function for e in everything_in(rule.expr) if isinstance(e, Transform))
+        functions = (e.function for e in subexpressions(rule.expr) if isinstance(e, Transform))
         opaque = next((f for f in functions if f.paths is None), None)
         if opaque is not None:
             raise UsageError(

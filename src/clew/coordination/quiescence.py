@@ -32,7 +32,7 @@ from clew.bloom.ir.expressions import (
     Transform,
     WhenTrue,
     collections_in,
-    everything_in,
+    subexpressions,
 )
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Kind
@@ -139,7 +139,7 @@ def _volatile(program: BloomProgram) -> frozenset[str]:
 
 def _not_monotone(expr: AnyExpr) -> Iterator[AnyExpr]:
     """Yield the parts of an expression that it may have more rows without."""
-    for part in everything_in(expr):
+    for part in subexpressions(expr):
         match part:
             case NotIn(_, absent):
                 yield absent
@@ -187,7 +187,7 @@ def _selects(expr: AnyExpr, name: str) -> bool:
 
 def _makes_values(expr: AnyExpr) -> bool:
     """Return whether an expression has values that its sources do not have: there may be more and more of them."""
-    for part in everything_in(expr):
+    for part in subexpressions(expr):
         if isinstance(part, Transform) and part.function.role is not Role.FILTER:
             paths = part.function.paths
             shapes = [row for path in paths or () for row in path.rows]

@@ -12,6 +12,7 @@ from itertools import count
 from typing import NamedTuple, TypeVar
 
 from clew.engine.encode import RuleEncoder
+from clew.engine.fault_semantics import ways_to_arrive
 from clew.engine.ground import GroundProgram
 from clew.engine.solving import last
 from clew.engine.values import encode_tuple
@@ -61,12 +62,9 @@ class RuleConditions(RuleEncoder):
 
     def _arrives_at_end(self, body: str) -> list[str]:
         source, target = self.expr(self.rule.location), self.expr(self.rule.args[0])
-        link, at_once = f"{body}, link({source},{target},T)", f"T+1={self.spec.eot}"
-        to_itself = f"{body}, {source}={target}, {at_once}"
-        if self.spec.longest_lag == 0:
-            return [to_itself, f"{link}, {at_once}"]
-        late = f"{link}, delay({source},{target},T,L), T+1+L={self.spec.eot}"
-        return [to_itself, f"{link}, not late({source},{target},T), {at_once}", late]
+        ways = ways_to_arrive(self.spec, f"link({source},{target},T)", source, target)
+        to_itself = f"{body}, {source}={target}, T+1={self.spec.eot}"
+        return [to_itself, *(f"{body}, {way.condition}, {way.time}={self.spec.eot}" for way in ways)]
 
     def breaks_promise(self) -> str:
         """Return the condition that the rule, a plain one for ``pre``, concludes what ``post`` lacks."""

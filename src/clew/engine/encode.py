@@ -26,8 +26,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from clew.engine.fault_semantics import UNCUT, fault_lines, few_fault_lines, ways_to_arrive
 from clew.engine.values import encode_tuple, encode_value
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
+from clew.faults import FailureSpec, FaultSet
 from clew.program.ir import (
     CRASH,
     Aggregate,
@@ -93,14 +94,14 @@ def encode(
     relations = Relations.of(program)
     lines = [f"node({encode_value(node)})." for node in spec.nodes]
     lines.append(f"time(1..{spec.eot}).")
-    lines += _fault_lines(spec) if only is None else _few_fault_lines(spec, only)
+    lines += fault_lines(spec) if only is None else few_fault_lines(spec, only)
     if traceable:
         lines.append(f"#external {GIVEN}. #external {RULE}(0..{len(program.rules) - 1}).")
     given = f" :- {GIVEN}" if traceable else ""
     lines += [_fact_line(fact, relations, given) for fact in program.facts if fact.time <= spec.eot]
     for index, rule in enumerate(program.rules):
         lines += RuleEncoder(rule, index, relations, spec, traceable).lines()
-    lines += _arrival_lines(program, relations, spec, "link(F,A0,T)" if only is None else _UNCUT)
+    lines += _arrival_lines(program, relations, spec, "link(F,A0,T)" if only is None else UNCUT)
     if {PRE, POST} <= {name for name, _ in relations.arities}:
         lines += _outcome_lines(relations, spec)
     return Encoding("\n".join(lines) + "\n", relations)
@@ -137,61 +138,6 @@ class Aggregated:
         return self.group + self.values + len(self.per) + 1
 
 
-def _fault_lines(spec: FailureSpec) -> list[str]:
-    last_sending_time = spec.eot - 1
-    lines = []
-    if spec.eff > 1:
-        lines.append(f"{{ loss(F,G,T) : T=1..{min(spec.eff - 1, last_sending_time)} }} :- node(F), node(G), F!=G.")
-    if spec.crashes > 0:
-        lines.append(f"{{ crash(N,T) : T=1..{last_sending_time} }} 1 :- node(N).")
-        lines.append(f":- #count {{ N,T : crash(N,T) }} > {spec.crashes}.")
-        lines += _crash_lines(spec)
-    lines.append(
-        f"link(F,G,T) :- node(F), node(G), F!=G, T=1..{last_sending_time}, not loss(F,G,T), not down(F,T)."
-    )
-    if spec.longest_lag > 0:
-        sent = f"node(F), node(G), F!=G, T=1..{last_sending_time}"
-        lines.append(f"{{ delay(F,G,T,L) : L=1..{spec.longest_lag} }} 1 :- {sent}.")
-        lines.append(":- delay(F,G,T,_), loss(F,G,T).")
-        lines.append("late(F,G,T) :- delay(F,G,T,_).")
-    lines.append("#minimize { 1,l,F,G,T : loss(F,G,T); 1,c,N,T,0 : crash(N,T); 1,d,F,G,T : delay(F,G,T,_) }.")
-    return lines
-
-
-def _crash_lines(spec: FailureSpec) -> list[str]:
-    return [
-        "down(N,T) :- crash(N,T).",
-        f"down(N,T+1) :- down(N,T), T<{spec.eot - 1}.",
-        "seen_crash(O,N,T) :- node(O), crash(N,T).",
-    ]
-
-
-#: That a link works, if few faults can happen: what is cut is told, not the many links that are not.
-_UNCUT = "node(F), node(A0), F!=A0, not cut(F,A0,T)"
-
-
-def _few_fault_lines(spec: FailureSpec, only: FaultSet) -> list[str]:
-    """Return a choice for each of the faults, and what follows from them."""
-    lines = [f"{{ {_encode_fault(fault)} }}." for fault in only]
-    lines.append("cut(F,G,T) :- loss(F,G,T).")
-    if spec.crashes > 0:
-        lines += _crash_lines(spec)
-        lines.append("cut(F,G,T) :- down(F,T), node(G), F!=G.")
-    if spec.longest_lag > 0:
-        lines.append("late(F,G,T) :- delay(F,G,T,_).")
-    return lines
-
-
-def _encode_fault(fault: Fault) -> str:
-    match fault:
-        case Loss(source, target, time):
-            return f"loss({encode_value(source)},{encode_value(target)},{time})"
-        case Crash(node, time):
-            return f"crash({encode_value(node)},{time})"
-        case Delay(source, target, time, lag):
-            return f"delay({encode_value(source)},{encode_value(target)},{time},{lag})"
-
-
 def _fact_line(fact: Fact, relations: Relations, given: str) -> str:
     args = ",".join(map(encode_value, fact.args))
     return f"r{relations.number(fact.relation)}({args},{fact.time}){given}."
@@ -207,11 +153,9 @@ def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec, wo
         message = f"m{i}(F,{args},T)"
         lines.append(f"sends(F,A0,T) :- {message}.")
         lines.append(f"r{i}({args},T+1) :- {message}, F=A0.")
-        if spec.longest_lag == 0:
-            lines.append(f"r{i}({args},T+1) :- {message}, {works}.")
-        else:
-            lines.append(f"r{i}({args},T+1) :- {message}, {works}, not late(F,A0,T).")
-            lines.append(f"r{i}({args},T+1+L) :- {message}, {works}, delay(F,A0,T,L), T+1+L<={spec.eot}.")
+        for way in ways_to_arrive(spec, works, "F", "A0"):
+            in_time = "" if way.bounded else f", {way.time}<={spec.eot}"
+            lines.append(f"r{i}({args},{way.time}) :- {message}, {way.condition}{in_time}.")
     return lines
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from clingo import Function, Number
 
@@ -13,7 +14,7 @@ from clew.engine.ground import GroundProgram
 from clew.engine.solving import last
 from clew.engine.values import encode_value
 from clew.errors import BudgetExhaustedError
-from clew.faults import FailureSpec, FaultSet, by_message
+from clew.faults import KINDS, Crash, Delay, FailureSpec, FaultSet, Loss, MessageFault, by_message
 from clew.program.ir import Program
 from clew.program.outcomes import PRE, has_assertions
 from clew.violation import Violation
@@ -150,8 +151,18 @@ class BeyondBudget(GroundProgram):
 
     def outside(self, faults: FaultSet) -> int:
         """Count the faults outside the budget: every late loss, every crash too many."""
-        late = sum(loss.time >= self._budget.eff for loss in faults.losses)
-        return late + max(0, len(faults.crashes) - self._budget.crashes)
+        late = crashed = 0
+        for fault in faults:
+            match fault:
+                case Loss():
+                    late += fault.time >= self._budget.eff
+                case Crash():
+                    crashed += 1
+                case Delay():
+                    pass  # none is longer than the budget has it
+                case _:
+                    assert_never(fault)
+        return late + max(0, crashed - self._budget.crashes)
 
 
 class Heaviest(GroundProgram):
@@ -171,8 +182,10 @@ class Heaviest(GroundProgram):
             any_row = ",".join("_" * relations.arity(PRE))
             parts.append(f"asserted :- r{relations.number(PRE)}({any_row},{self.spec.eot}).")
             parts.append("#maximize { 1@4 : asserted }.")
-        parts.append("hit(F,G,T) :- sends(F,G,T), loss(F,G,T), not down(F,T).")
-        parts.append("hit(F,G,T) :- sends(F,G,T), delay(F,G,T,_), not down(F,T).")
+        for kind in KINDS:
+            if issubclass(kind, MessageFault):
+                rest = ",_" * (len(kind.kind.numbers) - 1)
+                parts.append(f"hit(F,G,T) :- sends(F,G,T), {kind.name}(F,G,T{rest}), not down(F,T).")
         parts.append("#maximize { 1@3,N : crash(N,_) }. #maximize { 1@2,F,G,T : hit(F,G,T) }.")
         return "\n".join(parts)
 

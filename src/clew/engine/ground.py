@@ -6,7 +6,7 @@ an execution fixes all faults by assumptions, the search leaves them free and as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Iterator, Mapping, Sequence
+from collections.abc import Container, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import count
@@ -18,22 +18,17 @@ from clew.budgets.deadline import Deadline, call
 from clew.engine.atoms import GroundRule, NamingRecorder, Recorder, RowAtom, SentAtom
 from clew.engine.callbacks import Arithmetic
 from clew.engine.encode import GIVEN, RULE, Aggregated, encode, encode_expected_rows
-from clew.engine.execution import Arrivals, Execution, Message, Row, row_key
+from clew.engine.execution import Execution, Message, Row, row_key
+from clew.engine.fault_semantics import Arrivals
 from clew.engine.metering import Meter
 from clew.engine.solving import every, models
 from clew.engine.values import symbol_values
 from clew.errors import Notice, ProgramError
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, SentMessage, node_key
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet, Node, SentMessage, make_fault, node_key
 from clew.names import show
 from clew.program.ir import LARGEST_NUMBER, Const, Program, Rule, Value, as_place
 from clew.program.outcomes import assertion_relations, has_assertions, outcomes_of
 from clew.violation import Violation
-
-_FAULTS: tuple[tuple[str, int, Callable[..., Fault]], ...] = (
-    ("loss", 3, Loss),
-    ("crash", 2, Crash),
-    ("delay", 4, Delay),
-)
 
 
 class SolverFigures(NamedTuple):
@@ -92,7 +87,9 @@ class GroundProgram:
         self._solve_options.opt_mode = "ignore"
         self._refuse_overflowing_sums()
         self.fault_atoms: dict[Fault, int] = {
-            make(*values): literal for name, arity, make in _FAULTS for literal, values in self.atoms(name, arity)
+            make_fault(kind, map(as_place, values)): literal
+            for kind in KINDS
+            for literal, values in self.atoms(kind.name, len(kind.kind.columns))
         }
         if expect_outcomes and not has_assertions(program):
             self._expect_failure_free_rows()
@@ -280,8 +277,8 @@ class GroundProgram:
         return {place for source, target, _ in self._links for place in (source, target)}
 
     def relevant_faults(self) -> tuple[Fault, ...]:
-        """The faults that can make a difference: those of messages that some execution sends, and crashes."""
-        return tuple(f for f in self.spec.possible_faults() if isinstance(f, Crash) or f.message in self._links)
+        """Return the faults that can make a difference: not those of messages that no execution sends."""
+        return tuple(f for f in self.spec.possible_faults() if f.message is None or f.message in self._links)
 
     # -- executions ------------------------------------------------------------------------------------
 

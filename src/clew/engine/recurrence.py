@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from clew.engine.execution import Execution, Row
-from clew.faults import Delay, FaultSet
+from clew.faults import FaultSet
 from clew.program.ir import (
     CRASH,
     Aggregate,
@@ -95,7 +95,8 @@ class _Search:
         """Yield numbers that stay as they are: those in rules, nodes, times of crashes, rows of a fixed time."""
         yield from _numbers(rule_constants(program))
         yield from _numbers(self._executions[0].spec.nodes)
-        yield from (crash.time for crash in faults.crashes)
+        # A time that programs can see is a number to them; that of other faults they never meet.
+        yield from (fault.time for fault in faults if fault.observable)
         for premise in (p for r in self._rules for p in r.premises):
             if isinstance(premise.at, int) and premise.at <= self._eot and premise.relation != CRASH:
                 for execution in self._executions:
@@ -159,7 +160,7 @@ def _undisturbed_from(program: Program, rules: Sequence[Rule], faults: FaultSet)
     """Return the first time at which nothing is given or goes wrong, and nothing that is late is still to come."""
     looked_at = (p.at for r in rules for p in r.premises if isinstance(p.at, int))
     given = (fact.time for fact in program.facts)
-    failing = (fault.time + (fault.lag if isinstance(fault, Delay) else 0) for fault in faults)
+    failing = (fault.time + fault.lateness for fault in faults)
     return 1 + max((0, *looked_at, *given, *failing))
 
 

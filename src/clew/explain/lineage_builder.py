@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from clew.engine.atoms import GroundRule, RowAtom, SentAtom
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
-from clew.faults import Crash, Fault, Node, SentMessage, fault_key
+from clew.faults import Crash, Fault, MessageFault, Node, SentMessage, fault_key
 from clew.program.ir import CRASH, Rule, Timing, as_place
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
@@ -231,8 +232,13 @@ class _Walk:
         """The nodes whose crash would change the atom."""
         by_node: dict[Node, list[Fault]] = {}
         for fault in sorted(self._below(atom), key=fault_key):
-            if isinstance(fault, Crash):
-                by_node.setdefault(fault.node, []).append(fault)
+            match fault:
+                case Crash(node, _):
+                    by_node.setdefault(node, []).append(fault)
+                case MessageFault():
+                    pass  # the node sends all the same
+                case _:
+                    assert_never(fault)
         yield from (_StaysUp(node, tuple(crashes)) for node, crashes in by_node.items())
 
     def _below(self, atom: int) -> frozenset[Fault]:

@@ -9,7 +9,7 @@ from clew.engine.atoms import LinkAtom, RowAtom, SentAtom, SightingAtom
 from clew.engine.execution import Row, row_key
 from clew.engine.runs import NamedAtom, Runs
 from clew.explain.difference import Link, Reason
-from clew.faults import Delay, Fault, FaultSet, Node
+from clew.faults import Fault, FaultSet, Node
 from clew.program.ir import as_place
 
 
@@ -132,8 +132,11 @@ class _Telling:
         atom = self._runs.describe(cause.atom)
         if isinstance(atom, SentAtom | LinkAtom):
             return _Sending(atom.source, atom.time, isinstance(atom, LinkAtom))
-        if isinstance(self._fault, Delay) and cause.atom == self._runs.fault_atoms[self._fault]:
-            return _Sending(self._fault.source, self._fault.time, True)
+        # A fault by which a message arrives after all is itself a premise of its arrival.
+        message = self._fault.message
+        if message and self._fault.lateness and cause.atom == self._runs.fault_atoms[self._fault]:
+            source, _, time = message
+            return _Sending(source, time, True)
         return None
 
     def _is_passing(self, link: Link, time: int) -> bool:

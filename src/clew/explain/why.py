@@ -8,11 +8,11 @@ counterexample cut every support: while one is left, the violation cannot happen
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from clew.engine.execution import Message
 from clew.explain.failure_free import FailureFree
-from clew.faults import Crash, Fault, FaultSet, Node, SentMessage, node_key
+from clew.faults import Crash, Fault, FaultSet, MessageFault, Node, SentMessage, node_key
 from clew.violation import Violation
 
 #: More supports than this are not listed; a redundant protocol has thousands.
@@ -71,7 +71,7 @@ def _support(
     behind: dict[tuple[Node, Node, int], tuple[Message, ...]],
 ) -> Support:
     needed = tuple(needed)
-    links = dict.fromkeys(f.message for f in needed if not isinstance(f, Crash))
+    links = dict.fromkeys(f.message for f in needed if f.message is not None)
     ordered = sorted(links, key=_chronological)
     messages = tuple(m for link in ordered for m in behind.get(link, ()))
     punctual = tuple(link for link in ordered if link not in behind)
@@ -86,10 +86,13 @@ def _up(needed: Iterable[Fault]) -> tuple[tuple[Node, int], ...]:
     last_sent: dict[Node, int] = {}
     last_up: dict[Node, int] = {}
     for fault in needed:
-        if isinstance(fault, Crash):
-            last_up[fault.node] = max(fault.time, last_up.get(fault.node, 0))
-        else:
-            last_sent[fault.source] = max(fault.time, last_sent.get(fault.source, 0))
+        match fault:
+            case Crash(node, time):
+                last_up[node] = max(time, last_up.get(node, 0))
+            case MessageFault(source=source, time=time):
+                last_sent[source] = max(time, last_sent.get(source, 0))
+            case _:
+                assert_never(fault)
     longer = [(node, time) for node, time in last_up.items() if time > last_sent.get(node, 0)]
     return tuple(sorted(longer, key=lambda item: node_key(item[0])))
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from clew.faults import Crash, Delay, Fault
+from clew.faults import Fault
 from clew.lineage.graph import RuleGoalGraph
 from clew.program.ir import CRASH, Premise, Program, Rule, Timing
 
@@ -43,7 +43,7 @@ class Reach:
         self._rules: dict[str, list[Rule]] = {}
         for rule in program.rules:
             self._rules.setdefault(rule.relation, []).append(rule)
-        self._longest_lag = max((f.lag for f in faults if isinstance(f, Delay)), default=0)
+        self._longest_lag = max((f.lateness for f in faults), default=0)
         self._rows: dict[_Place, list[int]] = {}
         for atom, row in graph.rows.items():
             self._rows.setdefault((row.relation, row.time), []).append(atom)
@@ -61,14 +61,14 @@ class Reach:
                     if premise.relation != CRASH and removable:
                         causes.add((premise.relation, _when(premise, then)))
                     elif premise.relation == CRASH:
-                        (helpful if premise.negated else harmful).update(self._crashes())
+                        (helpful if premise.negated else harmful).update(self._observable())
                         if rule.aggregates:
-                            (harmful if premise.negated else helpful).update(self._crashes())
+                            (harmful if premise.negated else helpful).update(self._observable())
                 if rule.timing is Timing.ASYNC:
-                    # Without one of these faults a message could arrive, or arrive in time; with a delay that is
-                    # not there yet, another could arrive just now.
+                    # Without one of these faults a message could arrive, or arrive in time; with a late one that
+                    # is not there yet, another could arrive just now.
                     helpful.update(self._stopping(then))
-                    harmful.update(f for f in self._faults if isinstance(f, Delay) and f.time == then)
+                    harmful.update(f for f in self._faults if f.lateness and f.strikes(then))
         atoms = tuple(atom for place in sorted(causes) for atom in self._rows.get(place, ()))
         return Reasons(atoms, frozenset(helpful), frozenset(harmful))
 
@@ -98,12 +98,13 @@ class Reach:
                 times = range(max(first, time - 1 - lag), time)
             yield from ((rule, then) for then in times)
 
-    def _crashes(self) -> Iterator[Fault]:
-        return (f for f in self._faults if isinstance(f, Crash))
+    def _observable(self) -> Iterator[Fault]:
+        """Yield the faults whose mere presence programs can ask for, as a premise ``crash``."""
+        return (f for f in self._faults if f.observable)
 
     def _stopping(self, time: int) -> Iterator[Fault]:
         """Yield the faults that can keep what is sent at a time from arriving as it would."""
-        return (f for f in self._faults if f.time == time or (isinstance(f, Crash) and f.time < time))
+        return (f for f in self._faults if f.strikes(time))
 
 
 def _when(premise: Premise, then: int) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 
-from clew.faults import Crash, Fault, FaultSet, Node, by_message
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet, Node, by_message
 from clew.search.protocol import SymmetricSystem, System
 from clew.search.symmetry import is_representative, rename_faults
 from clew.search.verdict import Ledger
@@ -38,21 +38,29 @@ def search(
 
 
 def fault_sets(system: System) -> Iterator[FaultSet]:
-    """The admissible fault sets that can differ, by size, then in the order of the faults."""
-    crashes = [f for f in system.faults if isinstance(f, Crash)]
+    """Yield the admissible fault sets that can differ, by size, then in the order of the faults."""
+    node_faults = [f for f in system.faults if f.message is None]
     message_faults = by_message(system.faults)
-    most_crashes = min(system.spec.crashes, len(system.spec.nodes))
-    for size in range(len(message_faults) + most_crashes + 1):
-        for crash_count in range(min(most_crashes, size) + 1):
-            for crashed in combinations(crashes, crash_count):
-                first_silent = {c.node: c.time for c in crashed}
-                if len(first_silent) < crash_count:
+    most_of_nodes = sum(_most(kind, system.spec, node_faults) for kind in KINDS)
+    for size in range(len(message_faults) + most_of_nodes + 1):
+        for count in range(min(most_of_nodes, size) + 1):
+            for hit in combinations(node_faults, count):
+                if not system.spec.admits(FaultSet.of(hit)):
                     continue
-                sending = [
+                # What does not arrive in any case can be lost or delayed without making a difference.
+                arriving = [
                     options
-                    for (source, _, time), options in message_faults.items()
-                    if time < first_silent.get(source, time + 1)
+                    for message, options in message_faults.items()
+                    if not any(fault.prevents(message) for fault in hit)
                 ]
-                for messages in combinations(sending, size - crash_count):
+                for messages in combinations(arriving, size - count):
                     for chosen in product(*messages):
-                        yield FaultSet.of((*crashed, *chosen))
+                        faults = FaultSet.of((*hit, *chosen))
+                        if system.spec.admits(faults):
+                            yield faults
+
+
+def _most(kind: type[Fault], spec: FailureSpec, faults: Sequence[Fault]) -> int:
+    """Return how many faults of a kind can happen at once: without this bound, most sets would be made in vain."""
+    hit, most = {f.hits for f in faults if isinstance(f, kind)}, kind.most(spec)
+    return len(hit) if most is None else min(most, len(hit))

@@ -7,8 +7,9 @@ uniformly.  It never certifies anything.
 from __future__ import annotations
 
 from random import Random
+from typing import assert_never
 
-from clew.faults import Crash, Delay, Fault, FaultSet, Loss, by_message
+from clew.faults import Crash, Delay, Fault, FaultSet, Loss, SentMessage, by_message
 from clew.search.protocol import System
 from clew.search.verdict import Ledger
 
@@ -16,8 +17,18 @@ from clew.search.verdict import Ledger
 def search(system: System, ledger: Ledger, *, seed: int, max_runs: int) -> str | None:
     """Draw and run until something breaks or the runs are used up."""
     random = Random(seed)
-    losses = [f for f in system.faults if isinstance(f, Loss)]
-    delays = by_message(f for f in system.faults if isinstance(f, Delay))
+    losses: list[Loss] = []
+    delays: dict[SentMessage, list[Delay]] = {}
+    for fault in system.faults:
+        match fault:
+            case Loss():
+                losses.append(fault)
+            case Delay():
+                delays.setdefault(fault.message, []).append(fault)
+            case Crash():
+                pass  # drawn from the nodes: the paper's baseline chooses who crashes before it chooses when
+            case _:
+                assert_never(fault)
     most_crashes = system.spec.crashes if system.spec.eot > 1 else 0
     for _ in range(max_runs):
         faults: list[Fault] = [loss for loss in losses if random.random() < 0.5]

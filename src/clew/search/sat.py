@@ -16,7 +16,7 @@ from pysat.solvers import Solver
 from clew.budgets.deadline import Deadline
 from clew.budgets.effort import PROPAGATIONS_PER_UNIT, USED_UP
 from clew.errors import EffortExhaustedError
-from clew.faults import Crash, FailureSpec, Fault, FaultSet, Node, by_message
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet, exclusive_groups
 from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, Present
 
 #: One that is incremental and can be interrupted.
@@ -141,21 +141,18 @@ class FaultSolver:
         self._top = max(self._top, self._counter.top_id)
 
     def _admit(self, spec: FailureSpec) -> None:
-        """The bounds that are not already in the choice of single faults."""
-        by_node: dict[Node, list[Crash]] = {}
-        for fault in self._variables:
-            if isinstance(fault, Crash):
-                by_node.setdefault(fault.node, []).append(fault)
-        groups: list[Sequence[Fault]] = [*by_node.values(), *by_message(self._variables).values()]
-        for group in groups:
+        """Require the bounds that are not already in the choice of single faults."""
+        for group in exclusive_groups(self._variables):
             for one, other in combinations(group, 2):
                 self.require(-self._variables[one], -self._variables[other])
-        crashes = [variable for fault, variable in self._variables.items() if isinstance(fault, Crash)]
-        if len(crashes) > spec.crashes:
-            bound = CardEnc.atmost(crashes, bound=spec.crashes, top_id=self._top, encoding=EncType.seqcounter)
-            for clause in bound.clauses:
-                self._solver.add_clause(clause)
-            self._top = max(self._top, bound.nv)
+        for kind in KINDS:
+            most = kind.most(spec)
+            variables = [variable for fault, variable in self._variables.items() if isinstance(fault, kind)]
+            if most is not None and len(variables) > most:
+                bound = CardEnc.atmost(variables, bound=most, top_id=self._top, encoding=EncType.seqcounter)
+                for clause in bound.clauses:
+                    self._solver.add_clause(clause)
+                self._top = max(self._top, bound.nv)
 
     # -- gates -----------------------------------------------------------------------------------------
 

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node
+from clew.faults import Fault, FaultSet, Node
 
 
 def rename_fault(fault: Fault, renaming: Mapping[Node, Node]) -> Fault:
-    match fault:
-        case Loss(source, target, time):
-            return Loss(renaming.get(source, source), renaming.get(target, target), time)
-        case Crash(node, time):
-            return Crash(renaming.get(node, node), time)
-        case Delay(source, target, time, lag):
-            return Delay(renaming.get(source, source), renaming.get(target, target), time, lag)
+    """Return the fault with its nodes renamed; a node that the renaming does not mention keeps its name."""
+    return fault.rename(lambda node: renaming.get(node, node))
 
 
 def rename_faults(faults: Iterable[Fault], renaming: Mapping[Node, Node]) -> FaultSet:

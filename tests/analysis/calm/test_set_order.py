@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from analysis.calm.analysis import labels, of_class, reasons
 
+from analysis.calm.analysis import labels, of_class, reasons
 from clew.analysis.calm.set_order import shows_order
 from clew.bloom import Bloom, bloom, interface
 

@@ -28,7 +28,7 @@ from clew.bloom.network.wire import (
     packed,
     unpacked,
 )
-from clew.bloom.values import LARGEST_INTEGER, BadValueError, frozen_row
+from clew.bloom.values import LARGEST_INTEGER, BadValueError, freeze_row
 
 _SCALARS = (
     st.none()
@@ -177,7 +177,7 @@ def test_small_values_are_checked_as_those_of_columns_are() -> None:
     for value in _edge_values():
         data = b"\x93\x01\xa1c" + msgpack.packb([value], default=_extension_of)
         try:
-            wanted: Any = frozen_row([value])
+            wanted: Any = freeze_row([value])
         except BadValueError:
             wanted = None
         found = decoded(data).messages

@@ -31,7 +31,7 @@ from clew.bloom.language.columns import ColumnRef
 from clew.bloom.language.relations import Relation
 from clew.bloom.runtime.aggregation import AGGREGATES
 from clew.bloom.runtime.machine import Machine
-from clew.bloom.values import Row, in_order, sort_key
+from clew.bloom.values import Row, sort_key, sort_rows
 
 State = dict[str, set[Row]]
 
@@ -108,7 +108,7 @@ def _joined(expr: Join, state: Mapping[str, set[Row]]) -> set[Row]:
 
 def _groups(rows: set[Row], keys: tuple[int, ...]) -> dict[Row, list[Row]]:
     groups: dict[Row, list[Row]] = {}
-    for row in in_order(rows):
+    for row in sort_rows(rows):
         groups.setdefault(tuple(row[k] for k in keys), []).append(row)
     return groups
 

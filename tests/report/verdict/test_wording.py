@@ -5,7 +5,6 @@ from __future__ import annotations
 from clew.engine.execution import Message
 from clew.explain.why import Support
 from clew.faults import Crash, Delay, FaultSet, Loss
-from clew.report.verdict.text import fault_text
 from clew.report.verdict.wording import brief, support_words
 
 
@@ -43,6 +42,6 @@ def test_a_range_of_faults_is_of_one_node() -> None:
 
 
 def test_faults_in_words() -> None:
-    assert fault_text(Loss(1, "1", 2)) == 'the message from 1 to "1" at time 2 is lost'
-    assert fault_text(Crash("a,b", 2)) == '"a,b" crashes at time 2'
-    assert fault_text(Delay("1", 1, 2, 3)) == 'the message from "1" to 1 at time 2 arrives 3 steps late'
+    assert Loss(1, "1", 2).sentence == 'the message from 1 to "1" at time 2 is lost'
+    assert Crash("a,b", 2).sentence == '"a,b" crashes at time 2'
+    assert Delay("1", 1, 2, 3).sentence == 'the message from "1" to 1 at time 2 arrives 3 steps late'

@@ -26,9 +26,9 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorT
 from typing import Any
 
 from clew.analysis.calm.set_order import shows_order
-from clew.bloom.ir.expressions import AnyExpr, Fold, Reduce, RowFunction, Transform, everything_in
+from clew.bloom.ir.expressions import AnyExpr, Fold, Reduce, RowFunction, Transform, subexpressions
 from clew.bloom.ir.function_code import HasCollections, NamesCollection
-from clew.bloom.values import cannot_change
+from clew.bloom.values import is_immutable
 
 _BUILTINS = frozenset(
     (
@@ -117,7 +117,7 @@ _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FRO
 
 def impurity_of(expr: AnyExpr) -> str:
     """Return what functions of a right-hand side touch besides their rows, and where; empty if nothing."""
-    for found in everything_in(expr):
+    for found in subexpressions(expr):
         match found:
             case Transform(_, function) | Fold(_, RowFunction() as function):
                 touched = _touched(function.call, seen_through=function.paths is not None)
@@ -221,7 +221,7 @@ class _Following:
         if isinstance(value, MethodDescriptorType):
             allowed = value.__objclass__ in _VALUE_TYPES
         elif owner is not None and not isinstance(owner, ModuleType):
-            allowed = cannot_change(owner) or (isinstance(owner, type) and owner in _OWN_TYPES)
+            allowed = is_immutable(owner) or (isinstance(owner, type) and owner in _OWN_TYPES)
         elif value.__module__ == "builtins":
             allowed = value.__name__ in _BUILTINS
         else:
@@ -385,7 +385,7 @@ def _is_plain(value: Any) -> bool:
     """Return whether it cannot change, and all that can be done with it is what Python does."""
     if type(value) in (tuple, frozenset):
         return all(map(_is_plain, value))
-    return cannot_change(value) and (
+    return is_immutable(value) and (
         value is None or type(value) in _VALUE_TYPES or type(value).__module__.startswith("clew.bloom.")
     )
 

@@ -1,4 +1,8 @@
-"""Aggregate functions for ``group``: ``agg.count()``, ``agg.sum("cnt")`` and their like."""
+"""Aggregate functions for ``group``: ``agg.count()``, ``agg.sum("cnt")`` and their like.
+
+Users write ``from clew.bloom import agg``; so the functions shadow those of Python by intent, and only here.
+``runtime.operators`` computes them, ``to_program.groups`` translates them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ class AggregateCall:
 
 
 def count(column: Any = None) -> AggregateCall:
-    """How many rows; with a column, how many different values it has."""
+    """Count the rows; with a column, the different values it has."""
     return AggregateCall("count", () if column is None else (column,))
 
 
@@ -36,12 +40,12 @@ def max(column: Any) -> AggregateCall:
 
 
 def accum(column: Any) -> AggregateCall:
-    """All values of the column, as a frozen set."""
+    """Collect all values of the column in a frozen set."""
     return AggregateCall("accum", (column,))
 
 
 def accum_pair(first: Any, second: Any) -> AggregateCall:
-    """All pairs of the two columns, as a frozen set."""
+    """Collect all pairs of the two columns in a frozen set."""
     return AggregateCall("accum_pair", (first, second))
 
 
@@ -54,5 +58,5 @@ def bool_or(column: Any) -> AggregateCall:
 
 
 def choose(column: Any) -> AggregateCall:
-    """One of the values: the smallest, so that every node and every run choose the same."""
+    """Choose one of the values: the smallest, so that every node and every run choose the same."""
     return AggregateCall("choose", (column,))

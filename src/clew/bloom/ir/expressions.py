@@ -1,8 +1,8 @@
 """The right-hand sides of rules, as frozen data.
 
-Everything that runs, checks or analyses a Bloom program reads these trees; only ``handles`` builds them.  A row of
-an expression has the ``columns`` of the expression.  ``parts`` says how a function sees such a row: one row, or
-for a join one row of each side.
+Everything that runs, checks or analyses a Bloom program reads these trees; ``language.relations`` builds them.  A
+row of an expression has the ``columns`` of the expression.  ``parts`` says how a function sees such a row: one
+row, or for a join one row of each side.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class Role(enum.Enum):
     FLAT_MAP = "flat_map"  # any number of rows
 
 
+# Compared by identity: Python functions are, and two lambdas with the same text may use different variables.
 @dataclass(frozen=True, eq=False)
 class RowFunction:
     """A Python function of rows, one for each of ``parts``.
@@ -265,7 +266,7 @@ AnyExpr = Expr | LatticeExpr
 
 
 def children(expr: AnyExpr) -> tuple[AnyExpr, ...]:
-    """The expressions that an expression is made of."""
+    """Return the expressions that an expression is made of."""
     match expr:
         case Join(sources):
             return sources
@@ -281,20 +282,20 @@ def children(expr: AnyExpr) -> tuple[AnyExpr, ...]:
             return ()
 
 
-def everything_in(expr: AnyExpr) -> Iterator[AnyExpr]:
-    """The expression and all in it, from the outside in."""
+def subexpressions(expr: AnyExpr) -> Iterator[AnyExpr]:
+    """Yield the expression and all in it, from the outside in."""
     yield expr
     for child in children(expr):
-        yield from everything_in(child)
+        yield from subexpressions(child)
 
 
 def collections_in(expr: AnyExpr) -> tuple[str, ...]:
-    """The collections that an expression reads, also inside its functions, each once, left to right."""
-    return tuple(dict.fromkeys(_collections_in(expr)))
+    """Return the collections that an expression reads, also inside its functions, each once, left to right."""
+    return tuple(dict.fromkeys(_iter_collections(expr)))
 
 
-def _collections_in(expr: AnyExpr) -> Iterator[str]:
-    for found in everything_in(expr):
+def _iter_collections(expr: AnyExpr) -> Iterator[str]:
+    for found in subexpressions(expr):
         match found:
             case Ref(collection) | LatticeRef(collection):
                 yield collection

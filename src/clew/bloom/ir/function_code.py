@@ -1,8 +1,10 @@
-"""What the code of a function says before it is called: what it uses from outside, and what it looks into.
+"""Read the bytecode of a function before it is called: what it uses from outside, and what it looks into.
 
 A function is called with symbols only if nothing in it goes by unseen: everything that it uses from outside must
 be the same in every call.  The collections that it mentions, also in methods and functions that it calls, are
 dependencies of its rule.
+
+Bytecode, not source: a lambda has no source of its own, and two on one line cannot be told apart in it.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ from itertools import takewhile
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from clew.bloom.values import cannot_change
+from clew.bloom.values import is_immutable
 
 
 class NamesCollection:
-    """A collection, as a function of a rule may use it."""
+    """A handle of a collection, as a function of a rule may use it."""
 
     def name_to_read(self) -> str:
         raise NotImplementedError
@@ -32,14 +34,17 @@ class HasCollections:
         raise NotImplementedError
 
     def keep_attribute(self, name: str) -> None:
-        """Rules were understood with the value that the attribute has now."""
+        """Refuse other values for the attribute from now on: rules were understood with the one that it has."""
         raise NotImplementedError
 
 
 # -- what it uses ------------------------------------------------------------------------------------------------
 
+#: Instructions that read a variable from outside of the function.
 _OUTER = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
-_SAID = {
+#: Instructions that make a function opaque.  Exceptions: a symbol raises others than a value would.  Inner
+#: functions: what they use is not looked into here.  Assignments: calling the function must change nothing.
+_OPAQUE_INSTRUCTIONS = {
     "PUSH_EXC_INFO": "it handles exceptions",
     "IMPORT_NAME": "it imports",
     "MAKE_FUNCTION": "it contains another function or a comprehension",
@@ -49,12 +54,12 @@ _SAID = {
 }
 
 
-def why_unseen(function: Callable[..., Any]) -> str | None:
-    """Why calling the function with symbols would not show what it does; None if it would."""
+def why_opaque(function: Callable[..., Any]) -> str | None:
+    """Return why calling the function with symbols would not show what it does; None if it would."""
     if not isinstance(function, FunctionType):
         name = getattr(function, "__name__", function)
         return "it is a method" if isinstance(function, MethodType) else f"{name!r} is not written in Python"
-    if not all(map(cannot_change, _defaults(function))):
+    if not all(map(is_immutable, _defaults(function))):
         return "a parameter has a default value that can change"
     called = ""
     instructions = _instructions(function.__code__)
@@ -67,9 +72,10 @@ def why_unseen(function: Callable[..., Any]) -> str | None:
             called = instruction.argval
         elif name.startswith("CALL"):
             reason = f"it calls .{called}" if called else "it calls another function"
-        elif name in _SAID:
-            reason = _SAID[name]
+        elif name in _OPAQUE_INSTRUCTIONS:
+            reason = _OPAQUE_INSTRUCTIONS[name]
         elif name == "IS_OP" or "_NONE" in name or name.startswith("MATCH_"):
+            # A symbol is never None, nor of the class of its value: the answer would be wrong, and go unnoticed.
             reason = "it asks what kind of value something is"
         if reason is not None:
             return reason
@@ -83,13 +89,13 @@ def _why_outside(function: FunctionType, variable: str, attributes: tuple[str, .
     _, value, spelled = _follow(known[variable], variable, attributes)
     if callable(value):
         return f"it uses {spelled}"
-    if not (cannot_change(value) or spelled.endswith(".ip_port")):
+    if not (is_immutable(value) or spelled.endswith(".ip_port")):
         return f"it uses {spelled}, which can change"
     return None
 
 
 def freeze_globals(function: Callable[..., Any]) -> FunctionType:
-    """A function that was seen through, with what it uses from outside as it is now."""
+    """Rebuild a function that was understood, with what it uses from outside as it is now."""
     assert isinstance(function, FunctionType)
     names, known = function.__code__.co_names, function.__globals__
     for variable, attributes in _outer_uses(function.__code__):
@@ -101,12 +107,12 @@ def freeze_globals(function: Callable[..., Any]) -> FunctionType:
 
 
 def bind_variables(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with the local variables around it as they are now: in a loop, each rule has its own."""
+    """Rebuild a function with the local variables around it as they are now: in a loop, each rule has its own."""
     return _rebuild(function, function.__globals__) if isinstance(function, FunctionType) else function
 
 
 def outer_values(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """The values of the local variables around a function that it uses, and of its parameters."""
+    """Return the values of the local variables around a function that it uses, and of its parameters."""
     if not isinstance(function, FunctionType):
         return ()
     return (*_cells(function).values(), *_defaults(function))
@@ -120,11 +126,12 @@ def _rebuild(function: FunctionType, known: dict[str, Any]) -> FunctionType:
 
 
 def _follow(value: Any, variable: str, attributes: tuple[str, ...]) -> tuple[Any, Any, str]:
-    """The value of ``variable.a.b``, what it is an attribute of, and its name: modules are gone through."""
+    """Follow ``variable.a.b`` through modules: return what it is an attribute of, its value, and its name."""
     owner, spelled = None, variable
     for attribute in attributes:
         if not isinstance(value, HasCollections | ModuleType):
             break
+        # A property is not called: it may compute something else every time, and so counts as mutable.
         computed = isinstance(getattr_static(type(value), attribute, None), property)
         spelled = f"{spelled}.{attribute}"
         owner, value = value, object() if computed else getattr(value, attribute, None)
@@ -132,7 +139,7 @@ def _follow(value: Any, variable: str, attributes: tuple[str, ...]) -> tuple[Any
 
 
 def _outer_uses(code: CodeType) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The variables from outside that a function uses, each with the attributes that it goes on to."""
+    """Yield the variables from outside that a function uses, each with the attributes that it goes on to."""
     instructions = _instructions(code)
     for place, instruction in enumerate(instructions):
         if instruction.opname in _OUTER:
@@ -140,7 +147,7 @@ def _outer_uses(code: CodeType) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _instructions(code: CodeType) -> list[dis.Instruction]:
-    return [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
+    return list(dis.get_instructions(code))
 
 
 def _attributes_after(instructions: list[dis.Instruction]) -> tuple[str, ...]:
@@ -168,12 +175,12 @@ def _defaults(function: FunctionType) -> tuple[Any, ...]:
 
 
 def collections_read(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The collections that a function mentions, or something that it calls: it may look into them."""
+    """Return the collections that a function, or something that it calls, mentions: it may look into them."""
     return tuple(sorted(set(_read_by(function, []))))
 
 
 def _read_by(function: Any, seen: list[Any]) -> Iterator[str]:
-    if any(function is known for known in seen):
+    if any(function is known for known in seen):  # by identity: what a closure holds need not be hashable
         return
     seen.append(function)
     match function:
@@ -200,7 +207,7 @@ def _read_through(value: Any, names: frozenset[str], seen: list[Any]) -> Iterato
 
 
 def names_behind(owner: type, names: Iterable[str]) -> frozenset[str]:
-    """The names, and those that methods and properties with such names use of ``self``."""
+    """Return the names, and those that methods and properties with such names use of ``self``."""
     found = set(names)
     waiting = list(found)
     while waiting:
@@ -212,7 +219,7 @@ def names_behind(owner: type, names: Iterable[str]) -> frozenset[str]:
 
 
 def _names_of_first(method: Any) -> frozenset[str]:
-    """What a method uses of ``self``; those of every module use no collections by name."""
+    """Return what a method uses of ``self``; methods that every module has use no collections by name."""
     if not isinstance(method, FunctionType) or method.__module__.startswith("clew.bloom."):
         return frozenset()
     first = method.__code__.co_varnames[:1]
@@ -220,13 +227,13 @@ def _names_of_first(method: Any) -> frozenset[str]:
 
 
 def _names_of(variable: str, function: FunctionType) -> frozenset[str]:
-    """The attributes of a variable that a function uses, and theirs; if it is passed on, all names."""
+    """Return the attributes of a variable that a function uses, and theirs; if it is passed on, all names."""
     chains = list(_chains(variable, function.__code__))
     return frozenset(name for chain in chains for name in chain) if all(chains) else _all_names(function)
 
 
 def _chains(variable: str, code: CodeType) -> Iterator[tuple[str, ...]]:
-    """For each place where a variable is used the attributes that follow; none, where it is passed on."""
+    """Yield, for each use of a variable, the attributes that follow; none, where it is passed on."""
     instructions = _instructions(code)
     for place, instruction in enumerate(instructions):
         # Later versions of Python load two variables at once.
@@ -239,7 +246,7 @@ def _chains(variable: str, code: CodeType) -> Iterator[tuple[str, ...]]:
 
 
 def _all_names(function: Any) -> frozenset[str]:
-    """All names in a function and in the functions that it knows."""
+    """Return all names in a function and in the functions that it knows."""
     seen: list[FunctionType] = []
     waiting = [function]
     found: set[str] = set()

@@ -40,21 +40,22 @@ class NormalForm:
 
 
 def normal_form(program: BloomProgram) -> NormalForm:
+    """Rewrite the rules of a program; errors and reports go on to name the rules of the program itself."""
     rules: list[Rule] = []
     origins: list[Rule] = []
     auxiliary: list[str] = []
     for number, rule in enumerate(program.rules):
-        flattening = _Flattening(number)
-        expr = flattening.of(rule.expr)
-        parts = [Rule(name, Op.NOW, part, rule.block, rule.position) for name, part in flattening.made.items()]
+        flattener = _Flattener(number)
+        expr = flattener.of(rule.expr)
+        parts = [Rule(name, Op.NOW, part, rule.block, rule.position) for name, part in flattener.made.items()]
         rules += [*parts, replace(rule, expr=expr)]
         origins += [rule] * (len(parts) + 1)
-        auxiliary += flattening.made
+        auxiliary += flattener.made
     return NormalForm(tuple(rules), tuple(origins), tuple(auxiliary))
 
 
-class _Flattening:
-    """Of one rule; ``made`` are the collections that it needs."""
+class _Flattener:
+    """Flattens one rule; ``made`` are the collections that it needs."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -66,9 +67,9 @@ class _Flattening:
     def _rows(self, expr: Expr) -> Expr:
         match expr:
             case Join(sources):
-                return replace(expr, sources=tuple(self._stored(source) for source in sources))
+                return replace(expr, sources=tuple(self._as_stored(source) for source in sources))
             case NotIn(source, absent):
-                return replace(expr, source=self._rows(source), absent=self._stored(absent))
+                return replace(expr, source=self._rows(source), absent=self._as_stored(absent))
             case WhenTrue(condition, rows):
                 return replace(expr, condition=self._lattice(condition), rows=self._rows(rows))
             case Elements(lattice):
@@ -86,8 +87,9 @@ class _Flattening:
                 return replace(expr, source=self._lattice(source), arguments=given)
         return expr
 
-    def _stored(self, expr: Expr) -> Ref:
-        inner = expr
+    def _as_stored(self, expr: Expr) -> Ref:
+        """Return a reference to the rows of an expression, which get a collection unless they have one."""
+        inner = expr  # other names for columns need no collection: rows are looked up by number
         while isinstance(inner, Rename):
             inner = inner.source
         if isinstance(inner, Ref):

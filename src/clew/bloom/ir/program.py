@@ -12,7 +12,7 @@ from clew.errors import Notice, Position
 
 
 class Op(enum.Enum):
-    """The four operators."""
+    """The four operators (thesis, section 3.3)."""
 
     NOW = "<="  # in this step
     NEXT = "<+"  # in the next step

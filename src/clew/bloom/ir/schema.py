@@ -30,12 +30,12 @@ class Kind(enum.Enum):
 
     @property
     def is_sent(self) -> bool:
-        """Rows reach it with ``<~``, at another time."""
+        """Tell whether rows reach it with ``<~``, at another time."""
         return self in (Kind.CHANNEL, Kind.LOOPBACK, Kind.STDIO)
 
     @property
     def arrives(self) -> bool:
-        """Rows appear in it that no rule of the same step derived."""
+        """Tell whether rows appear in it that no rule of the same step derived."""
         return self in (Kind.CHANNEL, Kind.LOOPBACK, Kind.PERIODIC, Kind.STDIO)
 
 
@@ -83,9 +83,9 @@ class Collection:
 def parse_schema(
     keys: Sequence[str], values: Sequence[str] | None, *, located: bool, position: Position | None
 ) -> Schema:
-    """The schema that a declaration spells; ``@`` marks the column that says where a row goes."""
+    """Parse the columns of a declaration; ``@`` marks the column that says where a row goes."""
     if not keys and values is None:
-        return DEFAULT if not located else _no_location((), position)
+        return DEFAULT if not located else _refuse_no_location((), position)
     names, location = [], None
     for spelled in (*keys, *(values or ())):
         name = _column_name(spelled, position)
@@ -102,11 +102,11 @@ def parse_schema(
             raise ProgramError(message, position=position, remedy="give every column its own name")
         names.append(name)
     if located and location is None:
-        return _no_location(names, position)
+        return _refuse_no_location(names, position)
     return Schema(tuple(names[: len(keys)]), tuple(names[len(keys) :]), location)
 
 
-def _no_location(names: Sequence[str], position: Position | None) -> Schema:
+def _refuse_no_location(names: Sequence[str], position: Position | None) -> Schema:
     example = f'channel("@{names[0] if names else "dst"}", ...)'
     raise ProgramError(
         "a channel has no column that says where its rows go",

@@ -44,11 +44,12 @@ class Stratum:
 
 
 def uses(expr: AnyExpr, *, strict: bool = False) -> Iterator[tuple[str, bool]]:
-    """The collections that an expression reads, and whether strictly; one may occur several times."""
+    """Yield the collections that an expression reads, and whether strictly; one may occur several times."""
     match expr:
         case Ref(collection) | LatticeRef(collection):
             yield collection, strict
         case Transform(_, function) | Fold(_, RowFunction() as function):
+            # Nobody knows what it does with the rows: it may look for one that is not there.
             yield from ((name, True) for name in function.reads)
         case Reduce():
             yield from ((name, True) for name in expr.reads)
@@ -57,11 +58,12 @@ def uses(expr: AnyExpr, *, strict: bool = False) -> Iterator[tuple[str, bool]]:
 
 
 def _is_strict(expr: AnyExpr, child: AnyExpr) -> bool:
+    """Tell whether more rows of a part of an expression can mean fewer rows of the expression."""
     match expr:
         case Group() | Extreme() | Reduce():
             return True
         case NotIn(_, absent):
-            return child is absent
+            return child is absent  # by identity: a.notin(a) reads the same collection on both sides
         case Join(sources, _, Take.OUTER):
             return child is sources[1]
         case Apply(source, method):
@@ -72,7 +74,7 @@ def _is_strict(expr: AnyExpr, child: AnyExpr) -> bool:
 
 
 def stratify(rules: Sequence[Rule], collections: Iterable[str]) -> tuple[Stratum, ...]:
-    """Strata in an order in which each only needs those before it; refuses rules that have none."""
+    """Return strata in an order in which each only needs those before it; refuse rules that have none."""
     sources: dict[str, list[str]] = {name: [] for name in collections}
     deriving: dict[str, list[int]] = {name: [] for name in sources}
     for number, rule in enumerate(rules):
@@ -93,7 +95,7 @@ def stratify(rules: Sequence[Rule], collections: Iterable[str]) -> tuple[Stratum
 def _refuse_strict(rule: Rule, members: frozenset[str], sources: Mapping[str, Sequence[str]]) -> None:
     for name, strict in uses(rule.expr):
         if strict and name in members:
-            cycle = " <= ".join([rule.target, *shortest_way(name, rule.target, members, sources)])
+            cycle = " <= ".join([rule.target, *shortest_path(name, rule.target, members, sources)])
             raise ProgramError(
                 f"{rule.block}: '{rule.target}' needs all rows of '{name}', and these depend on"
                 f" '{rule.target}' in the same step ({cycle})",
@@ -102,8 +104,10 @@ def _refuse_strict(rule: Rule, members: frozenset[str], sources: Mapping[str, Se
             )
 
 
-def shortest_way(start: str, end: str, members: frozenset[str], sources: Mapping[str, Sequence[str]]) -> list[str]:
-    """A shortest way from a collection to one that it depends on, within a stratum."""
+def shortest_path(
+    start: str, end: str, members: frozenset[str], sources: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return a shortest path from a collection to one that it depends on, within a stratum."""
     came_from: dict[str, str | None] = {start: None}
     waiting = deque([start])
     while end not in came_from:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from clew.bloom.ir.function_code import why_unseen
+from clew.bloom.ir.function_code import why_opaque
 
-#: More ways through a function than this are not worth knowing.
+#: More paths through a function than this are not worth knowing: each is a rule of the checked program.
 _MOST_PATHS = 64
 
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -110,8 +110,8 @@ def paths_of(
     parts: Sequence[Sequence[str]],
     rows_of: Callable[[Any], tuple[RowShape, ...]],
 ) -> tuple[Path, ...]:
-    """All ways through the function; ``rows_of`` makes rows of what it returns.  Raises ``OpaqueError``."""
-    unseen = why_unseen(function)
+    """Return all paths through the function; ``rows_of`` makes rows of what it returns.  Raise ``OpaqueError``."""
+    unseen = why_opaque(function)
     if unseen is not None:
         raise OpaqueError(unseen)
     found: list[Path] = []
@@ -133,7 +133,7 @@ def paths_of(
 
 
 class _Walk:
-    """One way through the function: ``decided`` says how the first tests come out, the others come out true."""
+    """One call of the function: ``decided`` says how the first tests come out, the others come out true."""
 
     def __init__(self, decided: tuple[bool, ...]) -> None:
         self._decided = decided
@@ -142,9 +142,11 @@ class _Walk:
         self.tests: list[Test] = []
 
     def decide(self, test: Test) -> bool:
+        """Answer a test; the same one, or its negation, has the same answer for the rest of the call."""
         if test in self._known:
             return self._known[test]
         number = len(self._outcomes)
+        # A loop that runs until a symbol is large enough would otherwise not end: every test is a new one.
         if number == _MOST_PATHS:
             raise OpaqueError(f"there are more than {_MOST_PATHS} tests on one way through it")
         outcome = self._decided[number] if number < len(self._decided) else True
@@ -155,6 +157,7 @@ class _Walk:
         return outcome
 
     def not_taken(self) -> Iterator[tuple[bool, ...]]:
+        """Yield the decisions that lead to the paths that turn off from this one."""
         for number in range(len(self._outcomes) - 1, len(self._decided) - 1, -1):
             yield (*self._outcomes[:number], False)
 
@@ -230,7 +233,7 @@ class SymbolicValue:
         return SymbolicValue(self._walk_with(other), Operation(op, operand_of(left), operand_of(right)))
 
     def _walk_with(self, other: Any) -> _Walk | None:
-        """The address of the node belongs to every walk."""
+        """Return the call that a test belongs to; the address of the node belongs to every one."""
         return self._walk or (other._walk if isinstance(other, SymbolicValue) else None)
 
     def __add__(self, other: Any) -> SymbolicValue:
@@ -270,6 +273,7 @@ class SymbolicValue:
         return self._with("%", other, self)
 
     def __getitem__(self, index: Any) -> SymbolicValue:
+        # Not from the end: how long the tuple is, nobody knows.
         if isinstance(index, int) and not isinstance(index, bool) and index >= 0:
             return SymbolicValue(self._walk, Item(self._scalar, index))
         raise OpaqueError(f"it takes [{index!r}] of a value")
@@ -280,6 +284,7 @@ class SymbolicValue:
             raise OpaqueError("it asks for the address of the node, which is not known while rules are read")
         right = operand_of(other)
         if op not in ("==", "!=") and any(_is_set(side) for side in (self._scalar, right)):
+            # The negation of < is taken to be >=, which is wrong of two sets of which none includes the other.
             raise OpaqueError("it compares sets, of which neither may be the smaller")
         return walk.decide(Test(op, self._scalar, right))
 
@@ -301,40 +306,42 @@ class SymbolicValue:
     def __ge__(self, other: Any) -> bool:
         return self._test(">=", other)
 
-    def _no(self, what: str) -> NoReturn:
+    # Python answers these by itself if they are missing, and the function would go on with a wrong answer.
+
+    def _refuse(self, what: str) -> NoReturn:
         raise OpaqueError(what)
 
     def __bool__(self) -> bool:
-        self._no("it asks whether a value is true")
+        self._refuse("it asks whether a value is true")
 
     def __hash__(self) -> int:
-        self._no("it looks a value up")
+        self._refuse("it looks a value up")
 
     def __iter__(self) -> Iterator[Any]:
-        self._no("it goes through a value")
+        self._refuse("it goes through a value")
 
     def __len__(self) -> int:
-        self._no("it asks how long a value is")
+        self._refuse("it asks how long a value is")
 
     def __contains__(self, item: object) -> bool:
-        self._no("it looks into a value")
+        self._refuse("it looks into a value")
 
     def __str__(self) -> str:
-        self._no("it writes a value as text")
+        self._refuse("it writes a value as text")
 
     def __format__(self, spec: str) -> str:
-        self._no("it writes a value as text")
+        self._refuse("it writes a value as text")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)  # Python's own questions
-        self._no(f"it uses .{name} of a value")
+        self._refuse(f"it uses .{name} of a value")
 
     __repr__ = __str__
 
 
 def scalar_of(value: Any) -> Scalar:
-    """What a column gets."""
+    """Return what a column gets."""
     match value:
         case SymbolicValue():
             return value._scalar
@@ -351,7 +358,7 @@ def scalar_of(value: Any) -> Scalar:
 
 
 def operand_of(value: Any) -> Scalar:
-    """What is computed or compared with: a list becomes a tuple in a column, but is none before."""
+    """Return what is computed or compared with: a list becomes a tuple in a column, but is none before."""
     if _has_list(value):
         raise OpaqueError("it computes with a list")
     return scalar_of(value)
@@ -366,12 +373,12 @@ def _is_set(scalar: Scalar) -> bool:
 
 
 def symbolic_address() -> SymbolicValue:
-    """The address of the node, while rules are read and nobody knows it."""
+    """Return a symbol for the address of the node, which nobody knows while rules are read."""
     return SymbolicValue(None, Here())
 
 
 def row_shape(value: Any) -> RowShape:
-    """What a function returned, as a row."""
+    """Return what a function returned, as a row."""
     match value:
         case SymbolicRow() | tuple() | list():
             return tuple(scalar_of(item) for item in value)
@@ -381,17 +388,19 @@ def row_shape(value: Any) -> RowShape:
 
 
 def map_shapes(value: Any) -> tuple[RowShape, ...]:
+    """Make rows of the result of a function for ``map``."""
     return () if value is None else (row_shape(value),)
 
 
 def flat_map_shapes(value: Any) -> tuple[RowShape, ...]:
+    """Make rows of the result of a function for ``flat_map``."""
     if isinstance(value, SymbolicRow | SymbolicValue):
         raise OpaqueError("it returns a value where rows are expected")
     return tuple(row_shape(row) for row in value)
 
 
 def filter_shapes(parts: Sequence[Sequence[str]]) -> Callable[[Any], tuple[RowShape, ...]]:
-    """A filter keeps the row that it is given, which is that of all parts."""
+    """Return what makes rows of the result of a filter: all parts of the row that it was given, or none."""
     kept = tuple(Column(part, index) for part, columns in enumerate(parts) for index in range(len(columns)))
 
     def rows_of(value: Any) -> tuple[RowShape, ...]:

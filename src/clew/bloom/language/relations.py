@@ -34,7 +34,7 @@ from clew.bloom.ir.symbolic import SymbolicValue
 from clew.bloom.language.capture import current_capture, mistake, user_position
 from clew.bloom.language.columns import Equality, aggregate_name, column_number, column_numbers, distinct
 from clew.bloom.language.row_functions import analyze_function, result_columns
-from clew.bloom.values import BadValueError, frozen_row, in_order
+from clew.bloom.values import BadValueError, freeze_row, sort_rows
 
 SIGNS = {"+": Op.NEXT, "-": Op.DELETE, "~": Op.SEND}
 
@@ -310,7 +310,7 @@ def rows(given: Iterable[Iterable[Any]]) -> Relation:
             "it is known inside of functions: rows([(1,)]).map(lambda row: (self.ip_port, row[0]))",
         )
     try:
-        made = tuple(frozen_row((row,) if isinstance(row, str) else row) for row in given)
+        made = tuple(freeze_row((row,) if isinstance(row, str) else row) for row in given)
     except (BadValueError, TypeError) as error:
         raise mistake(f"these are no rows: {error}", "give a list of tuples, such as [(1, 2)]") from None
     widths = {len(row) for row in made}
@@ -333,7 +333,7 @@ def as_relation(value: Any) -> Relation:
     if isinstance(value, set | frozenset):
         given = rows(value).to_expr()
         assert isinstance(given, Rows)
-        return rows(in_order(given.rows))  # the order of a set depends on hashes, and so would that of the rule
+        return rows(sort_rows(given.rows))  # the order of a set depends on hashes, and so would that of the rule
     if isinstance(value, Statement):
         raise mistake("a rule is used inside another", "write each rule on a line of its own")
     raise mistake(f"{type(value).__name__} is no collection", "use collections and expressions, or rows([...])")

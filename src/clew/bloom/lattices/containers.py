@@ -1,4 +1,4 @@
-"""Bags and maps, and the list of all lattices (see ``lattice_values`` for what a lattice is)."""
+"""Bags and maps, and the table of all lattices (see ``scalars`` for what a lattice is)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 from clew.bloom.lattices.scalars import PLAIN, SAME, Lattice, LBool, LMax, LMin, LPSet, LSet, Method
-from clew.bloom.values import BadValueError, Row, frozen, sort_key
+from clew.bloom.values import BadValueError, Row, freeze, sort_key
 
 __all__ = [
     "LATTICES",
@@ -25,8 +25,9 @@ __all__ = [
 
 
 class _Entries(Lattice):
-    """``held`` is a dictionary that nobody changes."""
+    """A lattice with entries; ``held`` is a dictionary that nobody changes."""
 
+    #: A number or value that grows replaces the row of its key.
     rows_only_grow = False
 
     def __hash__(self) -> int:
@@ -39,7 +40,7 @@ class _Entries(Lattice):
     def elements(self) -> tuple[Row, ...]:
         return tuple((key, self.held[key]) for key in sorted(self.held, key=sort_key))
 
-    def _spelled(self) -> str:
+    def _spell(self) -> str:
         keys = sorted(self.held, key=sort_key)
         return f"{{{', '.join(f'{key!r}: {self.held[key]!r}' for key in keys)}}}"
 
@@ -61,26 +62,26 @@ class LBag(_Entries):
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """A dictionary of numbers, a list of elements, or an element."""
+        """Make a bag of a dictionary of numbers, a list of elements, or an element."""
         if isinstance(value, cls):
             return value
         if isinstance(value, Mapping):
             return cls.merge_all(cls.of_row(entry) for entry in value.items())
         counted: dict[Any, int] = {}
         for element in value if isinstance(value, list | set | frozenset) else [value]:
-            kept = frozen(element)
+            kept = freeze(element)
             counted[kept] = counted.get(kept, 0) + 1
         return cls(counted)
 
     @classmethod
     def of_row(cls, row: Row) -> Self:
-        """An element, or an element and how often it occurs."""
+        """Make a bag of an element, or of an element and how often it occurs."""
         if len(row) == 1 and isinstance(row[0], cls):
             return row[0]
         element, times = row if len(row) == 2 else (row[0], 1)
         if len(row) not in (1, 2) or isinstance(times, bool) or not isinstance(times, int) or times < 0:
             raise BadValueError(f"a lbag is made of rows (element) or (element, number of times), not of {row!r}")
-        return cls({frozen(element): times} if times else {})
+        return cls({freeze(element): times} if times else {})
 
     @classmethod
     def merge_all(cls, values: Iterable[Self]) -> Self:
@@ -94,10 +95,10 @@ class LBag(_Entries):
         return LMax.of(sum(self.held.values()))
 
     def contains(self, element: Any) -> LBool:
-        return LBool(frozen(element) in self.held)
+        return LBool(freeze(element) in self.held)
 
     def multiplicity(self, element: Any) -> LMax:
-        return LMax.of(self.held.get(frozen(element), 0))
+        return LMax.of(self.held.get(freeze(element), 0))
 
     def intersect(self, other: Self) -> Self:
         both = {element: min(times, other.held.get(element, 0)) for element, times in self.held.items()}
@@ -107,7 +108,7 @@ class LBag(_Entries):
         return self.merge(other)
 
     def plus(self, other: Self) -> Self:
-        """Every element as often as in both together."""
+        """Add up how often each element occurs."""
         every = dict.fromkeys([*self.held, *other.held])
         return type(self)({e: self.held.get(e, 0) + other.held.get(e, 0) for e in every})
 
@@ -125,11 +126,11 @@ class LMap(_Entries):
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """A dictionary or a pair (key, value)."""
+        """Make a map of a dictionary or a pair (key, value)."""
         if isinstance(value, cls):
             return value
         if isinstance(value, Mapping):
-            return cls._with({frozen(key): cls.inner.of(held) for key, held in value.items()})
+            return cls._with({freeze(key): cls.inner.of(held) for key, held in value.items()})
         return cls.of_row(value if isinstance(value, tuple) else (value,))
 
     @classmethod
@@ -138,10 +139,11 @@ class LMap(_Entries):
             return row[0]
         if len(row) < 2:
             raise BadValueError(f"a {cls.name} is made of rows (key, value), not of {row!r}")
-        return cls._with({frozen(row[0]): cls.inner.of_row(row[1:])})
+        return cls._with({freeze(row[0]): cls.inner.of_row(row[1:])})
 
     @classmethod
     def _with(cls, entries: dict[Any, Lattice]) -> Self:
+        # Without this, two maps that mean the same would not be equal, and a fixpoint would never be seen.
         bottom = cls.inner.bottom()
         return cls({key: value for key, value in entries.items() if value != bottom})
 
@@ -157,10 +159,10 @@ class LMap(_Entries):
         return tuple((key, *row) for key in sorted(self.held, key=sort_key) for row in self.held[key].elements())
 
     def at(self, key: Any) -> Any:
-        return self.held.get(frozen(key), self.inner.bottom())
+        return self.held.get(freeze(key), self.inner.bottom())
 
     def has_key(self, key: Any) -> LBool:
-        return LBool(frozen(key) in self.held)
+        return LBool(freeze(key) in self.held)
 
     def key_set(self) -> LSet:
         return LSet(frozenset(self.held))
@@ -169,17 +171,17 @@ class LMap(_Entries):
         return LMax.of(len(self.held))
 
     def intersect(self, other: Self) -> Self:
-        """The keys of both, each with the merge of the two values."""
+        """Keep the keys of both, each with the merge of the two values."""
         keys = (key for key in self.held if key in other.held)
         return type(self)({key: self.held[key].merge(other.held[key]) for key in keys})
 
     def only(self, keys: LSet) -> Self:
-        """The entries whose keys are in a set."""
+        """Keep the entries whose keys are in a set."""
         return type(self)({key: value for key, value in self.held.items() if key in keys.held})
 
 
 def lattice_of_maps(inner: type[Lattice]) -> type[LMap]:
-    """``lmap[...]``: maps whose values are of a lattice.  ``each_f`` is ``f`` of the values, for every value."""
+    """Make ``lmap[...]``, the maps whose values are of a lattice; ``each_f`` applies ``f`` to every value."""
     name = f"lmap[{inner.name}]"
     methods = {
         "at": Method(inner.name, morphism=True, takes=(PLAIN,)),
@@ -193,6 +195,7 @@ def lattice_of_maps(inner: type[Lattice]) -> type[LMap]:
         "__module__": __name__,
         "name": name,
         "inner": inner,
+        # A map of maps has two columns of keys, and the inner one has the name already.
         "columns": ("key_2" if "key" in inner.columns else "key", *inner.columns),
         "methods": methods,
         "rows_only_grow": inner.rows_only_grow,
@@ -213,7 +216,7 @@ def _each(method: str, result: str) -> Callable[..., Lattice]:
 
 
 def _all_lattices() -> Iterator[type[Lattice]]:
-    """Maps of maps are as deep as it goes."""
+    """Yield all lattices: a table needs an end, and maps of maps are as deep as it goes."""
     simple = (LMax, LMin, LBool, LSet, LPSet, LBag)
     yield from simple
     for inner in simple:
@@ -222,4 +225,5 @@ def _all_lattices() -> Iterator[type[Lattice]]:
         yield lattice_of_maps(maps)
 
 
+#: By name, as expressions refer to them: an expression is data, and is compared and printed.
 LATTICES: dict[str, type[Any]] = {lattice.name: lattice for lattice in _all_lattices()}

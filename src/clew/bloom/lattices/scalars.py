@@ -1,4 +1,4 @@
-"""Lattices that are one value or a set; ``lattices`` has the others and the list of all.
+"""Lattices that are one value or a set; ``containers`` has the others and the table of all.
 
 A lattice is a value that only grows.  ``merge`` is associative, commutative and idempotent, so it does not matter
 in which order, or how often, something arrives: x <= y means that merging x into y changes nothing.  A *monotone*
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
-from clew.bloom.values import BadValueError, Row, frozen, sort_key
+from clew.bloom.values import BadValueError, Row, freeze, sort_key
 
 #: What a parameter of a method accepts besides the name of a lattice: a plain value; the lattice of the method.
 PLAIN, SAME = "a value", "the same lattice"
@@ -48,44 +48,45 @@ class Lattice:
 
     @classmethod
     def bottom(cls) -> Self:
-        """Merging it changes nothing."""
+        """Return the least value: merging it changes nothing."""
         raise NotImplementedError
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """The lattice value that a plain value means."""
+        """Return the lattice value that a plain value stands for."""
         raise NotImplementedError
 
     @classmethod
     def of_row(cls, row: Row) -> Self:
-        """What a row of a collection adds: its only column, which may hold a lattice value already."""
+        """Return what a row of a collection adds: its only column, which may hold a lattice value already."""
         if len(row) != 1:
             raise BadValueError(f"a {cls.name} is made of rows with one column, not of {row!r}")
         return row[0] if isinstance(row[0], cls) else cls.of(row[0])
 
     def merge(self, other: Self) -> Self:
-        return self.merge_all((self, self._checked(other)))
+        """Return the least upper bound of both."""
+        return self.merge_all((self, self._require_same(other)))
 
     @classmethod
     def merge_all(cls, values: Iterable[Self]) -> Self:
-        """All of them in one; bottom, if there is none."""
+        """Merge all of them in one pass; bottom, if there is none."""
         raise NotImplementedError
 
     def elements(self) -> tuple[Row, ...]:
-        """The value as rows, in order."""
+        """Return the value as rows, in canonical order."""
         raise NotImplementedError
 
-    def _checked(self, other: Any) -> Self:
+    def _require_same(self, other: Any) -> Self:
         if type(other) is not type(self):
             what = other.name if isinstance(other, Lattice) else type(other).__name__
             raise BadValueError(f"a {self.name} cannot be combined with a {what}")
-        checked: Self = other
-        return checked
+        same: Self = other
+        return same
 
     def __repr__(self) -> str:
-        return f"{self.name}.bottom()" if self == self.bottom() else f"{self.name}.of({self._spelled()})"
+        return f"{self.name}.bottom()" if self == self.bottom() else f"{self.name}.of({self._spell()})"
 
-    def _spelled(self) -> str:
+    def _spell(self) -> str:
         return repr(self.held)
 
 
@@ -95,6 +96,7 @@ class Lattice:
 class _Extreme(Lattice):
     """The largest or smallest of what was merged; ``held`` is empty or contains it."""
 
+    #: A larger maximum replaces the row of the smaller one.
     rows_only_grow = False
 
     @classmethod
@@ -103,7 +105,7 @@ class _Extreme(Lattice):
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        return value if isinstance(value, cls) else cls((frozen(value),))
+        return value if isinstance(value, cls) else cls((freeze(value),))
 
     def elements(self) -> tuple[Row, ...]:
         return (self.held,) if self.held else ()
@@ -113,6 +115,8 @@ class _Extreme(Lattice):
 
     def minus(self, number: Any) -> Self:
         return self.of(self.held[0] - number) if self.held else self
+
+    # By sort_key, as everywhere: values of different types may meet in one lattice, and must not raise then.
 
     def gt(self, value: Any) -> LBool:
         return LBool(any(sort_key(held) > sort_key(value) for held in self.held))
@@ -126,12 +130,15 @@ class _Extreme(Lattice):
     def lt_eq(self, value: Any) -> LBool:
         return LBool(any(sort_key(held) <= sort_key(value) for held in self.held))
 
-    def _spelled(self) -> str:
+    def _spell(self) -> str:
         return repr(self.held[0])
 
 
 def _number_methods(name: str, rising: tuple[str, str], falling: tuple[str, str]) -> dict[str, Method]:
-    """Comparisons that become true and stay so are morphisms; those that can become false are not monotone."""
+    """Return the methods of lmax or lmin.
+
+    Comparisons that become true and stay so are morphisms; those that can become false are not monotone.
+    """
     shifts = {shift: Method(name, morphism=True, takes=(PLAIN,)) for shift in ("plus", "minus")}
     tests = {test: Method("lbool", morphism=True, takes=(PLAIN,)) for test in rising}
     return shifts | tests | {test: Method("lbool", monotone=False, takes=(PLAIN,)) for test in falling}
@@ -201,6 +208,7 @@ class LBool(Lattice):
 # -- sets --------------------------------------------------------------------------------------------------------
 
 _SET_METHODS = {
+    # Monotone, but no morphism: the sizes of two parts of a merge say nothing about what they have in common.
     "size": Method("lmax"),
     "contains": Method("lbool", morphism=True, takes=(PLAIN,)),
 }
@@ -214,6 +222,7 @@ class LSet(Lattice):
         "intersect": Method("lset", morphism=True, takes=(SAME,)),
         "union": Method("lset", morphism=True, takes=(SAME,)),
         "product": Method("lset", morphism=True, takes=(SAME,)),
+        # Not monotone in its argument: a larger set takes more away.
         "without": Method("lset", monotone=False, takes=(SAME,)),
     }
 
@@ -223,7 +232,7 @@ class LSet(Lattice):
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """A list or set of elements; anything else is an element."""
+        """Make a set of a list or set of elements; anything else is an element."""
         if isinstance(value, cls):
             return value
         elements = value if isinstance(value, list | set | frozenset) else [value]
@@ -231,13 +240,13 @@ class LSet(Lattice):
 
     @classmethod
     def of_row(cls, row: Row) -> Self:
-        """The only column, or else the row, is an element, also if it is a set."""
+        """Make a set of one element: the only column, also if it is a set, or else the row."""
         value = row[0] if len(row) == 1 else row
         return value if isinstance(value, cls) else cls(frozenset([cls._element(value)]))
 
     @classmethod
     def _element(cls, value: Any) -> Any:
-        return frozen(value)
+        return freeze(value)
 
     @classmethod
     def merge_all(cls, values: Iterable[Self]) -> Self:
@@ -250,7 +259,7 @@ class LSet(Lattice):
         return LMax.of(len(self.held))
 
     def contains(self, element: Any) -> LBool:
-        return LBool(frozen(element) in self.held)
+        return LBool(freeze(element) in self.held)
 
     def intersect(self, other: Self) -> Self:
         return type(self)(self.held & other.held)
@@ -259,18 +268,18 @@ class LSet(Lattice):
         return type(self)(self.held | other.held)
 
     def product(self, other: Self) -> LSet:
-        """All pairs of an element here and one there."""
+        """Return all pairs of an element here and one there."""
         return LSet(frozenset((a, b) for a in self.held for b in other.held))
 
     def without(self, other: Self) -> Self:
         return type(self)(self.held - other.held)
 
-    def _spelled(self) -> str:
+    def _spell(self) -> str:
         return repr([element for (element,) in self.elements()])
 
 
 class LPSet(LSet):
-    """A set of natural numbers: its sum grows, too."""
+    """A set of natural numbers: its sum only grows, as that of a lset with negative numbers would not."""
 
     name = "lpset"
     methods: ClassVar[dict[str, Method]] = _SET_METHODS | {
@@ -283,7 +292,7 @@ class LPSet(LSet):
     def _element(cls, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise BadValueError(f"a lpset holds integers from 0 on, not {value!r}")
-        return frozen(value)
+        return freeze(value)
 
     def sum(self) -> LMax:
         return LMax.of(sum(self.held))

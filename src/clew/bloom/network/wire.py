@@ -23,7 +23,7 @@ import msgpack  # type: ignore[import-untyped]  # it ships no types; nothing els
 from clew.bloom.lattices.containers import LATTICES, Lattice
 from clew.bloom.network.element_count import has_more_elements
 from clew.bloom.network.limits import DEFAULT_LIMITS, Limits
-from clew.bloom.values import DEEPEST, LARGEST_INTEGER, Row, frozen_row, sort_key
+from clew.bloom.values import DEEPEST, LARGEST_INTEGER, Row, freeze_row, sort_key
 
 VERSION = 1
 #: The most columns of a row that is sent.
@@ -257,7 +257,7 @@ def _lattice(content: tuple[Any, ...]) -> Lattice:
     try:
         name, rows = content
         lattice: type[Lattice] = LATTICES[name]
-        return lattice.merge_all([lattice.of_row(frozen_row(row)) for row in rows])
+        return lattice.merge_all([lattice.of_row(freeze_row(row)) for row in rows])
     except (ValueError, TypeError, LookupError, AttributeError):  # rows of something else
         raise GarbageError("bad value") from None
 

@@ -14,7 +14,7 @@ from clew.bloom.ir.expressions import Expr, Role, RowFunction
 from clew.bloom.ir.row_types import splitter
 from clew.bloom.ir.symbolic import Column, Constant, Here
 from clew.bloom.language.capture import position_of_error
-from clew.bloom.values import BadValueError, Row, frozen_row
+from clew.bloom.values import BadValueError, Row, freeze_row
 from clew.errors import Position, ProgramError
 
 RowMap = Callable[[Row], Row]
@@ -47,7 +47,7 @@ def projection(function: RowFunction, address: str) -> RowMap | None:
             case _:
                 return None
     try:
-        return picker(places, frozen_row(constants))
+        return picker(places, freeze_row(constants))
     except BadValueError:
         return None  # calling it reports the value
 
@@ -104,7 +104,7 @@ def _said(error: Exception) -> str:
 def as_row(value: Any) -> Row:
     if not isinstance(value, tuple | list):
         raise NoRowError(f"{type(value).__name__} instead of a tuple: {value!r}")
-    return frozen_row(value)
+    return freeze_row(value)
 
 
 def _mapped(result: Any, row: Row) -> Sequence[Row]:

@@ -19,7 +19,7 @@ from clew.bloom.ir.expressions import (
     Role,
     Rows,
     Transform,
-    everything_in,
+    subexpressions,
 )
 from clew.bloom.ir.program import Rule
 from clew.bloom.ir.symbolic import Column, Constant, Here
@@ -42,7 +42,7 @@ class EndlessStepError(ProgramError):
 
 def computes(rule: Rule) -> bool:
     """Return whether a rule may give values that none of the collections that it reads has."""
-    return not all(_gives_known_values(part) for part in everything_in(rule.expr))
+    return not all(_gives_known_values(part) for part in subexpressions(rule.expr))
 
 
 def _gives_known_values(expr: AnyExpr) -> bool:

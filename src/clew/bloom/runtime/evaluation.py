@@ -22,7 +22,7 @@ from clew.bloom.ir.expressions import (
     Take,
     Transform,
     collections_in,
-    everything_in,
+    subexpressions,
 )
 from clew.bloom.ir.normal_form import NormalForm
 from clew.bloom.ir.program import BloomProgram, Op, Rule
@@ -32,7 +32,7 @@ from clew.bloom.runtime.endless import Budget, computes
 from clew.bloom.runtime.lattice_operators import LatticeOperator
 from clew.bloom.runtime.operators import Operator, of_width
 from clew.bloom.runtime.storage import Cell, Store
-from clew.bloom.values import Row, in_order
+from clew.bloom.values import Row, sort_rows
 from clew.errors import Position
 
 #: Who derives or gives rows: a rule, or nobody in the program.
@@ -103,7 +103,7 @@ def _without_conflicts(
         by_key.setdefault(store.key_of(row), []).append(row)
     for key, rows in by_key.items():
         if len(rows) > 1:
-            rows = in_order(rows)
+            rows = sort_rows(rows)
         kept = store.by_key.get(key)
         if kept is None:
             kept = rows.pop(0)
@@ -166,7 +166,7 @@ class Evaluation:
                 operator = of_width(operator, self._widths[rule.target], report)
         lasting = rule.target in self._stores and self._stores[rule.target].persists
         only_new = rule.op is Op.NOW and lasting and _needs_only_new(rule.expr)
-        joins = rule.target in self._stores and any(isinstance(e, Join) for e in everything_in(rule.expr))
+        joins = rule.target in self._stores and any(isinstance(e, Join) for e in subexpressions(rule.expr))
         return Task(origin, rule.target, operator, collections_in(rule.expr), only_new, joins)
 
     # -- this step -----------------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ class Evaluation:
 
 def _needs_only_new(expr: AnyExpr) -> bool:
     """Whether each row comes from single rows, through functions that give the same every time."""
-    return all(_is_row_by_row(part) for part in everything_in(expr))
+    return all(_is_row_by_row(part) for part in subexpressions(expr))
 
 
 def _is_row_by_row(expr: AnyExpr) -> bool:

@@ -17,7 +17,7 @@ from clew.bloom.ir.strata import stratify
 from clew.bloom.runtime.evaluation import Evaluation, Faults, Origin, Refused, merge
 from clew.bloom.runtime.storage import Cell, Change, Store
 from clew.bloom.runtime.views import LatticeView, RowsView
-from clew.bloom.values import BadValueError, Row, frozen_row, in_order
+from clew.bloom.values import BadValueError, Row, freeze_row, sort_rows
 from clew.errors import UsageError
 
 __all__ = ["Change", "Machine", "Refused", "Stepped"]
@@ -131,7 +131,7 @@ class Machine:
         width, kept = len(collection.schema.columns), []
         for row in rows:
             try:
-                frozen = frozen_row(row)
+                frozen = freeze_row(row)
             except (BadValueError, TypeError) as error:
                 self._faults.add(collection.name, None, f"{row!r} is no row: {error}")
                 continue
@@ -213,7 +213,7 @@ class Machine:
         for collection in self._program.collections:
             if not derived.get(collection.name):
                 continue
-            found = in_order(derived[collection.name])
+            found = sort_rows(derived[collection.name])
             if collection.kind is Kind.CHANNEL:
                 sent.extend((collection.name, row) for row in found)
             elif collection.kind is Kind.STDIO:

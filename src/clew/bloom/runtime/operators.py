@@ -17,7 +17,7 @@ from clew.bloom.language.capture import position_of_error
 from clew.bloom.runtime.aggregation import AGGREGATES
 from clew.bloom.runtime.calls import NoRowError, Report, RowMap, as_row, picker
 from clew.bloom.runtime.storage import Store, key_getter
-from clew.bloom.values import BadValueError, Row, frozen_row, in_order, sort_key
+from clew.bloom.values import BadValueError, Row, freeze_row, sort_key, sort_rows
 
 
 class Operator(Protocol):
@@ -132,7 +132,7 @@ def grouping(keys: Sequence[int], aggregates: Sequence[Aggregate], report: Repor
         for group, members in _groups(rows, key).items():
             try:
                 values = [compute([pick(member) for member in members]) for compute, pick, _ in asked]
-                found.append((*group, *frozen_row(values)))
+                found.append((*group, *freeze_row(values)))
             except (TypeError, ArithmeticError, BadValueError) as error:
                 names = ", ".join(name for *_, name in asked)
                 report(f"{names} of the group {group!r} cannot be computed: {type(error).__name__}: {error}")
@@ -162,7 +162,7 @@ def _groups(rows: Iterable[Row], key: RowMap) -> dict[Row, list[Row]]:
     groups: dict[Row, list[Row]] = {}
     for row in dict.fromkeys(rows):
         groups.setdefault(key(row), []).append(row)
-    return {group: in_order(members) for group, members in groups.items()}
+    return {group: sort_rows(members) for group, members in groups.items()}
 
 
 def reducing(reduce: Reduce, columns: tuple[str, ...], report: Report) -> Callable[[Iterable[Row]], list[Row]]:
@@ -172,7 +172,7 @@ def reducing(reduce: Reduce, columns: tuple[str, ...], report: Report) -> Callab
     def rows_of(rows: Iterable[Row]) -> list[Row]:
         memo: Any = deepcopy(reduce.initial)
         try:
-            for row in in_order(dict.fromkeys(rows)):
+            for row in sort_rows(dict.fromkeys(rows)):
                 memo = reduce.fold(memo, named(row))
             return [as_row(row) for row in (memo.items() if isinstance(memo, dict) else memo)]
         except Exception as error:

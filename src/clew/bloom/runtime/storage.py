@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any
 
 from clew.bloom.lattices.containers import LATTICES
-from clew.bloom.values import Row, in_order
+from clew.bloom.values import Row, sort_rows
 
 Index = Mapping[Hashable, Iterable[Row]]
 
@@ -83,7 +83,7 @@ class Store:
         self.added, self.removed = {}, {}
 
     def change(self) -> Change:
-        return Change(tuple(in_order(self.added)), tuple(in_order(self.removed)))
+        return Change(tuple(sort_rows(self.added)), tuple(sort_rows(self.removed)))
 
     def clear(self) -> None:
         if self.rows:

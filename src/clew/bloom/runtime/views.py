@@ -8,7 +8,7 @@ from typing import Any
 from clew.bloom.ir.row_types import row_type
 from clew.bloom.ir.schema import Schema
 from clew.bloom.runtime.storage import Cell, Store
-from clew.bloom.values import BadValueError, frozen_row, in_order
+from clew.bloom.values import BadValueError, freeze_row, sort_rows
 from clew.errors import UsageError
 
 
@@ -21,7 +21,7 @@ class RowsView:
         self._named = row_type(schema.columns)
 
     def __iter__(self) -> Iterator[Any]:
-        return map(self._named, in_order(self._store.rows))
+        return map(self._named, sort_rows(self._store.rows))
 
     def __len__(self) -> int:
         return len(self._store.rows)
@@ -30,7 +30,7 @@ class RowsView:
         if not isinstance(row, tuple | list):
             return False
         try:
-            return frozen_row(row) in self._store.rows
+            return freeze_row(row) in self._store.rows
         except BadValueError:
             return False
 
@@ -38,7 +38,7 @@ class RowsView:
         """The row with this key, or None.  The key is a tuple if it has several columns."""
         keys = len(self._schema.keys)
         try:
-            wanted = frozen_row((key,) if keys == 1 else key)
+            wanted = freeze_row((key,) if keys == 1 else key)
         except BadValueError as error:
             raise UsageError(
                 f"{key!r} is no key: {error}",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from clew.bloom.ir.program import Rule
-from clew.bloom.values import frozen
+from clew.bloom.values import freeze
 from clew.errors import Position, ProgramError
 from clew.program import ir
 from clew.program.ir import Call, Comparison, Const, Expr, Function, Premise, Timing, Var, Wildcard
@@ -186,4 +186,4 @@ class Compilation:
 
 
 _THE_SAME = Function("a tuple", lambda args: [args])
-_A_VALUE = Function("a tuple", lambda args: [(frozen(args[0]),)])
+_A_VALUE = Function("a tuple", lambda args: [(freeze(args[0]),)])

@@ -16,7 +16,7 @@ from clew.bloom.ir.strata import uses
 from clew.bloom.lattices.containers import LATTICES
 from clew.bloom.to_program.bodies import Body, Compilation, Place
 from clew.bloom.to_program.groups import climbed, counted, summed, unbeaten
-from clew.bloom.values import BadValueError, frozen
+from clew.bloom.values import BadValueError, freeze
 from clew.program import ir
 from clew.program.ir import Call, CannotCheckError, Comparison, Const, Function, Value
 
@@ -173,7 +173,7 @@ class Parts:
 
         def rows(args: tuple[Value, ...]) -> Iterable[tuple[Any, ...]]:
             try:
-                return [(frozen(args),)]
+                return [(freeze(args),)]
             except BadValueError as error:
                 raise CannotCheckError(
                     f"{block}: a step may never end: in a product, {error}",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from clew.bloom.ir.expressions import AnyExpr, Apply, LatticeRef, children
 from clew.bloom.ir.program import BloomProgram, Op, Rule
-from clew.bloom.ir.strata import Stratum, shortest_way, stratify
+from clew.bloom.ir.strata import Stratum, shortest_path, stratify
 from clew.errors import ProgramError
 from clew.program import ir
 from clew.program.graph import components
@@ -163,7 +163,7 @@ def _contained(expr: AnyExpr, *, paired: bool = False) -> Iterator[tuple[str, bo
 def _endless(
     rule: Rule, source: str, cycle: frozenset[str], sources: Mapping[str, Sequence[str]], what: str
 ) -> ProgramError:
-    around = " <= ".join([rule.target, *shortest_way(source, rule.target, cycle, sources)])
+    around = " <= ".join([rule.target, *shortest_path(source, rule.target, cycle, sources)])
     return ProgramError(
         f"{rule.block}: '{rule.target}' depends on itself ({around}) and {what} within one step, without end",
         position=rule.position,

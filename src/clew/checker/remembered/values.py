@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node
+from clew.faults import KINDS, Fault, FaultSet, Node, make_fault
 from clew.files.json_document import Item
 from clew.violation import Cell, Violation
 
@@ -12,14 +12,12 @@ from clew.violation import Cell, Violation
 LARGEST_TIME = 2**31 - 1
 
 
+#: The kinds of faults by the names that checkpoints give them.
+_KINDS: dict[object, type[Fault]] = {kind.name: kind for kind in KINDS}
+
+
 def fault_json(fault: Fault) -> list[object]:
-    match fault:
-        case Loss(source, target, time):
-            return ["loss", source, target, time]
-        case Crash(node, time):
-            return ["crash", node, time]
-        case Delay(source, target, time, lag):
-            return ["delay", source, target, time, lag]
+    return [fault.name, *fault.parts]
 
 
 def faults_json(faults: Iterable[Fault]) -> list[list[object]]:
@@ -27,16 +25,14 @@ def faults_json(faults: Iterable[Fault]) -> list[list[object]]:
 
 
 def read_fault(item: Item, nodes: Sequence[Node]) -> Fault:
-    kind, *rest = item.items() or [item]
-    match kind.value, rest:
-        case "loss", [source, target, time]:
-            return Loss(_node(source, nodes), _node(target, nodes), time.number(0, LARGEST_TIME))
-        case "crash", [node, time]:
-            return Crash(_node(node, nodes), time.number(0, LARGEST_TIME))
-        case "delay", [source, target, time, lag]:
-            times = time.number(0, LARGEST_TIME), lag.number(1, LARGEST_TIME)
-            return Delay(_node(source, nodes), _node(target, nodes), *times)
-    raise item.mismatch("a fault")
+    name, *rest = item.items() or [item]
+    # A name that is no string may not be hashable.
+    kind = _KINDS.get(name.value) if isinstance(name.value, str) else None
+    if kind is None or len(rest) != len(kind.kind.columns):
+        raise item.mismatch("a fault")
+    split = len(kind.kind.nodes)
+    numbers = (part.number(1, LARGEST_TIME) for part in rest[split:])
+    return make_fault(kind, [*(_node(part, nodes) for part in rest[:split]), *numbers])
 
 
 def read_faults(item: Item, nodes: Sequence[Node]) -> FaultSet:

@@ -18,14 +18,13 @@ from clew.cli.process import exit_codes
 from clew.cli.process.streams import harmless, say, warn
 from clew.engine.execution import Execution, row_text
 from clew.errors import Notice, UsageError
-from clew.faults import Crash, FaultSet, Node
+from clew.faults import FaultSet, Node
 from clew.files.json_document import refuse_elsewhere
 from clew.program.checks import check_program
 from clew.program.ir import Program, rule_constants
 from clew.program.outcomes import PRE, outcomes_of
 from clew.report.text.commands import check_command, file_words
 from clew.report.text.commands import replay_command as run_line
-from clew.report.verdict import text
 from clew.report.verdict.document import FORMAT
 from clew.search.verdict import Counterexample
 from clew.simulation.loading import split_name
@@ -171,7 +170,7 @@ def _again(document: str, saved: SavedVerdict, given: Sequence[str]) -> _Again:
 def _outcome(again: _Again, execution: Execution, before: Sequence[Violation]) -> Iterator[str]:
     """The faults, and what came of them this time."""
     for fault in execution.faults:
-        yield f"  {text.fault_text(fault)}"
+        yield f"  {fault.sentence}"
     if not execution.faults:
         yield "  no fault"
     if execution.violations:
@@ -210,7 +209,7 @@ def _refuse_strangers(again: _Again, faults: FaultSet) -> None:
 
 def _nodes_of(faults: FaultSet) -> Iterator[Node]:
     for fault in faults:
-        yield from (fault.node,) if isinstance(fault, Crash) else (fault.source, fault.target)
+        yield from fault.nodes
 
 
 def _conclusion(again: _Again, failing: int) -> Iterator[str]:

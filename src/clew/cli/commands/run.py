@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
@@ -15,18 +16,26 @@ from clew.cli.parts.files import refuse_no_file
 from clew.cli.process import exit_codes
 from clew.cli.process.streams import say, warn
 from clew.errors import UsageError
-from clew.faults import Crash, Delay, Fault, Loss
+from clew.faults import KINDS, Fault
 from clew.node_lists import BareNumber, NodeListError, read_parts
 from clew.report.verdict.text import execution_text
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+def _fault_options(command: C) -> C:
+    """Add a repeatable flag for each kind of fault; click lists options in the order of the decorators above."""
+    for kind in reversed(KINDS):
+        flag, metavar, text = kind.kind.flag, kind.kind.metavar, kind.kind.help
+        command = click.option(flag, kind.name, multiple=True, metavar=metavar, help=text)(command)
+    return command
 
 
 @click.command("run")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--nodes", metavar="A,B,C", help=NODES_HELP)
 @click.option("--eot", type=int, metavar="N", help="End of time: the number of steps.")
-@click.option("--lose", multiple=True, metavar="FROM,TO,T", help="Lose what FROM sends to TO at time T.")
-@click.option("--crash", multiple=True, metavar="NODE,T", help="Crash NODE at time T.")
-@click.option("--delay", multiple=True, metavar="FROM,TO,T,LAG", help="Let it arrive LAG steps late.")
+@_fault_options
 @click.option(
     "--relation", "relations", multiple=True, metavar="NAME", help="Show this relation only.  Repeatable."
 )
@@ -41,15 +50,13 @@ def run_command(
     files: tuple[str, ...],
     nodes: str | None,
     eot: int | None,
-    lose: tuple[str, ...],
-    crash: tuple[str, ...],
-    delay: tuple[str, ...],
     relations: tuple[str, ...],
     at: int | None,
     diagram: bool,
     svg_file: str | None,
     lineage_file: str | None,
     report_file: str | None,
+    **written_faults: tuple[str, ...],
 ) -> None:
     """Perform one execution under chosen faults.
 
@@ -57,9 +64,7 @@ def run_command(
 
     Exit code: 0 if it holds, 1 if it is violated, 2 bad program or usage, 3 interrupted.
     """
-    faults = [_read_fault("--lose", text, Loss, 2, 1) for text in lose]
-    faults += [_read_fault("--crash", text, Crash, 1, 1) for text in crash]
-    faults += [_read_fault("--delay", text, Delay, 2, 2) for text in delay]
+    faults = [_read_fault(kind, text) for kind in KINDS for text in written_faults[kind.name]]
     wanted = (("--svg", svg_file, "run.svg"), ("--lineage", lineage_file, "lineage.svg"))
     for flag, file, example in (*wanted, ("--report", report_file, "run.html")):
         refuse_no_file(flag, file, example)
@@ -85,8 +90,9 @@ def run_command(
     sys.exit(exit_codes.HOLDS if execution.good else exit_codes.VIOLATED)
 
 
-def _read_fault(flag: str, text: str, make: Callable[..., Fault], names: int, numbers: int) -> WrittenFault:
-    """Read ``names`` nodes followed by ``numbers`` numbers."""
+def _read_fault(kind: type[Fault], text: str) -> WrittenFault:
+    """Read a fault as its flag has it: nodes followed by numbers."""
+    flag, names, numbers = kind.kind.flag, len(kind.kind.nodes), len(kind.kind.numbers)
     shape = ",".join(["NODE"] * names + ["NUMBER"] * numbers)
     remedy = f"write {flag} {shape}, without spaces"
     try:
@@ -98,4 +104,4 @@ def _read_fault(flag: str, text: str, make: Callable[..., Fault], names: int, nu
     nodes = [part for part in parts[:names] if part is not None]
     if len(parts) != names + numbers or len(nodes) != names or len(times) != numbers:
         raise UsageError(f"{flag} {text} is not understood", remedy=remedy)
-    return WrittenFault(make, tuple(nodes), tuple(times))
+    return WrittenFault(kind, tuple(nodes), tuple(times))

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clew.engine.execution import Execution, Message, row_text
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node, SentMessage, by_message
+from clew.faults import Crash, FailureSpec, Fault, FaultSet, Node, SentMessage, by_message
 from clew.names import show
 
 
@@ -195,7 +195,7 @@ class _Hits:
 
     def __init__(self, faults: FaultSet) -> None:
         self.number: dict[Fault, int] = {fault: k for k, fault in enumerate(faults, start=1)}
-        self._of_message: dict[SentMessage, Loss | Delay] = {
+        self._of_message: dict[SentMessage, Fault] = {
             message: group[0] for message, group in by_message(faults).items()
         }
         self._crashes: dict[Node, Crash] = {c.node: c for c in reversed(faults.crashes)}
@@ -229,5 +229,6 @@ def _arrow(sendings: Sequence[Sending], names: Mapping[Node, str], hits: _Hits, 
 def _fate(sending: Sending, fault: Fault | None, last: int) -> Fate:
     if sending.arrived is not None:
         return Fate.DELIVERED if sending.arrived <= sending.sent + 1 else Fate.LATE
-    under_way = isinstance(fault, Delay) or (fault is None and sending.sent >= last)
+    message = sending.source, sending.target, sending.sent
+    under_way = sending.sent >= last if fault is None else not fault.prevents(message)
     return Fate.NEVER if under_way else Fate.LOST

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from clew.checker.named_nodes import ambiguous_nodes
-from clew.faults import FailureSpec, FaultSet
+from clew.faults import FailureSpec, Fault, FaultSet
 from clew.node_lists import write_nodes
 from clew.program.ir import Program
 
@@ -20,17 +20,13 @@ def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str], pr
     """Return the command that shows this execution of the program, which the files contain."""
     ambiguous = ambiguous_nodes(program, spec.nodes)
 
-    def listed(*parts: str | int) -> str:
-        *nodes, time = parts
-        return f"{write_nodes(nodes, ambiguous)},{time}"
+    def listed(fault: Fault) -> str:
+        numbers = fault.parts[len(fault.nodes) :]
+        return f"{write_nodes(fault.nodes, ambiguous)},{','.join(map(str, numbers))}"
 
     words = ["--nodes", write_nodes(spec.nodes, ambiguous), "--eot", str(spec.eot)]
-    for loss in faults.losses:
-        words += ["--lose", listed(loss.source, loss.target, loss.time)]
-    for crash in faults.crashes:
-        words += ["--crash", listed(crash.node, crash.time)]
-    for delay in faults.delays:
-        words += ["--delay", f"{listed(delay.source, delay.target, delay.time)},{delay.lag}"]
+    for fault in faults:
+        words += [fault.kind.flag, listed(fault)]
     return f"clew run {file_words(files)} {_shell_words(words)}"
 
 
@@ -38,7 +34,7 @@ def check_command(spec: FailureSpec, files: Sequence[str], program: Program | No
     """Return the command that searches within these bounds."""
     nodes = write_nodes(spec.nodes, ambiguous_nodes(program, spec.nodes))
     # A sweep may allow delays that are longer than the execution it ends at; they mean no more than its length.
-    bounds = {"eot": spec.eot, "eff": spec.eff, "crashes": spec.crashes, "delays": min(spec.delays, spec.eot)}
+    bounds = {**spec.numbers, "delays": min(spec.delays, spec.eot)}
     flags = [word for name, number in bounds.items() for word in (f"--{name}", str(number))]
     return f"clew check {file_words(files)} {_shell_words(['--nodes', nodes, *flags])}"
 

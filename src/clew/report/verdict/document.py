@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew.checker.api import Verdict
 from clew.errors import Position
+from clew.faults import KINDS
 from clew.report.text.rules import clause_text
 from clew.search.verdict import Counterexample
 from clew.violation import Violation
@@ -38,10 +39,7 @@ def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, A
         "strategy": verdict.strategy,
         "spec": {
             "nodes": list(spec.nodes),
-            "eot": spec.eot,
-            "eff": spec.eff,
-            "crashes": spec.crashes,
-            "delays": spec.delays,
+            **spec.numbers,
         },
         "counterexamples": [_counterexample(c) for c in verdict.counterexamples],
         "runs": verdict.runs,
@@ -74,9 +72,7 @@ def to_json(verdict: Verdict, files: Sequence[str] = ()) -> str:
 def _counterexample(counterexample: Counterexample) -> dict[str, Any]:
     faults = counterexample.faults
     return {
-        "losses": [[m.source, m.target, m.time] for m in faults.losses],
-        "crashes": [[c.node, c.time] for c in faults.crashes],
-        "delays": [[d.source, d.target, d.time, d.lag] for d in faults.delays],
+        **{kind.kind.plural: [list(f.parts) for f in faults.of_kind(kind)] for kind in KINDS},
         "violated": [_violation(v) for v in counterexample.violations],
     }
 

@@ -16,7 +16,7 @@ from clew.engine.conditions import Occurrence
 from clew.errors import ProgramError
 from clew.program.outcomes import PRE, stated_outcomes
 from clew.report.text.markup import speakable
-from clew.report.verdict.text import fault_text, verdict_text
+from clew.report.verdict.text import verdict_text
 from clew.search.verdict import Answer
 
 
@@ -86,7 +86,7 @@ def _fill_counterexample(case: ElementTree.Element, relation: str, verdict: Verd
         ElementTree.SubElement(case, "skipped", message=reason)
         return
     rows = ", ".join(str(v) for v in found[0].violations if v.relation == relation)
-    faults = ", ".join(map(fault_text, found[0].faults)) or "no fault is needed"
+    faults = ", ".join(fault.sentence for fault in found[0].faults) or "no fault is needed"
     text = verdict_text(replace(verdict, counterexamples=tuple(found)), files)
     _add(case, "failure", "counterexample", f"{'violated' if relation == PRE else 'lost'}: {rows}; {faults}", text)
 

@@ -26,7 +26,6 @@ from clew.report.text.commands import replay_command
 from clew.report.text.plural import counted
 from clew.report.verdict.combined_losses import together_lines
 from clew.report.verdict.page_why import why_data
-from clew.report.verdict.text import fault_text
 from clew.report.verdict.wording import meaning
 
 #: A table with more distinct rows than this is cut off: the file has to stay small enough to open.
@@ -76,7 +75,7 @@ def _run(
         left = diagram_svg(without, title="The failure-free run", beside=within)
     return {
         "name": shown.name,
-        "faults": [{"words": fault_text(f), "code": str(f)} for f in run.faults],
+        "faults": [{"words": f.sentence, "code": str(f)} for f in run.faults],
         "together": together_lines(run.faults, run.messages),
         "violated": [str(v) for v in run.violations],
         "meaning": meaning(run),

@@ -10,9 +10,9 @@ from clew.engine.execution import Execution
 from clew.explain.explanation import Explanation
 from clew.explain.why import Support
 from clew.explain.without import Account
-from clew.faults import Crash, Fault, FaultSet, node_key
+from clew.faults import Fault, FaultSet
 from clew.report.verdict.step_wording import event_text, outcome_text, step_text, violated_text
-from clew.report.verdict.wording import account_lead, not_needed, support_words, why_lead
+from clew.report.verdict.wording import account_lead, not_needed, same_but_for_time, support_words, why_lead
 
 
 def why_data(row: Explanation, run: Execution) -> dict[str, Any]:
@@ -65,9 +65,8 @@ def _falsifier(support: Support) -> Iterator[tuple[str, str]]:
         (f, "happened" if f in support.cut_by else "possible") for f in support.falsifier
     ]
     kinds += [(f, "beyond") for f in support.out_of_reach]
-    kinds.sort(
-        key=lambda item: (isinstance(item[0], Crash), node_key(item[0].node) if isinstance(item[0], Crash) else ())
-    )
+    # Faults of messages keep the order in which the messages are told.
+    kinds.sort(key=lambda item: () if item[0].message else (1, same_but_for_time(item[0])))
     rows: list[list[tuple[Fault, str]]] = []
     for fault, kind in kinds:
         if rows and _goes_on(rows[-1][-1], fault, kind):
@@ -84,9 +83,8 @@ def _falsifier(support: Support) -> Iterator[tuple[str, str]]:
 def _goes_on(before: tuple[Fault, str], fault: Fault, kind: str) -> bool:
     earlier, earlier_kind = before
     return (
-        isinstance(earlier, Crash)
-        and isinstance(fault, Crash)
-        and earlier.node == fault.node
+        fault.message is None
+        and same_but_for_time(earlier) == same_but_for_time(fault)
         and earlier.time + 1 == fault.time
         and earlier_kind == kind != "happened"
     )

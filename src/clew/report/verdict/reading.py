@@ -18,7 +18,7 @@ from clew.checker.strategies import STRATEGIES
 from clew.checker.survey.promises import Part
 from clew.engine.conditions import Occurrence
 from clew.errors import UsageError
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet, Node, make_fault
 from clew.files.json_document import HugeInteger, Item, format_of, quoted, read_document, shortened
 from clew.program.ir import SMALLEST_NUMBER, Value
 from clew.report.verdict.document import FORMAT, VERSION
@@ -179,9 +179,9 @@ def _distinct(items: Item, read: Callable[[Item], T]) -> list[T]:
 def _counterexamples(items: Item, spec: FailureSpec) -> tuple[Counterexample, ...]:
     found: dict[FaultSet, Counterexample] = {}
     for item in items.items():
-        losses, crashes, delays, violated = item.members("losses", "crashes", "delays", "violated")
+        *lists, violated = item.members(*(kind.kind.plural for kind in KINDS), "violated")
         faults = FaultSet.of(
-            [*_faults(losses, _loss, spec), *_faults(crashes, _crash, spec), *_faults(delays, _delay, spec)]
+            f for kind, listed in zip(KINDS, lists, strict=True) for f in _faults(listed, kind, spec)
         )
         if not spec.admits(faults):
             raise item.problem(
@@ -201,9 +201,9 @@ def _candidates(items: Item, answer: Answer, spec: FailureSpec) -> tuple[Counter
     return found
 
 
-def _faults(items: Item, read: Callable[[Item], Fault], spec: FailureSpec) -> list[Fault]:
+def _faults(items: Item, kind: type[Fault], spec: FailureSpec) -> list[Fault]:
     def within_bounds(item: Item) -> Fault:
-        fault = read(item)
+        fault = _fault(item, kind)
         if not spec.admits(FaultSet.of([fault])):
             raise item.problem(f"the fault {shortened(str(fault))} is not possible within the bounds of 'spec'")
         return fault
@@ -211,19 +211,10 @@ def _faults(items: Item, read: Callable[[Item], Fault], spec: FailureSpec) -> li
     return _distinct(items, within_bounds)
 
 
-def _loss(item: Item) -> Fault:
-    source, target, time = item.parts("from", "to", "time")
-    return Loss(_node(source), _node(target), time.number(1))
-
-
-def _crash(item: Item) -> Fault:
-    node, time = item.parts("node", "time")
-    return Crash(_node(node), time.number(1))
-
-
-def _delay(item: Item) -> Fault:
-    source, target, time, lag = item.parts("from", "to", "time", "lag")
-    return Delay(_node(source), _node(target), time.number(1), lag.number(1))
+def _fault(item: Item, kind: type[Fault]) -> Fault:
+    parts, split = item.parts(*kind.kind.columns), len(kind.kind.nodes)
+    numbers = (part.number(1) for part in parts[split:])
+    return make_fault(kind, [*map(_node, parts[:split]), *numbers])
 
 
 def _violations(items: Item) -> tuple[Violation, ...]:

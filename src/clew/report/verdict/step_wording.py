@@ -5,7 +5,7 @@ from __future__ import annotations
 from clew.explain.explanation import Event
 from clew.explain.steps import MessageStep, NodeStep, Step
 from clew.explain.without import Without
-from clew.faults import Crash, Delay, Fault, Loss
+from clew.faults import Fault
 from clew.names import show
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
@@ -20,13 +20,7 @@ def step_text(step: Step, fault: Fault) -> str:
     message = f"{_message(step)}@{step.time}"
     if not step.hit:
         return f"{'' if step.there else 'no '}{message}{_arrival(step)}"
-    match fault:
-        case Loss():
-            return f"{message} arrives"
-        case Crash():
-            return f"{message} is sent{_arrival(step)}"
-        case Delay(_, _, time, lag):
-            return f"{message} arrives at {time + 1}, not {time + 1 + lag}"
+    return f"{message} {fault.undone(_arrival(step))}"
 
 
 def outcome_text(line: Without) -> str:
@@ -43,15 +37,9 @@ def event_text(event: Event) -> str:
         return f"{show(step.node)} crashes: {fault}"
     if not isinstance(step, MessageStep):
         return str(Violation(step.relation, step.row))
-    match fault:
-        case Loss():
-            return f"{_message(step)} is lost: {fault}"
-        case Crash():
-            return f"{_message(step)} is not sent: {fault}"
-        case Delay(_, _, time, lag):
-            return f"{_message(step)} arrives at {time + 1 + lag}, not {time + 1}: {fault}"
-        case None:
-            return f"{_message(step)}{_arrival(step)}"
+    if fault is None:
+        return f"{_message(step)}{_arrival(step)}"
+    return f"{_message(step)} {fault.effect}: {fault}"
 
 
 def violated_text(violation: Violation) -> str:

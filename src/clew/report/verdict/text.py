@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clew.checker.api import Verdict
 from clew.engine.execution import Execution, Message, row_text
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
+from clew.faults import FailureSpec, FaultSet
 from clew.names import show
 from clew.program.outcomes import PRE
 from clew.report.text.commands import replay_command
@@ -108,7 +108,7 @@ def _one_counterexample(
     found: Counterexample, verdict: Verdict, files: Sequence[str], summaries: Summaries
 ) -> Iterator[str]:
     for fault in found.faults:
-        yield f"  {fault_text(fault)}"
+        yield f"  {fault.sentence}"
     yield from (f"  {line}" for line in summaries.get(found.faults, ()))
     if not found.faults:
         yield "  no fault is needed: the failure-free run already fails"
@@ -124,17 +124,6 @@ def _one_counterexample(
 
 def _faultcounted(found: Counterexample) -> str:
     return counted(len(found.faults), "fault")
-
-
-def fault_text(fault: Fault) -> str:
-    match fault:
-        case Loss(source, target, time):
-            return f"the message from {show(source)} to {show(target)} at time {time} is lost"
-        case Crash(node, time):
-            return f"{show(node)} crashes at time {time}"
-        case Delay(source, target, time, lag):
-            steps = "step" if lag == 1 else "steps"
-            return f"the message from {show(source)} to {show(target)} at time {time} arrives {lag} {steps} late"
 
 
 def spec_text(spec: FailureSpec) -> str:
@@ -186,7 +175,7 @@ def run_heading(run: Execution) -> Iterator[str]:
     """The bounds and the faults of a run, and what these amount to."""
     nodes = row_text(run.spec.nodes)
     yield f"EOT {run.spec.eot}, nodes {nodes}; {'these faults:' if run.faults else 'no fault'}"
-    yield from (f"  {fault_text(fault)}" for fault in run.faults)
+    yield from (f"  {fault.sentence}" for fault in run.faults)
     yield from (f"  {line}" for line in together_lines(run.faults, run.messages))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clew.engine.execution import Execution, Message
-from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node, SentMessage, by_message, node_key
+from clew.faults import Fault, FaultSet, Node, SentMessage, by_message, node_key
 from clew.names import show
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
@@ -73,7 +73,7 @@ class Hits:
 def brief(faults: FaultSet) -> str:
     """Faults in the paper's notation; the same one at three or more times in a row is written as a range."""
     rows: list[list[Fault]] = []
-    for fault in sorted(faults, key=lambda f: (isinstance(f, Crash), same_but_for_time(f), f.time)):
+    for fault in sorted(faults, key=lambda f: (f.message is None, same_but_for_time(f), f.time)):
         last = rows[-1][-1] if rows else None
         if last and same_but_for_time(last) == same_but_for_time(fault) and last.time + 1 == fault.time:
             rows[-1].append(fault)
@@ -84,14 +84,9 @@ def brief(faults: FaultSet) -> str:
 
 
 def same_but_for_time(fault: Fault) -> tuple[object, ...]:
-    """Equal for faults that differ in their time only."""
-    match fault:
-        case Crash(node, _):
-            return ("crash", node_key(node))
-        case Loss(source, target, _):
-            return ("loss", node_key(source), node_key(target))
-        case Delay(source, target, _, lag):
-            return ("delay", node_key(source), node_key(target), lag)
+    """Return a sort key that is equal for faults that differ in their time only."""
+    _, *numbers = fault.parts[len(fault.nodes) :]  # the first number is the time
+    return (fault.name, *map(node_key, fault.nodes), *numbers)
 
 
 def why_lead(why: Why) -> str:

@@ -30,7 +30,7 @@ from clew.analysis.blazes.extraction.regions import Region
 from clew.analysis.blazes.extraction.unprompted import unprompted
 from clew.analysis.blazes.seals import Dependency, Gate, Lineage
 from clew.analysis.calm.histories import History
-from clew.bloom.ir.expressions import Extreme, Group, collections_in, everything_in
+from clew.bloom.ir.expressions import Extreme, Group, collections_in, subexpressions
 from clew.bloom.ir.program import Op
 from clew.errors import Position
 
@@ -190,7 +190,7 @@ class _Judge:
         if place.race is not None and any(histories[n] is not History.EVENT for n in place.race.edges):
             return False  # each row looks for what is stored by itself
         found = []
-        for expr in everything_in(self._region.program.rules[place.statement].expr):
+        for expr in subexpressions(self._region.program.rules[place.statement].expr):
             if place.source in collections_in(expr):
                 match expr:
                     case Group(source, keys) | Extreme(source, keys):

@@ -31,7 +31,7 @@ from clew.bloom.ir.expressions import (
     Transform,
     children,
     collections_in,
-    everything_in,
+    subexpressions,
 )
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.symbolic import Column, Path
@@ -49,7 +49,7 @@ def partitions(
     without being asked for.  That does not wait for a partition.
     """
     found = []
-    for expr in everything_in(rule.expr):
+    for expr in subexpressions(rule.expr):
         early = any(is_unprompted(source, there) for source in _shown_by(expr, collection))
         found += [() if early else partition for partition in _of_operator(expr, collection, tracing)]
     if rule.op is Op.DELETE:
@@ -66,7 +66,7 @@ def partitions_of_race(
     if stored and asks:
         return tuple(_stored_side(rule, name, tracing) for name in stored)
     found: list[Partition] = []
-    for expr in everything_in(rule.expr):
+    for expr in subexpressions(rule.expr):
         match expr:
             case Join(_, matches) if matches:
                 found.append(_matched(expr, tracing))
@@ -79,7 +79,7 @@ def partitions_of_race(
 
 def _stored_side(rule: Rule, name: str, tracing: Tracing) -> Partition:
     """Return all columns of what is stored; in a join, also under the names of what they are compared with."""
-    for expr in everything_in(rule.expr):
+    for expr in subexpressions(rule.expr):
         if isinstance(expr, Join):
             whole = tracing.of(replace(expr, take=Take.PAIRS)).columns
             widths = [len(source.columns) for source in expr.sources]

@@ -32,7 +32,7 @@ from clew.analysis.calm.trying.runs import (
 )
 from clew.analysis.calm.trying.workloads import Input, Workload
 from clew.bloom.runtime.endless import EndlessStepError
-from clew.bloom.values import Row, in_order
+from clew.bloom.values import Row, sort_rows
 from clew.errors import UsageError
 
 _T = TypeVar("_T")
@@ -315,6 +315,6 @@ def _difference_in_steps(first: Run, second: Run) -> Difference | None:
 
 def _only(rows: tuple[Row, ...], others: tuple[Row, ...]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     return (
-        tuple(in_order(row for row in rows if row not in others)),
-        tuple(in_order(row for row in others if row not in rows)),
+        tuple(sort_rows(row for row in rows if row not in others)),
+        tuple(sort_rows(row for row in others if row not in rows)),
     )

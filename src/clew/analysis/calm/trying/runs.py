@@ -18,7 +18,7 @@ from clew.bloom.ir.schema import Kind
 from clew.bloom.runtime.cluster import destination
 from clew.bloom.runtime.machine import Stepped
 from clew.bloom.runtime.node import Node
-from clew.bloom.values import Row, in_order
+from clew.bloom.values import Row, sort_rows
 from clew.errors import UsageError
 
 #: More rounds than that, and a run is given up.
@@ -260,7 +260,7 @@ class _Simulation:
             found = running.node.program.by_name.get(name)
             if found is not None and found.kind is not Kind.CHANNEL:
                 rows = tuple(tuple(row) for row in running.node.machine.rows(name))
-                self._by_step.setdefault((running.address, name), []).append(tuple(in_order(rows)))
+                self._by_step.setdefault((running.address, name), []).append(tuple(sort_rows(rows)))
                 self._see(running.address, name, rows)
 
     def _send(self, sender: str, to: str, channel: str, row: Row, now: int) -> None:
@@ -288,7 +288,7 @@ class _Simulation:
                     rows = [tuple(row) for row in running.node.machine.rows(name)]
                 else:
                     rows = list(self._seen.get((address, name), ()))
-                yield Shown(address, name, tuple(in_order(rows)))
+                yield Shown(address, name, tuple(sort_rows(rows)))
 
 
 def _due(running: _Running) -> list[tuple[str, Row]]:

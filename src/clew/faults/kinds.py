@@ -1,0 +1,352 @@
+"""The kinds of faults.  Each class declares in one place all that the rest of Clew wants to know of its kind:
+
+====================== =================================================================================
+``name``               its name in the encoding for the solver and in checkpoints
+``kind``               its notation, its field in documents, its flag of ``clew run``
+``order_key``          its place in the canonical order of faults
+``hits``, ``message``  what it hits; of the faults that hit the same, at most one can happen
+``strikes, prevents``  which messages it can change, and which it keeps from arriving
+``lateness``           by how many steps it makes a message late
+``rename``             the same fault under other names of nodes
+``sentence, effect``   its words
+``possible, admitted`` which faults of the kind there are within some bounds
+``most``, ``widen``    how many of it the bounds allow, and which bounds would allow it
+====================== =================================================================================
+
+To add a kind: write its class here, add it to ``Fault``, and let mypy lead the way.  What can be decided from
+the declarations above is decided from them; what cannot is a ``match`` that ends in ``assert_never``.  Nothing may
+test for one kind and take all others for granted (``tests/test_faults.py`` looks for that): a kind that a search
+leaves out ends in a wrong certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple, TypeVar, get_args
+
+from clew.faults.limits import Limits, Node, SentMessage, node_key
+from clew.names import show
+
+L = TypeVar("L", bound=Limits)
+
+
+class Kind(NamedTuple):
+    """How faults of a kind are written.
+
+    ``letter``: in the paper's notation.  ``plural``: the field of a verdict document that lists them.  ``flag``,
+    ``metavar`` and ``help``: of ``clew run``.  ``nodes`` and ``numbers``: the columns, in the order of the fields
+    of the class; every number counts from 1, and the first is the time.
+    """
+
+    letter: str
+    plural: str
+    flag: str
+    metavar: str
+    help: str
+    nodes: tuple[str, ...]
+    numbers: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.nodes, *self.numbers)
+
+
+class MessageFault:
+    """What the faults of one message have in common: its sender, its receiver and the time it is sent."""
+
+    source: Node
+    target: Node
+    time: int
+
+    @property
+    def message(self) -> SentMessage:
+        return self.source, self.target, self.time
+
+    @property
+    def hits(self) -> SentMessage:
+        return self.source, self.target, self.time
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        return self.source, self.target
+
+    def strikes(self, time: int) -> bool:
+        """Tell whether it can change what becomes of messages that are sent at this time."""
+        return self.time == time
+
+    def _link(self) -> str:
+        return f"the message from {show(self.source)} to {show(self.target)} at time {self.time}"
+
+
+@dataclass(frozen=True)
+class Loss(MessageFault):
+    """What ``source`` sends to ``target`` at ``time`` does not arrive."""
+
+    name: ClassVar[Literal["loss"]] = "loss"
+    kind: ClassVar[Kind] = Kind(
+        letter="O",
+        plural="losses",
+        flag="--lose",
+        metavar="FROM,TO,T",
+        help="Lose what FROM sends to TO at time T.",
+        nodes=("from", "to"),
+        numbers=("time",),
+    )
+    #: Programs cannot see it happen.
+    observable: ClassVar[bool] = False
+
+    source: Node
+    target: Node
+    time: int
+
+    @property
+    def parts(self) -> tuple[Node, Node, int]:
+        return self.source, self.target, self.time
+
+    @property
+    def lateness(self) -> int:
+        return 0
+
+    def order_key(self) -> tuple[object, ...]:
+        return (0, self.time, node_key(self.source), node_key(self.target))
+
+    def prevents(self, message: SentMessage) -> bool:
+        """Tell whether nothing of this message arrives because of it."""
+        return message == self.message
+
+    def rename(self, rename: Callable[[Node], Node]) -> Loss:
+        return Loss(rename(self.source), rename(self.target), self.time)
+
+    # -- words ---------------------------------------------------------------------------------------
+
+    @property
+    def sentence(self) -> str:
+        return f"{self._link()} is lost"
+
+    @property
+    def effect(self) -> str:
+        """Say what becomes of a message that it hits."""
+        return "is lost"
+
+    def undone(self, arrival: str) -> str:
+        """Say what becomes of that message without it; ``arrival``: a remark on a late arrival, or empty."""
+        return "arrives"
+
+    @staticmethod
+    def possible_words(spec: Limits) -> str:
+        return f"messages between different nodes are lost at times 1 to {spec.eot - 1}"
+
+    # -- bounds --------------------------------------------------------------------------------------
+
+    @staticmethod
+    def possible(spec: Limits) -> Iterator[Loss]:
+        return (Loss(a, b, t) for t in range(1, min(spec.eff, spec.eot)) for a, b in spec.links())
+
+    def admitted(self, spec: Limits) -> bool:
+        return spec.has_link(self.source, self.target) and 1 <= self.time < min(spec.eff, spec.eot)
+
+    @staticmethod
+    def most(spec: Limits) -> int | None:
+        """Return how many of the kind the bounds allow at once; None: all that are possible."""
+        return None
+
+    def widen(self, spec: L) -> L:
+        """Return bounds that are just wide enough for one more fault, this one."""
+        return replace(spec, eff=max(spec.eff, min(spec.eot, self.time + 1)))
+
+    def __str__(self) -> str:
+        return _notation(self)
+
+
+@dataclass(frozen=True)
+class Crash:
+    """``node`` sends nothing from ``time`` on, for good."""
+
+    name: ClassVar[Literal["crash"]] = "crash"
+    kind: ClassVar[Kind] = Kind(
+        letter="C",
+        plural="crashes",
+        flag="--crash",
+        metavar="NODE,T",
+        help="Crash NODE at time T.",
+        nodes=("node",),
+        numbers=("time",),
+    )
+    #: Programs see it, with its time, in the relation ``crash``.
+    observable: ClassVar[bool] = True
+
+    node: Node
+    time: int
+
+    @property
+    def parts(self) -> tuple[Node, int]:
+        return self.node, self.time
+
+    @property
+    def message(self) -> None:
+        """It hits no single message."""
+        return None
+
+    @property
+    def hits(self) -> Node:
+        return self.node
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        return (self.node,)
+
+    @property
+    def lateness(self) -> int:
+        return 0
+
+    def order_key(self) -> tuple[object, ...]:
+        return (1, self.time, node_key(self.node))
+
+    def strikes(self, time: int) -> bool:
+        return self.time <= time
+
+    def prevents(self, message: SentMessage) -> bool:
+        source, _, time = message
+        return self.node == source and self.time <= time
+
+    def rename(self, rename: Callable[[Node], Node]) -> Crash:
+        return Crash(rename(self.node), self.time)
+
+    # -- words ---------------------------------------------------------------------------------------
+
+    @property
+    def sentence(self) -> str:
+        return f"{show(self.node)} crashes at time {self.time}"
+
+    @property
+    def effect(self) -> str:
+        return "is not sent"
+
+    def undone(self, arrival: str) -> str:
+        return f"is sent{arrival}"
+
+    @staticmethod
+    def possible_words(spec: Limits) -> str:
+        return f"a node crashes at times 1 to {spec.eot - 1}"
+
+    # -- bounds --------------------------------------------------------------------------------------
+
+    @staticmethod
+    def possible(spec: Limits) -> Iterator[Crash]:
+        if spec.crashes == 0:
+            return iter(())
+        return (Crash(n, t) for t in range(1, spec.eot) for n in spec.nodes)
+
+    def admitted(self, spec: Limits) -> bool:
+        return spec.has_node(self.node) and 1 <= self.time < spec.eot
+
+    @staticmethod
+    def most(spec: Limits) -> int | None:
+        return spec.crashes
+
+    def widen(self, spec: L) -> L:
+        return replace(spec, crashes=spec.crashes + 1)
+
+    def __str__(self) -> str:
+        return _notation(self)
+
+
+@dataclass(frozen=True)
+class Delay(MessageFault):
+    """What ``source`` sends to ``target`` at ``time`` arrives ``lag`` steps later than usual."""
+
+    name: ClassVar[Literal["delay"]] = "delay"
+    kind: ClassVar[Kind] = Kind(
+        letter="D",
+        plural="delays",
+        flag="--delay",
+        metavar="FROM,TO,T,LAG",
+        help="Let it arrive LAG steps late.",
+        nodes=("from", "to"),
+        numbers=("time", "lag"),
+    )
+    #: Programs cannot see it happen.
+    observable: ClassVar[bool] = False
+
+    source: Node
+    target: Node
+    time: int
+    lag: int
+
+    @property
+    def parts(self) -> tuple[Node, Node, int, int]:
+        return self.source, self.target, self.time, self.lag
+
+    @property
+    def lateness(self) -> int:
+        return self.lag
+
+    def order_key(self) -> tuple[object, ...]:
+        return (2, self.time, node_key(self.source), node_key(self.target), self.lag)
+
+    def prevents(self, message: SentMessage) -> bool:
+        return False
+
+    def rename(self, rename: Callable[[Node], Node]) -> Delay:
+        return Delay(rename(self.source), rename(self.target), self.time, self.lag)
+
+    # -- words ---------------------------------------------------------------------------------------
+
+    @property
+    def sentence(self) -> str:
+        return f"{self._link()} arrives {self.lag} {'step' if self.lag == 1 else 'steps'} late"
+
+    @property
+    def effect(self) -> str:
+        return f"arrives at {self.time + 1 + self.lag}, not {self.time + 1}"
+
+    def undone(self, arrival: str) -> str:
+        return f"arrives at {self.time + 1}, not {self.time + 1 + self.lag}"
+
+    @staticmethod
+    def possible_words(spec: Limits) -> str:
+        last = spec.eot - 1
+        return f"messages between different nodes at times 1 to {last} are late by 1 to {last} steps"
+
+    # -- bounds --------------------------------------------------------------------------------------
+
+    @staticmethod
+    def possible(spec: Limits) -> Iterator[Delay]:
+        lags = range(1, spec.longest_lag + 1)
+        return (Delay(a, b, t, lag) for t in range(1, spec.eot) for a, b in spec.links() for lag in lags)
+
+    def admitted(self, spec: Limits) -> bool:
+        within = 1 <= self.time < spec.eot and 1 <= self.lag <= spec.longest_lag
+        return within and spec.has_link(self.source, self.target)
+
+    @staticmethod
+    def most(spec: Limits) -> int | None:
+        return None
+
+    def widen(self, spec: L) -> L:
+        return replace(spec, delays=max(spec.delays, self.lag))
+
+    def __str__(self) -> str:
+        return _notation(self)
+
+
+Fault = Loss | Crash | Delay
+
+#: Every kind there is, in canonical order.  Taken from the union, so that none can be in one and not in the other.
+KINDS: tuple[type[Fault], ...] = get_args(Fault)
+
+
+def _notation(fault: Fault) -> str:
+    """Return a fault as the paper writes it: ``O(a,b,1)``."""
+    return f"{fault.kind.letter}({','.join(map(show, fault.parts))})"
+
+
+def make_fault(kind: Callable[..., Fault], parts: Iterable[Node]) -> Fault:
+    """Return the fault of a kind that has these parts, which are in the order of its columns."""
+    return kind(*parts)
+
+
+def fault_key(fault: Fault) -> tuple[object, ...]:
+    """Return the sort key of the canonical order: losses, crashes, delays; by time, then by names."""
+    return fault.order_key()

@@ -1,0 +1,61 @@
+"""The numbers that bound a search.
+
+They are a class of their own, below the kinds of faults: a kind says by these numbers which of its faults are
+possible, and ``FailureSpec`` asks all kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+Node = str | int
+
+#: What a fault of a message hits: all that a source sends to a target at a time.
+SentMessage = tuple[Node, Node, int]
+
+
+def node_key(node: Node) -> tuple[bool, str | int]:
+    """Return a sort key that puts numbers before names, so that mixed sets of nodes have one order."""
+    return (isinstance(node, str), node)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The bounds of a search.
+
+    ``eot`` is the last time of an execution, losses happen at times ``< eff``, at most ``crashes`` nodes
+    crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.
+    """
+
+    nodes: tuple[Node, ...]
+    eot: int
+    eff: int = 0
+    crashes: int = 0
+    delays: int = 0
+    # Searches ask for every single fault whether its nodes exist; a scan of the tuple would show.
+    _members: frozenset[Node] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_members", frozenset(self.nodes))
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Return all bounds but the nodes, by name: what documents and checkpoints write down."""
+        # Not dataclasses.asdict: it copies deeply, and would have the nodes and the members in it.
+        return {name: getattr(self, name) for name in self.__match_args__ if name != "nodes"}
+
+    @property
+    def longest_lag(self) -> int:
+        """Return the longest delay that differs from a loss: a longer one ends after EOT, whenever it began."""
+        return min(self.delays, max(0, self.eot - 1))
+
+    def links(self) -> Iterator[tuple[Node, Node]]:
+        """Yield every ordered pair of different nodes: a message to oneself is never lost or late."""
+        return ((a, b) for a in self.nodes for b in self.nodes if a != b)
+
+    def has_node(self, node: Node) -> bool:
+        return node in self._members
+
+    def has_link(self, source: Node, target: Node) -> bool:
+        return source != target and source in self._members and target in self._members
