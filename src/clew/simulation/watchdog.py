@@ -22,7 +22,7 @@ from clew.errors import Position, UsageError
 from clew.simulation.scenario import Scenario
 from clew.simulation.user_code import StoppedError, ask, is_ours
 from clew.simulation.world import World
-from clew.whereabouts import Whereabouts, current_whereabouts
+from clew.whereabouts import Whereabouts, current_whereabouts, end_copy
 
 #: Through these functions all calls into the user's code go.
 _GATES = {World._run.__code__, Scenario.look.__code__, Scenario.fingerprint_of.__code__, ask.__code__}
@@ -55,6 +55,7 @@ def step_limit(seconds: float) -> Iterator[StepLimit]:
         except _TooLongError:
             pass  # what was stuck is told below, also if the user's code swallowed this
         finally:
+            end_copy()  # in which no thread has watched
             watchdog.end()
             thread.join()
     if watchdog.failure is not None:
