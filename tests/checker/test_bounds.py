@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from clew.checker.bounds import Asked, Bounds, resolve
@@ -115,6 +117,18 @@ def test_what_the_program_states_is_refused_too() -> None:
         bounds(Defaults(eot=6, eff=9))
     with pytest.raises(UsageError, match="EFF 3 is larger than EOT 2"):
         bounds(STATED, Asked(eot=2))
+
+
+@pytest.mark.parametrize("name", ["eot", "eff", "crashes", "delays"])
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [("@", "the string '@'"), (int, "of type type"), (2.5, "of type float"), (True, "of type bool")],
+)
+def test_bounds_are_integers(name: str, given: Any, shown: str) -> None:
+    for stated, asked in ((Defaults(**{name: given}), Asked()), (Defaults(), Asked(**{name: given}))):
+        with pytest.raises(UsageError) as caught:
+            bounds(stated, asked)
+        assert caught.value.message == f"{name} is {shown}, which is no integer"
 
 
 def test_the_limits_are_allowed() -> None:

@@ -277,3 +277,10 @@ def test_a_path_that_cannot_be_written_is_refused_before_the_search(register: st
     done = clew("explore", f"{register}:wrong", "-o", str(tmp_path / "no" / "rec.json"))
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize("seed", ["-1", "9999999999999999999999999"])
+def test_a_seed_that_no_recording_can_hold_is_refused(seed: str, tmp_path: Path) -> None:
+    done = clew("explore", scenario_file(tmp_path, CALM), "--seed", seed)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: the seed is {seed}\n  remedy: give one from 0 to 9223372036854775807")

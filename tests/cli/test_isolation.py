@@ -52,6 +52,36 @@ class Late(Node):
             os._exit(3)
 
 late = Scenario(nodes={"a": Late}, running=["a"], before=[Send("a", 1)])
+def close_all():
+    os.closerange(0, 1000)
+
+def close_low():
+    os.closerange(0, 256)
+
+def close_streams():
+    sys.stdout.close()
+    sys.stderr.close()
+
+def redirect():
+    os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+
+def daemonize():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(60)
+        os._exit(0)
+
+def fork_and_leave():
+    if os.fork() != 0:
+        os._exit(0)
+
+no_errors = passing(lambda: setattr(sys, "stderr", None))
+closes_streams, closes_low, closes_all = passing(close_streams), passing(close_low), passing(close_all)
+redirects = passing(redirect)
+forks, leaves = passing(lambda: os.fork() and None), passing(fork_and_leave)
+daemon = passing(daemonize)
+sleeps = passing(lambda: os.system("sleep 60"))
 hungry = passing(lambda: bytearray(4 << 30))
 
 class Starting(Node):
@@ -140,6 +170,41 @@ def test_standard_output_cannot_be_taken_away(folder: Path) -> None:
     done = clew("fuzz", "h.py:silences", "--runs", "3", cwd=folder)
     assert done.returncode == 0
     assert done.stdout.startswith("NO VIOLATION in these runs.")
+
+
+@pytest.mark.parametrize("name", ["no_errors", "closes_streams", "closes_low", "redirects", "forks"])
+@pytest.mark.parametrize("command", ["fuzz", "explore"])
+def test_what_happens_to_the_streams_or_a_copy_of_the_process_does_not_matter(
+    command: str, name: str, folder: Path
+) -> None:
+    done = clew(command, f"h.py:{name}", *(["--runs", "1"] if command == "fuzz" else []), cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("NO VIOLATION") and done.stdout.count("NO VIOLATION") == 1
+
+
+def test_if_nothing_is_left_to_print_to_the_supervisor_says_so(folder: Path) -> None:
+    done = clew("fuzz", "h.py:closes_all", "--runs", "1", cwd=folder)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert (
+        done.stderr.startswith("clew failed: OSError: [Errno 9]") and "no answer about your program" in done.stderr
+    )
+
+
+def test_a_copy_of_the_process_does_not_take_its_place(folder: Path) -> None:
+    done = clew("fuzz", "h.py:leaves", "--runs", "3", cwd=folder)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith(
+        "VIOLATION: the process ended by itself (exit code 0) in Passing.on_message at a, at event 6,"
+    )
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found there")
+@pytest.mark.parametrize(("name", "code"), [("daemon", 0), ("sleeps", 3)])
+def test_processes_that_the_code_starts_end_with_the_command(name: str, code: int, folder: Path) -> None:
+    begun = time.monotonic()
+    # Its reader would wait for them: they have the same standard output.
+    done = clew("fuzz", f"h.py:{name}", "--runs", "1", "--time-limit", "2", cwd=folder)
+    assert (done.returncode, time.monotonic() - begun < 50) == (code, True)
 
 
 def test_memory_is_a_finding_with_the_handler_that_asked_for_it(folder: Path) -> None:

@@ -48,7 +48,26 @@ def backtrack(x):
 def power(x):
     return 7**10**9 > 0
 
+def devour(x):
+    return bytearray(1 << 45) and x
+
+def give_up(x):
+    if x == "v":
+        raise GeneratorExit
+    return x
+
+def fork(x):
+    if x == "v":
+        os.fork()
+    return x
+
 Leaves, Crashes, Backtracks, Computes = map(hostile, (leave, crash, backtrack, power))
+def quit(x):
+    if x == "v":
+        raise SystemExit(0)
+    return x
+
+Devours, GivesUp, Forks, Exits = map(hostile, (devour, give_up, fork, quit))
 """
 
 
@@ -130,6 +149,39 @@ def test_an_end_in_a_bloom_function_has_its_place(
     done = clew(verb, f"evil.py:{name}", *options, cwd=folder)
     assert done.returncode == 2
     assert f"error: the process {how} at evil.py:{_line(line)}\n" in done.stderr
+
+
+def test_memory_that_a_bloom_function_does_not_get_is_incomplete(folder: Path) -> None:
+    done = clew("check", "evil.py:Devours", cwd=folder)
+    assert done.returncode == 3
+    assert done.stdout.startswith("INCOMPLETE") and "memory ran out" in done.stdout
+
+
+def test_whatever_a_bloom_function_raises_is_about_the_program(folder: Path) -> None:
+    done = clew("check", "evil.py:GivesUp", cwd=folder)
+    assert done.returncode == 3  # nothing is promised
+    assert "GeneratorExit" in done.stderr and "it does not fire there" in done.stderr
+
+
+@pytest.mark.parametrize(("name", "raised"), [("GivesUp", "GeneratorExit"), ("Exits", "SystemExit")])
+def test_no_exception_of_a_bloom_function_is_an_exit_code(name: str, raised: str, folder: Path) -> None:
+    done = clew("calm", f"evil.py:{name}", "--try", "2", cwd=folder)
+    assert done.returncode == 2
+    assert f"a function raised {raised}" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["fuzz", "explore", "check", "run", "calm", "blazes"])
+def test_an_exit_while_loading_is_no_answer(command: str, tmp_path: Path) -> None:
+    (tmp_path / "exits.py").write_text("import sys\n\nsys.exit(0)\n")
+    done = clew(command, "exits.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "") and "SystemExit" in done.stderr
+
+
+@pytest.mark.parametrize(("command", "answer"), [("check", "CERTIFIED"), ("calm --try 2", "ORDER MATTERS")])
+def test_a_fork_in_a_bloom_function_does_not_double_the_answer(command: str, answer: str, folder: Path) -> None:
+    verb, *options = command.split()
+    done = clew(verb, "evil.py:Forks", *options, cwd=folder)
+    assert done.returncode in (0, 1) and done.stdout.count(answer) == 1
 
 
 def test_an_end_while_loading_has_its_place_and_writes_nothing(folder: Path) -> None:

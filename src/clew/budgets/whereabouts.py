@@ -24,6 +24,9 @@ _SIZE = 4096
 _LAYOUT = struct.Struct("=?b?qqddddqH")
 _LONGEST = _SIZE - _LAYOUT.size
 
+#: Before a text on the page that nobody has read, to tell it from anything else that is said there.
+_UNTOLD = "\1"
+
 #: Seconds that a process gets to notice itself that its time is over.
 PATIENCE = 4.0
 
@@ -65,6 +68,7 @@ class Whereabouts:
 
     def __init__(self) -> None:
         self._page = mmap.mmap(-1, _SIZE)
+        self._writer: int | None = None
         self.clear()
 
     def clear(self) -> None:
@@ -72,10 +76,16 @@ class Whereabouts:
         self._fields: list[Any] = [False, 0, False, 0, 0, 0.0, 0.0, 0.0, 0.0, 0, 0]
         self._write()
 
+    def belong_to_process(self) -> None:
+        """In a new child: nobody else but its parent writes here from now on."""
+        self._writer = os.getpid()
+
     # -- for the child -------------------------------------------------------------------------------------------
 
     def say(self, what: str) -> None:
         """Tell what is being done."""
+        if self._is_copy():
+            return
         text = what.encode("utf-8", "replace")[:_LONGEST]
         self._fields[10] = len(text)
         self._page[_LAYOUT.size : _LAYOUT.size + len(text)] = text
@@ -117,12 +127,22 @@ class Whereabouts:
             self._fields[7] = max(self._fields[7], time.monotonic() + seconds + PATIENCE)
             self._write()
 
+    def leave_word(self, text: str) -> None:
+        """Leave to the parent what could not be printed."""
+        self.say("\n".join((self.what, text)) if self.untold else _UNTOLD + text)
+
     def finish(self, code: int) -> None:
         """Tell that the command has come to its end, with this exit code."""
         self._fields[0:2] = True, code
         self._write()
 
+    def _is_copy(self) -> bool:
+        """Tell whether the user's code has forked this process, which says nothing about the child."""
+        return self._writer is not None and os.getpid() != self._writer
+
     def _write(self) -> None:
+        if self._is_copy():
+            return
         _LAYOUT.pack_into(self._page, 0, *self._fields)
 
     # -- for the parent ------------------------------------------------------------------------------------------
@@ -153,6 +173,12 @@ class Whereabouts:
     def what(self) -> str:
         return bytes(self._page[_LAYOUT.size : _LAYOUT.size + self._fields[10]]).decode("utf-8", "replace")
 
+    @property
+    def untold(self) -> str:
+        """What the child had to say and could not print."""
+        what = self.what
+        return what.removeprefix(_UNTOLD) if what.startswith(_UNTOLD) else ""
+
     def stuck_for(self, patience: float) -> float | None:
         """Return the limit of a step that nobody can enforce from inside any more, so much after it was over."""
         beat, step_seconds = self._fields[5:7]
@@ -168,8 +194,9 @@ class Whereabouts:
         return self._fields[7] - time.monotonic() if self._fields[7] else None
 
 
-#: Of this process, if it is a child that is watched.
+#: Of this process, if it is a child that is watched, and which process that is.
 _current: Whereabouts | None = None
+_process = 0
 
 
 def current_whereabouts() -> Whereabouts | None:
@@ -185,12 +212,14 @@ def tell_doing(what: str) -> None:
 
 def tell_run(seed: int) -> None:
     """Tell that an execution with this seed begins, if somebody watches."""
+    end_copy()
     if _current is not None:
         _current.begin_run(seed)
 
 
 def tell_event(number: int) -> None:
     """Tell that this event begins, of those of all schedules, if somebody watches."""
+    end_copy()
     if _current is not None:
         _current.begin_event(number)
 
@@ -214,8 +243,19 @@ def time_left() -> float | None:
 
 def set_whereabouts(page: Whereabouts | None) -> None:
     """In a new child: from now on, tell what is being done."""
-    global _current
-    _current = page
+    global _current, _process
+    _current, _process = page, os.getpid()
+    if page is not None:
+        page.belong_to_process()
+
+
+def end_copy() -> None:
+    """End this process if it is a copy that the user's code forked and let return from its call.
+
+    Otherwise there would be two of everything from there on: searches, answers, files.
+    """
+    if _current is not None and os.getpid() != _process:
+        os._exit(0)
 
 
 def die_with(parent: int) -> None:

@@ -55,6 +55,12 @@ def resolve(program: Program, stated: Defaults, asked: Asked, deadline: Deadline
     eff = stated.eff if asked.eff is None else asked.eff
     crashes = stated.crashes if asked.crashes is None else asked.crashes
     delays = (stated.delays if asked.delays is None else asked.delays) or 0
+    for name, given in (("eot", eot), ("eff", eff), ("crashes", crashes), ("delays", delays)):
+        # From Python, and from checked(...) of a Bloom class, anything can come.
+        if given is not None and (not isinstance(given, int) or isinstance(given, bool)):
+            raise UsageError(
+                f"{name} is {_shown(given)}, which is no integer", remedy=f"give {name} a whole number"
+            )
     _check_times(eot, eff)
     for name, number in (("crashes", crashes or 0), ("delays", delays)):
         if number < 0:
@@ -74,6 +80,11 @@ def resolve(program: Program, stated: Defaults, asked: Asked, deadline: Deadline
             remedy=f"give --crashes a number up to {len(nodes)}",
         )
     return Bounds(nodes, eot, eff, crashes, delays)
+
+
+def _shown(given: object) -> str:
+    """Show what was given in place of a number; the repr of anything else than a text is code of the user."""
+    return f"the string '{given}'" if isinstance(given, str) else f"of type {type(given).__name__}"
 
 
 def _check_times(eot: int | None, eff: int | None) -> None:

@@ -29,6 +29,7 @@ from clew.simulation.execution.steps import Step
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import Loaded, as_loaded
 from clew.simulation.pool import Link
+from clew.simulation.recordings.reading import LARGEST_SEED
 from clew.simulation.recordings.suspects import suspects
 from clew.simulation.scenario import Scenario
 from clew.simulation.user_code import name_of
@@ -72,6 +73,8 @@ def explore(
     """
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"--time-limit is {time_limit:g}", remedy="give a number larger than 0")
+    if not 0 <= seed <= LARGEST_SEED:
+        raise UsageError(f"the seed is {seed}", remedy=f"give one from 0 to {LARGEST_SEED}")
     loaded = as_loaded(scenario)
     if needs_child(in_process or visit is not None):
         again = partial(

@@ -15,6 +15,7 @@ from clew.bloom.ir.row_types import splitter
 from clew.bloom.ir.symbolic import Column, Constant, Here
 from clew.bloom.language.capture import position_of_error
 from clew.bloom.values import BadValueError, Row, freeze_row
+from clew.budgets.whereabouts import end_copy
 from clew.errors import Position, ProgramError
 
 RowMap = Callable[[Row], Row]
@@ -63,8 +64,10 @@ def picker(places: list[int], constants: Row = ()) -> RowMap:
     return (lambda row: pick(row + constants)) if constants else pick
 
 
-def calling(function: RowFunction, source: Expr, report: Report) -> Callable[[Iterable[Row]], list[Row]]:
-    """From rows of ``source`` to those that the function gives for them."""
+def calling(
+    function: RowFunction, source: Expr, report: Report, raised: tuple[type[Exception], ...] = ()
+) -> Callable[[Iterable[Row]], list[Row]]:
+    """From rows of ``source`` to those that the function gives for them; ``raised``: what is not only reported."""
     split = splitter(_known_parts(function, source))
     call, results = function.call, _RESULTS[function.role]
 
@@ -73,8 +76,11 @@ def calling(function: RowFunction, source: Expr, report: Report) -> Callable[[It
         for row in rows:
             try:
                 found += results(call(*split(row)), row)
-            except Exception as error:
+            except raised:
+                raise
+            except (Exception, GeneratorExit, SystemExit) as error:
                 report(f"{_said(error)} for the row {row!r}", position_of_error(error) or function.position)
+        end_copy()  # that the function has forked
         return found
 
     return run
@@ -95,7 +101,7 @@ class NoRowError(Exception):
     """A function returned something else."""
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     if isinstance(error, NoRowError | BadValueError):
         return f"a function returned what is no row ({error})"
     return f"a function raised {type(error).__name__}: {error}"

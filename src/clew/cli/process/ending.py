@@ -44,6 +44,9 @@ def _perform(command: Callable[[], object], state: CommandState) -> int:
     try:
         command()
     except SystemExit as end:
+        if (place := _place_outside(end)) is not None:
+            warn(f"error: your code ended the command by SystemExit, in {place}\n  remedy: let it return")
+            return BAD_INPUT
         if end.code is None or isinstance(end.code, int):
             return end.code or HOLDS
         return _tell(end, state)  # a text: not raised by a command of ours
@@ -79,6 +82,14 @@ def _tell(failure: BaseException, state: CommandState) -> int:
     warn(f"clew failed: {what}{_place(failure)}")
     warn(f"  {SURROUNDINGS_HINT if isinstance(failure, OSError) else _OURS}")
     return FAILED
+
+
+def _place_outside(end: SystemExit) -> str | None:
+    """Name the line that raised it, if that is none of Clew: an answer leaves a command from here only."""
+    frames = traceback.extract_tb(end.__traceback__)
+    if not frames or _CLEW in Path(frames[-1].filename).parents:
+        return None
+    return f"{frames[-1].name} at {frames[-1].filename}:{frames[-1].lineno}"
 
 
 def _place(failure: BaseException) -> str:

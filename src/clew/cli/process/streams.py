@@ -8,16 +8,72 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import TextIO
 
 import click
 
+from clew.budgets.whereabouts import current_whereabouts, end_copy
 from clew.cli.process.state import CommandState, current_state
+
+
+@dataclass
+class _Kept:
+    """A standard stream as it was before any code of the user ran; ``spare``: a second descriptor of it."""
+
+    name: str
+    number: int
+    stream: TextIO
+    spare: int
+    status: os.stat_result
+
+    def restore(self) -> None:
+        """Undo what the user's code did to it: put something else there, or nothing, or close it."""
+        with suppress(OSError):  # both descriptors are closed: nothing can be done here
+            # The number of a spare that was closed may belong to a file of the user's by now.
+            if os.path.samestat(os.fstat(self.spare), self.status):
+                os.dup2(self.spare, self.number)
+        if _is_closed(self.stream):
+            self.stream = open(self.number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+        setattr(sys, self.name, self.stream)
+
+
+#: In a child that executes code of the user.
+_kept: list[_Kept] = []
+
+#: Spares begin here: programs that close what they do not know rarely go so far.
+_FIRST_SPARE = 500
+
+
+def keep_streams() -> None:
+    """Remember the standard streams, to print there whatever the user's code does to them."""
+    import fcntl  # where there are no children, there may be no such module
+
+    _kept.clear()
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        with suppress(OSError):  # so many files may not be open
+            spare = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _FIRST_SPARE)
+            _kept.append(_Kept(name, number, getattr(sys, name), spare, os.fstat(spare)))
+
+
+def _restore_streams() -> None:
+    end_copy()
+    for kept in _kept:
+        kept.restore()
+
+
+def _is_closed(stream: TextIO) -> bool:
+    try:
+        return stream.closed
+    except ValueError:  # its buffer is detached
+        return True
 
 
 def say(text: str, state: CommandState | None = None) -> None:
     """Print to standard output; that there is no room for it is one of the failures of the command."""
     state = state or current_state()
     sys.stdout = state.stdout  # the user's code may have put something else there, or nothing
+    _restore_streams()
     try:
         click.echo(text, nl=False)
         sys.stdout.flush()
@@ -29,8 +85,12 @@ def say(text: str, state: CommandState | None = None) -> None:
 
 def warn(text: str) -> None:
     """Print a line to standard error; if that is gone, the exit code has to do."""
-    with suppress(OSError, ValueError):
+    _restore_streams()
+    try:
         click.echo(harmless(text), err=True)
+    except (OSError, ValueError):
+        if _kept and (page := current_whereabouts()) is not None:
+            page.leave_word(text)
 
 
 def wrote(what: str, file: str) -> None:
@@ -63,11 +123,13 @@ def flush(state: CommandState) -> None:
     """Write what is still buffered, so that the end of the interpreter finds nothing that can fail."""
     say("", state)
     with suppress(OSError, ValueError):
-        sys.stderr.flush()
+        if sys.stderr is not None:
+            sys.stderr.flush()
 
 
 def _silence_stdout() -> None:
     """Let what else is printed go nowhere, also what is still buffered."""
+    _kept[:] = [kept for kept in _kept if kept.name != "stdout"]
     null = os.open(os.devnull, os.O_WRONLY)
     with suppress(OSError, ValueError):
         os.dup2(null, sys.stdout.fileno())

@@ -21,11 +21,14 @@ from typing import NoReturn
 from clew.budgets.whereabouts import PATIENCE, ProcessEnd, Whereabouts, describe_end, die_with, set_whereabouts
 from clew.cli.process.ending import SURROUNDINGS_HINT
 from clew.cli.process.exit_codes import BAD_INPUT, FAILED, INCOMPLETE, VIOLATED
+from clew.cli.process.orphans import adopt_orphans, end_orphans
 from clew.cli.process.places import StackPipe, trace_lines, traced_place
 from clew.cli.process.state import IN_PROCESS, CommandState
-from clew.cli.process.streams import warn
+from clew.cli.process.streams import keep_streams, warn
 
 _POLL = 0.25
+#: Seconds for processes that the user's code has started, to end by themselves after a command that has.
+_GRACE = 0.5
 #: Seconds, at most, for finding out in which line a process ends that ended by itself; or so many times as long as
 #: it took the first time, if that is less.
 _TRACING_SECONDS = 60.0
@@ -47,9 +50,12 @@ def supervise(perform: Perform, *, of_user: bool) -> None:
             warn("warning: this system cannot fork a process: your code runs in the process of the command")
         return
     page = Whereabouts()
+    adopt_orphans()
     begun = time.monotonic()
     ended = _run_child(perform, CommandState(), page)
     if page.code is not None:
+        if page.untold:
+            warn(page.untold)
         os._exit(page.code)
     taken = time.monotonic() - begun
     os._exit(_conclude(perform, ended, page, taken) if of_user or ended.late is not None else _fail(ended))
@@ -158,6 +164,7 @@ def _run_child(perform: Perform, state: CommandState, page: Whereabouts, most: f
     try:
         return _watch(child, page, pipe, waited, time.monotonic() + most)
     finally:
+        end_orphans(_GRACE if page.code is not None else 0)
         pipe.close()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -174,6 +181,7 @@ def _be_child(perform: Perform, state: CommandState, page: Whereabouts, mask: se
         if state.trace_lines:
             _silence()  # it has all been said
             trace_lines(page)
+        keep_streams()
         perform(state)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else FAILED
@@ -222,6 +230,7 @@ def _pass_on(told: signal.struct_siginfo, child: int) -> None:
     elif told.si_signo != signal.SIGCHLD:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+        end_orphans(0)
         signal.signal(told.si_signo, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {told.si_signo})
         os.kill(os.getpid(), told.si_signo)

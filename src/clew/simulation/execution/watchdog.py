@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 from typing import Any, Protocol
 
-from clew.budgets.whereabouts import Whereabouts, current_whereabouts
+from clew.budgets.whereabouts import Whereabouts, current_whereabouts, end_copy
 from clew.errors import Position, UsageError
 from clew.simulation.scenario import Scenario
 from clew.simulation.user_code import StoppedError, ask, is_ours
@@ -55,6 +55,7 @@ def step_limit(seconds: float) -> Iterator[StepLimit]:
         except _TooLongError:
             pass  # what was stuck is told below, also if the user's code swallowed this
         finally:
+            end_copy()  # in which no thread has watched
             watchdog.end()
             thread.join()
     if watchdog.failure is not None:
