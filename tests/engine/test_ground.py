@@ -158,7 +158,7 @@ def test_places_that_are_no_nodes_are_noticed() -> None:
     found = ground('p(a)@1; p(z)@1; q("y") :- p("y"); m("x")@async :- p(a);', expect_outcomes=False)
     told = [n.message for n in found.notices]
     assert told == [
-        "messages from or to 'x' get lost: it is no known node",
-        "'p' is given at 'z', which is no known node",
-        "the rule for 'q' runs at 'y', which is no known node",
+        "messages from or to the unknown node 'x' get lost",
+        "'p' is given at the unknown node 'z'",
+        "the rule for 'q' runs at the unknown node 'y'",
     ]

@@ -197,7 +197,7 @@ MESSAGE = 'n("a", "b"); n(X, Y)@next :- n(X, Y); m(Y, X)@async :- n(X, Y); m(X, 
 
 def test_a_message_to_no_known_node_is_a_notice() -> None:
     (notice,) = check(parse_program(MESSAGE), nodes=["a"], eot=3).notices
-    assert notice.message == "messages from or to 'b' get lost: it is no known node"
+    assert notice.message == "messages from or to the unknown node 'b' get lost"
     assert notice.remedy == "add it to --nodes"
     assert check(parse_program(MESSAGE), nodes=["a", "b"], eot=3).notices == ()
 
@@ -206,7 +206,7 @@ def test_a_rule_at_no_known_node_is_a_notice() -> None:
     program = parse_program('l("a"); l("z"); l(X)@next :- l(X);')
     (notice,) = check(program, nodes=["a"], eot=3).notices
     assert "'z'" in notice.message
-    assert "no known node" in notice.message
+    assert "unknown node" in notice.message
     assert "--nodes" in (notice.remedy or "")
 
 

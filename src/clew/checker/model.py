@@ -55,7 +55,7 @@ class Model:
 
         return automorphisms(self.program, self.spec.nodes)
 
-    def renamed_goal(self, goal: Violation, renaming: Mapping[Node, Node]) -> Violation:
+    def rename_goal(self, goal: Violation, renaming: Mapping[Node, Node]) -> Violation:
         from clew.program.symmetry import renamed
 
         return Violation(goal.relation, tuple(renamed(value, renaming) for value in goal.row))

@@ -1,4 +1,7 @@
-"""What the grounder hands over: atoms as rows and messages, and the ground rules."""
+"""What the grounder hands over: atoms as rows and messages, and the ground rules.
+
+Tuples throughout, not dataclasses: there are thousands of each, and nothing else about a search is as numerous.
+"""
 
 from __future__ import annotations
 
@@ -62,11 +65,11 @@ class GroundRule(NamedTuple):
 
     @property
     def blocking_weight(self) -> int:
-        """How much weight must be missing so that a weight rule cannot fire."""
+        """Return how much weight must be missing so that a weight rule cannot fire."""
         return sum(self.weights) - (self.bound or 0) + 1
 
     def fires(self, true: Container[int]) -> bool:
-        """Whether its body holds in the execution in which exactly these atoms hold."""
+        """Tell whether its body holds in the execution in which exactly these atoms hold."""
         if self.bound is None:
             return all((abs(b) in true) == (b > 0) for b in self.body)
         held = sum(w for b, w in zip(self.body, self.weights, strict=True) if (abs(b) in true) == (b > 0))
@@ -74,7 +77,11 @@ class GroundRule(NamedTuple):
 
 
 class Recorder(Observer):
-    """Keeps the ground rules; choices and constraints are not derivations.
+    """Keeps the ground rules: the lineage rewrite of the paper (section 4.1.2), without changing the program.
+
+    The paper adds a relation to each rule that records the bindings with which it fired.  clingo tells of every
+    ground rule by itself, also of those that fire only under faults nobody has tried.  Choices and constraints
+    are no derivations.
 
     Nor are disjunctions.  Programs have none; gringo makes some for sums with negative numbers, beside rules that
     derive what they could: they only keep such a sum from supporting itself.
@@ -90,6 +97,7 @@ class Recorder(Observer):
             if len(self.rules) % 10_000 == 0:
                 self._deadline.check()  # the thread that grounds stops by itself
 
+    # clingo turns the #count and #sum of aggregates into these.
     def weight_rule(
         self, choice: bool, head: Sequence[int], lower_bound: int, body: Sequence[tuple[int, int]]
     ) -> None:

@@ -1,6 +1,8 @@
 """Arithmetic and functions of programs, evaluated in Python while clingo grounds.
 
-clingo's own arithmetic wraps around silently at 32 bits; a certificate must not rest on that.
+clingo's own arithmetic wraps around silently at 32 bits; a certificate must not rest on that.  Functions are
+those of Bloom programs.  Every function is called twice with the same values: a checked execution must not depend
+on what else a function looks at.
 """
 
 from __future__ import annotations
@@ -40,11 +42,12 @@ class Arithmetic:
         self._operations = 0
         self._functions = Functions()
         self._undefined: dict[int, Notice] = {}
+        #: What a callback raised; clingo replaces it by an error of its own that knows no position.
         self.failure: ProgramError | None = None
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """Rules that computed with something that has no result; such instances do not fire."""
+        """Return notices of rules that computed with something without a result; such instances do not fire."""
         return tuple(self._undefined[rule] for rule in sorted(self._undefined))
 
     def add(self, rule: Symbol, left: Symbol, right: Symbol) -> list[Symbol]:
@@ -57,10 +60,10 @@ class Arithmetic:
         return self._apply(rule, left, right, lambda a, b: a * b)
 
     def div(self, rule: Symbol, left: Symbol, right: Symbol) -> list[Symbol]:
-        return self._apply(rule, left, right, _truncated_division)
+        return self._apply(rule, left, right, _divide)
 
     def call(self, rule: Symbol, number: Symbol, *args: Symbol) -> list[Symbol]:
-        """The rows that a function of the rule gives."""
+        """Return the rows that a function of the rule gives."""
         self._count(rule)
         call = self._rules[rule.number].calls[number.number]
         try:
@@ -126,7 +129,8 @@ class Arithmetic:
         return self.failure
 
 
-def _truncated_division(left: int, right: int) -> int:
+def _divide(left: int, right: int) -> int:
+    """Divide towards zero, as clingo does; Python's // rounds down."""
     quotient = abs(left) // abs(right)
     return quotient if (left < 0) == (right < 0) else -quotient
 
@@ -152,12 +156,14 @@ class Functions:
         self._known: dict[tuple[Function, tuple[Value, ...]], Rows | NoResultError] = {}
 
     def rows(self, call: Call, args: tuple[Value, ...]) -> Rows:
-        key = (call.function, args)
+        key = (call.function, args)  # by identity: two functions of one name are two functions
         if key not in self._known:
+            # Twice, because clingo may ask for the same values only once: a counter would never be noticed.
             first, second = _outcome(call, args), _outcome(call, args)
             if str(first) != str(second):
+                shown = f"{_show_outcome(first)} and then {_show_outcome(second)}"
                 raise CannotCheckError(
-                    f"{call.function.name} gives {_shown(first)} and then {_shown(second)} for the same values",
+                    f"{call.function.name} gives {shown} for the same values",
                     "let it depend on its arguments only: no counters, no clock, no random numbers",
                 )
             self._known[key] = first
@@ -200,5 +206,5 @@ def _size(values: Iterable[Value]) -> int:
     return sum(len(v) if isinstance(v, str) else 1 + _size(v) if isinstance(v, tuple) else 1 for v in values)
 
 
-def _shown(outcome: Rows | NoResultError) -> str:
+def _show_outcome(outcome: Rows | NoResultError) -> str:
     return f"{str(outcome) if isinstance(outcome, NoResultError) else list(outcome)!r:.80}"

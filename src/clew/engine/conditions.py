@@ -1,6 +1,8 @@
-"""Conditions on executions, as text that is added to a ground program: a rule fires, a promise is broken.
+"""Conditions on executions (a rule fires, a promise is broken), and when they hold.
 
-Each is the body of a rule for clingo, over the vocabulary of ``clew.engine.encode``.
+A condition is the body of a rule for clingo, over the vocabulary of ``clew.engine.encode``.  It is added to the
+ground program, so each question is about all executions at once and its answer exact: it holds in the failure-free
+run, in some admissible execution, or in none.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ class Instances(NamedTuple):
 
 
 class RuleConditions(RuleEncoder):
-    """What can be asked about one rule of a ground program."""
+    """What can be asked about one rule of a ground program, in the words in which the rule itself was encoded."""
 
     def __init__(self, ground: GroundProgram, index: int, rule: Rule | None = None) -> None:
         super().__init__(
@@ -40,9 +42,10 @@ class RuleConditions(RuleEncoder):
 
     def fires(self) -> str:
         """Return the condition that the rule fires at some time."""
-        return ", ".join([*self.body(), *self._defined_head()])
+        return ", ".join([*self.body(), *self._head_is_defined()])
 
     def instances(self) -> Instances:
+        """Return a rule that derives an atom for each way to fire."""
         body, name = self.fires(), f"fired{self.index}"
         variables = tuple(dict.fromkeys([*self.names.values(), "T"]))
         return Instances(name, len(variables), f"{name}({','.join(variables)}) :- {body}.")
@@ -78,8 +81,9 @@ class RuleConditions(RuleEncoder):
         pre, post = self.relations.number(PRE), self.relations.number(POST)
         return f"r{pre}({args},{self.spec.eot}), not r{post}({args},{self.spec.eot})"
 
-    def _defined_head(self) -> list[str]:
+    def _head_is_defined(self) -> list[str]:
         """Return the head as a condition: where its arithmetic has no result, the rule does not fire."""
+        # X=X looks idle, but clingo has to evaluate it, and the instance is gone if a callback returns nothing.
         computed = [a for a in self.rule.args if isinstance(a, BinOp | Nested)]
         return [f"{self.expr(a)}={self.expr(a)}" for a in computed]
 
@@ -102,6 +106,7 @@ class EqualValues(RuleConditions):
     def occur(self, name: str, aggregate: Aggregate) -> str:
         """Return the condition over what was collected under this name."""
         group = [f"G{k}" for k in range(len(self._group()))]
+        # A<B, not A!=B: each pair once.
         one, other = (f"{name}({','.join([*group, 'V', row, 'T'])})" for row in ("A", "B"))
         nothing = ", V!=0" if aggregate.function == "sum" else ""  # however often, it changes no sum
         return f"{one}, {other}, A<B{nothing}"
@@ -144,11 +149,13 @@ def find_occurrences(ground: GroundProgram, conditions: Mapping[K, Sequence[str]
     Unknown is what the time limit, an interrupt or the limit of the effort left open.
     """
     atoms = _add(ground, conditions)
+    # What the grounder left out of the program holds in no execution: that is exact, and free.
     found = {key: Occurrence.UNKNOWN if key in atoms else Occurrence.NEVER for key in conditions}
     try:
         without_faults = ground.truth(FaultSet(), list(atoms.values()))
         found.update({key: Occurrence.FAILURE_FREE for key, atom in atoms.items() if atom in without_faults})
         for key in atoms:
+            # An execution that the solver shows for one condition answers for every other that holds in it.
             if found[key] is Occurrence.UNKNOWN:
                 found.update(_ask(ground, key, {k: a for k, a in atoms.items() if found[k] is Occurrence.UNKNOWN}))
     except BudgetExhaustedError:

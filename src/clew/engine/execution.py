@@ -42,20 +42,22 @@ class Execution:
 
     @property
     def good(self) -> bool:
+        """Tell whether nothing is violated."""
         return not self.violations
 
     def rows(self, relation: str, time: int | None = None) -> tuple[Row, ...]:
-        """The rows of a relation at a time (by default at the end of time)."""
+        """Return the rows of a relation at a time (by default at the end of time)."""
         when = self.spec.eot if time is None else time
         return self.tables[relation][when - 1]
 
 
 def row_text(row: Row) -> str:
+    """Return a row as people see it, without its relation."""
     return ", ".join(map(show, row))
 
 
 def row_key(row: Row) -> tuple[tuple[int, object], ...]:
-    """Sort key for rows that mix numbers, strings and tuples."""
+    """Return a sort key for rows that mix numbers, strings and tuples, which Python does not compare."""
     return tuple(map(_value_key, row))
 
 

@@ -1,4 +1,8 @@
-"""Executions at the edge of the budget: the cheapest way out of it, and the heaviest faults within it."""
+"""Executions at the edge of the budget: the cheapest way out of it, and the heaviest faults within it.
+
+For reports on certificates: how far the bounds would have to move before something breaks, and what the worst
+looks like that the program has survived.  Both are optimization over the same encoding, with other prices.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +37,7 @@ class Exceeding(enum.Enum):
     CRASHES = "too_many_crashes"
 
 
+#: An external atom: whether EFF should move as little as possible.
 _EARLY = "as_early_as_possible"
 
 
@@ -57,6 +62,7 @@ class BeyondBudget(GroundProgram):
     """
 
     def __init__(self, program: Program, budget: FailureSpec, deadline: Deadline) -> None:
+        # Grounded for the largest budget there is, so that every way out of the given one is among the executions.
         super().__init__(program, replace(budget, eff=budget.eot, crashes=len(budget.nodes)), deadline=deadline)
         self._budget = budget
         self._groups: dict[frozenset[Violation], int] = {}
@@ -111,6 +117,7 @@ class BeyondBudget(GroundProgram):
         atoms = [atom for violation, atom in self.violation_atoms.items() if violation in rows]
         if len(atoms) < 2:
             return next(iter(atoms), None)
+        # Remembered: the report asks about the same rows once for each way to leave the budget.
         if rows not in self._groups:
             with self._control.backend() as backend:
                 self._groups[rows] = either = backend.add_atom()
@@ -126,6 +133,7 @@ class BeyondBudget(GroundProgram):
         That takes less effort than an optimum in every respect: what could not be proven may be the number of
         faults within the budget, about which nothing is claimed.
         """
+        # Each round asks for something strictly better, so the last one's "none" is the proof.
         while True:
             better = self._better_than(found, only)
             if better is None:
@@ -175,7 +183,7 @@ class Heaviest(GroundProgram):
         self._solve_options.solve_limit = str(MOST_CONFLICTS)
 
     def _weights(self) -> str:
-        """Something must be asserted at all; then crashes, which are few, count before losses."""
+        """Return what counts: that something is asserted at all; then crashes, which are few, before losses."""
         parts = []
         if self._program_has_assertions:
             relations = self.encoding.relations
@@ -190,12 +198,10 @@ class Heaviest(GroundProgram):
         return "\n".join(parts)
 
     def heaviest(self, count: int) -> Iterator[FaultSet]:
-        """Different ones: other nodes crash, or, where none does, another message gets through."""
+        """Yield heaviest fault sets: each time other nodes crash, or, where none does, another message arrives."""
         for number in range(count):
             best, _ = last(self.solutions([], "opt", "auto"), self.faults_of)
-            if best is None:
-                return
-            if not best:
+            if not best:  # nothing, or no fault at all
                 return
             yield best
             self.extend(f"other{number}", self._different(best))

@@ -21,7 +21,7 @@ def fault_lines(spec: FailureSpec) -> list[str]:
     The order of the lines is part of the behaviour: clingo numbers atoms as it meets them, and of several smallest
     counterexamples it finds another one if they are numbered otherwise.
     """
-    last_sending_time = spec.eot - 1
+    last_sending_time = spec.eot - 1  # what is sent at EOT arrives after the end
     links = f"node(F), node(G), F!=G, T=1..{last_sending_time}"
     lines: list[str] = []
     price: list[str] = []
@@ -51,7 +51,10 @@ def fault_lines(spec: FailureSpec) -> list[str]:
 
 
 def few_fault_lines(spec: FailureSpec, only: FaultSet) -> list[str]:
-    """Return a choice for each of these faults, and what follows from them: which links are ``cut``."""
+    """Return a choice for each of these faults, and what follows from them: which links are ``cut``.
+
+    No bounds on their number: whoever asks for one of these executions names all of its faults.
+    """
     lines = [f"{{ {fault.name}({','.join(map(encode_value, fault.parts))}) }}." for fault in only]
     for kind in KINDS:
         match kind.name:
@@ -126,7 +129,7 @@ class Arrivals:
 
     def time_of(self, source: Node, target: Node, sent: int) -> int | None:
         """Return the time at which a message becomes a row; None if it never does."""
-        if source == target:
+        if source == target:  # no fault hits a message to oneself: the paper's clock always has (n, n, t)
             return sent + 1
         message = source, target, sent
         lost = source not in self._nodes or target not in self._nodes or message in self._lost

@@ -22,7 +22,8 @@ from clew.engine.ground import GroundProgram
 from clew.engine.solving import every
 from clew.faults import FaultSet
 
-#: Conflicts for the first attempt: some hundredths of a second.
+#: Conflicts for the first attempt: some hundredths of a second.  In conflicts, so that it is the same on every
+#: machine, and with it which of several smallest counterexamples is reported.
 FIRST_ATTEMPT = 1_000
 
 
@@ -49,6 +50,7 @@ class _Minimization:
             return
         if self._fewest is None:
             yield from self._first(every(self._ground.solutions([self._violated], "opt", "auto")))
+        # The second attempt may have proven that there is none; otherwise shrink what is there before the cores.
         if self._fewest is not None:
             yield from self._first(every(self._ground.solutions(self._part_of(self._fewest), "ignore", "domRec")))
             cores = self._ground.solutions([self._violated], "opt", "auto", by_cores=True)

@@ -36,7 +36,7 @@ from clew.program.ir import (
     rule_constants,
 )
 
-#: Longer periods are not looked for.
+#: Longer periods are not looked for: protocols repeat themselves after a few steps, and each period is compared.
 LONGEST_PERIOD = 16
 
 #: A relation and the number of one of its columns.
@@ -76,14 +76,15 @@ class _Search:
         self._reads_clock = any(isinstance(p.at, Var) for r in self._rules for p in r.premises)
         self._reach = max((_reach(e) or 0 for r in self._rules for e in _expressions(r)), default=0)
         self._constant = max(self._constants(program, faults), default=0)
-        self._computed = [c for r in self._rules for c in _computed_columns(r)]
-        start = _undisturbed_from(program, self._rules, faults)
+        self._computed = [c for r in self._rules for c in _fixed_columns(r)]
+        start = _first_quiet_time(program, self._rules, faults)
         self._states = {t: self._state(t) for t in range(start, self._eot + 1)}
         self._sizes = {t: tuple(map(len, state)) for t, state in self._states.items()}
 
     def first(self) -> Recurrence | None:
         for time in self._states:
             for period in range(1, min(LONGEST_PERIOD, self._eot - time) + 1):
+                # The sizes of tables first: most pairs of times differ there already.
                 if self._sizes[time] == self._sizes[time + period] and self._recurs(time, period):
                     return Recurrence(time, period)
         return None
@@ -106,6 +107,7 @@ class _Search:
         before, after = self._states[time], self._states[time + period]
         if before == after and not self._reads_clock:
             return True
+        # The clock grows by one in each step, and so must everything that grows with it.
         growth = period if self._reads_clock else _largest(after) - _largest(before)
         return growth > 0 and any(
             after == tuple(frozenset(_grow(row, least, growth) for row in table) for table in before)
@@ -119,19 +121,19 @@ class _Search:
         numbers = {n for t in window for table in self._states[t] for n in _numbers(table)}
         if self._reads_clock:
             numbers |= set(window)
-        small = max((self._constant, *(n for t in window for n in self._computed_numbers(t))))
+        small = max((self._constant, *(n for t in window for n in self._fixed_numbers(t))))
         for below, above in pairwise(sorted(numbers | {small})):
             clock_grows = not self._reads_clock or above <= time
             if below >= small and above - below > 2 * self._reach and clock_grows:
                 yield above
 
-    def _computed_numbers(self, time: int) -> Iterator[int]:
+    def _fixed_numbers(self, time: int) -> Iterator[int]:
         for execution in self._executions:
             for relation, column in self._computed:
                 yield from _numbers(row[column] for row in execution.rows(relation, time))
 
     def _cannot_tell(self, time: int, period: int, least: int) -> bool:
-        """Whether no rule treats numbers from ``least`` on differently when they have grown."""
+        """Tell whether no rule treats numbers from ``least`` on differently when they have grown."""
         growing = {
             (relation, column)
             for execution in self._executions
@@ -156,7 +158,7 @@ def _dependencies(program: Program, outcomes: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _undisturbed_from(program: Program, rules: Sequence[Rule], faults: FaultSet) -> int:
+def _first_quiet_time(program: Program, rules: Sequence[Rule], faults: FaultSet) -> int:
     """Return the first time at which nothing is given or goes wrong, and nothing that is late is still to come."""
     looked_at = (p.at for r in rules for p in r.premises if isinstance(p.at, int))
     given = (fact.time for fact in program.facts)
@@ -168,10 +170,10 @@ def _undisturbed_from(program: Program, rules: Sequence[Rule], faults: FaultSet)
 
 
 def _is_blind(rule: Rule, growing: Collection[Column]) -> bool:
-    """Whether a rule only moves and compares the numbers that grow: those in these columns, and the clock."""
+    """Tell whether a rule only moves and compares the numbers that grow: those in these columns, and the clock."""
     grows = _growing_variables(rule, growing)
     if rule.calls:
-        return False
+        return False  # nobody knows what a function does with a number
     for arg in rule.args:
         if isinstance(arg, Aggregate):
             if arg.function in ("sum", "avg") and arg.var in grows:
@@ -218,7 +220,7 @@ def _reach(expr: HeadArg) -> int | None:
             return 0
 
 
-def _computed_columns(rule: Rule) -> Iterator[Column]:
+def _fixed_columns(rule: Rule) -> Iterator[Column]:
     """Yield the columns whose numbers do not grow when those do that they are computed from."""
     for column, arg in enumerate(rule.args):
         if arg.function in ("count", "sum", "avg") if isinstance(arg, Aggregate) else _reach(arg) is None:

@@ -37,6 +37,7 @@ class Runs:
                 self.rules.setdefault(rule.head, []).append(rule)
         self._certain = frozenset(rule.head for rule in ground.rules if not rule.body)
         self.fault_atoms: dict[Fault, int] = {fault: ground.fault_atoms[fault] for fault in faults}
+        # Without the certain atoms, which are most: they need not be asked about in each run.
         self._open = (*self.rules, *self.fault_atoms.values())
         self._true: dict[FaultSet, frozenset[int]] = {}
         self._messages: dict[FaultSet, tuple[Message, ...]] = {}
@@ -56,20 +57,20 @@ class Runs:
 
     @property
     def size(self) -> int:
-        """The number of ground rules, with those for what is certain."""
+        """Return the number of ground rules, with those for what is certain."""
         return len(self._ground.rules)
 
     def goal(self, violation: Violation) -> int:
         return self._ground.violation_atoms[violation]
 
     def messages(self, faults: FaultSet) -> tuple[Message, ...]:
-        """The messages of the run with these faults."""
+        """Return the messages of the run with these faults."""
         if faults not in self._messages:
             self._messages[faults] = self._ground.messages(faults)
         return self._messages[faults]
 
     def may_be_several(self, relation: str, source: Node, target: Node, time: int) -> bool:
-        """Whether more than one row of a relation could be sent there at this time: quickly answered."""
+        """Tell quickly whether more than one row of a relation could be sent there at this time."""
         return self._possible[relation, source, target, time] > 1
 
     @cached_property

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def models(control: Control, deadline: Deadline, assumptions: Sequence[int] = ()) -> Generator[Model, None, bool]:
-    """Each model is to be read before the next one is asked for.  Returns whether these were all.
+    """Yield each model, to be read before the next one is asked for; return whether these were all.
 
     They are not all when the control's own limit on the effort, which does not depend on the clock, was reached.
     When it is the deadline's effort that ends the search, that is an error: no answer must rest on half a search.
@@ -25,6 +25,7 @@ def models(control: Control, deadline: Deadline, assumptions: Sequence[int] = ()
     return (yield from _models_within(deadline.effort, control, deadline, assumptions))
 
 
+# The effort cannot be spent afterwards: a single question can take forever, so clingo is told what is left.
 def _models_within(
     effort: Effort, control: Control, deadline: Deadline, assumptions: Sequence[int]
 ) -> Generator[Model, None, bool]:
@@ -53,6 +54,7 @@ def _conflicts(limit: str) -> float:
 
 
 def _models(control: Control, deadline: Deadline, assumptions: Sequence[int]) -> Generator[Model, None, bool]:
+    # Asynchronous, because a blocking call would not let Ctrl-C or the deadline through.
     with control.solve(assumptions=list(assumptions), yield_=True, async_=True) as handle:
         while True:
             try:
@@ -69,13 +71,14 @@ def _models(control: Control, deadline: Deadline, assumptions: Sequence[int]) ->
 
 def every(found: Generator[Model, None, bool]) -> Generator[Model, None, bool]:
     """Yield models that must be all there are; that they are not is an error, so that no answer rests on it."""
+    # "No model" of a search that had merely stopped would be a certificate.
     if not (yield from found):
         raise BudgetExhaustedError("the solver stopped before it had searched everything")
     return True
 
 
 def last(found: Generator[Model, None, bool], read: Callable[[Model], T]) -> tuple[T | None, bool]:
-    """What the last model says (when optimising: the best), and whether it is known that no better one exists."""
+    """Return what the last model says (when optimizing: the best), and whether it is known that none is better."""
     best: T | None = None
     while True:
         try:

@@ -1,4 +1,8 @@
-"""Values of programs as clingo has them: as text in a logic program, as symbols, and read back from atoms."""
+"""Values of programs as clingo has them: as text in a logic program, as symbols, and read back from atoms.
+
+All strings are quoted, so that a value of the user's never becomes a constant, a variable or an operator of
+clingo.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ NOTHING = "null"
 
 
 def encode_value(value: Value) -> str:
+    """Write a value in the text of a logic program."""
     match value:
         case None:
             return NOTHING
@@ -21,15 +26,18 @@ def encode_value(value: Value) -> str:
             return str(value)
         case tuple():
             return encode_tuple([encode_value(item) for item in value])
+    # These three are all that clingo escapes; as_value has refused what it cannot read at all.
     escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def encode_tuple(items: Sequence[str]) -> str:
+    """Write a tuple of texts; in clingo as in Python, one item needs a comma to be a tuple."""
     return f"({items[0]},)" if len(items) == 1 else f"({','.join(items)})"
 
 
 def symbol_of(value: Value) -> Symbol:
+    """Make a symbol of a value: what a callback hands back to clingo."""
     match value:
         case None:
             return Function(NOTHING)
@@ -42,6 +50,7 @@ def symbol_of(value: Value) -> Symbol:
 
 
 def value_of(symbol: Symbol) -> Value:
+    """Read a value from a symbol."""
     if symbol.type is SymbolType.Number:
         return symbol.number
     if symbol.type is SymbolType.String:
@@ -51,7 +60,7 @@ def value_of(symbol: Symbol) -> Value:
 
 
 def symbol_values(symbol: Symbol, name: str) -> tuple[Value, ...]:
-    """The arguments of an atom with this name.
+    """Return the arguments of an atom with this name.
 
     Read from its text, which without tuples is JSON: asking clingo for each argument takes longer.
     """

@@ -1,7 +1,8 @@
 """Every admissible fault set, smallest first: the oracle for small bounds.
 
-Fault sets that cannot differ in any execution are tried once: faults of messages that are never sent, and
-of messages that a crashed node no longer sends, are left out.
+Fault sets that cannot differ in any execution are tried once: faults of messages that are never sent, and of
+messages that a crashed node no longer sends, are left out.  It knows nothing of supports and asks no solver,
+which is why the other strategies are tested against it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ def search(
     renamings: Sequence[Mapping[Node, Node]] = symmetric.symmetries() if symmetric else ()
     failing: list[frozenset[Fault]] = []
     for faults in fault_sets(system):
+        # By size, so what is found first is minimal, and a superset of it would not be.
         if any(known <= set(faults) for known in failing):
             continue
         if renamings and not is_representative(faults, renamings):

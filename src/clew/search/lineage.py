@@ -1,13 +1,24 @@
-"""Lineage-driven fault injection: forward and backward in turn (section 4.3), accumulating.
+"""Lineage-driven fault injection: forward and backward in turn (section 4.3 and Algorithm 1 of the paper).
 
-Forward: run the system.  Backward: every support that the run showed must be cut, now and in every later
+*Forward*: run the system.  *Backward*: every support that the run showed must be cut, now and in every later
 candidate.  The next candidate is a fault set that cuts all supports of some goal in every run so far without
 making that goal's violation impossible.  A run that fails is a counterexample; no candidate left is a
 certificate, because a support that is not cut is a proof that the outcome is good.
 
-Candidates come smallest first, so that the first counterexample is a smallest one.  Where many faults have to
-come together, this is what costs the time, and a certificate does not need it: when a smallest candidate has
-become hard to find, any candidate will do until a run fails.  From then on, only smaller sets are of interest.
+**It accumulates.**  The paper starts over with each run: a formula of its own, whose solutions are all to be run.
+Here one incremental SAT solver collects what all runs have shown.  That is sound because a support names
+conditions of both signs, messages that must get through *and* faults that must have happened, so what a run has
+shown is true under any faults (``clew.lineage.support``).  ack-deliv within the bounds of Figure 13 takes 29
+executions (673 in the paper), Kafka within those of Figure 12 takes 4 (38), paxos-synod 187 (173);
+``benchmarks/README.md`` has them all.
+
+**Why it exists beside the exact search**, which asks one question about all executions: code has no ground
+program.  The loop needs only ``TracedSystem``: run under these faults, and say what the outcome rested on.
+
+**Smallest first**, so that the first counterexample is a smallest one.  Where many faults have to come together,
+this is what costs the time, and a certificate does not need it: when a smallest candidate has become hard to
+find, any candidate will do until a run fails (ack-deliv with five nodes: 7 s instead of 43).  From then on, only
+smaller sets are of interest.
 """
 
 from __future__ import annotations
@@ -45,9 +56,10 @@ def search(
 
 
 def _alternate(system: TracedSystem, hypotheses: _Hypotheses, ledger: Ledger, *, find_all: bool) -> str | None:
+    """Run candidate after candidate; return why the search is incomplete, or None."""
     complete = True
     larger: TracedRun | None = None  # fails, perhaps with more faults than are needed
-    candidate: FaultSet | None = FaultSet()
+    candidate: FaultSet | None = FaultSet()  # the failure-free run first: without it, no support is known
     try:
         while candidate is not None:
             ledger.before_run(f"{len(candidate)} faults")
@@ -62,10 +74,13 @@ def _alternate(system: TracedSystem, hypotheses: _Hypotheses, ledger: Ledger, *,
             elif run.violations:
                 larger = run
                 hypotheses.expect_smaller(None if find_all else len(candidate))
+            # A run that fails teaches, too: the goals that it did not violate have supports.  It may come again as
+            # the smallest candidate, and is then recorded, so it must not be excluded.
             hypotheses.learn(run, exclude=run is not larger)
             ledger.tell("choosing faults")
             candidate = hypotheses.next_candidate()
     except BudgetExhaustedError as limit:
+        # A violation that a run has shown is true, whatever ends the search; only its size is in doubt.
         if larger is None or ledger.counterexamples:
             raise
         ledger.record(larger)
@@ -77,7 +92,12 @@ def _alternate(system: TracedSystem, hypotheses: _Hypotheses, ledger: Ledger, *,
 
 
 class _Hypotheses:
-    """Which goal could still be violated by which faults, after what the runs have shown."""
+    """Which goal could still be violated by which faults, after what the runs have shown.
+
+    In the solver, each goal has a variable, "this goal is violated".  It implies that the goal's ``pre`` is
+    possible (its hazard), and that none of its supports holds.  A candidate is a fault set that some goal's
+    variable admits.
+    """
 
     def __init__(
         self, system: TracedSystem, symmetric: SymmetricSystem | None, deadline: Deadline, most_conflicts: int
@@ -92,11 +112,13 @@ class _Hypotheses:
         self._below: int | None = None
         self._by_size = True
         self.is_smallest = True  # the latest candidate is known to be
-        # "One of the known goals is violated, or one still to be introduced": assumed false is the latter.
+        # "One of the known goals is violated, or one still to be introduced": assumed false is the latter.  The
+        # clause can grow like that, which those of an incremental solver cannot.
         self._other_goal = self._solver.new_variable()
         self._solver.require(self._other_goal)
 
     def close(self) -> None:
+        """Free the solver's memory, which Python does not know of."""
         self._solver.close()
 
     def next_candidate(self) -> FaultSet | None:
@@ -120,20 +142,22 @@ class _Hypotheses:
             self._most_conflicts = None
 
     def learn(self, run: TracedRun, *, exclude: bool) -> None:
-        """Every support that this run showed must be cut from now on; ``exclude``: it is not to be run again."""
+        """Demand that every support of this run is cut from now on; ``exclude``: it is not to be run again."""
         self._introduce(run.supports)
         if exclude:
             self._exclude_exactly(run.faults)
         for goal, gate in run.supports.items():
             self._cut(goal, gate)
             for renaming, known in zip(self._renamings, self._renamed_gates, strict=True):
-                self._cut(*self._renamed(goal, gate, renaming, known))
+                self._cut(*self._rename(goal, gate, renaming, known))
 
     def exclude_supersets(self, faults: FaultSet) -> None:
+        """Leave out what contains a counterexample: of those, only the minimal ones are wanted."""
         for image in self._images(faults):
             self._solver.require(*(-self._solver.happens(f) for f in image))
 
     def _introduce(self, goals: Mapping[Violation, int]) -> None:
+        """Give new goals their variables; with complete lineage, what no run mentions cannot be violated."""
         new = [goal for goal in goals if goal not in self._violated]
         if not new:
             return
@@ -147,18 +171,23 @@ class _Hypotheses:
         self._other_goal = still_other
 
     def _cut(self, goal: Violation, gate: int) -> None:
+        """Demand that a gate does not hold while its goal is violated."""
         if goal in self._violated:
             self._solver.require(-self._violated[goal], -self._solver.follows(gate))
 
-    def _renamed(
+    def _rename(
         self, goal: Violation, gate: int, renaming: Mapping[Node, Node], known: dict[int, int]
     ) -> tuple[Violation, int]:
+        """Return what the same run would show with other names: one run teaches about all its images."""
         assert self._symmetric is not None
         renamed_gate = self._system.circuit.rename_faults(gate, lambda f: rename_fault(f, renaming), known)
-        return self._symmetric.renamed_goal(goal, renaming), renamed_gate
+        return self._symmetric.rename_goal(goal, renaming), renamed_gate
 
     def _exclude_exactly(self, faults: FaultSet) -> None:
-        """No fault set is run twice, however little its run has taught."""
+        """Leave out one fault set: none is run twice, however little its run has taught.
+
+        With exact lineage its own supports see to that; without, this is what makes the loop end.
+        """
         for image in self._images(faults):
             present = set(image)
             self._solver.require(
@@ -169,4 +198,5 @@ class _Hypotheses:
             )
 
     def _images(self, faults: FaultSet) -> list[FaultSet]:
+        """Return the fault set and its images under the symmetries."""
         return [faults, *(rename_faults(faults, r) for r in self._renamings)]

@@ -2,7 +2,7 @@
 
 A system is run under a set of faults and says which violations that shows; an execution can carry the
 lineage of what went right.  Nothing here knows of Dedalus: a model, simulated code and a recorded
-service look alike.
+service look alike.  A test holds the strategies to that.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class System(Protocol):
 
     @property
     def faults(self) -> Sequence[Fault]:
-        """The single faults that can make a difference."""
+        """Return the single faults that can make a difference."""
 
     def run(self, faults: FaultSet) -> Run: ...
 
@@ -57,7 +57,7 @@ class TracedSystem(System, Protocol):
 
     @property
     def hazards(self) -> Mapping[Violation, int]:
-        """For a goal, a gate without which its violation is impossible (nothing said: always possible)."""
+        """Return for a goal a gate without which its violation is impossible (nothing said: always possible)."""
 
     def trace(self, faults: FaultSet) -> TracedRun: ...
 
@@ -66,16 +66,16 @@ class SymmetricSystem(System, Protocol):
     """A system in which some nodes can trade places."""
 
     def symmetries(self) -> Sequence[Mapping[Node, Node]]:
-        """Renamings of nodes that change nothing, the identity left out."""
+        """Return the renamings of nodes that change nothing, without the identity."""
 
-    def renamed_goal(self, goal: Violation, renaming: Mapping[Node, Node]) -> Violation: ...
+    def rename_goal(self, goal: Violation, renaming: Mapping[Node, Node]) -> Violation: ...
 
 
 class SolvableSystem(System, Protocol):
     """A system whose every execution can be asked about at once."""
 
     def ever_fewer_faults(self) -> Iterable[FaultSet]:
-        """Violating fault sets, each smaller than the one before; exhausted when there is none smaller."""
+        """Yield violating fault sets, each smaller than the one before; end when no smaller one exists."""
 
     def minimal_faults(self) -> Iterable[FaultSet]:
-        """Every subset-minimal violating fault set."""
+        """Yield every subset-minimal violating fault set."""

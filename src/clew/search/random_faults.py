@@ -1,7 +1,7 @@
 """Random fault injection: the paper's baseline (section 5.2).
 
 Each message is lost or not with equal chance; the number of crashes, who crashes and when are drawn
-uniformly.  It never certifies anything.
+uniformly.  It never certifies anything; it is there to be compared with.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def search(system: System, ledger: Ledger, *, seed: int, max_runs: int) -> str |
                 pass  # drawn from the nodes: the paper's baseline chooses who crashes before it chooses when
             case _:
                 assert_never(fault)
+    # Within a single step nobody has the time to crash.
     most_crashes = system.spec.crashes if system.spec.eot > 1 else 0
     for _ in range(max_runs):
         faults: list[Fault] = [loss for loss in losses if random.random() < 0.5]

@@ -1,8 +1,12 @@
 """An incremental SAT solver over faults that can answer with a smallest solution.
 
-Gates of a circuit are translated on demand and one way:
-``follows(gate)`` gives a literal that is true at least when the gate holds (to forbid it), ``implies(gate)``
-one that is true at most then (to demand it).
+The formulas of section 4.3 of the paper, with one variable per fault.  Gates of a circuit are translated on demand
+and one way: ``follows(gate)`` gives a literal that is true at least when the gate holds (to forbid it),
+``implies(gate)`` one that is true at most then (to demand it).  Both ways would take twice the clauses, and
+supports are only ever forbidden.
+
+A smallest solution is found by counting, not by MaxSAT: requirements only grow, so the least size never falls, and
+what was refuted for a size stays refuted in the incremental solver.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from clew.errors import EffortExhaustedError
 from clew.faults import KINDS, FailureSpec, Fault, FaultSet, exclusive_groups
 from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, Present
 
-#: One that is incremental and can be interrupted.
+#: One that is incremental and can be interrupted; not every solver of python-sat can do both.
 _SOLVER = "minisat22"
 #: python-sat's budget of conflicts for "no budget".
 _UNLIMITED = -1
@@ -37,6 +41,8 @@ class FaultSolver:
     ) -> None:
         self._circuit = circuit
         self._deadline = deadline or Deadline(None)
+        # Faults have the first variables, in the order in which they are given: the counter counts these and no
+        # others, and ties between solutions are broken the same way every time.
         self._variables: dict[Fault, int] = {f: n for n, f in enumerate(faults, start=1)}
         self._counted = self._top = len(self._variables)
         self._follows: dict[int, int] = {}
@@ -48,20 +54,22 @@ class FaultSolver:
         self._admit(spec)
 
     def close(self) -> None:
+        """Free the solver's memory; nothing can be asked any more."""
         self._solver.delete()
         if self._counter is not None:
             self._counter.delete()
 
     def new_variable(self) -> int:
+        """Return a variable that nothing uses yet."""
         self._top += 1
         return self._top
 
     def require(self, *literals: int) -> None:
-        """One of these literals must be true."""
+        """Demand that one of these literals is true."""
         self._solver.add_clause(list(literals))
 
     def happens(self, fault: Fault) -> int:
-        """The literal for a fault; one that cannot make a difference never happens."""
+        """Return the literal for a fault; one that cannot make a difference never happens."""
         if fault not in self._variables:
             self._variables[fault] = variable = self.new_variable()
             self.require(-variable)
@@ -77,6 +85,7 @@ class FaultSolver:
         """
         assumed = list(assumptions)
         with self._deadline.watching(self._solver.interrupt):
+            # Without a limit on the size first: otherwise a certificate would have to refute every size.
             if not self._solve(assumed):
                 return None
             while below is None or self._size < below:
@@ -108,6 +117,8 @@ class FaultSolver:
         solvable: bool | None = self._solver.solve_limited(assumptions=assumptions, expect_interrupt=True)
         if effort:
             effort.count(self._new_propagations() // PROPAGATIONS_PER_UNIT)
+        # None means stopped, by the clock, by the effort or by the limit on conflicts, and the order of these
+        # questions matters: what the user asked for comes before what only this search set itself.
         if solvable is None:
             self._deadline.check()
             if effort and (effort.exhausted or most_conflicts is None):
@@ -122,14 +133,19 @@ class FaultSolver:
         return self._propagations - before
 
     def _at_most(self, size: int) -> list[int]:
-        """Assumption that no more faults than this happen."""
+        """Return the assumption that no more faults than this happen.
+
+        An assumption, not a clause, because larger sizes are asked for later.
+        """
         literals = list(self._variables.values())[: self._counted]
         if size >= len(literals):
             return []
         if self._counter is None:
+            # A totalizer that grows: most searches need only small sizes, and the whole counter is quadratic.
             self._counter = ITotalizer(lits=literals, ubound=size + 1, top_id=self._top)
             self._take_over(self._counter.cnf.clauses)
         elif self._counter.ubound <= size:
+            # Doubled, so that the counter is rebuilt only a few times, however large sizes become.
             self._counter.increase(ubound=2 * size + 1, top_id=self._top)
             self._take_over(self._counter.cnf.clauses[-self._counter.nof_new :])
         return [-self._counter.rhs[size]]
@@ -141,7 +157,10 @@ class FaultSolver:
         self._top = max(self._top, self._counter.top_id)
 
     def _admit(self, spec: FailureSpec) -> None:
-        """Require the bounds that are not already in the choice of single faults."""
+        """Require the bounds that are not already in the choice of single faults.
+
+        A node crashes at most once, a message has at most one fault, and crashes are limited in number.
+        """
         for group in exclusive_groups(self._variables):
             for one, other in combinations(group, 2):
                 self.require(-self._variables[one], -self._variables[other])
@@ -157,13 +176,13 @@ class FaultSolver:
     # -- gates -----------------------------------------------------------------------------------------
 
     def follows(self, gate: int) -> int:
-        """A literal that is true whenever the gate holds."""
+        """Return a literal that is true whenever the gate holds."""
         for number in self._circuit.below([gate], known=self._follows):
             self._follows[number] = self._literal(self._circuit[number], self._follows, demanded=False)
         return self._follows[gate]
 
     def implies(self, gate: int) -> int:
-        """A literal that is true only if the gate holds."""
+        """Return a literal that is true only if the gate holds."""
         for number in self._circuit.below([gate], known=self._implies):
             self._implies[number] = self._literal(self._circuit[number], self._implies, demanded=True)
         return self._implies[gate]
@@ -183,7 +202,7 @@ class FaultSolver:
         return output
 
     def _conclude(self, gate: AllOf | AnyOf | AtLeast, inputs: Sequence[int], output: int) -> None:
-        """``output`` is true whenever the gate holds for the inputs."""
+        """Demand that ``output`` is true whenever the gate holds for the inputs."""
         match gate:
             case AllOf():
                 self.require(output, *(-i for i in inputs))
@@ -194,7 +213,7 @@ class FaultSolver:
                 self._reach(output, bound, inputs, weights)
 
     def _reach(self, output: int, bound: int, inputs: Sequence[int], weights: Sequence[int]) -> None:
-        """``output`` follows when the weights of true inputs reach the bound: sums, input by input."""
+        """Demand that ``output`` is true when the weights of true inputs reach the bound: sums, input by input."""
         # reached[s]: the inputs so far add up to at least s (for the sums that can occur, capped)
         reached: dict[int, int] = {}
         for literal, weight in zip(inputs, weights, strict=True):
@@ -214,7 +233,7 @@ class FaultSolver:
 
 
 def _opposite(gate: AllOf | AnyOf | AtLeast) -> AllOf | AnyOf | AtLeast:
-    """The gate over negated inputs that holds exactly when this one does not."""
+    """Return the gate over negated inputs that holds exactly when this one does not."""
     match gate:
         case AllOf(inputs):
             return AnyOf(inputs)

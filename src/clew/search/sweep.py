@@ -51,6 +51,7 @@ class Course:
     period: int = 1
 
     def times(self, state: State) -> list[int]:
+        """Return the times at which the run is in a state."""
         return [time for time, seen in enumerate(self.states, start=1) if seen is state]
 
 
@@ -58,10 +59,10 @@ class Sweepable(Protocol):
     """What the sweep needs of a program."""
 
     def follow(self, faults: FaultSet, until: int) -> Course:
-        """One run, seen at every time up to ``until``."""
+        """Follow one run, seen at every time up to ``until``."""
 
     def examine(self, spec: FailureSpec, ledger: Ledger) -> tuple[Findings, bool]:
-        """Search at one setting; and whether its failure-free run achieves nothing there."""
+        """Search at one setting; also tell whether its failure-free run achieves nothing there."""
 
 
 @dataclass(frozen=True)
@@ -113,12 +114,13 @@ class _Sweep:
             return self._stop(f"{limit} at {_setting_text(self._spec)}")
 
     def _conduct(self) -> Swept:
+        # Executions too short to achieve anything are certified for nothing.
         start = self._first_achievement()
         self._spec = replace(self._spec, eot=max(start, self._spec.eff + 1))
         while self._spec.eot <= FURTHEST:
             self._check_budgets()
             self._ledger.tell(_setting_text(self._spec))
-            self._ledger.executions.clear()
+            self._ledger.executions.clear()  # the report shows those of the setting that it is about
             findings, vacuous = self._system.examine(self._spec, self._ledger)
             self._settings.append(Setting(self._spec.eot, self._spec.eff, findings.answer))
             match findings.answer:
@@ -126,12 +128,15 @@ class _Sweep:
                     raise self._limit(findings)
                 case Answer.COUNTEREXAMPLE:
                     fates = self._follow_all(findings.counterexamples)
+                    # One that lasts is enough: the others would only be more of the same answer.
                     if fates.lasting:
                         return self._swept(self._spec, replace(findings, counterexamples=fates.lasting))
                     if fates.unknown:
                         return self._unsure(fates.unknown, f"its run still changes after {fates.followed} steps")
+                    # All recover: only EOT was too small, and with EFF as it is the search begins anew there.
                     self._spec = replace(self._spec, eot=fates.recovery)
                 case Answer.CERTIFIED:
+                    # Nothing could have been violated in a vacuous setting, so it is no certificate to report.
                     if not vacuous or self._vacuous:
                         self._best = (self._spec, findings)
                     self._spec = self._larger(self._spec)
@@ -144,6 +149,8 @@ class _Sweep:
 
     def _limit(self, findings: Findings) -> BudgetExhaustedError:
         """Tell which budget ended a search: the effort, whatever else may have come at the same time."""
+        # Effort is the same on every machine and the clock is not: the answer should not depend on which was
+        # first.
         if self._effort and self._effort.exhausted:
             return EffortExhaustedError(USED_UP)
         return BudgetExhaustedError(findings.reason or "the search was not finished")
@@ -163,7 +170,7 @@ class _Sweep:
         """
         course = Course(())
         for course in self._follow(FaultSet()):
-            good = [t for t in course.times(State.GOOD) if t > 1]
+            good = [t for t in course.times(State.GOOD) if t > 1]  # within one step no message arrives
             if good:
                 return good[0]
         bad = course.times(State.BAD)
@@ -197,6 +204,7 @@ class _Sweep:
         A run that becomes vacuous has not recovered, and neither has one that is bad again and again.  Of a run
         that has not settled, half of it is taken for the rest: that only raises EOT, where it is examined anew.
         """
+        # Up to EOT it has failed in any case: it is a counterexample there.
         last_failure = max((*course.times(State.BAD), *course.times(State.VACUOUS), self._spec.eot))
         good_for = len(course.states) - last_failure
         long_enough = course.period if course.settled is not None else max(1, len(course.states) // 2)
@@ -204,6 +212,7 @@ class _Sweep:
 
     def _follow(self, faults: FaultSet) -> Iterator[Course]:
         """Follow a run further and further until it settles; the last course is all that is known of it."""
+        # Doubled each time, so following a run costs about twice its last and longest attempt.
         until = max(8, 2 * self._spec.eot)
         while True:
             self._ledger.deadline.check()
@@ -218,20 +227,20 @@ class _Sweep:
         return self._ledger.deadline.effort
 
     def _following_effort(self) -> AbstractContextManager[None]:
-        """What was found with the last of the effort should not be lost for want of a little more."""
+        """Set some effort aside, so that what was found with the last of it is not lost for want of more."""
         return self._effort.reserve(FOLLOWING_EFFORT) if self._effort else nullcontext()
 
     # -- how it ends ---------------------------------------------------------------------------------------
 
     def _end(self, bound: str, remedy: str) -> Swept:
-        """A bound of the sweep itself is reached: the largest setting that is certified is the answer."""
+        """End at a bound of the sweep itself: the largest setting that is certified is the answer."""
         if self._pending or self._vacuous or self._best is None:
             return self._stop(bound, remedy)
         spec, findings = self._best
         return self._swept(spec, replace(findings, reason=f"{bound}; {remedy}"))
 
     def _stop(self, limit: str, remedy: str | None = None) -> Swept:
-        """Something else ended the sweep: nobody should take the largest setting so far for the answer."""
+        """End for any other reason: nobody should take the largest setting so far for the answer."""
         if self._pending:
             return self._unsure(self._pending, limit)
         if self._vacuous and self._best:
@@ -255,18 +264,18 @@ class _Sweep:
         findings = replace(self._ledger.conclude(reason), answer=Answer.INCOMPLETE, counterexamples=())
         return self._swept(self._spec, replace(findings, candidates=candidates))
 
-    def _certified(self) -> Setting | None:
+    def _largest_certified(self) -> Setting | None:
         if self._best is None or self._vacuous:
             return None
         spec, findings = self._best
         return Setting(spec.eot, spec.eff, findings.answer)
 
     def _certified_text(self) -> str:
-        largest = self._certified()
+        largest = self._largest_certified()
         return f"certified up to EOT {largest.eot}, EFF {largest.eff}" if largest else "nothing is certified"
 
     def _swept(self, spec: FailureSpec, findings: Findings) -> Swept:
-        return Swept(spec, findings, tuple(self._settings), self._vacuous, self._certified())
+        return Swept(spec, findings, tuple(self._settings), self._vacuous, self._largest_certified())
 
 
 def _setting_text(spec: FailureSpec) -> str:

@@ -17,6 +17,6 @@ def rename_faults(faults: Iterable[Fault], renaming: Mapping[Node, Node]) -> Fau
 
 
 def is_representative(faults: FaultSet, renamings: Iterable[Mapping[Node, Node]]) -> bool:
-    """Whether this set is the first of its class in the order of fault sets."""
+    """Tell whether this set is the first of its class in the canonical order of fault sets."""
     own = faults.sort_key()
     return all(own <= rename_faults(faults, renaming).sort_key() for renaming in renamings)

@@ -1,4 +1,7 @@
-"""The three honest answers, and the record from which they are given."""
+"""The three honest answers, and the record from which they are given.
+
+"Not found" is not "unfinished": a search that a budget ended is incomplete, never a certificate.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,8 @@ from clew.violation import Violation
 
 
 class Answer(enum.Enum):
+    """What a search found out; the values are what JSON calls them."""
+
     COUNTEREXAMPLE = "counterexample"
     CERTIFIED = "certified"
     INCOMPLETE = "incomplete"
@@ -52,7 +57,7 @@ class Setting(NamedTuple):
     answer: Answer
 
 
-#: So many executions are remembered; a search can have millions.
+#: So many executions are remembered, for reports that show them; a search can have millions.
 MOST_REMEMBERED = 1000
 
 #: Called after every execution with the number of executions and a word on the current stage.
@@ -83,10 +88,11 @@ class Ledger:
         self.deadline.check()
         if self.deadline.effort:
             self.deadline.effort.check()
-        self.runs += 1
+        self.runs += 1  # before it is run: an interrupt in the middle of an execution has still used one
         self.tell(stage)
 
     def tell(self, stage: str) -> None:
+        """Report progress."""
         self.stage = stage
         if self.progress:
             self.progress(self.runs, stage)
@@ -94,6 +100,7 @@ class Ledger:
     def after_run(self, run: Run) -> None:
         """Remember what was executed, for those who want to look at it."""
         if len(self.executions) < MOST_REMEMBERED:
+            # A plain run, without the lineage that a traced one carries: that would keep everything alive.
             self.executions.append(Run(run.faults, run.violations))
 
     def record(self, run: Run) -> None:
@@ -106,11 +113,12 @@ class Ledger:
         return self.starved or self.deadline.passed()
 
     def conclude(self, reason: str | None) -> Findings:
-        """``reason`` is None when everything within the bounds is covered."""
+        """Give the answer; ``reason`` is None when everything within the bounds is covered."""
         if self.counterexamples:
             answer = Answer.COUNTEREXAMPLE
         else:
             answer = Answer.CERTIFIED if reason is None else Answer.INCOMPLETE
+        # In the canonical order: which was found first depends on the strategy.
         found = sorted(self.counterexamples, key=lambda c: c.faults.sort_key())
         return Findings(answer, tuple(found), self.runs, reason, tuple(self.executions))
 
