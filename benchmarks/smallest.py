@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from clew.minimization.trial import Size
-from clew.simulation.events import External, Restart, Send, Start
+from clew.simulation.events import Restart, Send, Start
 from clew.simulation.loading import Loaded
 from clew.simulation.pool import Envelope
-from clew.simulation.world import World
+from clew.simulation.world import External, World
 
 #: Makes the messages from outside, by kind, from the types that a scenario's file defines.
 Messages = Callable[[Mapping[str, type]], Mapping[str, Any]]

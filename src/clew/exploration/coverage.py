@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from clew.exploration.event import Event, Rank
 from clew.exploration.repetition import NotRepeatableError
 from clew.exploration.system import System
-from clew.simulation.events import CodeBlock, External, Restart, Start, WaitCondition
+from clew.simulation.events import Restart, Start
 from clew.simulation.execution.steps import describe
 from clew.simulation.user_code import ask
-from clew.simulation.world import World
+from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
 #: How often a condition is asked in one state; a coin says the same so often in one of 128 cases.
 _ASKED = 8

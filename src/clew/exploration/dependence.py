@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from clew.simulation.events import CodeBlock, Heal, Partition, Restart, Start, Stop, WaitCondition, WaitQuiescence
+from clew.simulation.events import Heal, Partition, Restart, Start, Stop, WaitQuiescence
 from clew.simulation.pool import OUTSIDE, Envelope, Link
-from clew.simulation.world import Happened
+from clew.simulation.world import CodeBlock, Happened, WaitCondition
 
 #: What an event can read or change: its kind, and its names.
 Thing = tuple[str | int, ...]

@@ -24,11 +24,11 @@ from clew.exploration.event import Event, Key, Name, Rank
 from clew.exploration.ledger import Ledger, Offer
 from clew.exploration.repetition import NotRepeatableError, effect_of
 from clew.exploration.system import System
-from clew.simulation.events import CodeBlock, External, Heal, Partition, Restart, Send, Start, Stop
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop
 from clew.simulation.execution.steps import Act, Do, Step, act_of, describe, perform
 from clew.simulation.execution.trace import find
 from clew.simulation.pool import OUTSIDE, Envelope, Link
-from clew.simulation.world import Happened
+from clew.simulation.world import CodeBlock, External, Happened
 
 _DO = {Rank.DELIVER: Do.DELIVER, Rank.TIMER: Do.DELIVER, Rank.LOSE: Do.LOSE, Rank.DUPLICATE: Do.DUPLICATE}
 _GLOBAL = Footprint(frozenset({EVERYTHING}), frozenset())

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clew.exploration.dependence import Footprint
-from clew.simulation.events import External
 from clew.simulation.execution.steps import Step
 from clew.simulation.pool import Link
 from clew.simulation.process import Failure
+from clew.simulation.world import External
 
 #: What names a message or timer: who sent it, and as its how many-th.
 Name = tuple[str, int]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import CodeBlock, External, Wait, WaitCondition
 from clew.simulation.scenario import Scenario
+from clew.simulation.world import CodeBlock, External, Wait, WaitCondition
 
 DEFAULT_TIMERS = 2
 

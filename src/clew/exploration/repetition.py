@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from clew.errors import Position, UsageError
 from clew.exploration.event import Event
-from clew.simulation.events import CodeBlock, Restart, Start
+from clew.simulation.events import Restart, Start
 from clew.simulation.node import Node
 from clew.simulation.pool import Envelope
 from clew.simulation.values import NoValueError, canonical
-from clew.simulation.world import Happened, World
+from clew.simulation.world import CodeBlock, Happened, World
 
 
 class NotRepeatableError(UsageError):

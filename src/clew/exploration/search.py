@@ -23,7 +23,7 @@ from clew.exploration.plan import DEFAULT_TIMERS, Bounds
 from clew.exploration.repetition import NotRepeatableError
 from clew.exploration.result import Answer, Exploration, Found
 from clew.exploration.system import EndsProcessError, System
-from clew.simulation.events import WaitCondition, WaitQuiescence
+from clew.simulation.events import WaitQuiescence
 from clew.simulation.execution.isolation import ProcessEndedError, isolated, needs_child
 from clew.simulation.execution.steps import Step
 from clew.simulation.execution.watchdog import step_limit
@@ -32,6 +32,7 @@ from clew.simulation.pool import Link
 from clew.simulation.recordings.suspects import suspects
 from clew.simulation.scenario import Scenario
 from clew.simulation.user_code import name_of
+from clew.simulation.world import WaitCondition
 
 #: So many events of a sample are executed again and again in the end: no time to speak of, and enough for small
 #: scenarios.  In large ones, what is not deterministic has differed somewhere long before.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.minimization.trial import Item, Schedule, Target, again
-from clew.simulation.events import CodeBlock
 from clew.simulation.execution.steps import Do
-from clew.simulation.world import Happened
+from clew.simulation.world import CodeBlock, Happened
 
 
 def causal_past(target: Target, schedule: Schedule) -> Schedule:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.minimization.trial import Item, Schedule, Target, again
-from clew.simulation.events import CodeBlock, Heal, Partition, Restart, Send, Start, Stop
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop
 from clew.simulation.execution.steps import Do
+from clew.simulation.world import CodeBlock
 
 
 def tidied(target: Target, schedule: Schedule) -> list[Item]:

@@ -17,11 +17,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import External, Send, Wait
+from clew.simulation.events import Send
 from clew.simulation.execution.steps import Act, Do, Step, act_of, describe, perform
 from clew.simulation.execution.trace import find
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.world import External, Wait
 
 
 class Deed(NamedTuple):

@@ -12,19 +12,11 @@ What is sent to a node that is down is lost, and so is what is on its way to a n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from clew.errors import ClewError, UsageError
-from clew.simulation.events import (
-    CodeBlock,
-    External,
-    Heal,
-    Partition,
-    Restart,
-    Send,
-    Start,
-    Stop,
-)
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.node import Node
 from clew.simulation.pool import OUTSIDE, Envelope, Pool
 from clew.simulation.process import Durable, Failure, Process, failure_of, place_of
@@ -33,6 +25,34 @@ from clew.simulation.user_code import StoppedError, ask, line_of, raise_own_fail
 from clew.simulation.values import isolate
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class WaitCondition:
+    """Go on when the condition holds, at the end of a scenario: be done; ``name`` stands for it in recordings.
+
+    It only looks at the world.
+    """
+
+    name: str
+    condition: Callable[[World], bool] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class CodeBlock:
+    """Do something to the cluster that has no name of its own; ``name`` stands for it in recordings.
+
+    It may do anything that the world can, also ``world.inject`` other events, and is one event all the same.
+    """
+
+    name: str
+    action: Callable[[World], None] = field(compare=False, repr=False)
+
+
+#: What is no event of its own: it says until when the next one waits.
+Wait = WaitQuiescence | WaitCondition
+
+External = Start | Stop | Restart | Send | Partition | Heal | WaitQuiescence | WaitCondition | CodeBlock
 
 
 class Happened(NamedTuple):

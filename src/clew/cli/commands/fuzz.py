@@ -17,7 +17,6 @@ from clew.cli.process.state import current_state
 from clew.cli.process.streams import harmless, say, warn
 from clew.errors import UsageError
 from clew.report.text.plural import counted
-from clew.simulation.events import Wait
 from clew.simulation.execution.steps import Step, describe
 from clew.simulation.fuzzing.coverage import MOST_STATES, PERIOD, Coverage
 from clew.simulation.fuzzing.fuzz import DEFAULT_RUNS, Fuzzed, fuzz, fuzz_question, record, with_steps
@@ -25,6 +24,7 @@ from clew.simulation.loading import Loaded, load_scenario
 from clew.simulation.recordings.reading import refuse_unreadable
 from clew.simulation.recordings.recording import write_recording
 from clew.simulation.recordings.recording_run import record_death
+from clew.simulation.world import Wait
 
 #: Of a schedule that ended its process, so many events are shown.
 _MOST_STEPS = 10

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import CodeBlock, Wait, WaitCondition
 from clew.simulation.execution.effects import Effect, Observer, State, effect_of
 from clew.simulation.execution.steps import Act, Step, act_of, describe, perform
 from clew.simulation.pool import Envelope
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.values import to_json
-from clew.simulation.world import Happened, World
+from clew.simulation.world import CodeBlock, Happened, Wait, WaitCondition, World
 
 
 class Moment(NamedTuple):

@@ -14,23 +14,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clew.files.json_document import json_line
-from clew.simulation.events import (
-    CodeBlock,
-    Heal,
-    Partition,
-    Restart,
-    Send,
-    Start,
-    Stop,
-    WaitCondition,
-    WaitQuiescence,
-)
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.steps import Act, Do, Step
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.loading import Loaded
 from clew.simulation.scenario import Broken, Network
 from clew.simulation.values import to_json
+from clew.simulation.world import CodeBlock, WaitCondition
 
 #: What the document calls itself, and the version of its shape; readers refuse what they do not know.
 FORMAT, VERSION = "clew-recording", 3

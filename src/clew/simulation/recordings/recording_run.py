@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import CodeBlock, WaitCondition
 from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.steps import Act, Step
 from clew.simulation.execution.trace import Execution
@@ -23,6 +22,7 @@ from clew.simulation.recordings.recording import NOT_PERFORMED, PROCESS_GOES_ON,
 from clew.simulation.recordings.replaying import Attempt, NondeterminismError, attempt, cause_of, first_difference
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.user_code import StoppedError
+from clew.simulation.world import CodeBlock, WaitCondition
 
 
 class End(NamedTuple):

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from clew.budgets.whereabouts import tell_run
 from clew.errors import Position, UsageError
-from clew.simulation.events import Wait
 from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.isolation import isolated, needs_child
 from clew.simulation.execution.steps import Act, Step, describe
@@ -26,6 +25,7 @@ from clew.simulation.recordings.reading import Opened, opened_as_given, other_co
 from clew.simulation.recordings.recording import Recording, Waited
 from clew.simulation.recordings.suspects import suspects
 from clew.simulation.scenario import Broken, Scenario
+from clew.simulation.world import Wait
 
 
 class Outcome(enum.Enum):
