@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from clew.errors import UsageError
-from clew.minimization.searching import Tried
+from clew.minimization.search import Tried
 from clew.minimization.trial import Match, Schedule, Target, attempt, original, schedule_of
 from clew.simulation import (
     Broken,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clew.minimization.backtracking import Near
-from clew.minimization.searching import Tried
+from clew.minimization.search import Tried
 from clew.minimization.trial import Match, Schedule, Target, attempt
 from clew.simulation import Scenario, Send
 from clew.simulation.execution.steps import Act, Do, Step

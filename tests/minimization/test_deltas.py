@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clew.minimization.backtracking import Near
 from clew.minimization.deltas import How, Once, externals_of, without_deliveries, without_externals
-from clew.minimization.searching import Family, Success
+from clew.minimization.search import Family, Success
 from clew.minimization.trial import Deed, Item, Match, Schedule
 from minimization.scenarios import act
 

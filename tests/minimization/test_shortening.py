@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.budgets.deadline import Deadline
-from clew.minimization.searching import Alone
+from clew.minimization.search import Alone
 from clew.minimization.shortening import Walk, shortened
 from clew.minimization.trial import Schedule, Size, Target, size_of
 from clew.simulation import Broken, Context, Node, Restart, Send

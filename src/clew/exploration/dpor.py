@@ -15,15 +15,50 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clew.budgets.deadline import Deadline
-from clew.exploration.dependence import Footprint, independent
 from clew.exploration.driver import Driver, Race
-from clew.exploration.event import Event, Key
+from clew.exploration.event import Event, Footprint, Key, independent
 from clew.exploration.system import System
-from clew.exploration.wakeup import Branch, can_begin, insert
+
+#: Events in their order, each with its footprint.
+Sequence = list[tuple[Key, Footprint]]
+
+
+@dataclass
+class Branch:
+    """An event, and what is to follow it: anything, if nothing is said."""
+
+    key: Key
+    footprint: Footprint
+    children: list[Branch] = field(default_factory=list)
+
+
+def can_begin(key: Key, footprint: Footprint, sequence: Sequence) -> bool:
+    """Whether an event can come first in an execution that contains the events of the sequence in their order."""
+    for other, its_footprint in sequence:
+        if other == key:
+            return True
+        if not independent(footprint, its_footprint):
+            return False
+    return True
+
+
+def insert(tree: list[Branch], sequence: Sequence) -> None:
+    """Add a sequence, unless a branch leads to it already."""
+    while sequence:
+        branch = next((b for b in tree if can_begin(b.key, b.footprint, sequence)), None)
+        if branch is None:
+            for key, footprint in sequence:
+                tree.append(Branch(key, footprint))
+                tree = tree[-1].children
+            return
+        if not branch.children:
+            return
+        sequence = [(key, footprint) for key, footprint in sequence if key != branch.key]
+        tree = branch.children
 
 
 class End(enum.Enum):

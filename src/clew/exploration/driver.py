@@ -19,8 +19,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clew.exploration.dependence import EVERYTHING, Footprint, Thing, footprint
-from clew.exploration.event import Event, Key, Name, Rank
+from clew.exploration.event import EVERYTHING, Event, Footprint, Key, Name, Rank, Thing, footprint
 from clew.exploration.ledger import Ledger, Offer
 from clew.exploration.repetition import NotRepeatableError, effect_of
 from clew.exploration.system import System

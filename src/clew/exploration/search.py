@@ -13,12 +13,11 @@ from functools import partial
 from clew.budgets.deadline import Deadline
 from clew.budgets.whereabouts import ProcessEnd, tell_limit, tell_run
 from clew.errors import BudgetExhaustedError, UsageError
-from clew.exploration.coverage import Coverage, holds
 from clew.exploration.cuts import Cuts
 from clew.exploration.dpor import Dpor, End, Made
 from clew.exploration.driver import Driver
 from clew.exploration.event import Event, Rank, steps_of
-from clew.exploration.findings import Findings
+from clew.exploration.findings import Coverage, Findings, holds
 from clew.exploration.plan import DEFAULT_TIMERS, Bounds
 from clew.exploration.repetition import NotRepeatableError
 from clew.exploration.result import Answer, Exploration, Found
@@ -29,7 +28,7 @@ from clew.simulation.execution.steps import Step
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import Loaded, as_loaded
 from clew.simulation.pool import Link
-from clew.simulation.recordings.suspects import suspects
+from clew.simulation.recordings.nondeterminism import suspects
 from clew.simulation.scenario import Scenario
 from clew.simulation.user_code import name_of
 from clew.simulation.world import WaitCondition

@@ -14,8 +14,7 @@ from typing import Any
 
 from clew.budgets.whereabouts import ProcessEnd, tell_event
 from clew.errors import UsageError
-from clew.exploration.dependence import Footprint
-from clew.exploration.event import Event, Key, steps_of
+from clew.exploration.event import Event, Footprint, Key, steps_of
 from clew.exploration.plan import Bounds, awaited_at_last, planned
 from clew.exploration.repetition import NotRepeatableError, Repetition, effect_of_beginning
 from clew.exploration.result import Found

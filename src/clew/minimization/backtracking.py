@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clew.minimization.searching import Tried
+from clew.minimization.search import Tried
 from clew.minimization.trial import Deed, Following, Item, Match, Schedule, Target, attempt
 from clew.simulation.execution.steps import act_of
 from clew.simulation.pool import Envelope

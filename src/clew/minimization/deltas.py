@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clew.minimization.backtracking import Near
-from clew.minimization.searching import Candidate, Search, Tried
+from clew.minimization.search import Candidate, Search, Tried
 from clew.minimization.trial import Item, Match, Plain, Schedule, Target, attempt, from_plain, plain
 
 #: A run of events is short when it is less than this part of a schedule.

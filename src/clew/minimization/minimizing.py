@@ -13,7 +13,7 @@ from clew.budgets.whereabouts import tell_limit, tell_run
 from clew.errors import ClewError, Notice, UsageError
 from clew.files.checkpoints import Checkpoint, as_checkpoint, conclude_own
 from clew.minimization.pipeline import Minimizer, Progress, Stage
-from clew.minimization.remembering import Memory
+from clew.minimization.remembered_search import Memory
 from clew.minimization.trial import Size, different
 from clew.simulation.execution.isolation import isolated, needs_child
 from clew.simulation.execution.trace import Execution, execute

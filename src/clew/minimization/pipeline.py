@@ -16,14 +16,13 @@ from itertools import count
 from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError, ClewError, UsageError
 from clew.files.checkpoints import ForeignCheckpointError
+from clew.minimization.causal_order import causal_past, tidied
 from clew.minimization.deltas import How, without_deliveries, without_externals
-from clew.minimization.provenance import causal_past
-from clew.minimization.remembering import Memory, Remembering
-from clew.minimization.searching import Alone, Listed, Search, Witness
+from clew.minimization.parallel_search import Together
+from clew.minimization.remembered_search import Memory, Remembering
+from clew.minimization.search import Alone, Listed, Search, Witness
 from clew.minimization.shortening import shortened
 from clew.minimization.shrinking import contents, smaller_targets
-from clew.minimization.tidying import tidied
-from clew.minimization.together import Together
 from clew.minimization.trial import (
     Match,
     Schedule,

@@ -12,8 +12,7 @@ from clew.errors import ClewError, UsageError
 from clew.simulation.events import WaitQuiescence
 from clew.simulation.node import Node
 from clew.simulation.process import Failure
-from clew.simulation.suspended import refuse_suspended, refuse_suspended_result
-from clew.simulation.user_code import StoppedError, ask, blame, name_of
+from clew.simulation.user_code import StoppedError, ask, blame, name_of, refuse_suspended, refuse_suspended_result
 from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
 

@@ -20,8 +20,14 @@ from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, 
 from clew.simulation.node import Node
 from clew.simulation.pool import OUTSIDE, Envelope, Pool
 from clew.simulation.process import Durable, Failure, Process, failure_of, place_of
-from clew.simulation.suspended import refuse_suspended, refuse_suspended_result
-from clew.simulation.user_code import StoppedError, ask, line_of, raise_own_failure
+from clew.simulation.user_code import (
+    StoppedError,
+    ask,
+    line_of,
+    raise_own_failure,
+    refuse_suspended,
+    refuse_suspended_result,
+)
 from clew.simulation.values import isolate
 
 T = TypeVar("T")

@@ -13,9 +13,9 @@ from clew.errors import UsageError
 from clew.simulation.execution.effects import Effect
 from clew.simulation.fuzzing.fuzz import fuzz, record
 from clew.simulation.loading import load_scenario
+from clew.simulation.recordings.nondeterminism import suspects
 from clew.simulation.recordings.recording import Recording, write_recording
 from clew.simulation.recordings.replaying import Outcome, Replayed, replay
-from clew.simulation.recordings.suspects import suspects
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
 
 

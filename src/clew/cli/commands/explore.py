@@ -16,9 +16,9 @@ from clew.cli.process.streams import harmless, say
 from clew.exploration import DEFAULT_TIMERS, Answer, Exploration, Found, explore
 from clew.report.text.plural import counted
 from clew.simulation.execution.steps import describe
+from clew.simulation.fuzzing.recording_run import record_deadly
 from clew.simulation.loading import Loaded, load_scenario
 from clew.simulation.recordings.recording import PROCESS_GOES_ON, Recording, recorded, write_recording
-from clew.simulation.recordings.recording_run import record_deadly
 from clew.simulation.world import Wait
 
 _EXIT_CODES = {

@@ -20,10 +20,10 @@ from clew.report.text.plural import counted
 from clew.simulation.execution.steps import Step, describe
 from clew.simulation.fuzzing.coverage import MOST_STATES, PERIOD, Coverage
 from clew.simulation.fuzzing.fuzz import DEFAULT_RUNS, Fuzzed, fuzz, fuzz_question, record, with_steps
+from clew.simulation.fuzzing.recording_run import record_death
 from clew.simulation.loading import Loaded, load_scenario
 from clew.simulation.recordings.reading import refuse_unreadable
 from clew.simulation.recordings.recording import write_recording
-from clew.simulation.recordings.recording_run import record_death
 from clew.simulation.world import Wait
 
 #: Of a schedule that ended its process, so many events are shown.

@@ -32,10 +32,10 @@ from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.execution.workers import Worker, WorkerDiedError, can_fork, ready, workers
 from clew.simulation.fuzzing.coverage import PERIOD, Coverage, Tally
 from clew.simulation.fuzzing.random_run import RandomRun
+from clew.simulation.fuzzing.recording_run import End, record_death, record_run
 from clew.simulation.loading import Loaded, as_loaded, scenario_question
 from clew.simulation.recordings.reading import LARGEST_SEED
 from clew.simulation.recordings.recording import Recording
-from clew.simulation.recordings.recording_run import End, record_death, record_run
 from clew.simulation.scenario import Broken, Scenario
 
 #: Told now and then: the number of runs so far, and what is being done.

@@ -21,9 +21,9 @@ from clew.simulation.execution.steps import Act, Step, describe
 from clew.simulation.execution.trace import AbsentError, Execution, Moment, execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import Loaded
+from clew.simulation.recordings.nondeterminism import suspects
 from clew.simulation.recordings.reading import Opened, opened_as_given, other_code
 from clew.simulation.recordings.recording import Recording, Waited
-from clew.simulation.recordings.suspects import suspects
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.world import Wait
 

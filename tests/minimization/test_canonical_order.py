@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from clew.minimization.tidying import tidied
+from clew.minimization.causal_order import tidied
 from clew.minimization.trial import Match, attempt
 from clew.simulation import Heal, Network, Partition, Scenario, Send, Start
 from clew.simulation.execution.steps import Do, Step

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError, ClewError
-from clew.minimization.searching import Alone, Listed, Search, Success
-from clew.minimization.together import Together
+from clew.minimization.parallel_search import Together
+from clew.minimization.search import Alone, Listed, Search, Success
 from clew.minimization.trial import Schedule, Target
 from clew.simulation.execution.watchdog import step_limit
 from minimization.scenarios import Scripted, keepers
@@ -82,7 +82,7 @@ def test_what_never_returns_is_an_error() -> None:
 
 def test_what_is_too_large_to_hand_out_is_tried_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """No worker sees any of it: there, it would die."""
-    monkeypatch.setattr("clew.minimization.together._BOARD_BYTES", 1 << 12)
+    monkeypatch.setattr("clew.minimization.parallel_search._BOARD_BYTES", 1 << 12)
     with together(2) as (search, told):
         assert search.first(family(["die"] * 1000 + ["succeed"])) == Success(1000, (1000,))
         assert len(told) == 1001

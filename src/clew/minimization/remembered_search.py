@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from clew.files.checkpoints import Checkpoint, ForeignCheckpointError
 from clew.files.json_document import Item
-from clew.minimization.searching import Candidate, Family, Search, Success, Witness
+from clew.minimization.search import Candidate, Family, Search, Success, Witness
 from clew.minimization.trial import Schedule, Target
 
 #: Bounds of what is read: of one candidate, and of all that are alike.

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from clew.budgets.deadline import Deadline
 from clew.errors import ClewError, Position, UsageError
-from clew.minimization.searching import Family, Listed, Success, Tried, Witness
+from clew.minimization.search import Family, Listed, Success, Tried, Witness
 from clew.minimization.trial import Plain, Target, from_plain, plain
 from clew.simulation.execution.watchdog import StepLimit, step_limit
 from clew.simulation.execution.workers import Worker, ready, workers
