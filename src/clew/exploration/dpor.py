@@ -69,7 +69,7 @@ class End(enum.Enum):
     REDUNDANT = "redundant"
 
 
-class Made(NamedTuple):
+class Explored(NamedTuple):
     """An execution that was made; its events from ``new`` on were not executed after the same events before."""
 
     driver: Driver
@@ -95,7 +95,7 @@ class Dpor:
         self._deadline = deadline
         self._forks: list[_Fork] = []
 
-    def executions(self) -> Iterator[Made]:
+    def executions(self) -> Iterator[Explored]:
         base = len(self._prefix)
         events = list(self._prefix)
         races: list[Race] = []
@@ -106,9 +106,9 @@ class Dpor:
             end = self._finish(driver, next_fork)
             races = [race for race in races if race.seen < new] + driver.races
             for race in races:
-                self._turn_round(driver, race)
-            yield Made(driver, new, end)
-            next_fork = self._back()
+                self._reverse_race(driver, race)
+            yield Explored(driver, new, end)
+            next_fork = self._backtrack()
             events = driver.events[: base + len(self._forks)]
 
     def _finish(self, driver: Driver, fork: _Fork) -> End:
@@ -131,7 +131,7 @@ class Dpor:
             fork = _Fork(still_asleep, rest)
         return End.COMPLETE
 
-    def _back(self) -> _Fork | None:
+    def _backtrack(self) -> _Fork | None:
         """The last place from where something is still to be explored."""
         while self._forks:
             fork = self._forks.pop()
@@ -141,7 +141,7 @@ class Dpor:
                 return fork
         return None
 
-    def _turn_round(self, driver: Driver, race: Race) -> None:
+    def _reverse_race(self, driver: Driver, race: Race) -> None:
         between = driver.reversal(race)
         footprint = self._footprint(driver, race, between)
         sequence = [*((e.key, e.footprint) for e in between), (race.key, footprint)]

@@ -69,21 +69,21 @@ class Findings:
         """Whether a schedule of this many events is shorter than what is known."""
         return identity not in self._shortest or size < len(self._shortest[identity])
 
-    def found(self, *, interrupted: bool) -> tuple[Found, ...]:
+    def collect(self, *, interrupted: bool) -> tuple[Found, ...]:
         """Return the violations, each shown by an execution, the shortest first.
 
         Nothing else breaks on the way to the first: the schedule to that would be shorter.
         """
         if interrupted:
             self._look_on_the_way()
-        return tuple(self._shown(identity, events) for identity, events in self._ordered())
+        return tuple(self._confirm(identity, events) for identity, events in self._sort_by_length())
 
-    def _ordered(self) -> list[tuple[str, tuple[Event, ...]]]:
+    def _sort_by_length(self) -> list[tuple[str, tuple[Event, ...]]]:
         return sorted(self._shortest.items(), key=lambda item: (len(item[1]), item[0]))
 
     def _look_on_the_way(self) -> None:
         """Look at the states before the first violation, if they were not yet: cuts come the largest first."""
-        for _, events in self._ordered()[:1]:
+        for _, events in self._sort_by_length()[:1]:
             for size in range(len(events)):
                 world = Driver(self._system, list(events[:size]), size).world
                 broken = self._system.scenario.look(world)
@@ -91,7 +91,7 @@ class Findings:
                     self._keep(self._system.scenario.same(broken, world), events[:size])
                     return
 
-    def _shown(self, identity: str, events: tuple[Event, ...]) -> Found:
+    def _confirm(self, identity: str, events: tuple[Event, ...]) -> Found:
         scenario = self._system.scenario
         world = Driver(self._system, list(events), len(events)).world
         broken = scenario.look(world)
@@ -119,7 +119,7 @@ class Coverage:
     def note(self, execution: Sequence[Event], *, cut_short: bool = False) -> None:
         """Take an execution into account."""
         self._cut_short = self._cut_short or cut_short
-        self._handled = self._handled or any(map(_is_handled, execution))
+        self._handled = self._handled or any(map(_executes_user_code, execution))
         self._items = max(self._items, sum(event.key.rank is Rank.OUTSIDE for event in execution))
 
     @property
@@ -174,6 +174,6 @@ def holds(wait: WaitCondition, world: World) -> bool:
     return answers.pop()
 
 
-def _is_handled(event: Event) -> bool:
+def _executes_user_code(event: Event) -> bool:
     """Whether an event executes code of the user."""
     return event.key.rank in (Rank.DELIVER, Rank.TIMER) or isinstance(event.step, Start | Restart | CodeBlock)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clew.minimization.trial import Item, Schedule, Target, again
+from clew.minimization.trial import Item, Schedule, Target, repeat_recorded
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop
 from clew.simulation.execution.steps import Do
 from clew.simulation.world import CodeBlock, Happened
@@ -22,7 +22,7 @@ def causal_past(target: Target, schedule: Schedule) -> Schedule:
     With a code block stays what it delivered, and what was at the nodes that it restarted.  A violation that names
     no node is about all, also about those that are down.
     """
-    run = again(target, schedule)
+    run = repeat_recorded(target, schedule)
     assert run.world.history is not None and run.broken is not None
     blocks = [k for k, item in enumerate(schedule) if _is_block(target, item)]
     needed = _closure(run.world.history, run.broken.nodes or tuple(target.scenario.nodes), blocks)
@@ -51,7 +51,7 @@ def _is_block(target: Target, item: Item) -> bool:
     return isinstance(item, int) and isinstance(target.externals[item], CodeBlock)
 
 
-def tidied(target: Target, schedule: Schedule) -> list[Item]:
+def canonicalize(target: Target, schedule: Schedule) -> list[Item]:
     """The same events in another order, with every event after those that it depends on."""
     depends = _dependencies(target, schedule)
     order = {name: k for k, name in enumerate(target.scenario.nodes)}
@@ -97,7 +97,7 @@ def _is_message(target: Target, item: Item) -> bool:
 
 def _dependencies(target: Target, schedule: Schedule) -> list[set[int]]:
     """By place, the places of the events that have to come before; messages from outside are left out of this."""
-    history = again(target, schedule).world.history
+    history = repeat_recorded(target, schedule).world.history
     assert history is not None
     messages = {place for place, item in enumerate(schedule) if _is_message(target, item)}
     depends: list[set[int]] = []

@@ -103,7 +103,7 @@ class _From(NamedTuple):
         return self.family.at(self.start + place)
 
 
-class Remembering:
+class RememberedSearch:
     """A search whose outcomes are remembered; what is known already is not tried again.
 
     ``make`` gets whom to tell of every candidate and makes the search that tries those that are not known.
@@ -147,7 +147,7 @@ class Remembering:
 
     def _again(self, family: Family, place: int, before: int) -> Success:
         """Execute a candidate that has succeeded before, with so many schedules."""
-        schedule, executed = family.at(place).tried(self._target)
+        schedule, executed = family.at(place).evaluate(self._target)
         if schedule is None or executed != before:
             raise ForeignCheckpointError("what a schedule comes to")
         self.known += executed

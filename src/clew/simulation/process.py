@@ -42,7 +42,7 @@ class Failure:
     def all(self) -> tuple[Failure, ...]:
         return (self, *self.also)
 
-    def followed_by(self, other: Failure) -> Failure:
+    def with_later(self, other: Failure) -> Failure:
         return replace(self, also=(*self.also, other))
 
 

@@ -127,7 +127,9 @@ class World:
         self._turns: list[Start | Stop | Restart] = []
         self._remarks: list[str] = []
         # All are there before the first of them says anything.
-        for process in [self._made(self._known(name)) for name in running if name not in self.processes]:
+        for process in [
+            self._make_process(self._require_known(name)) for name in running if name not in self.processes
+        ]:
             self._run(process, process.node.on_start)
         self.events = 0
         self.beginning = Beginning(tuple(self._on_its_way), tuple(self._remarks))
@@ -176,7 +178,7 @@ class World:
                 raise
             raise_own_failure(error)
             found = failure_of(error, process.me, handler)
-            self.failure = found if self.failure is None else self.failure.followed_by(found)
+            self.failure = found if self.failure is None else self.failure.with_later(found)
 
     # -- what processes do ---------------------------------------------------------------------------------------
 
@@ -216,22 +218,22 @@ class World:
         """Apply an event from outside; waiting is up to the schedule."""
         match event:
             case Start(node):
-                self._start(self._known(node))
+                self._start(self._require_known(node))
             case Stop(node):
-                self._stop(self._known(node))
+                self._stop(self._require_known(node))
             case Restart(node):
-                self._stop(self._known(node))
+                self._stop(self._require_known(node))
                 self._start(node)
             case Send(node, message):
                 self.send(OUTSIDE, node, message, 0)
             case Partition(source, target, one_way):
-                self.pool.hold((self._known(source), self._known(target)))
+                self.pool.hold((self._require_known(source), self._require_known(target)))
                 if not one_way:
                     self.pool.hold((target, source))
             case Heal("", ""):
                 self.pool.release()
             case Heal(source, target):
-                self.pool.release((self._known(source), self._known(target)))
+                self.pool.release((self._require_known(source), self._require_known(target)))
                 self.pool.release((target, source))
             case CodeBlock():
                 self._execute(event)
@@ -270,7 +272,7 @@ class World:
             elif self._lives[name] != lives[name]:
                 yield Restart(name)
 
-    def _known(self, name: str) -> str:
+    def _require_known(self, name: str) -> str:
         if name not in self._makers:
             raise UsageError(
                 f"the scenario has no node '{name}'", remedy=f"the nodes are {', '.join(self._makers)}"
@@ -279,10 +281,10 @@ class World:
 
     def _start(self, name: str) -> None:
         if name not in self.processes:
-            process = self._made(name)
+            process = self._make_process(name)
             self._run(process, process.node.on_start)
 
-    def _made(self, name: str) -> Process:
+    def _make_process(self, name: str) -> Process:
         life = self._lives[name] = self._lives.get(name, 0) + 1
         durable = self._durable.setdefault(name, Durable())
         node = ask(f"making the node '{name}'", self._makers[name], remedy="give nodes a maker without arguments")

@@ -16,9 +16,14 @@ from clew.cli.process.streams import harmless, say
 from clew.exploration import DEFAULT_TIMERS, Answer, Exploration, Found, explore
 from clew.report.text.plural import counted
 from clew.simulation.execution.steps import describe
-from clew.simulation.fuzzing.recording_run import record_deadly
 from clew.simulation.loading import Loaded, load_scenario
-from clew.simulation.recordings.recording import PROCESS_GOES_ON, Recording, recorded, write_recording
+from clew.simulation.recordings.recording import (
+    PROCESS_GOES_ON,
+    Recording,
+    make_recording,
+    record_deadly,
+    write_recording,
+)
 from clew.simulation.world import Wait
 
 _EXIT_CODES = {
@@ -99,7 +104,7 @@ def explore_command(
 def _recorded(loaded: Loaded, seed: int, found: Found) -> Recording:
     if found.broken.invariant == PROCESS_GOES_ON:
         return record_deadly(loaded, seed, found.steps, found.broken.what)
-    return recorded(loaded, seed, found.steps)
+    return make_recording(loaded, seed, found.steps)
 
 
 def _lines(explored: Exploration, loaded: Loaded, output: str | None) -> Iterator[str]:

@@ -105,10 +105,10 @@ def open_recording(
     path: str, scenario: Scenario | str | Loaded | None = None, *, changed_code: bool = False
 ) -> Opened:
     """The recording in a file; ``scenario`` stands for the one that it names."""
-    return opened(read_recording(read_document(path)), scenario, changed_code=changed_code)
+    return open_saved(read_recording(read_document(path)), scenario, changed_code=changed_code)
 
 
-def opened_as_given(
+def open_given(
     recording: Recording | str | Path,
     scenario: Scenario | str | Loaded | None = None,
     *,
@@ -123,18 +123,18 @@ def opened_as_given(
     return Opened(recording, as_loaded(given))
 
 
-def opened(
+def open_saved(
     saved: SavedRecording, scenario: Scenario | str | Loaded | None = None, *, changed_code: bool = False
 ) -> Opened:
     """A recording with its scenario, whose code is compared with what was recorded before it is executed."""
-    where = _named(saved) if scenario is None else scenario
+    where = _name_scenario(saved) if scenario is None else scenario
     if isinstance(where, str) and not changed_code:
         _refuse_other_code(saved, where)
     loaded = as_loaded(where)
     return Opened(saved.recording(loaded), loaded)
 
 
-def other_code(file: str) -> UsageError:
+def changed_code_error(file: str) -> UsageError:
     """The scenario, or something that it uses, is not what was recorded."""
     return UsageError(
         f"this is a recording of other code: {file or 'the scenario'} has changed since, or a module that it uses",
@@ -154,10 +154,10 @@ def _refuse_other_code(saved: SavedRecording, where: str) -> None:
     except OSError:
         same = False
     if not same:
-        raise other_code(str(file))
+        raise changed_code_error(str(file))
 
 
-def _named(saved: SavedRecording) -> str:
+def _name_scenario(saved: SavedRecording) -> str:
     if not saved.file:
         raise UsageError(
             f"{saved.document}: names no scenario, for it was recorded from Python",
@@ -203,24 +203,24 @@ def read_recording(document: Item) -> SavedRecording:
     file, name = part["scenario"].text("the file of a scenario"), part["name"].text("the name of a scenario")
     if bool(file) != bool(name) or "\0" in file or "\0" in name:
         part["name"].refuse("the name of a scenario, if and only if there is a file")
-    broken, identity = _violation(part["violation"])
+    broken, identity = _read_violation(part["violation"])
     part["network"].one_of(kind.value for kind in Network)
     return SavedRecording(
         file,
         name,
-        _digest(part["code"], 64),
-        _files(part["files"], file),
+        _read_digest(part["code"], 64),
+        _read_files(part["files"], file),
         part["seed"].number(0, LARGEST_SEED),
         part["network"],
         broken,
         identity,
-        tuple(_saved_step(step) for step in part["steps"].items()),
-        _saved_beginning(part["beginning"]),
+        tuple(_read_step(step) for step in part["steps"].items()),
+        _read_beginning(part["beginning"]),
         document.file,
     )
 
 
-def _files(part: Item, scenario: str) -> tuple[str, ...]:
+def _read_files(part: Item, scenario: str) -> tuple[str, ...]:
     """The files that the digest is of: they lie below the folder of the scenario, which is one of them."""
     names = tuple(item.text("the name of a file") for item in part.items())
     for item, name in zip(part.items(), names, strict=True):
@@ -242,7 +242,7 @@ def _check_version(document: Item) -> None:
             )
 
 
-def _violation(item: Item) -> tuple[Broken | None, str | None]:
+def _read_violation(item: Item) -> tuple[Broken | None, str | None]:
     if item.value is None:
         return None, None
     invariant, what, nodes, identity = item.members("invariant", "what", "nodes", "identity")
@@ -252,7 +252,7 @@ def _violation(item: Item) -> tuple[Broken | None, str | None]:
     return broken, identity.text()
 
 
-def _saved_step(item: Item) -> SavedStep:
+def _read_step(item: Item) -> SavedStep:
     members = item.mapping()
     kinds = [name for name in members if name in _KINDS]
     if len(kinds) != 1:
@@ -261,12 +261,12 @@ def _saved_step(item: Item) -> SavedStep:
     effect = () if kind.waits else _EFFECT
     parts = _parts(item, (kinds[0], *kind.needed, *effect[:1]), (*kind.optional, *effect[1:]))
     if kind.waits:
-        return SavedStep(kinds[0], parts, _saved_wait(parts) if kinds[0] == "wait_for" else None)
-    return SavedStep(kinds[0], parts, _saved_effect(parts))
+        return SavedStep(kinds[0], parts, _read_wait(parts) if kinds[0] == "wait_for" else None)
+    return SavedStep(kinds[0], parts, _read_effect(parts))
 
 
-def _saved_beginning(item: Item) -> Effect:
-    return _saved_effect(_parts(item, _EFFECT[:1], _EFFECT[1:]))
+def _read_beginning(item: Item) -> Effect:
+    return _read_effect(_parts(item, _EFFECT[:1], _EFFECT[1:]))
 
 
 def _parts(item: Item, needed: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, Item]:
@@ -281,28 +281,28 @@ def _parts(item: Item, needed: tuple[str, ...], optional: tuple[str, ...]) -> di
     return {name: item.member(name) for name in members}
 
 
-def _saved_wait(parts: Mapping[str, Item]) -> Waited:
+def _read_wait(parts: Mapping[str, Item]) -> Waited:
     return Waited(parts["held_after"].number(0, _MOST_SENT) if "held_after" in parts else None)
 
 
-def _saved_effect(parts: Mapping[str, Item]) -> Effect:
+def _read_effect(parts: Mapping[str, Item]) -> Effect:
     return Effect(
-        _digest(parts["digest"], 12),
-        _digests(parts["state"]) if "state" in parts else (),
-        _digest(parts["sent"], 6) if "sent" in parts else "",
-        _digest(parts["remarks"], 6) if "remarks" in parts else "",
-        _digests(parts["beside"]) if "beside" in parts else (),
+        _read_digest(parts["digest"], 12),
+        _read_digests(parts["state"]) if "state" in parts else (),
+        _read_digest(parts["sent"], 6) if "sent" in parts else "",
+        _read_digest(parts["remarks"], 6) if "remarks" in parts else "",
+        _read_digests(parts["beside"]) if "beside" in parts else (),
     )
 
 
-def _digests(item: Item) -> tuple[tuple[str, str], ...]:
+def _read_digests(item: Item) -> tuple[tuple[str, str], ...]:
     """Return digests by name, "" for what went away."""
     return tuple(
-        (name, "" if value == "" else _digest(item.member(name), 6)) for name, value in item.mapping().items()
+        (name, "" if value == "" else _read_digest(item.member(name), 6)) for name, value in item.mapping().items()
     )
 
 
-def _digest(item: Item, length: int) -> str:
+def _read_digest(item: Item, length: int) -> str:
     text = item.text(f"{length} hexadecimal digits")
     if len(text) != length or not _HEXADECIMAL.fullmatch(text):
         item.refuse(f"{length} hexadecimal digits")
@@ -318,8 +318,8 @@ class _Known:
     def __init__(self, loaded: Loaded) -> None:
         self.nodes = tuple(loaded.scenario.nodes)
         self.types = loaded.types
-        self.conditions = loaded.scenario.named_conditions()
-        self.code = loaded.scenario.named_blocks()
+        self.conditions = loaded.scenario.conditions_by_name()
+        self.code = loaded.scenario.blocks_by_name()
 
     def node(self, item: Item) -> str:
         if item.value not in self.nodes:
