@@ -26,7 +26,7 @@ from clew.simulation.events import WaitQuiescence
 from clew.simulation.execution.isolation import ProcessEndedError, needs_child, run_isolated
 from clew.simulation.execution.steps import Step
 from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.loading import Loaded, as_loaded
+from clew.simulation.loading import LoadedScenario, as_loaded
 from clew.simulation.pool import Link
 from clew.simulation.recordings.nondeterminism import find_suspects
 from clew.simulation.scenario import Scenario
@@ -44,7 +44,7 @@ Visit = Callable[[tuple[Step, ...]], None]
 
 
 def explore(
-    scenario: Scenario | str | Loaded,
+    scenario: Scenario | str | LoadedScenario,
     *,
     timers: int = DEFAULT_TIMERS,
     losses: int = 0,

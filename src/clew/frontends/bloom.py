@@ -15,8 +15,8 @@ from clew.bloom.language.setting import Setting
 from clew.bloom.to_program.translation import compiled
 from clew.dedalus.loader import Defaults, Loaded
 from clew.errors import ClewError, Notice, Position, UsageError
+from clew.files.python_module import import_file, require_file, split_name
 from clew.program.ir import Fact, Program, Rule
-from clew.simulation.loading import imported_module, refuse_no_python_file, split_name
 
 
 def load_files(files: Sequence[str | Path]) -> Loaded:
@@ -28,10 +28,10 @@ def load_files(files: Sequence[str | Path]) -> Loaded:
         )
     file, name = split_name(str(files[0]))
     path = Path(file)
-    refuse_no_python_file(file, "name a Python file that defines a Bloom class")
+    require_file(file, "name a Python file that defines a Bloom class")
     names = _Names(path)
     try:
-        module = imported_module(path, "program")
+        module = import_file(path, "program")
         return names.of_loaded(load_class(_chosen(vars(module), file, name, module.__name__)))
     except ClewError as error:
         if error.position:

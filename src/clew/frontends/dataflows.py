@@ -17,8 +17,8 @@ from clew.bloom.ir.program import BloomProgram
 from clew.bloom.language.module import Module, program_of
 from clew.dedalus.loader import load
 from clew.errors import ClewError, UsageError
+from clew.files.python_module import import_file, require_file, split_name
 from clew.program.checks import check_program
-from clew.simulation.loading import imported_module, refuse_no_python_file, split_name
 
 
 def load_dataflow(files: Sequence[str]) -> Dataflow:
@@ -46,7 +46,7 @@ class LoadedBloom:
 def load_bloom(where: str) -> LoadedBloom:
     """The class that ``FILE.py`` or ``FILE.py:Class`` names."""
     file, name = split_name(where)
-    refuse_no_python_file(file, "name a Python file that defines a Bloom class")
+    require_file(file, "name a Python file that defines a Bloom class")
     try:
         module = _chosen(file, name)
         program = program_of(module)
@@ -58,7 +58,7 @@ def load_bloom(where: str) -> LoadedBloom:
 
 
 def _chosen(file: str, name: str) -> type[Module]:
-    module = imported_module(Path(file), "program")
+    module = import_file(Path(file), "program")
     classes = {k: v for k, v in vars(module).items() if isinstance(v, type) and issubclass(v, Module)}
     own = {k: v for k, v in classes.items() if v.__module__ == module.__name__}
     if name in classes:

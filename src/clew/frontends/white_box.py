@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from clew.analysis.blazes.extraction.system import Extraction, extract
 from clew.errors import ClewError, Notice
+from clew.files.python_module import split_name
 from clew.frontends.dataflows import known_as, load_bloom
-from clew.simulation.loading import split_name
 
 
 def is_program(where: str) -> bool:

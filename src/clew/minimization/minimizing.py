@@ -19,7 +19,7 @@ from clew.simulation.execution.isolation import needs_child, run_isolated
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.execution.workers import can_fork
-from clew.simulation.loading import Loaded, scenario_question
+from clew.simulation.loading import LoadedScenario, scenario_question
 from clew.simulation.recordings.reading import changed_code_error, open_given
 from clew.simulation.recordings.recording import Recording, make_recording, write_recording
 from clew.simulation.scenario import Scenario
@@ -47,7 +47,7 @@ class Minimized:
 
 def minimize(
     recording: Recording | str | Path,
-    scenario: Scenario | str | Loaded | None = None,
+    scenario: Scenario | str | LoadedScenario | None = None,
     *,
     budget: float | None = None,
     workers: int = 1,
@@ -123,7 +123,7 @@ def minimize(
     )
 
 
-def _open_memory(checkpoint: Checkpoint, given: Recording, loaded: Loaded, shrink: bool) -> Memory:
+def _open_memory(checkpoint: Checkpoint, given: Recording, loaded: LoadedScenario, shrink: bool) -> Memory:
     """Return what a checkpoint knows of this minimization; neither time nor the number of processes matters."""
     recording = hashlib.sha256(write_recording(given).encode()).hexdigest()
     saved = checkpoint.open(
@@ -140,7 +140,9 @@ def _open_memory(checkpoint: Checkpoint, given: Recording, loaded: Loaded, shrin
     return memory
 
 
-def _open(recording: Recording | str | Path, scenario: Scenario | str | Loaded | None) -> tuple[Recording, Loaded]:
+def _open(
+    recording: Recording | str | Path, scenario: Scenario | str | LoadedScenario | None
+) -> tuple[Recording, LoadedScenario]:
     opened = open_given(recording, scenario)
     loaded = opened.loaded
     if not opened.same_code:

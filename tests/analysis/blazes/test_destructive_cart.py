@@ -17,8 +17,8 @@ import pytest
 
 from clew.analysis.blazes import analyse
 from clew.bloom.runtime.cluster import Cluster
+from clew.files.python_module import import_file
 from clew.frontends.white_box import load_extraction
-from clew.simulation.loading import imported_module
 from command import ROOT
 
 CART = ROOT / "examples/bloom/cart.py"
@@ -28,7 +28,7 @@ ACTIONS = [("s", "c", "A", 1, "tea", 1), ("s", "c", "A", 2, "milk", 1), ("s", "c
 
 @pytest.fixture(scope="module")
 def cart() -> ModuleType:
-    return imported_module(Path(CART), "program")
+    return import_file(Path(CART), "program")
 
 
 def _cluster(cart: ModuleType, seed: int) -> Cluster:

@@ -13,12 +13,12 @@ from clew.cli.parts.files import refuse_no_file, refuse_unwritable, write_file
 from clew.cli.process import exit_codes
 from clew.cli.process.streams import harmless, say, warn
 from clew.errors import UsageError
+from clew.files.python_module import split_name
 from clew.frontends.dataflows import load_bloom, load_dataflow
 from clew.report.calm.document import calm_json
 from clew.report.calm.orders_text import orders_text
 from clew.report.calm.svg import dataflow_svg
 from clew.report.calm.text import calm_text
-from clew.simulation.loading import split_name
 
 #: The sequence of steps decides: neither consistent nor wrong by itself.
 DEPENDS_ON_STEPS = 3

@@ -11,12 +11,12 @@ from clew.cli.process.state import current_state
 from clew.cli.process.streams import harmless, say
 from clew.errors import UsageError
 from clew.files.json_document import Item, is_below_here
+from clew.files.python_module import split_name
 from clew.report.simulated.values import abbreviated, difference, nearby, value_text
 from clew.report.text.commands import file_words
 from clew.report.text.plural import counted
 from clew.simulation.execution.steps import describe
 from clew.simulation.execution.trace import Moment
-from clew.simulation.loading import split_name
 from clew.simulation.recordings.nondeterminism import NondeterminismError
 from clew.simulation.recordings.reading import Opened, open_saved, read_recording
 from clew.simulation.recordings.replaying import Outcome, Replayed, replay_opened

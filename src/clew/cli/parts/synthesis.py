@@ -9,9 +9,9 @@ from clew.coordination.planning import plan_for
 from clew.coordination.plans import Service
 from clew.coordination.rendering import module_text
 from clew.errors import UsageError
+from clew.files.python_module import split_name
 from clew.frontends.dataflows import load_bloom
 from clew.frontends.white_box import is_program
-from clew.simulation.loading import split_name
 
 KINDS = ("seal", "order")
 SERVICES = tuple(service.value for service in Service)

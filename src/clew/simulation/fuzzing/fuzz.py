@@ -33,7 +33,7 @@ from clew.simulation.execution.workers import Worker, WorkerDiedError, can_fork,
 from clew.simulation.fuzzing.coverage import PERIOD, Coverage, Tally
 from clew.simulation.fuzzing.random_run import RandomRun
 from clew.simulation.fuzzing.recording_run import End, record_death, record_run
-from clew.simulation.loading import Loaded, as_loaded, scenario_question
+from clew.simulation.loading import LoadedScenario, as_loaded, scenario_question
 from clew.simulation.recordings.reading import LARGEST_SEED
 from clew.simulation.recordings.recording import Recording
 from clew.simulation.scenario import Broken, Scenario
@@ -76,7 +76,7 @@ class Fuzzed:
 
 
 def fuzz(
-    scenario: Scenario | str | Loaded,
+    scenario: Scenario | str | LoadedScenario,
     *,
     seed: int = 0,
     runs: int = DEFAULT_RUNS,
@@ -137,7 +137,7 @@ def fuzz(
 
 
 def record(
-    scenario: Scenario | str | Loaded, seed: int, *, steps: int | None = None, in_process: bool = False
+    scenario: Scenario | str | LoadedScenario, seed: int, *, steps: int | None = None, in_process: bool = False
 ) -> Recording:
     """The recording of the execution that belongs to a seed, whether it breaks an invariant or not."""
     loaded = with_steps(scenario, steps)
@@ -149,15 +149,15 @@ def record(
         return _record_end(loaded, dataclasses.replace(ended.end, seed=seed))
 
 
-def _record_run(loaded: Loaded, seed: int, tell: Tell) -> Recording:
+def _record_run(loaded: LoadedScenario, seed: int, tell: Tell) -> Recording:
     return record_run(loaded, seed)[0]
 
 
-def _record_end(loaded: Loaded, end: ProcessEnd) -> Recording:
+def _record_end(loaded: LoadedScenario, end: ProcessEnd) -> Recording:
     return call_in_child(lambda tell: record_death(loaded, end.seed, end.event, str(end)))
 
 
-def with_steps(scenario: Scenario | str | Loaded, steps: int | None) -> Loaded:
+def with_steps(scenario: Scenario | str | LoadedScenario, steps: int | None) -> LoadedScenario:
     """Load a scenario; ``steps`` stands for its own bound."""
     loaded = as_loaded(scenario)
     if steps is None:
@@ -175,7 +175,7 @@ def _check_arguments(*, seed: int, runs: int, workers: int, at_least: int, time_
         raise UsageError(f"the time limit is {time_limit:g} s", remedy="give one above 0")
 
 
-def fuzz_question(loaded: Loaded, *, seed: int, runs: int, at_least: int) -> Question:
+def fuzz_question(loaded: LoadedScenario, *, seed: int, runs: int, at_least: int) -> Question:
     """Return what the answer depends on: not on the number of processes, nor on time."""
     return {
         "command": "fuzz",
@@ -203,7 +203,7 @@ class _Search:
 
     def __init__(
         self,
-        loaded: Loaded,
+        loaded: LoadedScenario,
         seed: int,
         runs: int,
         at_least: int,

@@ -16,7 +16,7 @@ from clew.simulation.execution.steps import Step
 from clew.simulation.execution.trace import Execution
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.fuzzing.random_run import RandomRun, random_run
-from clew.simulation.loading import Loaded
+from clew.simulation.loading import LoadedScenario
 from clew.simulation.recordings.nondeterminism import NondeterminismError, find_cause
 from clew.simulation.recordings.recording import Recording, make_recording, record_deadly
 from clew.simulation.recordings.replaying import Attempt, attempt, first_difference
@@ -35,7 +35,7 @@ class End(NamedTuple):
         return f"{repr(self.invariant) if self.invariant else 'nothing'} breaks after {self.deliveries} deliveries"
 
 
-def record_run(loaded: Loaded, seed: int, found: End | None = None) -> tuple[Recording, Execution]:
+def record_run(loaded: LoadedScenario, seed: int, found: End | None = None) -> tuple[Recording, Execution]:
     """Record the execution that belongs to a seed; ``found`` is how it ended when it was not recorded."""
     # It ends at the very event that breaks something.
     scenario = replace(loaded.scenario, check_every=1)
@@ -57,7 +57,7 @@ def record_run(loaded: Loaded, seed: int, found: End | None = None) -> tuple[Rec
     return recording, first.execution
 
 
-def record_death(loaded: Loaded, seed: int, event: int, what: str) -> Recording:
+def record_death(loaded: LoadedScenario, seed: int, event: int, what: str) -> Recording:
     """Record the execution that belongs to a seed up to an event that ends the process, which is not performed.
 
     ``event`` counts from 1; ``what`` says how it ends.
@@ -91,12 +91,12 @@ def _end(broken: Broken | None, deliveries: int) -> End:
     return End(broken.invariant if broken else "", deliveries)
 
 
-def _nondeterminism(loaded: Loaded, difference: str) -> NondeterminismError:
+def _nondeterminism(loaded: LoadedScenario, difference: str) -> NondeterminismError:
     text = f"the same execution twice is not the same: {difference}"
     return NondeterminismError(text, find_cause(loaded.modules, same_twice=False))
 
 
-def _refuse_absence(loaded: Loaded, first: Attempt) -> None:
+def _refuse_absence(loaded: LoadedScenario, first: Attempt) -> None:
     if first.absent is not None:
         raise _nondeterminism(loaded, first.absent.message)
 

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from clew.errors import UsageError
 from clew.files.json_document import Item, format_of, quoted, read_document, refuse_elsewhere
+from clew.files.python_module import digest_files, split_name
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.steps import Act, Do, Step
-from clew.simulation.loading import Loaded, as_loaded, digest_of_files, split_name
+from clew.simulation.loading import LoadedScenario, as_loaded
 from clew.simulation.pool import OUTSIDE
 from clew.simulation.recordings.recording import FORMAT, QUIESCENCE, VERSION, Recording, Waited
 from clew.simulation.scenario import Broken, Network, Scenario
@@ -60,7 +61,7 @@ class SavedRecording:
     beginning: Effect
     document: str
 
-    def recording(self, loaded: Loaded) -> Recording:
+    def recording(self, loaded: LoadedScenario) -> Recording:
         """The recording, with the scenario that it is of."""
         if Network(self.network.value) is not loaded.scenario.network:
             self.network.refuse(f'"{loaded.scenario.network.value}", as the scenario has it')
@@ -94,7 +95,7 @@ class Opened(NamedTuple):
     """A recording and the scenario as it is now; ``same_code``: whether it is the code that was recorded."""
 
     recording: Recording
-    loaded: Loaded
+    loaded: LoadedScenario
 
     @property
     def same_code(self) -> bool:
@@ -102,7 +103,7 @@ class Opened(NamedTuple):
 
 
 def open_recording(
-    path: str, scenario: Scenario | str | Loaded | None = None, *, changed_code: bool = False
+    path: str, scenario: Scenario | str | LoadedScenario | None = None, *, changed_code: bool = False
 ) -> Opened:
     """The recording in a file; ``scenario`` stands for the one that it names."""
     return open_saved(read_recording(read_document(path)), scenario, changed_code=changed_code)
@@ -110,7 +111,7 @@ def open_recording(
 
 def open_given(
     recording: Recording | str | Path,
-    scenario: Scenario | str | Loaded | None = None,
+    scenario: Scenario | str | LoadedScenario | None = None,
     *,
     changed_code: bool = False,
 ) -> Opened:
@@ -124,7 +125,7 @@ def open_given(
 
 
 def open_saved(
-    saved: SavedRecording, scenario: Scenario | str | Loaded | None = None, *, changed_code: bool = False
+    saved: SavedRecording, scenario: Scenario | str | LoadedScenario | None = None, *, changed_code: bool = False
 ) -> Opened:
     """A recording with its scenario, whose code is compared with what was recorded before it is executed."""
     where = _name_scenario(saved) if scenario is None else scenario
@@ -150,7 +151,7 @@ def _refuse_other_code(saved: SavedRecording, where: str) -> None:
     folder, own = file.resolve().parent, Path(saved.file).name
     files = [file if name == own else folder / name for name in saved.files]
     try:
-        same = all(path.is_file() for path in files) and digest_of_files(files) == saved.code
+        same = all(path.is_file() for path in files) and digest_files(files) == saved.code
     except OSError:
         same = False
     if not same:
@@ -176,7 +177,7 @@ def _name_scenario(saved: SavedRecording) -> str:
     return f"{saved.file}:{saved.name}"
 
 
-def refuse_unreadable(recording: Recording, loaded: Loaded) -> None:
+def refuse_unreadable(recording: Recording, loaded: LoadedScenario) -> None:
     """Raise if a recording could be written but not read: its messages are made anew from the names of types."""
     for step in recording.steps:
         kind = unknown_type(step.message, loaded.types) if isinstance(step, Send) else None
@@ -315,7 +316,7 @@ def _read_digest(item: Item, length: int) -> str:
 class _Known:
     """What the steps of a recording can refer to."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: LoadedScenario) -> None:
         self.nodes = tuple(loaded.scenario.nodes)
         self.types = loaded.types
         self.conditions = loaded.scenario.conditions_by_name()

@@ -19,7 +19,7 @@ from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.steps import Act, Do, Step
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.loading import Loaded
+from clew.simulation.loading import LoadedScenario
 from clew.simulation.scenario import Broken, Network
 from clew.simulation.values import to_json
 from clew.simulation.world import CodeBlock, WaitCondition
@@ -78,7 +78,7 @@ class Recording:
 
 
 def make_recording(
-    loaded: Loaded, seed: int, steps: Sequence[Step], execution: Execution | None = None
+    loaded: LoadedScenario, seed: int, steps: Sequence[Step], execution: Execution | None = None
 ) -> Recording:
     """The recording of a schedule that can be followed; steps after a violation are left out.
 
@@ -121,7 +121,7 @@ def _with_effects(
     return tuple(taken), tuple(effects)
 
 
-def record_deadly(loaded: Loaded, seed: int, steps: Sequence[Step], what: str) -> Recording:
+def record_deadly(loaded: LoadedScenario, seed: int, steps: Sequence[Step], what: str) -> Recording:
     """Record a schedule whose last step ends the process and is not performed; ``what`` says how it ends."""
     with step_limit(loaded.scenario.step_seconds):
         survived = make_recording(loaded, seed, steps[:-1])

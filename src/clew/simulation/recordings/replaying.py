@@ -19,7 +19,7 @@ from clew.simulation.execution.isolation import needs_child, run_isolated
 from clew.simulation.execution.steps import Act, Step, describe
 from clew.simulation.execution.trace import AbsentError, Execution, Moment, execute
 from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.loading import Loaded
+from clew.simulation.loading import LoadedScenario
 from clew.simulation.recordings.nondeterminism import Cause, find_cause
 from clew.simulation.recordings.reading import Opened, changed_code_error, open_given
 from clew.simulation.recordings.recording import Recording, Waited
@@ -71,7 +71,7 @@ class Replayed:
 
 def replay(
     recording: Recording | str | Path,
-    scenario: Scenario | str | Loaded | None = None,
+    scenario: Scenario | str | LoadedScenario | None = None,
     *,
     changed_code: bool = False,
     in_process: bool = False,
