@@ -1,9 +1,8 @@
 """Import the Python file that a user names, and tell which files belong to it.
 
-``path.py:name`` names something in a file: a scenario, or a Bloom class.  The file is executed, because the user
-named it, with its folder on the path, as for a script.  What belongs to it is its *own* code: the file, and those
-from its folder, or below, that it uses.  A digest of that tells whether a recording or a checkpoint is of the same
-code; positions in it are shown with the names by which the user knows the files (``FileNames``).
+The file is executed, because the user named it, with its folder on the path, as for a script.  What belongs to it
+is its *own* code: the file, and those from its folder, or below, that it uses.  A digest of that tells whether a
+recording or a checkpoint is of the same code.
 """
 
 from __future__ import annotations
@@ -16,67 +15,13 @@ import stat
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
 from clew.budgets.whereabouts import tell_doing
-from clew.errors import ClewError, Notice, Position, UsageError
+from clew.errors import ClewError, Position, UsageError
 from clew.files.reading import read_source
-
-# -- names -------------------------------------------------------------------------------------------------------
-
-
-def split_name(where: str) -> tuple[str, str]:
-    """Split ``path.py:name``; the name is "" if there is none."""
-    # A file may be called like that, colon included, and then the file is meant.
-    if os.path.isfile(where):  # noqa: PTH113  # unlike Path.is_file, it never raises
-        return where, ""
-    file, _, name = where.rpartition(":") if where.rpartition(":")[0].endswith(".py") else (where, "", "")
-    return file, name
-
-
-def is_python(where: str | Path) -> bool:
-    """Tell whether this names a Python file, or something in one."""
-    return split_name(str(where))[0].endswith(".py")
-
-
-class FileNames:
-    """The names by which a user knows a file and those beside it, seen from the one that was given."""
-
-    def __init__(self, given: str | Path) -> None:
-        self._given = Path(given)
-        # A module is loaded by its resolved name, so that is what tracebacks and code objects have.
-        self._own = self._given.resolve()
-
-    def of_file(self, file: str) -> str:
-        """Return a file as the user would write it; one from elsewhere stays as it is."""
-        path = Path(file)
-        if path == self._own:
-            return str(self._given)  # also where that is a link, which may lie in another folder
-        if self._own.parent not in path.parents:
-            return file
-        return str(self._given.parent / path.relative_to(self._own.parent))
-
-    def of_position(self, position: Position | None) -> Position | None:
-        """Return a position with its file as the user would write it."""
-        return position and replace(position, file=self.of_file(position.file))
-
-    def of_notice(self, notice: Notice) -> Notice:
-        """Return a notice with its position as the user would write it."""
-        return replace(notice, position=self.of_position(notice.position))
-
-    @contextmanager
-    def in_errors(self) -> Iterator[None]:
-        """Give errors that pass through positions as the user would write them."""
-        try:
-            yield
-        except ClewError as error:
-            error.position = self.of_position(error.position)
-            raise
-
 
 # -- importing ---------------------------------------------------------------------------------------------------
 

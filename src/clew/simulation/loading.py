@@ -16,7 +16,8 @@ from pathlib import Path
 from types import ModuleType
 
 from clew.errors import UsageError
-from clew.files.python_module import digest_files, find_own_modules, import_file, require_file, split_name
+from clew.files.python_module import digest_files, find_own_modules, import_file, require_file
+from clew.files.python_names import split_name
 from clew.simulation.scenario import Scenario
 
 

@@ -18,7 +18,7 @@ import pytest
 from clew.analysis.blazes import analyse
 from clew.bloom.runtime.cluster import Cluster
 from clew.files.python_module import import_file
-from clew.frontends.white_box import load_extraction
+from clew.frontends.bloom import open_bloom
 from command import ROOT
 
 CART = ROOT / "examples/bloom/cart.py"
@@ -108,7 +108,7 @@ def test_request_numbers_must_not_be_used_in_two_sessions(cart: ModuleType) -> N
     [("CompleteDestructiveCart", "client_action"), ("SingleDestructiveCart", "action_msg")],
 )
 def test_a_seal_on_the_session_is_not_enough(name: str, actions: str) -> None:
-    dataflow = load_extraction(f"{CART}:{name}").dataflow.with_seal(actions, frozenset({"session"}))
+    dataflow = open_bloom(f"{CART}:{name}").extract().dataflow.with_seal(actions, frozenset({"session"}))
     (sink,) = analyse(dataflow).sinks
     assert str(sink.label) == "Run"
     assert all(str(p.annotation) == "OW[*]" for c in dataflow.components for p in c.paths)

@@ -11,7 +11,7 @@ import pytest
 from clew.analysis.blazes import analyse
 from clew.analysis.blazes.extraction.system import Extraction, extract
 from clew.files.python_module import import_file
-from clew.frontends.white_box import load_extraction
+from clew.frontends.bloom import open_bloom
 from command import ROOT, clew
 
 BLAZES = ROOT / "examples" / "blazes"
@@ -65,8 +65,8 @@ def _label(extraction: Extraction) -> str:
 @pytest.mark.parametrize("name", MADE)
 def test_a_class_that_was_made_is_recognised(folder: Path, name: str) -> None:
     (where, _, made), (before, after), said = MADE[name]
-    assert _label(load_extraction(str(folder / where))) == before
-    extraction = load_extraction(f"{folder / name}.py:{made}")
+    assert _label(open_bloom(str(folder / where)).extract()) == before
+    extraction = open_bloom(f"{folder / name}.py:{made}").extract()
     assert (extraction.coordination, extraction.notices) == (said, ())
     assert _label(extraction) == after
 

@@ -20,7 +20,7 @@ from clew.engine.execution import Execution, row_text
 from clew.errors import Notice, UsageError
 from clew.faults import FaultSet, Node
 from clew.files.json_document import refuse_elsewhere
-from clew.files.python_module import split_name
+from clew.files.python_names import split_name
 from clew.program.checks import check_program
 from clew.program.ir import Program, rule_constants
 from clew.program.outcomes import PRE, outcomes_of

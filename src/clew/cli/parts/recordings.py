@@ -11,7 +11,7 @@ from clew.cli.process.state import current_state
 from clew.cli.process.streams import harmless, say
 from clew.errors import UsageError
 from clew.files.json_document import Item, is_below_here
-from clew.files.python_module import split_name
+from clew.files.python_names import split_name
 from clew.report.simulated.values import abbreviated, difference, nearby, value_text
 from clew.report.text.commands import file_words
 from clew.report.text.plural import counted

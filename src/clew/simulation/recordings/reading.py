@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from clew.errors import UsageError
 from clew.files.json_document import Item, format_of, quoted, read_document, refuse_elsewhere
-from clew.files.python_module import digest_files, split_name
+from clew.files.python_module import digest_files
+from clew.files.python_names import split_name
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.steps import Act, Do, Step
