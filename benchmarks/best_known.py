@@ -26,7 +26,7 @@ from clew.minimization.trial import Size
 from clew.simulation.execution.steps import describe
 from clew.simulation.fuzzing.fuzz import record
 from clew.simulation.fuzzing.random_run import random_run
-from clew.simulation.loading import Loaded
+from clew.simulation.loading import LoadedScenario
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def searched(bug: PublishedBug, recordings: int, patience: int, least: int) -> S
     return Searched(bug.name, size_of(SMALLEST[loaded.name], loaded), tuple(usual), best)
 
 
-def _violating(loaded: Loaded, least: int) -> Iterator[int]:
+def _violating(loaded: LoadedScenario, least: int) -> Iterator[int]:
     """The seeds whose executions end in a violation after so many deliveries or more."""
     for seed in itertools.count():
         run = random_run(loaded.scenario, seed)
@@ -62,7 +62,7 @@ def _violating(loaded: Loaded, least: int) -> Iterator[int]:
             yield seed
 
 
-def _patiently(found: Minimized, loaded: Loaded, patience: int) -> Minimized:
+def _patiently(found: Minimized, loaded: LoadedScenario, patience: int) -> Minimized:
     usual, pipeline._PATIENCE = pipeline._PATIENCE, patience
     try:
         while True:

@@ -23,7 +23,7 @@ from typing import Any
 
 from clew.bloom import Bloom, agg, bloom, channel, table
 from clew.coordination import Sequencer, synthesized
-from clew.simulation.loading import imported_module
+from clew.files.python_module import import_file
 
 NETWORK = Path(__file__).parents[1] / "examples" / "blazes" / "ad_report.py"
 #: Clicks that an ad server has on the way to a report server.
@@ -142,7 +142,7 @@ class Acknowledging(Bloom):
 
 def network(variant: Variant) -> Any:
     """The class of all nodes but the sequencer."""
-    examples = imported_module(NETWORK, "network")
+    examples = import_file(NETWORK, "network")
     match variant:
         case Variant.UNCOORDINATED:
             coordinated = examples.CampaignAds

@@ -21,7 +21,7 @@ from clew.minimization.minimizing import minimize
 from clew.minimization.pipeline import Stage
 from clew.minimization.trial import Size
 from clew.simulation.fuzzing.fuzz import fuzz
-from clew.simulation.loading import Loaded, load_scenario
+from clew.simulation.loading import LoadedScenario, load_scenario
 from clew.simulation.recordings.recording import Recording
 
 #: How many deliveries a recording has at least: the paper asked for 300 of each.
@@ -59,12 +59,12 @@ class Row:
         return next(stage for stage in self.stages if stage.name == name)
 
 
-def scenario(where: str) -> Loaded:
+def scenario(where: str) -> LoadedScenario:
     """A scenario of the examples."""
     return load_scenario(str(EXAMPLES / where))
 
 
-def recording(bug: PublishedBug, loaded: Loaded) -> Recording:
+def recording(bug: PublishedBug, loaded: LoadedScenario) -> Recording:
     """Of the first seed whose violation comes after enough deliveries."""
     found = fuzz(loaded, runs=_RUNS, at_least=LEAST_RAFT if bug.name.startswith("raft") else LEAST_SPARK)
     if found.recording is None:

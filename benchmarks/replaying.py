@@ -21,7 +21,7 @@ from pathlib import Path
 from clew.simulation.fuzzing.fuzz import record
 from clew.simulation.loading import load_scenario
 from clew.simulation.recordings.reading import open_recording
-from clew.simulation.recordings.recording import recorded, write_recording
+from clew.simulation.recordings.recording import make_recording, write_recording
 from clew.simulation.recordings.replaying import Outcome, replay
 
 #: The hash seeds of the process that records and of the one that replays.
@@ -72,7 +72,7 @@ def _replay(scenario: str, runs: int, folder: Path) -> list[int]:
         file = folder / f"{seed}.json"
         recording, loaded = open_recording(str(file), scenario)
         replayed = replay(recording, loaded)
-        again = recorded(loaded, recording.seed, recording.steps, replayed.execution)
+        again = make_recording(loaded, recording.seed, recording.steps, replayed.execution)
         same = write_recording(again) == file.read_text(encoding="utf-8")
         identical += replayed.outcome is Outcome.SAME and same
         violations += recording.broken is not None

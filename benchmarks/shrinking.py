@@ -18,7 +18,7 @@ from clew.simulation.events import Send
 from clew.simulation.execution.steps import Act
 from clew.simulation.fuzzing.fuzz import record
 from clew.simulation.fuzzing.random_run import random_run
-from clew.simulation.loading import Loaded
+from clew.simulation.loading import LoadedScenario
 from clew.simulation.recordings.recording import Recording
 
 NINE_MEMBERS = "raft/raft_bugs.py:raft45_nine"
@@ -50,7 +50,7 @@ def measure() -> list[Shrunk]:
     ]
 
 
-def _seed(loaded: Loaded) -> int:
+def _seed(loaded: LoadedScenario) -> int:
     """The first whose violation comes after about as many deliveries as the published one."""
     for seed in _SEEDS:
         run = random_run(loaded.scenario, seed)

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from clew.minimization.trial import Size
-from clew.simulation.events import External, Restart, Send, Start
-from clew.simulation.loading import Loaded
+from clew.simulation.events import Restart, Send, Start
+from clew.simulation.loading import LoadedScenario
 from clew.simulation.pool import Envelope
-from clew.simulation.world import World
+from clew.simulation.world import External, World
 
 #: Makes the messages from outside, by kind, from the types that a scenario's file defines.
 Messages = Callable[[Mapping[str, type]], Mapping[str, Any]]
@@ -42,7 +42,7 @@ class Smallest:
     how: str
 
 
-def size_of(smallest: Smallest, loaded: Loaded) -> Size:
+def size_of(smallest: Smallest, loaded: LoadedScenario) -> Size:
     """Execute it: its size, if the violation comes with the last delivery and not before."""
     scenario = loaded.scenario
     world = scenario.world()
@@ -59,7 +59,7 @@ def size_of(smallest: Smallest, loaded: Loaded) -> Size:
     return Size(deliveries, externals)
 
 
-def _events(smallest: Smallest, loaded: Loaded, world: World) -> Iterator[tuple[str, Envelope | None]]:
+def _events(smallest: Smallest, loaded: LoadedScenario, world: World) -> Iterator[tuple[str, Envelope | None]]:
     """What is delivered, one after the other; None for an event from outside, which has happened."""
     messages = smallest.messages(loaded.types)
     for event in map(str.strip, smallest.schedule.split(",")):

@@ -21,8 +21,8 @@ ROOMS = [
     "violation",
     "node_lists",
     "program",
-    "files",
     "budgets",
+    "files",
     "simulation",
     "exploration",
     "minimization",
@@ -45,10 +45,13 @@ ROOMS = [
 #: ``__init__.py`` of a room comes last, since it collects what the room offers.
 SUB_ROOMS = {
     "bloom": ["values", "lattices", "ir", "language", "runtime", "network", "to_program", "__init__"],
+    "simulation": [
+        *["events", "node", "pool", "values", "user_code", "process", "world", "scenario", "loading"],
+        *["execution", "recordings", "fuzzing", "__init__"],
+    ],
 }
 #: Modules that still import each other.  Remove an entry with the cycle; nothing may be added.
 KNOWN_CYCLES = {
-    frozenset({"clew.simulation.events", "clew.simulation.process", "clew.simulation.world"}),
     frozenset({"clew.coordination", "clew.coordination.synthesis"}),
 }
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")

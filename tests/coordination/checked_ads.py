@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from clew.bloom import bloom, checked, outcome, scratch, table
-from clew.simulation.loading import imported_module
+from clew.files.python_module import import_file
 from command import ROOT
 
-_ads: Any = imported_module(ROOT / "examples" / "blazes" / "ad_network.py")
+_ads: Any = import_file(ROOT / "examples" / "blazes" / "ad_network.py")
 
 _CLICKS1 = [("spring", 1, "car", 1), ("spring", 1, "car", 2)]
 _CLICKS2 = [("spring", 1, "car", 3), ("spring", 1, "tea", 4)]

@@ -9,10 +9,10 @@ from typing import Any
 from clew.bloom.ir.schema import Kind
 from clew.bloom.runtime.cluster import Cluster
 from clew.bloom.runtime.machine import Stepped
-from clew.simulation.loading import imported_module
+from clew.files.python_module import import_file
 from command import ROOT
 
-ads = imported_module(ROOT / "examples" / "blazes" / "ad_network.py")
+ads = import_file(ROOT / "examples" / "blazes" / "ad_network.py")
 
 Answers = tuple[tuple[str, str], ...]
 

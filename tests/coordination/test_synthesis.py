@@ -30,13 +30,13 @@ from clew.coordination.plans import (
 from clew.coordination.rendering import module_text
 from clew.coordination.synthesis import coordinated
 from clew.errors import UsageError
-from clew.simulation.loading import imported_module
+from clew.files.python_module import import_file
 from command import ROOT, clew
 from coordination.schedules import Partitioned, play
 
 BLAZES = ROOT / "examples" / "blazes"
-report: Any = imported_module(BLAZES / "ad_report.py")
-shop: Any = imported_module(BLAZES / "shop.py")
+report: Any = import_file(BLAZES / "ad_report.py")
+shop: Any = import_file(BLAZES / "shop.py")
 
 
 class Plain(Bloom):
@@ -142,7 +142,7 @@ def test_the_text_is_the_same_program_as_the_class(case: str, tmp_path: Path) ->
     for known, name in names.items():
         text = text.replace(f"from {name} import", f"from {known} import")
     file.write_text(text, encoding="utf-8")
-    written = getattr(imported_module(file), made.__name__)
+    written = getattr(import_file(file), made.__name__)
     assert _rules(written) == _rules(made)
     assert program_of(written).notices == ()
     assert {c.name: c.schema for c in program_of(written).collections} == {

@@ -8,21 +8,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
-from clew.simulation.events import (
-    CodeBlock,
-    External,
-    Heal,
-    Partition,
-    Restart,
-    Start,
-    Stop,
-    Wait,
-    WaitCondition,
-    WaitQuiescence,
-)
+from clew.simulation.events import Heal, Partition, Restart, Start, Stop, WaitQuiescence
 from clew.simulation.pool import Envelope
 from clew.simulation.scenario import Scenario
-from clew.simulation.world import World
+from clew.simulation.world import CodeBlock, External, Wait, WaitCondition, World
 
 Label = tuple[str, str, int]
 Link = tuple[str, str]

@@ -11,9 +11,9 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from clew.simulation.events import Wait
 from clew.simulation.execution.steps import Act, Step
 from clew.simulation.scenario import Scenario
+from clew.simulation.world import Wait
 from exploration.attempt import Attempt, Label, Limits, Record, outside_of
 
 #: Tells global states apart.

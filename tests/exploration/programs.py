@@ -7,21 +7,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from clew.simulation.events import (
-    CodeBlock,
-    External,
-    Heal,
-    Partition,
-    Restart,
-    Send,
-    Start,
-    Stop,
-    WaitCondition,
-    WaitQuiescence,
-)
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.node import Context, Node
 from clew.simulation.scenario import Broken, Network, Scenario
-from clew.simulation.world import World
+from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
 STATES = 3
 LETTERS = 2

@@ -9,21 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from clew.simulation.events import (
-    CodeBlock,
-    External,
-    Heal,
-    Partition,
-    Restart,
-    Send,
-    Start,
-    Stop,
-    WaitCondition,
-    WaitQuiescence,
-)
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.pool import OUTSIDE
 from clew.simulation.scenario import Network, Scenario
-from clew.simulation.world import World
+from clew.simulation.world import CodeBlock, External, WaitCondition, World
 from exploration.programs import LETTERS, STATES, Note, Reaction, Table, maker, moved, poke, random_invariants
 
 #: Longer sequences have more schedules than the references can execute.

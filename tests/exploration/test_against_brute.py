@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from clew.exploration import Answer, Exploration, Progress, Visit, explore
 from clew.simulation.execution.steps import Step
 from clew.simulation.execution.trace import execute
-from clew.simulation.loading import Loaded
+from clew.simulation.loading import LoadedScenario
 from clew.simulation.scenario import Scenario
 from exploration.attempt import Attempt, Limits, outside_of, waits_at_last
 from exploration.brute import Counted, TooManyError, brute, class_of
@@ -42,7 +42,7 @@ def _explore(
 ) -> Exploration:
     # A scenario that is given as it is would be looked up in all modules: most of the time of a test.
     return explore(
-        Loaded(scenario, "", "", "", {}, ()),
+        LoadedScenario(scenario, "", "", "", {}, ()),
         timers=limits.timers,
         losses=limits.losses if scenario.loss else 0,
         duplicates=limits.duplicates if scenario.duplication else 0,

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from clew.errors import UsageError
-from clew.minimization.searching import Tried
-from clew.minimization.trial import Match, Schedule, Target, attempt, original, schedule_of
+from clew.minimization.search import TrialResult
+from clew.minimization.trial import Match, Schedule, Target, attempt, complete_recorded, split_steps
 from clew.simulation import (
     Broken,
     CodeBlock,
@@ -39,7 +39,7 @@ from clew.simulation.execution.steps import Act, Do, Step
 from clew.simulation.execution.trace import execute
 from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.loading import as_loaded
-from clew.simulation.recordings.recording import Recording, recorded
+from clew.simulation.recordings.recording import Recording, make_recording
 from clew.simulation.scenario import Invariant
 from clew.simulation.user_code import ask
 
@@ -224,7 +224,7 @@ def failing(seed: int) -> Failing | None:
     for number in range(10):
         run = random_run(exact, number, recording=True)
         if run.broken is not None and run.deliveries >= 4:
-            return Failing(scenario, recorded(as_loaded(exact), number, run.steps))
+            return Failing(scenario, make_recording(as_loaded(exact), number, run.steps))
     return None
 
 
@@ -240,9 +240,9 @@ def aimed(scenario: Scenario, steps: Sequence[Step], seed: int = 0) -> tuple[Tar
     exact = replace(scenario, check_every=1)
     identity = execute(exact, seed, steps).identity
     assert identity is not None, "nothing breaks"
-    externals, schedule = schedule_of(steps)
+    externals, schedule = split_steps(steps)
     target = Target(exact, seed, externals, identity)
-    named = original(target, schedule)
+    named = complete_recorded(target, schedule)
     assert named is not None
     return target, named
 
@@ -323,7 +323,7 @@ def tick(node: str, nth: int = 1) -> Act:
 
 
 def of_steps(scenario: Scenario, steps: Sequence[Step]) -> Recording:
-    return recorded(as_loaded(replace(scenario, check_every=1)), 0, steps)
+    return make_recording(as_loaded(replace(scenario, check_every=1)), 0, steps)
 
 
 def nothing(world: World) -> None:
@@ -341,9 +341,9 @@ class Scripted(NamedTuple):
     number: int
     what: str
 
-    def tried(self, target: Target) -> Tried:
+    def evaluate(self, target: Target) -> TrialResult:
         if self.what == "succeed":
-            return Tried((self.number,), 1)
+            return TrialResult((self.number,), 1)
         if self.what == "refuse":
             raise UsageError(f"number {self.number} is refused", remedy="none")
         if os.getpid() != _PARENT:
@@ -353,7 +353,7 @@ class Scripted(NamedTuple):
                 time.sleep(60)
             if self.what == "stuck":
                 ask("something", _for_ever, remedy="none")
-        return Tried(None, 1 + self.number % 3)
+        return TrialResult(None, 1 + self.number % 3)
 
 
 def _for_ever() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from clew.minimization import pipeline, shortening
 from clew.minimization.minimizing import Minimized, minimize
 from clew.simulation.fuzzing.fuzz import fuzz
-from clew.simulation.loading import Loaded
+from clew.simulation.loading import LoadedScenario
 from clew.simulation.recordings.recording import write_recording
 from clew.simulation.recordings.replaying import Outcome, replay
 from minimization.scenarios import aimed, one_minimal
@@ -24,7 +24,7 @@ from simulation.adversarial import loaded_scenario
 _EXAMPLES = settings.default.max_examples if settings.default else 100
 
 
-def minimize_quickly(file: Path, loaded: Loaded) -> Minimized:
+def minimize_quickly(file: Path, loaded: LoadedScenario) -> Minimized:
     """With little patience, so that hundreds of scenarios can be tried; the laws are the same."""
     with mock.patch.multiple(pipeline, _PATIENCE=1, _BACKTRACKS=3), mock.patch.object(shortening, "_LENGTH", 10):
         return minimize(file, loaded, in_process=True)

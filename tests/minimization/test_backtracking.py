@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clew.minimization.backtracking import Near
-from clew.minimization.searching import Tried
+from clew.minimization.backtracking import BacktrackingTrial
+from clew.minimization.search import TrialResult
 from clew.minimization.trial import Match, Schedule, Target, attempt
 from clew.simulation import Scenario, Send
 from clew.simulation.execution.steps import Act, Do, Step
@@ -40,16 +40,18 @@ def test_another_message_of_the_type_reproduces_it() -> None:
     target, schedule = near(SEVEN, steps)
     assert attempt(target, schedule, Match.FINGERPRINT) is None
     assert attempt(target, schedule, Match.TYPE) is None  # delivers 5, the older one
-    assert Near(schedule, 0).tried(target) == Tried(None, 1)
-    found = Near(schedule, 1).tried(target)
+    assert BacktrackingTrial(schedule, 0).evaluate(target) == TrialResult(None, 1)
+    found = BacktrackingTrial(schedule, 1).evaluate(target)
     assert found.schedule is not None
     assert (found.executed, target.steps(found.schedule)) == (2, tuple(steps))
 
 
 def test_the_oldest_are_tried_first_and_no_more_than_the_budget_allows() -> None:
     target, schedule = near(SEVEN, [*relayed(1, 2, 3, 4, 7), key(6, 7)])
-    assert Near(schedule, 3).tried(target) == Tried(None, 4)  # itself, which delivers 1; then 2, 3, 4
-    found = Near(schedule, 4).tried(target)
+    assert BacktrackingTrial(schedule, 3).evaluate(target) == TrialResult(
+        None, 4
+    )  # itself, which delivers 1; then 2, 3, 4
+    found = BacktrackingTrial(schedule, 4).evaluate(target)
     assert found.schedule is not None
     assert (found.executed, target.steps(found.schedule)[-1]) == (5, key(6, 7))
 
@@ -57,7 +59,7 @@ def test_the_oldest_are_tried_first_and_no_more_than_the_budget_allows() -> None
 def test_where_nothing_else_is_pending_nothing_else_is_tried() -> None:
     target, schedule = near(SEVEN, [*relayed(7), key(2, 7)])
     other = Target(target.scenario, 0, (Send("a", relay(5)),), target.identity)
-    assert Near(schedule, 30).tried(other) == Tried(None, 1)
+    assert BacktrackingTrial(schedule, 30).evaluate(other) == TrialResult(None, 1)
 
 
 def test_a_message_of_another_sender_will_do() -> None:
@@ -67,7 +69,7 @@ def test_a_message_of_another_sender_will_do() -> None:
     last = schedule[-1]
     assert not isinstance(last, int)
     schedule = (*schedule[:-1], last._replace(act=key(2, 5)))  # from a, not from c
-    found = Near(schedule, 1).tried(target)
+    found = BacktrackingTrial(schedule, 1).evaluate(target)
     assert found.schedule is not None
     assert (found.executed, target.steps(found.schedule)) == (2, tuple(steps))
 
@@ -82,7 +84,9 @@ def test_instead_of_a_message_that_is_lost_another_is_lost() -> None:
     for budget in range(1, 4):
         for other in (5, 6, 7):
             changed = (*schedule[:2], lost._replace(act=lost.act._replace(fingerprint=f"Key(key={other})")))
-            assert Near(changed, budget).tried(target).schedule is None, "nothing is ever delivered"
+            assert BacktrackingTrial(changed, budget).evaluate(target).schedule is None, (
+                "nothing is ever delivered"
+            )
 
 
 def test_combinations_are_tried_after_single_changes() -> None:
@@ -90,9 +94,9 @@ def test_combinations_are_tried_after_single_changes() -> None:
     scenario = keepers(never("b", lambda kept: kept == [7, 8]), fingerprint=repr)
     steps = [*relayed(1, 7, 8), key(3, 7), key(4, 8)]
     target, schedule = aimed(scenario, steps)
-    deeds = [item for item in schedule if not isinstance(item, int)]
-    acts = [deed._replace(act=deed.act._replace(fingerprint="none"), rank=0) for deed in deeds]
-    found = Near((schedule[0], schedule[1], *acts[1:]), 30).tried(target)
+    items = [item for item in schedule if not isinstance(item, int)]
+    acts = [scheduled._replace(act=scheduled.act._replace(fingerprint="none"), rank=0) for scheduled in items]
+    found = BacktrackingTrial((schedule[0], schedule[1], *acts[1:]), 30).evaluate(target)
     assert found.schedule is not None
     assert target.steps(found.schedule) == tuple(steps)
     assert found.executed > 2

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from clew.minimization.provenance import causal_past
+from clew.minimization.causal_order import causal_past
 from clew.minimization.trial import Match, attempt
 from clew.simulation import Broken, CodeBlock, Heal, Network, Partition, Restart, Scenario, Send, Start, Stop
 from clew.simulation.execution.steps import Do, Step

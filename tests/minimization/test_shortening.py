@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.budgets.deadline import Deadline
-from clew.minimization.searching import Alone
-from clew.minimization.shortening import Walk, shortened
-from clew.minimization.trial import Schedule, Size, Target, size_of
+from clew.minimization.search import SequentialSearch
+from clew.minimization.shortening import Walk, shorten
+from clew.minimization.trial import Schedule, Size, Target, measure
 from clew.simulation import Broken, Context, Node, Restart, Send
 from clew.simulation.execution.steps import Step
 from clew.simulation.execution.trace import execute
@@ -21,19 +21,19 @@ from minimization.scenarios import Failing, Key, act, aimed, failures, keepers, 
 @settings(max_examples=20)
 def test_a_walk_leads_to_the_same_violation_or_to_nothing(failure: Failing, seed: int) -> None:
     target, schedule = aimed(failure.scenario, failure.recording.steps, failure.recording.seed)
-    found = Walk(schedule, str(seed)).tried(target)
-    assert found == Walk(schedule, str(seed)).tried(target)
+    found = Walk(schedule, str(seed)).evaluate(target)
+    assert found == Walk(schedule, str(seed)).evaluate(target)
     if found.schedule is None:
         assert found.executed == 100
         return
     assert len(found.schedule) < len(schedule)
-    assert size_of(target, found.schedule).deliveries <= size_of(target, schedule).deliveries
+    assert measure(target, found.schedule).deliveries <= measure(target, schedule).deliveries
     execution = execute(target.scenario, target.seed, target.steps(found.schedule))
     assert execution.identity == target.identity
 
 
 def alone(target: Target, schedule: Schedule) -> Schedule:
-    return shortened(Alone(target, Deadline(None), lambda executed, found: None), schedule, "0", 20)
+    return shorten(SequentialSearch(target, Deadline(None), lambda executed, found: None), schedule, "0", 20)
 
 
 def test_another_order_does_with_less() -> None:
@@ -47,7 +47,7 @@ def test_another_order_does_with_less() -> None:
     target, schedule = aimed(keepers(never("b", wrong)), steps)
     assert one_minimal(target, schedule)
     found = alone(target, schedule)
-    assert size_of(target, found) == Size(2, 2)
+    assert measure(target, found) == Size(2, 2)
     execution = execute(target.scenario, 0, target.steps(found))
     assert execution.broken == Broken("never", "b keeps [2, 1]", ("b",))
 

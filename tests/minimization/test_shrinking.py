@@ -12,7 +12,7 @@ import pytest
 from clew.errors import UsageError
 from clew.minimization import pipeline, shrinking
 from clew.minimization.minimizing import Minimized, minimize
-from clew.minimization.shrinking import smaller, smaller_targets
+from clew.minimization.shrinking import shrink_message, smaller_targets
 from clew.minimization.trial import Target
 from clew.simulation import Context, Node, Scenario, Send
 from clew.simulation.execution.steps import Step
@@ -78,7 +78,7 @@ class Picky:
     ids=repr,
 )
 def test_what_a_message_can_be_shrunk_to(message: Any, expected: list[Any]) -> None:
-    assert list(smaller(message)) == expected
+    assert list(shrink_message(message)) == expected
 
 
 # -- in minimization ---------------------------------------------------------------------------------------------
@@ -246,4 +246,4 @@ def test_a_mistake_in_smaller_ends_the_search_with_the_best_so_far(how: str, mes
 
 def test_ways_without_end_are_cut_off() -> None:
     with mock.patch.multiple(shrinking, _MOST_WAYS=3):
-        assert list(smaller(Number(1, "without end"))) == [Number(1, "without end")] * 3
+        assert list(shrink_message(Number(1, "without end"))) == [Number(1, "without end")] * 3

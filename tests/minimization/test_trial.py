@@ -14,11 +14,11 @@ from clew.minimization.trial import (
     Size,
     Target,
     attempt,
-    original,
-    rewritten,
-    schedule_of,
-    simplicity,
-    size_of,
+    complete_recorded,
+    length_of,
+    measure,
+    rewrite,
+    split_steps,
 )
 from clew.simulation import Context, Network, Node, Restart, Send, WaitQuiescence
 from clew.simulation.execution.steps import Do, Step
@@ -50,7 +50,7 @@ def test_what_was_taken_of_any_part_can_be_executed_exactly(failure: Failing, da
             execution = execute(target.scenario, target.seed, target.steps(taken))
             assert execution.identity == target.identity
             assert len(execution.moments) == len(taken)
-            assert rewritten(target, taken, match) == taken
+            assert rewrite(target, taken, match) == taken
 
 
 def test_of_messages_alike_the_recorded_one_is_meant_and_not_the_oldest() -> None:
@@ -126,11 +126,11 @@ def test_a_violation_before_the_first_event() -> None:
 
 def test_a_recording_that_does_not_fit() -> None:
     scenario = keepers(never("b", lambda kept: 1 in kept))
-    externals, schedule = schedule_of([Send("b", Key(1)), act("", 2, "b")])
-    assert original(Target(scenario, 0, externals, "never at b"), schedule) is None
-    externals, schedule = schedule_of([Send("b", Key(1)), act("", 1, "b")])
-    assert original(Target(scenario, 0, externals, "never at a"), schedule) is None
-    assert original(Target(scenario, 0, externals, "never at b"), schedule) is not None
+    externals, schedule = split_steps([Send("b", Key(1)), act("", 2, "b")])
+    assert complete_recorded(Target(scenario, 0, externals, "never at b"), schedule) is None
+    externals, schedule = split_steps([Send("b", Key(1)), act("", 1, "b")])
+    assert complete_recorded(Target(scenario, 0, externals, "never at a"), schedule) is None
+    assert complete_recorded(Target(scenario, 0, externals, "never at b"), schedule) is not None
 
 
 def test_code_that_does_not_do_the_same_twice_is_refused() -> None:
@@ -166,8 +166,8 @@ def test_sizes() -> None:
     ]
     target, schedule = aimed(scenario, steps)
     # Outside: the restart, the copy, the loss, and two messages, counted where they are delivered.
-    assert size_of(target, schedule) == Size(deliveries=3, externals=5)
-    assert simplicity(schedule) == 8
+    assert measure(target, schedule) == Size(deliveries=3, externals=5)
+    assert length_of(schedule) == 8
 
 
 @pytest.mark.parametrize("network", Network)

@@ -32,7 +32,7 @@ from clew.simulation import (
     WaitQuiescence,
     World,
 )
-from clew.simulation.loading import Loaded
+from clew.simulation.loading import LoadedScenario
 
 STATES = 3
 LETTERS = 2
@@ -355,6 +355,6 @@ def _identity(broken: Broken) -> str:
     return broken.invariant
 
 
-def loaded_scenario(seed: int) -> Loaded:
+def loaded_scenario(seed: int) -> LoadedScenario:
     """Return the scenario as loading it would; looking for its modules would take longer than running it."""
-    return Loaded(random_scenario(seed), "", "", "0" * 64, {"Note": Note, "Other": Other}, ())
+    return LoadedScenario(random_scenario(seed), "", "", "0" * 64, {"Note": Note, "Other": Other}, ())

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.simulation import Scenario, WaitCondition, WaitQuiescence
-from clew.simulation.events import External, Wait
 from clew.simulation.execution.steps import Act
 from clew.simulation.fuzzing.fuzz import fuzz, record
 from clew.simulation.fuzzing.random_run import RandomRun
 from clew.simulation.recordings.reading import open_recording
 from clew.simulation.recordings.recording import write_recording
 from clew.simulation.recordings.replaying import Outcome, replay
+from clew.simulation.world import External, Wait
 from simulation.adversarial import loaded_scenario, random_scenario
 
 SEEDS = st.integers(0, 2**40)

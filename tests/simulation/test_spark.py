@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from clew.simulation import Broken, Restart, Scenario, Send, World
-from clew.simulation.events import External
 from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.loading import load_scenario
 from clew.simulation.pool import Envelope
+from clew.simulation.world import External
 
 _FILE = Path(__file__).parents[2] / "examples" / "spark" / "spark_bugs.py"
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from clew.budgets.deadline import Deadline
 from clew.budgets.effort import Effort
@@ -16,11 +15,12 @@ from clew.checker.bounds import Asked, Bounds, resolve
 from clew.checker.named_nodes import WrittenFault, idle_nodes, known_fault
 from clew.checker.strategies import Examined, Options, Strategy, examine, strategy_named
 from clew.checker.survey.judging import Demands, judge
-from clew.dedalus.loader import Defaults, Loaded, load
+from clew.dedalus.loader import Loaded
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import BudgetExhaustedError, Notice, UsageError
 from clew.faults import FailureSpec, Fault, FaultSet
+from clew.frontends.registry import Source, open_program
 from clew.lineage.negation import Negation
 from clew.node_lists import WrittenNode
 from clew.program.checks import CheckedProgram, check_program
@@ -31,7 +31,6 @@ from clew.search.protocol import Run
 from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
 
 if TYPE_CHECKING:
-    from clew.bloom.language.module import Module
     from clew.checker.remembered.sweep import RememberedSweep
     from clew.checker.survey.survey import Survey
     from clew.checker.sweeping import ProgramSweep
@@ -47,9 +46,6 @@ MOST_SWEEP_EFFORT = 100_000
 _SURVEY_SECONDS = 10.0
 #: Seconds that are kept for telling the answer, if the process is going to be ended.
 _TELLING_SECONDS = 3.0
-
-#: Files, a program of the IR, or a Bloom class (or object) with a ``setting``.
-Source = Union[str, Path, Program, Sequence[str | Path], "type[Module]", "Module"]
 
 
 @dataclass(frozen=True)
@@ -255,29 +251,8 @@ def _executed(
 
 
 def load_source(source: Source) -> Loaded:
-    """The program that is meant, and what it says about its own checking."""
-    if isinstance(source, Program):
-        return Loaded(source, Defaults())
-    if isinstance(source, str | Path | Sequence):
-        files = [source] if isinstance(source, str | Path) else list(source)
-        if not files:
-            raise UsageError("no file is given", remedy="give the files of one program")
-        if not any(map(_is_python, files)):
-            return load(files)
-        from clew.frontends.bloom import (
-            load_files,  # most programs are text, and a cold start should not pay for it
-        )
-
-        return load_files(files)
-    from clew.frontends.bloom import load_class
-
-    return load_class(source)
-
-
-def _is_python(file: str | Path) -> bool:
-    # FILE.py:Class, unless that is what a file is called; os.path, unlike Path, never raises.
-    name = str(file)
-    return name.endswith(".py") or (".py:" in name and not os.path.isfile(name))  # noqa: PTH113
+    """Return the program that is meant, and what it says about its own checking."""
+    return open_program(source, to_check=True).load()
 
 
 def _checked(loaded: Loaded) -> CheckedProgram:

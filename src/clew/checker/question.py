@@ -73,7 +73,8 @@ def _code(file: str) -> str:
     """Return a digest of the modules that a Python file uses; what is none is all in the rules."""
     if ".py" not in file:
         return ""
-    from clew.simulation.loading import digest_of_code, split_name  # most programs are text
+    from clew.files.python_module import digest_code
+    from clew.files.python_names import split_name
 
     path = Path(split_name(file)[0])
-    return digest_of_code(path) if path.is_file() and path.suffix == ".py" else ""
+    return digest_code(path) if path.is_file() and path.suffix == ".py" else ""

@@ -8,7 +8,7 @@ for how no global state is missed all the same, and ``search`` for the whole.
 
 from __future__ import annotations
 
-from clew.exploration.dependence import Footprint, commute, footprint, independent
+from clew.exploration.event import Footprint, commute, footprint, independent
 from clew.exploration.plan import DEFAULT_TIMERS, Bounds
 from clew.exploration.result import Answer, Exploration, Found
 from clew.exploration.search import Progress, Visit, explore

@@ -15,15 +15,50 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clew.budgets.deadline import Deadline
-from clew.exploration.dependence import Footprint, independent
 from clew.exploration.driver import Driver, Race
-from clew.exploration.event import Event, Key
+from clew.exploration.event import Event, Footprint, Key, independent
 from clew.exploration.system import System
-from clew.exploration.wakeup import Branch, can_begin, insert
+
+#: Events in their order, each with its footprint.
+Sequence = list[tuple[Key, Footprint]]
+
+
+@dataclass
+class Branch:
+    """An event, and what is to follow it: anything, if nothing is said."""
+
+    key: Key
+    footprint: Footprint
+    children: list[Branch] = field(default_factory=list)
+
+
+def can_begin(key: Key, footprint: Footprint, sequence: Sequence) -> bool:
+    """Whether an event can come first in an execution that contains the events of the sequence in their order."""
+    for other, its_footprint in sequence:
+        if other == key:
+            return True
+        if not independent(footprint, its_footprint):
+            return False
+    return True
+
+
+def insert(tree: list[Branch], sequence: Sequence) -> None:
+    """Add a sequence, unless a branch leads to it already."""
+    while sequence:
+        branch = next((b for b in tree if can_begin(b.key, b.footprint, sequence)), None)
+        if branch is None:
+            for key, footprint in sequence:
+                tree.append(Branch(key, footprint))
+                tree = tree[-1].children
+            return
+        if not branch.children:
+            return
+        sequence = [(key, footprint) for key, footprint in sequence if key != branch.key]
+        tree = branch.children
 
 
 class End(enum.Enum):
@@ -34,7 +69,7 @@ class End(enum.Enum):
     REDUNDANT = "redundant"
 
 
-class Made(NamedTuple):
+class Explored(NamedTuple):
     """An execution that was made; its events from ``new`` on were not executed after the same events before."""
 
     driver: Driver
@@ -60,7 +95,7 @@ class Dpor:
         self._deadline = deadline
         self._forks: list[_Fork] = []
 
-    def executions(self) -> Iterator[Made]:
+    def executions(self) -> Iterator[Explored]:
         base = len(self._prefix)
         events = list(self._prefix)
         races: list[Race] = []
@@ -71,9 +106,9 @@ class Dpor:
             end = self._finish(driver, next_fork)
             races = [race for race in races if race.seen < new] + driver.races
             for race in races:
-                self._turn_round(driver, race)
-            yield Made(driver, new, end)
-            next_fork = self._back()
+                self._reverse_race(driver, race)
+            yield Explored(driver, new, end)
+            next_fork = self._backtrack()
             events = driver.events[: base + len(self._forks)]
 
     def _finish(self, driver: Driver, fork: _Fork) -> End:
@@ -96,7 +131,7 @@ class Dpor:
             fork = _Fork(still_asleep, rest)
         return End.COMPLETE
 
-    def _back(self) -> _Fork | None:
+    def _backtrack(self) -> _Fork | None:
         """The last place from where something is still to be explored."""
         while self._forks:
             fork = self._forks.pop()
@@ -106,7 +141,7 @@ class Dpor:
                 return fork
         return None
 
-    def _turn_round(self, driver: Driver, race: Race) -> None:
+    def _reverse_race(self, driver: Driver, race: Race) -> None:
         between = driver.reversal(race)
         footprint = self._footprint(driver, race, between)
         sequence = [*((e.key, e.footprint) for e in between), (race.key, footprint)]

@@ -19,16 +19,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clew.exploration.dependence import EVERYTHING, Footprint, Thing, footprint
-from clew.exploration.event import Event, Key, Name, Rank
+from clew.exploration.event import EVERYTHING, Event, Footprint, Key, Name, Rank, Thing, footprint
 from clew.exploration.ledger import Ledger, Offer
 from clew.exploration.repetition import NotRepeatableError, effect_of
 from clew.exploration.system import System
-from clew.simulation.events import CodeBlock, External, Heal, Partition, Restart, Send, Start, Stop
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop
 from clew.simulation.execution.steps import Act, Do, Step, act_of, describe, perform
-from clew.simulation.execution.trace import find
+from clew.simulation.execution.trace import find_envelope
 from clew.simulation.pool import OUTSIDE, Envelope, Link
-from clew.simulation.world import Happened
+from clew.simulation.world import CodeBlock, External, Happened
 
 _DO = {Rank.DELIVER: Do.DELIVER, Rank.TIMER: Do.DELIVER, Rank.LOSE: Do.LOSE, Rank.DUPLICATE: Do.DUPLICATE}
 _GLOBAL = Footprint(frozenset({EVERYTHING}), frozenset())
@@ -99,14 +98,14 @@ class Driver:
             )
         envelope = self._offers[key].envelope
         item = self._system.plan[key.nth] if envelope is None else None
-        before = self._counted() if item else {}
+        before = self._count_messages() if item else {}
         if envelope is not None:
             step: Step | None = act_of(self._system.scenario, envelope, _DO[key.rank])
         else:
             assert item is not None
             step = item.event
         happened = self._perform(item.gate if item else None, step, envelope)
-        held = self._held_now(step)
+        held = self._find_blocked_links(step)
         mark = self._footprint(key, happened, held)
         preds = self._predecessors(mark)
         event = self._event(key, step, happened, mark, preds, held, before)
@@ -127,12 +126,12 @@ class Driver:
     def _redo(self, event: Event) -> None:
         envelope = None
         if isinstance(event.step, Act):
-            envelope = find(self.world, event.step)
+            envelope = find_envelope(self.world, event.step)
             if envelope is None:
                 what = f"a schedule cannot be executed again: {event.step}, and nothing is on its way"
                 raise NotRepeatableError(what)
         # Recording costs time, and hardly any event is executed for the second time only.
-        self.world.history = [] if self._system.repetition.is_wanted(_history(event)) else None
+        self.world.history = [] if self._system.repetition.is_wanted(_history_number(event)) else None
         happened = self._perform(event.gate, event.step, envelope)
         self._account(event)
         if happened is not None:
@@ -160,7 +159,9 @@ class Driver:
         if effect is not None:
             assert event.step is not None
             what = f"'{describe(event.step)}'"
-            self._system.repetition.compare(_history(event), effect, what, self.events, len(self.events) - 1)
+            self._system.repetition.compare(
+                _history_number(event), effect, what, self.events, len(self.events) - 1
+            )
 
     # -- what it was ---------------------------------------------------------------------------------------------
 
@@ -177,14 +178,14 @@ class Driver:
         system, world = self._system, self.world
         outside = key.rank is Rank.OUTSIDE
         gate = system.plan[key.nth].gate if outside else None
-        node = _node(key, happened.what if happened else None)
+        node = _history_owner(key, happened.what if happened else None)
         if outside:
             place: str | Link = OUTSIDE
-            moves = tuple((link, n - before.get(link, 0)) for link, n in self._counted(before).items())
+            moves = tuple((link, n - before.get(link, 0)) for link, n in self._count_messages(before).items())
         else:
             assert happened is not None and isinstance(happened.what, Envelope)
             place = happened.node or (happened.what.source, happened.what.target)
-            moves = _moves(happened)
+            moves = _link_changes(happened)
         chain = system.chain(place)
         clock = list(map(max, zip(*(self.events[p].clock for p in preds), strict=True))) or [0] * system.chains
         clock[chain] = nth = self._counts[chain] + 1
@@ -206,12 +207,12 @@ class Driver:
         changed = {*held} ^ {*self._ledger.held} if isinstance(happened.what, Partition | Heal) else ()
         return footprint(happened, changed)
 
-    def _held_now(self, step: Step | None) -> tuple[Link, ...]:
+    def _find_blocked_links(self, step: Step | None) -> tuple[Link, ...]:
         if not isinstance(step, Partition | Heal | CodeBlock):
             return self._ledger.held
         return tuple(link for link in self._system.links if self.world.pool.is_held(*link))
 
-    def _counted(self, also: dict[Link, int] | None = None) -> dict[Link, int]:
+    def _count_messages(self, also: dict[Link, int] | None = None) -> dict[Link, int]:
         """How many messages are on each link; links in ``also`` are counted even if there are none."""
         counted = dict.fromkeys(also or (), 0)
         if self._system.counts_messages:
@@ -274,12 +275,12 @@ class Driver:
         old, new = self._offers, self._ledger.offers(self.world.pool)
         for key in sorted(old):
             if key != done and old[key].is_possible and not (key in new and new[key].is_possible):
-                self._prevented(place, key, old[key])
+                self._note_prevention(place, key, old[key])
         for key in sorted(new):
             if key not in old:
                 for by in self._ledger.preventing(new[key]):
                     if not self._needs(key, new[key], self.events[by]):
-                        self._prevented(by, key, new[key])
+                        self._note_prevention(by, key, new[key])
         self._offers = new
 
     def _needs(self, key: Key, offer: Offer, earlier: Event) -> bool:
@@ -288,10 +289,10 @@ class Driver:
         places = [self._creators.get(key.name, -1), *self._ledger.enabling(key, offer.link)]
         return any(place >= 0 and self.events[place].is_after(earlier) for place in places)
 
-    def _prevented(self, by: int, key: Key, offer: Offer) -> None:
+    def _note_prevention(self, by: int, key: Key, offer: Offer) -> None:
         if by >= self._base:
             assert offer.envelope is not None
-            self.races.append(Race(by, -1, key, _node(key, offer.envelope), len(self.events) - 1))
+            self.races.append(Race(by, -1, key, _history_owner(key, offer.envelope), len(self.events) - 1))
 
     def reversal(self, race: Race) -> list[Event]:
         """What else happened, from the first event of a race on, that depends on neither of the two."""
@@ -342,12 +343,12 @@ class Driver:
             self._local = {name: self._system.after_code(event.whole, name) for name in self._local}
 
 
-def _history(event: Event) -> int:
+def _history_number(event: Event) -> int:
     """Return the number of the history on which the effect of an event depends: arbitrary code sees everything."""
     return event.whole if isinstance(event.step, CodeBlock) else event.local
 
 
-def _node(key: Key, what: Envelope | External | None) -> str | None:
+def _history_owner(key: Key, what: Envelope | External | None) -> str | None:
     """Whose history an event goes on with."""
     if isinstance(what, Envelope):
         if key.rank is Rank.LOSE:
@@ -358,7 +359,7 @@ def _node(key: Key, what: Envelope | External | None) -> str | None:
     return OUTSIDE if isinstance(what, Send) else None
 
 
-def _moves(happened: Happened) -> tuple[tuple[Link, int], ...]:
+def _link_changes(happened: Happened) -> tuple[tuple[Link, int], ...]:
     assert isinstance(happened.what, Envelope)
     lost = {e.nth for e in happened.lost}
     moves = [((e.source, e.target), 1) for e in happened.sent if not e.timer and e.nth not in lost]

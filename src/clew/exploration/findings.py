@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from clew.exploration.driver import Driver
-from clew.exploration.event import Event, steps_of
+from clew.exploration.event import Event, Rank, steps_of
 from clew.exploration.repetition import NotRepeatableError
 from clew.exploration.result import Found
 from clew.exploration.system import System
+from clew.simulation.events import Restart, Start
+from clew.simulation.execution.steps import describe
+from clew.simulation.user_code import ask
+from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
 
 class Findings:
@@ -63,21 +69,21 @@ class Findings:
         """Whether a schedule of this many events is shorter than what is known."""
         return identity not in self._shortest or size < len(self._shortest[identity])
 
-    def found(self, *, interrupted: bool) -> tuple[Found, ...]:
+    def collect(self, *, interrupted: bool) -> tuple[Found, ...]:
         """Return the violations, each shown by an execution, the shortest first.
 
         Nothing else breaks on the way to the first: the schedule to that would be shorter.
         """
         if interrupted:
             self._look_on_the_way()
-        return tuple(self._shown(identity, events) for identity, events in self._ordered())
+        return tuple(self._confirm(identity, events) for identity, events in self._sort_by_length())
 
-    def _ordered(self) -> list[tuple[str, tuple[Event, ...]]]:
+    def _sort_by_length(self) -> list[tuple[str, tuple[Event, ...]]]:
         return sorted(self._shortest.items(), key=lambda item: (len(item[1]), item[0]))
 
     def _look_on_the_way(self) -> None:
         """Look at the states before the first violation, if they were not yet: cuts come the largest first."""
-        for _, events in self._ordered()[:1]:
+        for _, events in self._sort_by_length()[:1]:
             for size in range(len(events)):
                 world = Driver(self._system, list(events[:size]), size).world
                 broken = self._system.scenario.look(world)
@@ -85,10 +91,89 @@ class Findings:
                     self._keep(self._system.scenario.same(broken, world), events[:size])
                     return
 
-    def _shown(self, identity: str, events: tuple[Event, ...]) -> Found:
+    def _confirm(self, identity: str, events: tuple[Event, ...]) -> Found:
         scenario = self._system.scenario
         world = Driver(self._system, list(events), len(events)).world
         broken = scenario.look(world)
         if broken is None or scenario.same(broken, world) != identity:
             raise NotRepeatableError(f"a violation ({identity}) is gone when the same schedule is executed again")
         return Found(broken, identity, steps_of(events), world.failure.trace if world.failure else None)
+
+
+#: How often a condition is asked in one state; a coin says the same so often in one of 128 cases.
+_ASKED = 8
+
+
+class Coverage:
+    """``is_all``: there was nothing left to explore.  ``waiting``: schedules that end in a wait."""
+
+    def __init__(self, system: System) -> None:
+        self.is_all = False
+        self.waiting = 0
+        self._system = system
+        self._cut_short = False
+        self._handled = False
+        self._items = 0
+        self._unmet = list(system.at_last)
+
+    def note(self, execution: Sequence[Event], *, cut_short: bool = False) -> None:
+        """Take an execution into account."""
+        self._cut_short = self._cut_short or cut_short
+        self._handled = self._handled or any(map(_executes_user_code, execution))
+        self._items = max(self._items, sum(event.key.rank is Rank.OUTSIDE for event in execution))
+
+    @property
+    def asks_at_last(self) -> bool:
+        """Whether a condition that is awaited at the end is not known to hold anywhere yet."""
+        return bool(self._unmet)
+
+    def ask_at_last(self, world: World) -> None:
+        """Ask what is awaited at the end, in a state after all events from outside."""
+        self._unmet = [wait for wait in self._unmet if not holds(wait, world)]
+
+    @property
+    def drew(self) -> tuple[str, ...]:
+        return tuple(name for name in self._system.names if name in self._system.drew)
+
+    @property
+    def undone(self) -> tuple[External, ...]:
+        """The events from outside that no execution came to."""
+        if not self.is_all:
+            return ()
+        return tuple(item.event for item in self._system.plan[self._items :] if item.event is not None)
+
+    def gaps(self) -> Iterator[str]:
+        """Yield in words what keeps this from being a certificate."""
+        if self._cut_short:
+            yield f"executions were cut short at {self._system.scenario.steps} steps"
+        if self.drew:
+            who = f"{', '.join(self.drew)} {'draws' if len(self.drew) == 1 else 'draw'}"
+            yield f"{who} random numbers, and only those of seed {self._system.seed} are tried"
+        if self._system.drew_globally:
+            yield "something draws from the module random, and only what it drew this time is tried"
+        if self.is_all and not self._cut_short and not self.undone:
+            for condition in self._unmet:
+                yield f"'{describe(condition)}' at the end never ends: it holds in no state after all events"
+        if self.undone:
+            gate = self._system.plan[self._items].gate
+            wait = (
+                f"'{describe(gate)}' never ends, so what follows never happens" if gate else "what never happens"
+            )
+            yield f"{wait}: {', '.join(map(describe, self.undone))}"
+        elif self.is_all and not self._cut_short and not self._handled:
+            yield "no handler runs: no message arrives, no timer goes off, no node starts"
+
+
+def holds(wait: WaitCondition, world: World) -> bool:
+    """Ask whether a condition holds, several times: it must say the same of the same state."""
+    what = f"the condition '{wait.name}'"
+    remedy = "it must cope with every state of the world"
+    answers = {bool(ask(what, wait.condition, world, remedy=remedy)) for _ in range(_ASKED)}
+    if len(answers) > 1:
+        raise NotRepeatableError(f"{what} holds and does not hold in the same state")
+    return answers.pop()
+
+
+def _executes_user_code(event: Event) -> bool:
+    """Whether an event executes code of the user."""
+    return event.key.rank in (Rank.DELIVER, Rank.TIMER) or isinstance(event.step, Start | Restart | CodeBlock)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import CodeBlock, External, Wait, WaitCondition
 from clew.simulation.scenario import Scenario
+from clew.simulation.world import CodeBlock, External, Wait, WaitCondition
 
 DEFAULT_TIMERS = 2
 
@@ -57,7 +57,7 @@ class Item(NamedTuple):
         return self.gate is not None or isinstance(self.event, CodeBlock)
 
 
-def planned(scenario: Scenario) -> tuple[Item, ...]:
+def plan_events(scenario: Scenario) -> tuple[Item, ...]:
     """The events from outside; waiting at the end is left out, since exploring goes on until nothing is left.
 
     Whether what is awaited at the end ever comes is asked of the states themselves (``awaited_at_last``).
@@ -83,7 +83,7 @@ def planned(scenario: Scenario) -> tuple[Item, ...]:
     return tuple(items)
 
 
-def awaited_at_last(scenario: Scenario) -> tuple[WaitCondition, ...]:
+def find_final_waits(scenario: Scenario) -> tuple[WaitCondition, ...]:
     """Return the conditions that are waited for when all events from outside have happened."""
     found: list[WaitCondition] = []
     for event in reversed([*scenario.before, *scenario.after]):

@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from clew.errors import Position, UsageError
 from clew.exploration.event import Event
-from clew.simulation.events import CodeBlock, Restart, Start
+from clew.simulation.events import Restart, Start
 from clew.simulation.node import Node
 from clew.simulation.pool import Envelope
 from clew.simulation.values import NoValueError, canonical
-from clew.simulation.world import Happened, World
+from clew.simulation.world import CodeBlock, Happened, World
 
 
 class NotRepeatableError(UsageError):
@@ -58,7 +58,7 @@ def effect_of(happened: Happened, world: World) -> Effect | None:
     """Return what an event did, None for one that executes no code of the user."""
     what = happened.what
     if isinstance(what, CodeBlock):
-        return _effect(world, list(world.nodes), happened.sent, _network(world))
+        return _effect(world, list(world.nodes), happened.sent, _hash_network(world))
     if isinstance(what, Start | Restart) or (isinstance(what, Envelope) and happened.fate == "deliver"):
         return _effect(world, [happened.node], happened.sent)
     return None
@@ -70,7 +70,7 @@ def effect_of_beginning(world: World) -> Effect:
 
 
 def _effect(world: World, names: list[str], sent: Sequence[Envelope], network: int | None = None) -> Effect:
-    state = tuple(part for name in names if name in world.nodes for part in _state(name, world.nodes[name]))
+    state = tuple(part for name in names if name in world.nodes for part in _hash_state(name, world.nodes[name]))
     messages = hash(tuple((e.target, e.timer, canonical(e.payload)) for e in sent))
     failure = world.failure
     return Effect(
@@ -78,13 +78,13 @@ def _effect(world: World, names: list[str], sent: Sequence[Envelope], network: i
         messages,
         f"{failure.error} (in {failure.place})" if failure else None,
         # What a code block stored may be that of a node that is down.
-        tuple(_stored(world, names if network is None else world.known_names)),
+        tuple(_hash_storage(world, names if network is None else world.known_names)),
         hash(tuple(sorted((e.target, e.nth, str(e.payload)) for e in world.pool.timers if e.target in names))),
         network,
     )
 
 
-def _stored(world: World, names: Iterable[str]) -> Iterator[tuple[str, int]]:
+def _hash_storage(world: World, names: Iterable[str]) -> Iterator[tuple[str, int]]:
     for name in names:
         storage = world.storage_of(name)
         if storage:
@@ -94,12 +94,12 @@ def _stored(world: World, names: Iterable[str]) -> Iterator[tuple[str, int]]:
                 continue
 
 
-def _network(world: World) -> int:
+def _hash_network(world: World) -> int:
     under_way = sorted((e.source, e.nth, e.target, canonical(e.payload)) for e in world.pool if not e.timer)
     return hash((tuple(sorted(world.nodes)), tuple(world.pool.held), tuple(under_way)))
 
 
-def _state(name: str, node: Node) -> Iterator[tuple[str, str, int]]:
+def _hash_state(name: str, node: Node) -> Iterator[tuple[str, str, int]]:
     for attribute, value in sorted(vars(node).items()):
         try:
             yield name, attribute, hash(canonical(value))
@@ -135,7 +135,7 @@ class Repetition:
         else:
             self._once.pop(history, None)
 
-    def executed_once(self) -> Iterator[Sequence[Event]]:
+    def yield_executed_once(self) -> Iterator[Sequence[Event]]:
         """Yield executions that end with an event that was executed only once; each is to be executed again."""
         while self._once:
             history, (execution, place) = next(reversed(self._once.items()))  # the longest contain the others

@@ -6,9 +6,9 @@ import enum
 from dataclasses import dataclass
 
 from clew.exploration.plan import Bounds
-from clew.simulation.events import External
 from clew.simulation.execution.steps import Act, Do, Step
 from clew.simulation.scenario import Broken
+from clew.simulation.world import External
 
 
 class Answer(enum.Enum):

@@ -13,26 +13,26 @@ from functools import partial
 from clew.budgets.deadline import Deadline
 from clew.budgets.whereabouts import ProcessEnd, tell_limit, tell_run
 from clew.errors import BudgetExhaustedError, UsageError
-from clew.exploration.coverage import Coverage, holds
 from clew.exploration.cuts import Cuts
-from clew.exploration.dpor import Dpor, End, Made
+from clew.exploration.dpor import Dpor, End, Explored
 from clew.exploration.driver import Driver
 from clew.exploration.event import Event, Rank, steps_of
-from clew.exploration.findings import Findings
+from clew.exploration.findings import Coverage, Findings, holds
 from clew.exploration.plan import DEFAULT_TIMERS, Bounds
 from clew.exploration.repetition import NotRepeatableError
 from clew.exploration.result import Answer, Exploration, Found
 from clew.exploration.system import EndsProcessError, System
-from clew.simulation.events import WaitCondition, WaitQuiescence
-from clew.simulation.execution.isolation import ProcessEndedError, isolated, needs_child
+from clew.simulation.events import WaitQuiescence
+from clew.simulation.execution.isolation import ProcessEndedError, needs_child, run_isolated
 from clew.simulation.execution.steps import Step
 from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.loading import Loaded, as_loaded
+from clew.simulation.loading import LoadedScenario, as_loaded
 from clew.simulation.pool import Link
+from clew.simulation.recordings.nondeterminism import find_suspects
 from clew.simulation.recordings.reading import LARGEST_SEED
-from clew.simulation.recordings.suspects import suspects
 from clew.simulation.scenario import Scenario
 from clew.simulation.user_code import name_of
+from clew.simulation.world import WaitCondition
 
 #: So many events of a sample are executed again and again in the end: no time to speak of, and enough for small
 #: scenarios.  In large ones, what is not deterministic has differed somewhere long before.
@@ -45,7 +45,7 @@ Visit = Callable[[tuple[Step, ...]], None]
 
 
 def explore(
-    scenario: Scenario | str | Loaded,
+    scenario: Scenario | str | LoadedScenario,
     *,
     timers: int = DEFAULT_TIMERS,
     losses: int = 0,
@@ -89,10 +89,10 @@ def explore(
             in_process=True,
         )
         try:
-            return isolated(lambda tell: again(progress=tell), progress)
+            return run_isolated(lambda tell: again(progress=tell), progress)
         except ProcessEndedError as ended:
             end = ended.end
-        return isolated(lambda tell: again(progress=tell, ends_with=end), progress)
+        return run_isolated(lambda tell: again(progress=tell, ends_with=end), progress)
     bounds = Bounds(timers, losses, duplicates)
     deadline = Deadline(time_limit)
     tell_limit(time_limit)
@@ -105,7 +105,7 @@ def explore(
                 deadline.heartbeat = lambda: progress(search.schedules, search.stage)
             return search.run()
     except NotRepeatableError as error:
-        raise NotRepeatableError(error.what, suspects(loaded.modules)) from error
+        raise NotRepeatableError(error.what, find_suspects(loaded.modules)) from error
 
 
 class Search:
@@ -142,7 +142,7 @@ class Search:
             ended = str(limit)
         except EndsProcessError as end:
             return self._conclude((end.found,), "an event ends the process, and what is after it is not explored")
-        found = self._findings.found(interrupted=ended is not None)
+        found = self._findings.collect(interrupted=ended is not None)
         return self._conclude(found[:1] if self._stop_at_first else found, ended)
 
     def _conclude(self, found: tuple[Found, ...], ended: str | None) -> Exploration:
@@ -170,7 +170,7 @@ class Search:
             prefix = pending.pop()
             cuts = Cuts(self._system, prefix)
             for made in Dpor(self._system, prefix, self._deadline).executions():
-                pending += self._examined(made, cuts)
+                pending += self._examine(made, cuts)
                 if self._findings and self._stop_at_first:
                     return False
         return True
@@ -182,7 +182,7 @@ class Search:
         """
         system = self._system
         searched = system.performed
-        for execution in system.repetition.executed_once():
+        for execution in system.repetition.yield_executed_once():
             self._deadline.check()
             Driver(system, list(execution), len(execution))
         most = system.performed + _FEW
@@ -194,7 +194,7 @@ class Search:
             system.compare_beginning(system.world())
         system.performed = searched
 
-    def _examined(self, made: Made, cuts: Cuts) -> list[tuple[Event, ...]]:
+    def _examine(self, made: Explored, cuts: Cuts) -> list[tuple[Event, ...]]:
         """Look at what an execution passed through; the beginnings of the phases that follow."""
         if made.end is End.REDUNDANT:
             self._blocked += 1
@@ -233,13 +233,13 @@ class Search:
             # An execution that was cut short may not have come to what looks at everything.
             if cut.outside == driver.item < len(plan) and plan[driver.item].is_global:
                 events = cut.events(driver.events)
-                if self._goes_on(events, driver.item, last.held if last else ()):
-                    following += self._gone_on(events)
+                if self._can_go_on(events, driver.item, last.held if last else ()):
+                    following += self._begin_phase(events)
         return following
 
     # -- from phase to phase -------------------------------------------------------------------------------------
 
-    def _goes_on(self, events: tuple[Event, ...], item: int, held: tuple[Link, ...]) -> bool:
+    def _can_go_on(self, events: tuple[Event, ...], item: int, held: tuple[Link, ...]) -> bool:
         """Whether the next event from outside, which looks at everything, can happen after these."""
         match self._system.plan[item].gate:
             case WaitQuiescence():
@@ -252,7 +252,7 @@ class Search:
                 return holds(wait, Driver(self._system, list(events), len(events)).world)
         return True
 
-    def _gone_on(self, events: tuple[Event, ...]) -> list[tuple[Event, ...]]:
+    def _begin_phase(self, events: tuple[Event, ...]) -> list[tuple[Event, ...]]:
         if len(events) >= self._system.scenario.steps:
             self._coverage.note(events, cut_short=True)
             return []

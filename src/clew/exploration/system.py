@@ -14,9 +14,8 @@ from typing import Any
 
 from clew.budgets.whereabouts import ProcessEnd, tell_event
 from clew.errors import UsageError
-from clew.exploration.dependence import Footprint
-from clew.exploration.event import Event, Key, steps_of
-from clew.exploration.plan import Bounds, awaited_at_last, planned
+from clew.exploration.event import Event, Footprint, Key, steps_of
+from clew.exploration.plan import Bounds, find_final_waits, plan_events
 from clew.exploration.repetition import NotRepeatableError, Repetition, effect_of_beginning
 from clew.exploration.result import Found
 from clew.simulation.events import WaitQuiescence
@@ -46,8 +45,8 @@ class System:
         self.scenario = scenario
         self.bounds = bounds
         self.seed = seed
-        self.plan = planned(scenario)
-        self.at_last = awaited_at_last(scenario)
+        self.plan = plan_events(scenario)
+        self.at_last = find_final_waits(scenario)
         self.fifo = scenario.network is Network.FIFO
         self.names = tuple(scenario.nodes)
         self.links = [(a, b) for a in (OUTSIDE, *self.names) for b in self.names]

@@ -1,99 +1,143 @@
-"""Bloom programs to check: from ``FILE.py:Class``, or from a class, to a program of the IR.
+"""Bloom programs: from ``FILE.py:Class``, or from a class, to what is checked and what is analysed.
 
-The file is executed, because the user named it, in the way that scenarios of simulated systems are.
+Checking needs a class that says how (a ``setting``).  Analyses do without: parts of programs, such as abstract
+protocols, are analysed, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
+from clew.bloom.ir.program import BloomProgram
 from clew.bloom.language.module import Module, program_of
 from clew.bloom.language.setting import Setting
 from clew.bloom.to_program.translation import compiled
 from clew.dedalus.loader import Defaults, Loaded
-from clew.errors import ClewError, Notice, Position, UsageError
+from clew.errors import UsageError
+from clew.files.python_module import import_file, require_file
+from clew.files.python_names import FileNames, split_name
 from clew.program.ir import Fact, Program, Rule
-from clew.simulation.loading import imported_module, refuse_no_python_file, split_name
+
+if TYPE_CHECKING:
+    from clew.analysis.blazes.extraction.system import Extraction
+    from clew.analysis.calm.dataflow.graph import Dataflow
+
+_GIVE_SETTING = "setting = checked(nodes=['a', 'b'], eot=6, given={...})"
 
 
-def load_files(files: Sequence[str | Path]) -> Loaded:
-    """The program that ``path.py`` or ``path.py:Class`` names."""
-    if len(files) != 1:
-        raise UsageError(
-            f"{len(files)} files are given, and one of them is a Python file",
-            remedy="give one Bloom program, FILE.py:Class; it may import others",
-        )
-    file, name = split_name(str(files[0]))
-    path = Path(file)
-    refuse_no_python_file(file, "name a Python file that defines a Bloom class")
-    names = _Names(path)
-    try:
-        module = imported_module(path, "program")
-        return names.of_loaded(load_class(_chosen(vars(module), file, name, module.__name__)))
-    except ClewError as error:
-        if error.position:
-            error.position = names.of_position(error.position)
-        raise
+def open_bloom(where: str, *, to_check: bool = False) -> BloomSource:
+    """Import the class that ``FILE.py`` or ``FILE.py:Class`` names; without a name, there must be only one.
+
+    ``to_check``: only classes with a ``setting`` count then.
+    """
+    file, name = split_name(where)
+    require_file(file, "name a Python file that defines a Bloom class")
+    names = FileNames(file)
+    with names.in_errors():
+        module = import_file(Path(file), "program")
+        return BloomSource(_choose_class(module, file, name, to_check=to_check), names)
 
 
-def load_class(module: type[Module] | Module) -> Loaded:
-    """The program of a class (or object) with a ``setting``."""
-    setting = getattr(module, "setting", None)
-    if not isinstance(setting, Setting):
-        name = module.__name__ if isinstance(module, type) else type(module).__name__
-        raise UsageError(
-            f"{name} does not say how it is checked",
-            remedy="give it a setting: setting = checked(nodes=['a', 'b'], eot=6, given={...})",
-        )
-    made = compiled(program_of(module), setting)
-    bounds = (setting.eot, setting.eff, setting.crashes, setting.delays)
-    return Loaded(made.program, Defaults(setting.nodes, *bounds), made.notices)
-
-
-def _chosen(contents: Mapping[str, Any], file: str, name: str, module: str) -> type[Module]:
-    classes = {key: v for key, v in contents.items() if isinstance(v, type) and issubclass(v, Module)}
-    if name:
-        if name not in classes:
-            own = [key for key, v in classes.items() if v.__module__ == module]
-            known = ", ".join(f"{file}:{key}" for key in own) or "none"
-            raise UsageError(f"{file}: defines no Bloom class '{name}'", remedy=f"there are: {known}")
+def _choose_class(module: ModuleType, file: str, name: str, *, to_check: bool) -> type[Module]:
+    classes = {key: v for key, v in vars(module).items() if isinstance(v, type) and issubclass(v, Module)}
+    own = {key: v for key, v in classes.items() if v.__module__ == module.__name__}
+    if name in classes:
         return classes[name]
-    settled = {key: v for key, v in classes.items() if isinstance(getattr(v, "setting", None), Setting)}
-    if len(settled) == 1:
-        return next(iter(settled.values()))
-    if not settled:
+    if name:
+        raise UsageError(f"{file}: defines no Bloom class '{name}'", remedy=f"there are: {_list(file, own)}")
+    # A class with a setting counts also where it was imported: whoever gave it one meant it to be checked.
+    candidates = {key: v for key, v in classes.items() if _setting_of(v)} if to_check else own
+    with_setting = " with a setting" if to_check else ""
+    if not candidates:
+        remedy = f"give one: {_GIVE_SETTING}" if to_check else "derive one from clew.bloom.Bloom"
+        raise UsageError(f"{file}: defines no Bloom class{with_setting}", remedy=remedy)
+    if len(candidates) > 1:
         raise UsageError(
-            f"{file}: defines no Bloom class with a setting",
-            remedy="give one: setting = checked(nodes=['a', 'b'], eot=6, given={...})",
+            f"{file}: defines {len(candidates)} Bloom classes{with_setting}",
+            remedy=f"say which: {_list(file, candidates)}",
         )
-    known = ", ".join(f"{file}:{key}" for key in settled)
-    raise UsageError(f"{file}: defines {len(settled)} classes with a setting", remedy=f"say which: {known}")
+    return next(iter(candidates.values()))
 
 
-class _Names:
-    """Positions with the file, and those beside it, as the user named it."""
+def _list(file: str, classes: Mapping[str, type]) -> str:
+    return ", ".join(f"{file}:{name}" for name in classes) or "none"
 
-    def __init__(self, path: Path) -> None:
-        self._beside = path.parent
-        self._resolved = path.resolve().parent
 
-    def of_position(self, position: Position | None) -> Position | None:
-        if position is None or not Path(position.file).is_relative_to(self._resolved):
-            return position
-        inside = Path(position.file).relative_to(self._resolved)
-        return replace(position, file=str(self._beside / inside))
+def _setting_of(module: type[Module] | Module) -> Setting | None:
+    setting = getattr(module, "setting", None)
+    return setting if isinstance(setting, Setting) else None
 
-    def of_loaded(self, loaded: Loaded) -> Loaded:
-        clauses = tuple(self._of_clause(c) for c in loaded.program.clauses)
-        notices = tuple(Notice(n.message, self.of_position(n.position), n.remedy) for n in loaded.notices)
-        return Loaded(Program(clauses, loaded.program.helpers), loaded.defaults, notices)
 
-    def _of_clause(self, clause: Fact | Rule) -> Fact | Rule:
-        position = self.of_position(clause.position)
+@dataclass(frozen=True)
+class BloomSource:
+    """A Bloom class, or an object of one; ``names`` are those by which the user knows its files."""
+
+    module: type[Module] | Module
+    names: FileNames = field(default_factory=lambda: FileNames(None))
+
+    @property
+    def cls(self) -> type[Module]:
+        """Return the class, also of an object."""
+        return self.module if isinstance(self.module, type) else type(self.module)
+
+    @cached_property
+    def program(self) -> BloomProgram:
+        """Return the rules of the class; reading them executes its blocks, so that is done once."""
+        with self.names.in_errors():
+            return program_of(self.module)
+
+    def load(self) -> Loaded:
+        """Compile the rules, with the rows and bounds of the ``setting``, to a program of the IR."""
+        setting = _setting_of(self.module)
+        if setting is None:
+            message = f"{self.cls.__name__} does not say how it is checked"
+            raise UsageError(message, remedy=f"give it a setting: {_GIVE_SETTING}")
+        program = self.program
+        with self.names.in_errors():
+            made = compiled(program, setting)
+        clauses = tuple(map(self._name_files, made.program.clauses))
+        bounds = (setting.eot, setting.eff, setting.crashes, setting.delays)
+        return Loaded(
+            Program(clauses, made.program.helpers),
+            Defaults(setting.nodes, *bounds),
+            tuple(map(self.names.of_notice, made.notices)),
+        )
+
+    def _name_files(self, clause: Fact | Rule) -> Fact | Rule:
+        position = self.names.of_position(clause.position)
         if isinstance(clause, Fact):
             return replace(clause, position=position)
-        body = tuple(replace(b, position=self.of_position(b.position)) for b in clause.body)
+        body = tuple(replace(b, position=self.names.of_position(b.position)) for b in clause.body)
         return replace(clause, position=position, body=body)
+
+    # The analyses are imported where they are used: a check should not pay for them.
+
+    def dataflow(self) -> Dataflow:
+        """Return the dataflow that CALM analyses."""
+        from clew.analysis.calm.dataflow.of_bloom import bloom_dataflow
+
+        return bloom_dataflow(self.program, self._files())
+
+    def extract(self) -> Extraction:
+        """Extract the annotated dataflow that Blazes analyses."""
+        from clew.analysis.blazes.extraction.system import extract
+
+        with self.names.in_errors():
+            found = extract(self.cls, self._files())
+        return replace(found, notices=tuple(map(self.names.of_notice, found.notices)))
+
+    def _files(self) -> dict[str, str]:
+        """Return what the user calls the files of the program, by their full names."""
+        program = self.program
+        positions = [
+            *(rule.position for rule in program.rules),
+            *(collection.position for collection in program.collections),
+            *(notice.position for notice in program.notices),
+        ]
+        files = dict.fromkeys(position.file for position in positions if position is not None)
+        return {file: self.names.of_file(file) for file in files}

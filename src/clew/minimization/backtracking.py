@@ -11,19 +11,19 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clew.minimization.searching import Tried
-from clew.minimization.trial import Deed, Following, Item, Match, Schedule, Target, attempt
+from clew.minimization.search import TrialResult
+from clew.minimization.trial import GuidedRun, Item, Match, Schedule, ScheduledAct, Target, attempt
 from clew.simulation.execution.steps import act_of
 from clew.simulation.pool import Envelope
 
 
-class Near(NamedTuple):
+class BacktrackingTrial(NamedTuple):
     """A schedule, and when it does not reproduce the violation, up to ``budget`` others near it."""
 
     schedule: Sequence[Item]
     budget: int
 
-    def tried(self, target: Target) -> Tried:
+    def evaluate(self, target: Target) -> TrialResult:
         pending: deque[Schedule] = deque([tuple(self.schedule)])
         seen = set(pending)
         executed = 0
@@ -32,21 +32,21 @@ class Near(NamedTuple):
             executed += 1
             taken = attempt(target, candidate, Match.CAUSE)
             if taken is not None:
-                return Tried(taken, executed)
+                return TrialResult(taken, executed)
             if len(pending) + executed <= self.budget:
                 fresh = [other for other in _neighbours(target, candidate) if other not in seen]
                 seen.update(fresh)
                 pending.extend(fresh)
-        return Tried(None, executed)
+        return TrialResult(None, executed)
 
 
 def _neighbours(target: Target, schedule: Schedule) -> list[Schedule]:
     """The schedule with one delivery replaced by another of the same type that was possible there."""
-    run = Following(target, Match.CAUSE)
+    run = GuidedRun(target, Match.CAUSE)
     found: list[Schedule] = []
     for place, item in enumerate(schedule):
         if not isinstance(item, int):
-            chosen = run.meant(item)
+            chosen = run.resolve(item)
             if chosen is not None:
                 found.extend(
                     (*schedule[:place], other, *schedule[place + 1 :])
@@ -58,7 +58,7 @@ def _neighbours(target: Target, schedule: Schedule) -> list[Schedule]:
     return found
 
 
-def _rivals(target: Target, run: Following, deed: Deed, chosen: Envelope) -> list[Deed]:
+def _rivals(target: Target, run: GuidedRun, scheduled: ScheduledAct, chosen: Envelope) -> list[ScheduledAct]:
     """Messages of the same type to the same node that differ in what matters, oldest first."""
     if chosen.timer:
         return []
@@ -67,5 +67,5 @@ def _rivals(target: Target, run: Following, deed: Deed, chosen: Envelope) -> lis
         e for e in run.world.pool.messages if e.target == chosen.target and e is not chosen and e.kind == own.kind
     ]
     others.sort(key=lambda e: (e.cause, e.source, e.nth))
-    found = [run.deed(e, deed.act.do, deed.name, run.origin(e)) for e in others]
+    found = [run.schedule_act(e, scheduled.act.do, scheduled.name, run.origin(e)) for e in others]
     return [d for d in found if (d.act.source, d.act.fingerprint) != (own.source, own.fingerprint)]

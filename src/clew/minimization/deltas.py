@@ -11,60 +11,62 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from clew.minimization.backtracking import Near
-from clew.minimization.searching import Candidate, Search, Tried
+from clew.minimization.backtracking import BacktrackingTrial
+from clew.minimization.search import Candidate, Search, TrialResult
 from clew.minimization.trial import Item, Match, Plain, Schedule, Target, attempt, from_plain, plain
 
 #: A run of events is short when it is less than this part of a schedule.
 _LONG_RUNS = 64
 
 
-class How(NamedTuple):
+class TrialMode(NamedTuple):
     """How a schedule is tried: which messages it means, and how many neighbours are tried when it fails."""
 
     match: Match
     backtracks: int = 0
 
     def candidate(self, schedule: Sequence[Item]) -> Candidate:
-        return Near(schedule, self.backtracks) if self.backtracks else Once(schedule, self.match)
+        return (
+            BacktrackingTrial(schedule, self.backtracks) if self.backtracks else SingleTrial(schedule, self.match)
+        )
 
 
-class Once(NamedTuple):
+class SingleTrial(NamedTuple):
     """A schedule that is tried as it is."""
 
     schedule: Sequence[Item]
     match: Match
 
-    def tried(self, target: Target) -> Tried:
-        return Tried(attempt(target, self.schedule, self.match), 1)
+    def evaluate(self, target: Target) -> TrialResult:
+        return TrialResult(attempt(target, self.schedule, self.match), 1)
 
 
 def externals_of(schedule: Sequence[Item]) -> list[int]:
     return [item for item in schedule if isinstance(item, int)]
 
 
-def without_externals(search: Search, schedule: Schedule, how: How) -> Schedule:
+def remove_externals(search: Search, schedule: Schedule, how: TrialMode) -> Schedule:
     """The schedule with as few events from outside as delta debugging finds."""
-    return _Externals(search, how, schedule).minimized()
+    return _Externals(search, how, schedule).minimize()
 
 
 class _Externals:
     """``best`` is the execution that the latest success came to."""
 
-    def __init__(self, search: Search, how: How, schedule: Schedule) -> None:
+    def __init__(self, search: Search, how: TrialMode, schedule: Schedule) -> None:
         self._search = search
         self._how = how
         self._original = schedule
         self._best = schedule
 
-    def minimized(self) -> Schedule:
+    def minimize(self) -> Schedule:
         everything = externals_of(self._original)
         nothing = self._try([[]])
         if nothing is None and everything:
-            self._needed(everything, [])
+            self._find_needed(everything, [])
         return self._best
 
-    def _needed(self, suspects: list[int], kept: list[int]) -> list[int]:
+    def _find_needed(self, suspects: list[int], kept: list[int]) -> list[int]:
         """Those of the suspects that are needed together with what is kept."""
         if len(suspects) == 1:
             return suspects
@@ -72,9 +74,9 @@ class _Externals:
         first, second = suspects[:middle], suspects[middle:]
         place = self._try([[*first, *kept], [*second, *kept]])
         if place is not None:
-            return self._needed((first, second)[place], kept)
-        needed = self._needed(first, [*second, *kept])
-        return [*needed, *self._needed(second, [*needed, *kept])]
+            return self._find_needed((first, second)[place], kept)
+        needed = self._find_needed(first, [*second, *kept])
+        return [*needed, *self._find_needed(second, [*needed, *kept])]
 
     def _try(self, subsets: list[list[int]]) -> int | None:
         success = self._search.first(_Subsets(self._original, self._how, subsets))
@@ -87,13 +89,13 @@ class _Externals:
 class _Subsets:
     """The schedule with each of some subsets of its events from outside, and no others."""
 
-    def __init__(self, schedule: Schedule, how: How, subsets: list[list[int]]) -> None:
+    def __init__(self, schedule: Schedule, how: TrialMode, subsets: list[list[int]]) -> None:
         self._schedule = schedule
         self._how = how
         self._subsets = subsets
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpacked_subsets, (plain(self._schedule), self._how, self._subsets)
+        return _unpack_subsets, (plain(self._schedule), self._how, self._subsets)
 
     def __len__(self) -> int:
         return len(self._subsets)
@@ -105,12 +107,12 @@ class _Subsets:
         )
 
 
-def _unpacked_subsets(items: Plain, how: How, subsets: list[list[int]]) -> _Subsets:
+def _unpack_subsets(items: Plain, how: TrialMode, subsets: list[list[int]]) -> _Subsets:
     return _Subsets(from_plain(items), how, subsets)
 
 
-def without_deliveries(
-    search: Search, schedule: Schedule, how: How, *, everything: bool = False, least_gain: float = 0.0
+def remove_deliveries(
+    search: Search, schedule: Schedule, how: TrialMode, *, everything: bool = False, least_gain: float = 0.0
 ) -> Schedule:
     """The schedule without the deliveries that can be spared; with ``everything``, also events from outside.
 
@@ -129,7 +131,7 @@ def without_deliveries(
         chunk = 1 if chunk == 1 else max(1, min(chunk // 2, removable // 2))
 
 
-def _pass(search: Search, schedule: Schedule, how: How, chunk: int, everything: bool) -> Schedule:
+def _pass(search: Search, schedule: Schedule, how: TrialMode, chunk: int, everything: bool) -> Schedule:
     """Try to leave out every run of ``chunk`` events once, from the end to the beginning."""
     best, done = schedule, 0
     while True:
@@ -144,7 +146,7 @@ def _pass(search: Search, schedule: Schedule, how: How, chunk: int, everything: 
 class _Cuts:
     """The schedule without each run of ``chunk`` events, but for the last ``done`` ones, the latest first."""
 
-    def __init__(self, schedule: Schedule, how: How, chunk: int, done: int, everything: bool) -> None:
+    def __init__(self, schedule: Schedule, how: TrialMode, chunk: int, done: int, everything: bool) -> None:
         self._schedule = schedule
         self._given = (how, chunk, done, everything)
         self._how = how
@@ -153,7 +155,7 @@ class _Cuts:
         self._end = max(0, len(self._places) - done)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpacked_cuts, (plain(self._schedule), *self._given)
+        return _unpack_cuts, (plain(self._schedule), *self._given)
 
     def __len__(self) -> int:
         return -(-self._end // self._chunk)
@@ -164,7 +166,7 @@ class _Cuts:
         return self._how.candidate([item for k, item in enumerate(self._schedule) if k not in out])
 
 
-def _unpacked_cuts(items: Plain, how: How, chunk: int, done: int, everything: bool) -> _Cuts:
+def _unpack_cuts(items: Plain, how: TrialMode, chunk: int, done: int, everything: bool) -> _Cuts:
     return _Cuts(from_plain(items), how, chunk, done, everything)
 
 

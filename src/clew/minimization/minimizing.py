@@ -13,15 +13,15 @@ from clew.budgets.whereabouts import tell_limit, tell_run
 from clew.errors import ClewError, Notice, UsageError
 from clew.files.checkpoints import Checkpoint, as_checkpoint, conclude_own
 from clew.minimization.pipeline import Minimizer, Progress, Stage
-from clew.minimization.remembering import Memory
-from clew.minimization.trial import Size, different
-from clew.simulation.execution.isolation import isolated, needs_child
+from clew.minimization.remembered_search import Memory
+from clew.minimization.trial import Size, not_repeatable_error
+from clew.simulation.execution.isolation import needs_child, run_isolated
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.execution.workers import can_fork
-from clew.simulation.loading import Loaded, scenario_question
-from clew.simulation.recordings.reading import opened_as_given, other_code
-from clew.simulation.recordings.recording import Recording, recorded, write_recording
+from clew.simulation.loading import LoadedScenario, scenario_question
+from clew.simulation.recordings.reading import changed_code_error, open_given
+from clew.simulation.recordings.recording import Recording, make_recording, write_recording
 from clew.simulation.scenario import Scenario
 
 
@@ -47,7 +47,7 @@ class Minimized:
 
 def minimize(
     recording: Recording | str | Path,
-    scenario: Scenario | str | Loaded | None = None,
+    scenario: Scenario | str | LoadedScenario | None = None,
     *,
     budget: float | None = None,
     workers: int = 1,
@@ -63,8 +63,8 @@ def minimize(
     far.  ``in_process``: execute the scenario in this process and not in a child, for a debugger.
     ``checkpoint`` is a file that the search goes on from if it is there, and is saved in now and then.
     """
-    _check(workers, budget)
-    given, loaded = _opened(recording, scenario)
+    _check_arguments(workers, budget)
+    given, loaded = _open(recording, scenario)
     if given.identity is None:
         raise UsageError(
             "the recording ends in no violation, so there is nothing to keep", remedy="minimize one that fails"
@@ -77,7 +77,7 @@ def minimize(
     # What a child did to a checkpoint that somebody else concludes would be lost.
     if needs_child(in_process or isinstance(checkpoint, Checkpoint)):
         again = partial(minimize, given, loaded, budget=budget, workers=workers, shrink=shrink)
-        return isolated(lambda tell: again(progress=tell, checkpoint=checkpoint, in_process=True), progress)
+        return run_isolated(lambda tell: again(progress=tell, checkpoint=checkpoint, in_process=True), progress)
     tell_limit(budget)
     tell_run(given.seed)
     notices = []
@@ -86,7 +86,7 @@ def minimize(
         workers = 1
     deadline = Deadline(budget)
     saving = None if checkpoint is None else as_checkpoint(checkpoint)
-    memory = None if saving is None else _remembered(saving, given, loaded, shrink)
+    memory = None if saving is None else _open_memory(saving, given, loaded, shrink)
     minimizer = Minimizer(
         loaded.scenario,
         given.seed,
@@ -105,13 +105,13 @@ def minimize(
         with step_limit(loaded.scenario.step_seconds):
             execution = execute(loaded.scenario, given.seed, found.steps)
     if execution.identity != given.identity:
-        raise different(found.steps[len(execution.moments) :])
+        raise not_repeatable_error(found.steps[len(execution.moments) :])
     if saving is not None:
         # A mistake in the scenario would be met again: with the code that is to be corrected, it is answered.
         saving.answered = found.stopped is None or found.problem is not None
         conclude_own(checkpoint, saving)
     return Minimized(
-        recorded(loaded, given.seed, found.steps, execution),
+        make_recording(loaded, given.seed, found.steps, execution),
         execution,
         found.size,
         found.stages,
@@ -123,7 +123,7 @@ def minimize(
     )
 
 
-def _remembered(checkpoint: Checkpoint, given: Recording, loaded: Loaded, shrink: bool) -> Memory:
+def _open_memory(checkpoint: Checkpoint, given: Recording, loaded: LoadedScenario, shrink: bool) -> Memory:
     """Return what a checkpoint knows of this minimization; neither time nor the number of processes matters."""
     recording = hashlib.sha256(write_recording(given).encode()).hexdigest()
     saved = checkpoint.open(
@@ -140,20 +140,20 @@ def _remembered(checkpoint: Checkpoint, given: Recording, loaded: Loaded, shrink
     return memory
 
 
-def _opened(
-    recording: Recording | str | Path, scenario: Scenario | str | Loaded | None
-) -> tuple[Recording, Loaded]:
-    opened = opened_as_given(recording, scenario)
+def _open(
+    recording: Recording | str | Path, scenario: Scenario | str | LoadedScenario | None
+) -> tuple[Recording, LoadedScenario]:
+    opened = open_given(recording, scenario)
     loaded = opened.loaded
     if not opened.same_code:
-        raise other_code(loaded.file)
+        raise changed_code_error(loaded.file)
     # Every event is looked at, so that an execution ends where something breaks.
     return opened.recording, dataclasses.replace(
         loaded, scenario=dataclasses.replace(loaded.scenario, check_every=1)
     )
 
 
-def _check(workers: int, budget: float | None) -> None:
+def _check_arguments(workers: int, budget: float | None) -> None:
     if workers < 1:
         raise UsageError(f"workers is {workers}", remedy="give at least 1")
     if budget is not None and not budget > 0:

@@ -16,24 +16,23 @@ from itertools import count
 from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError, ClewError, UsageError
 from clew.files.checkpoints import ForeignCheckpointError
-from clew.minimization.deltas import How, without_deliveries, without_externals
-from clew.minimization.provenance import causal_past
-from clew.minimization.remembering import Memory, Remembering
-from clew.minimization.searching import Alone, Listed, Search, Witness
-from clew.minimization.shortening import shortened
+from clew.minimization.causal_order import canonicalize, causal_past
+from clew.minimization.deltas import TrialMode, remove_deliveries, remove_externals
+from clew.minimization.parallel_search import ParallelSearch
+from clew.minimization.remembered_search import Memory, RememberedSearch
+from clew.minimization.search import CandidateList, Search, SequentialSearch, Witness
+from clew.minimization.shortening import shorten
 from clew.minimization.shrinking import contents, smaller_targets
-from clew.minimization.tidying import tidied
-from clew.minimization.together import Together
 from clew.minimization.trial import (
     Match,
     Schedule,
     Size,
     Target,
     attempt,
-    original,
-    schedule_of,
-    simplicity,
-    size_of,
+    complete_recorded,
+    length_of,
+    measure,
+    split_steps,
 )
 from clew.simulation.execution.steps import Step
 from clew.simulation.execution.watchdog import StepLimit, step_limit
@@ -98,7 +97,7 @@ class Minimizer:
         shrink: bool = True,
         memory: Memory | None = None,
     ) -> None:
-        externals, schedule = schedule_of(steps)
+        externals, schedule = split_steps(steps)
         self._target = Target(scenario, seed, externals, identity)
         self._best = schedule
         self._deadline = deadline
@@ -116,9 +115,9 @@ class Minimizer:
         self._verify()
         stopped = problem = None
         try:
-            self._provenance()
-            self._stssched()
-            self._tfb()
+            self._run_provenance()
+            self._run_stssched()
+            self._run_tfb()
             self._shrink_and_shorten()
         except BudgetExhaustedError as limit:
             stopped = str(limit)
@@ -133,7 +132,7 @@ class Minimizer:
 
     def _verify(self) -> None:
         with self._counting("recorded"):
-            recorded = original(self._target, self._best)
+            recorded = complete_recorded(self._target, self._best)
             if recorded is None:
                 raise UsageError(
                     "the recorded schedule does not end in the recorded violation",
@@ -142,99 +141,99 @@ class Minimizer:
             self._best = recorded
             self._witness(1, recorded)
 
-    def _provenance(self) -> None:
+    def _run_provenance(self) -> None:
         with self._counting("provenance"):
             past = attempt(self._target, causal_past(self._target, self._best), Match.FINGERPRINT)
             self._witness(1, past)
             self._keep(past)
 
-    def _stssched(self) -> None:
-        how = How(Match.FINGERPRINT)
+    def _run_stssched(self) -> None:
+        how = TrialMode(Match.FINGERPRINT)
         with self._searching("STSSched") as search:
-            self._keep(without_externals(search, self._best, how))
-            self._keep(without_deliveries(search, self._best, how, least_gain=_LEAST_GAIN))
+            self._keep(remove_externals(search, self._best, how))
+            self._keep(remove_deliveries(search, self._best, how, least_gain=_LEAST_GAIN))
 
-    def _tfb(self) -> None:
+    def _run_tfb(self) -> None:
         with self._searching("TFB") as search:
             while True:
-                before = simplicity(self._best)
-                self._keep(without_externals(search, self._best, How(Match.TYPE)))
-                self._keep(without_deliveries(search, self._best, How(Match.TYPE), everything=True))
-                self._keep(without_externals(search, self._best, How(Match.CAUSE)))
-                self._keep(without_deliveries(search, self._best, How(Match.CAUSE), everything=True))
-                self._keep(without_externals(search, self._best, self._near()))
-                self._keep(without_deliveries(search, self._best, self._near(), everything=True))
-                if simplicity(self._best) == before:
+                before = length_of(self._best)
+                self._keep(remove_externals(search, self._best, TrialMode(Match.TYPE)))
+                self._keep(remove_deliveries(search, self._best, TrialMode(Match.TYPE), everything=True))
+                self._keep(remove_externals(search, self._best, TrialMode(Match.CAUSE)))
+                self._keep(remove_deliveries(search, self._best, TrialMode(Match.CAUSE), everything=True))
+                self._keep(remove_externals(search, self._best, self._choose_backtracking()))
+                self._keep(remove_deliveries(search, self._best, self._choose_backtracking(), everything=True))
+                if length_of(self._best) == before:
                     return
 
     def _shrink_and_shorten(self) -> None:
         """Each makes room for the other, as long as the execution gets shorter."""
         for number in count():
-            before = simplicity(self._best)
+            before = length_of(self._best)
             if self._shrink:
                 self._shrink_contents()
             self._shorten(number)
-            if simplicity(self._best) == before:
+            if length_of(self._best) == before:
                 return
 
     def _shrink_contents(self) -> None:
         with self._counting("contents"):
             had = {contents(self._target, self._best)}
             sideways = 0
-            while sideways < _SIDEWAYS and self._shrunk_once(had):
+            while sideways < _SIDEWAYS and self._shrink_once(had):
                 now = contents(self._target, self._best)
                 sideways += now >= min(had)
                 had.add(now)
 
-    def _shrunk_once(self, had: set[tuple[int, str]]) -> bool:
+    def _shrink_once(self, had: set[tuple[int, str]]) -> bool:
         for target in smaller_targets(self._target, self._best):
             if contents(target, self._best) in had:
                 continue
-            success = self._alone(target, self._witness_smaller).first(
-                Listed([self._near().candidate(self._best)])
+            success = self._search_alone(target, self._witness_smaller).first(
+                CandidateList([self._choose_backtracking().candidate(self._best)])
             )
             if success is not None:
                 # Together: one is nothing without the other, should the search be stopped now.
                 self._target, self._best = target, success.schedule
-                search = self._alone(target, self._witness)
-                self._keep(without_deliveries(search, self._best, How(Match.TYPE), everything=True))
+                search = self._search_alone(target, self._witness)
+                self._keep(remove_deliveries(search, self._best, TrialMode(Match.TYPE), everything=True))
                 return True
         return False
 
     def _shorten(self, number: int) -> None:
         """``number``: how often that was done before; other changes are tried every time."""
         with self._searching("shortening") as search:
-            self._keep(shortened(search, self._best, f"{self._target.seed}/{number}", _PATIENCE))
-            self._tidy(search)
+            self._keep(shorten(search, self._best, f"{self._target.seed}/{number}", _PATIENCE))
+            self._canonicalize(search)
 
-    def _tidy(self, search: Search) -> None:
+    def _canonicalize(self, search: Search) -> None:
         """In another order something else can be spared, so it ends when nothing can in an order that is tidy."""
         tidy: Schedule | None = None
         while True:
-            self._keep(without_deliveries(search, self._best, How(Match.TYPE), everything=True))
+            self._keep(remove_deliveries(search, self._best, TrialMode(Match.TYPE), everything=True))
             if self._best == tidy:
                 return
-            tidy = attempt(self._target, tidied(self._target, self._best), Match.FINGERPRINT)
+            tidy = attempt(self._target, canonicalize(self._target, self._best), Match.FINGERPRINT)
             self._witness(1, tidy)
-            if tidy is None or simplicity(tidy) > simplicity(self._best):
+            if tidy is None or length_of(tidy) > length_of(self._best):
                 return
             self._best = tidy
 
-    def _near(self) -> How:
+    def _choose_backtracking(self) -> TrialMode:
         """The longer the schedule, the fewer neighbours can be afforded."""
         affordable = _BACKTRACK_EVENTS // max(1, len(self._best))
-        return How(Match.TYPE, max(1, min(_BACKTRACKS, affordable)))
+        return TrialMode(Match.TYPE, max(1, min(_BACKTRACKS, affordable)))
 
     # -- keeping the books ---------------------------------------------------------------------------------------
 
     def _keep(self, schedule: Schedule | None) -> None:
-        if schedule is not None and simplicity(schedule) <= simplicity(self._best):
+        if schedule is not None and length_of(schedule) <= length_of(self._best):
             self._best = schedule
 
     def _witness(self, executed: int, schedule: Schedule | None) -> None:
         """Whatever reproduced the violation is kept at once: the search may be stopped at any time."""
         self._tried += executed
-        if schedule is not None and simplicity(schedule) < simplicity(self._best):
+        if schedule is not None and length_of(schedule) < length_of(self._best):
             self._best = schedule
         size = self._size()
         if not self._pace or size.deliveries < self._pace[-1][1]:
@@ -270,44 +269,44 @@ class Minimizer:
         self._stages.append(stage)
 
     def _size(self) -> Size:
-        return size_of(self._target, self._best)
+        return measure(self._target, self._best)
 
-    def _alone(self, target: Target, witness: Witness) -> Search:
+    def _search_alone(self, target: Target, witness: Witness) -> Search:
         def make(told: Witness) -> Search:
-            return Alone(target, self._deadline, told)
+            return SequentialSearch(target, self._deadline, told)
 
-        return make(witness) if self._memory is None else Remembering(self._memory, target, witness, make)
+        return make(witness) if self._memory is None else RememberedSearch(self._memory, target, witness, make)
 
     @contextmanager
     def _searching(self, name: str) -> Iterator[Search]:
         if self._workers == 1:
             with self._counting(name):
-                yield self._alone(self._target, self._witness)
+                yield self._search_alone(self._target, self._witness)
             return
         # Before the step limit begins: that is a thread, and a process with threads should not fork.
         before = self._tried
         with ExitStack() as stack:
-            together, search = self._together(stack)
+            together, search = self._start_workers(stack)
             try:
                 with self._counting(name) as limit:
-                    together.limited(limit)
+                    together.set_limit(limit)
                     yield search
             finally:
-                known = search.known if isinstance(search, Remembering) else 0
+                known = search.known if isinstance(search, RememberedSearch) else 0
                 self._ahead += together.executed - (self._tried - before - known)
 
-    def _together(self, stack: ExitStack) -> tuple[Together, Search]:
+    def _start_workers(self, stack: ExitStack) -> tuple[ParallelSearch, Search]:
         """Return the processes, and the search that uses them and may remember more than they tried."""
-        started: list[Together] = []
+        started: list[ParallelSearch] = []
 
         def make(told: Witness) -> Search:
-            started.append(Together(self._target, self._deadline, told, self._workers))
+            started.append(ParallelSearch(self._target, self._deadline, told, self._workers))
             stack.callback(started[0].close)
             return started[0]
 
         search = (
             make(self._witness)
             if self._memory is None
-            else Remembering(self._memory, self._target, self._witness, make)
+            else RememberedSearch(self._memory, self._target, self._witness, make)
         )
         return started[0], search

@@ -9,12 +9,13 @@ executions were up to 4.6 times longer than the shortest known.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from clew.minimization.moves import MOVES
-from clew.minimization.searching import Candidate, Search, Tried
-from clew.minimization.trial import Following, Item, Match, Schedule, Target, attempt, simplicity
+from clew.minimization.search import Candidate, Search, TrialResult
+from clew.minimization.trial import GuidedRun, Item, Match, Schedule, Target, attempt, length_of
+from clew.simulation.events import Send
 from clew.simulation.execution.steps import Do
 
 #: How many executions make a walk or a departure, and how many changes are made at once.
@@ -26,7 +27,7 @@ _DETOURS = (0, 0, 1, 3)
 _DEPARTURES = 3
 
 
-def shortened(search: Search, schedule: Schedule, seed: str, patience: int) -> Schedule:
+def shorten(search: Search, schedule: Schedule, seed: str, patience: int) -> Schedule:
     """The shortest execution found when ``patience`` candidates in a row have led to no shorter one."""
     best = schedule
     generation = 0
@@ -61,20 +62,20 @@ class Walk(NamedTuple):
     schedule: Schedule
     seed: str
 
-    def tried(self, target: Target) -> Tried:
+    def evaluate(self, target: Target) -> TrialResult:
         random = Random(self.seed)
         current = self.schedule
-        longest = simplicity(self.schedule) + random.choice(_DETOURS)
+        longest = length_of(self.schedule) + random.choice(_DETOURS)
         for executed in range(1, _LENGTH + 1):
             items = list(current)
             for _ in range(random.choice(_CHANGES)):
                 random.choice(MOVES)(random, items, target)
             taken = attempt(target, items, Match.CAUSE)
-            if taken is not None and simplicity(taken) <= longest:
+            if taken is not None and length_of(taken) <= longest:
                 current = taken
                 if _is_better(current, self.schedule):
-                    return Tried(current, executed)
-        return Tried(None, _LENGTH)
+                    return TrialResult(current, executed)
+        return TrialResult(None, _LENGTH)
 
 
 class Departure(NamedTuple):
@@ -83,18 +84,18 @@ class Departure(NamedTuple):
     schedule: Schedule
     seed: str
 
-    def tried(self, target: Target) -> Tried:
+    def evaluate(self, target: Target) -> TrialResult:
         random = Random(self.seed)
         for executed in range(1, _LENGTH + 1):
-            items = self._departed(target, random)
+            items = self._depart(target, random)
             taken = attempt(target, items, Match.TYPE) if items is not None else None
             if taken is not None and _is_better(taken, self.schedule):
-                return Tried(taken, executed)
-        return Tried(None, _LENGTH)
+                return TrialResult(taken, executed)
+        return TrialResult(None, _LENGTH)
 
-    def _departed(self, target: Target, random: Random) -> list[Item] | None:
+    def _depart(self, target: Target, random: Random) -> list[Item] | None:
         """One such execution, if it reproduces the violation; what comes from outside does so at once."""
-        run = Following(target, Match.CAUSE)
+        run = GuidedRun(target, Match.CAUSE)
         place = random.randrange(len(self.schedule))
         items = [item for item in self.schedule[:place] if run.take(item)]
         items += [item for item in self.schedule[place:] if isinstance(item, int) and run.take(item)]
@@ -105,15 +106,75 @@ class Departure(NamedTuple):
                 break
             envelope = random.choice(pending)
             name += 1
-            deed = run.deed(envelope, Do.DELIVER, name, run.origin(envelope))
-            run.do(deed, envelope)
-            items.append(deed)
+            scheduled = run.schedule_act(envelope, Do.DELIVER, name, run.origin(envelope))
+            run.do(scheduled, envelope)
+            items.append(scheduled)
         return items if run.reproduced else None
 
 
 def _is_better(schedule: Schedule, than: Schedule) -> bool:
-    return simplicity(schedule) < simplicity(than) and _deliveries(schedule) <= _deliveries(than)
+    return length_of(schedule) < length_of(than) and _deliveries(schedule) <= _deliveries(than)
 
 
 def _deliveries(schedule: Schedule) -> int:
     return sum(not isinstance(item, int) and item.act.do is Do.DELIVER for item in schedule)
+
+
+# -- the changes of a walk --------------------------------------------------------------------------------------
+
+Move = Callable[[Random, list[Item], Target], None]
+
+
+def leave_out(random: Random, items: list[Item], target: Target) -> None:
+    if items:
+        del items[random.randrange(len(items))]
+
+
+def leave_out_some(random: Random, items: list[Item], target: Target) -> None:
+    for _ in range(random.randrange(2, 5)):
+        leave_out(random, items, target)
+
+
+def move(random: Random, items: list[Item], target: Target) -> None:
+    if len(items) > 1:
+        item = items.pop(random.randrange(len(items)))
+        items.insert(random.randrange(len(items) + 1), item)
+
+
+def swap_neighbours(random: Random, items: list[Item], target: Target) -> None:
+    if len(items) > 1:
+        k = random.randrange(len(items) - 1)
+        items[k], items[k + 1] = items[k + 1], items[k]
+
+
+def copy(random: Random, items: list[Item], target: Target) -> None:
+    """Deliver once more what was delivered somewhere else: there may be another of that type."""
+    acts = [item for item in items if not isinstance(item, int)]
+    if acts:
+        items.insert(random.randrange(len(items) + 1), random.choice(acts))
+
+
+def redirect(random: Random, items: list[Item], target: Target) -> None:
+    """Replace a message from outside by one of its type that was recorded as sent to another node."""
+    sent = {k: event for k, event in enumerate(target.externals) if isinstance(event, Send)}
+    used = [item for item in items if isinstance(item, int) and item in sent]
+    if not used:
+        return
+    old = random.choice(used)
+    others = [
+        k
+        for k, event in sent.items()
+        if k not in used and event.node != sent[old].node and type(event.message) is type(sent[old].message)
+    ]
+    if not others:
+        return
+    new = random.choice(others)
+    for place, item in enumerate(items):
+        if item == old:
+            items[place] = new
+        elif not isinstance(item, int) and item.origin == old:
+            items[place] = item._replace(act=item.act._replace(target=sent[new].node), origin=new)
+
+
+#: What a walk draws from: mostly leaving out, which is what it is for.
+MOVES: tuple[Move, ...] = (leave_out, leave_out, leave_out_some, move, move, swap_neighbours, copy, redirect)

@@ -27,8 +27,8 @@ _MOST_FOR_PAIRS = 12
 def smaller_targets(target: Target, schedule: Sequence[Item]) -> Iterator[Target]:
     """The target with one message that the schedule uses made smaller, wherever it is sent."""
     for message in _messages(target, schedule):
-        for simpler in smaller(message):
-            yield _replaced(target, message, simpler)
+        for simpler in shrink_message(message):
+            yield _replace_message(target, message, simpler)
 
 
 def contents(target: Target, schedule: Sequence[Item]) -> tuple[int, str]:
@@ -37,11 +37,11 @@ def contents(target: Target, schedule: Sequence[Item]) -> tuple[int, str]:
     return len(text), text
 
 
-def smaller(message: Any) -> Iterator[Any]:
+def shrink_message(message: Any) -> Iterator[Any]:
     """What a message can be shrunk to in one step."""
     own = getattr(message, "smaller", None)
     if callable(own):
-        yield from _told(f"the method smaller of a {type(message).__qualname__}", own)
+        yield from _ask_smaller(f"the method smaller of a {type(message).__qualname__}", own)
     elif isinstance(message, list):
         yield from ([item for k, item in enumerate(message) if k not in out] for out in _cuts(len(message)))
         yield from _inside(message)
@@ -56,7 +56,7 @@ def smaller(message: Any) -> Iterator[Any]:
             gone = {keys[k] for k in out}
             yield {k: v for k, v in message.items() if k not in gone}
         for key in keys:
-            yield from ({**message, key: simpler} for simpler in smaller(message[key]))
+            yield from ({**message, key: simpler} for simpler in shrink_message(message[key]))
     elif is_dataclass(message) and not isinstance(message, type):
         yield from _with_smaller_fields(message)
 
@@ -78,12 +78,12 @@ def _cuts(count: int) -> Iterator[set[int]]:
 def _inside(items: list[Any]) -> Iterator[list[Any]]:
     """As many items, but one of them smaller."""
     for k, item in enumerate(items):
-        yield from ([*items[:k], simpler, *items[k + 1 :]] for simpler in smaller(item))
+        yield from ([*items[:k], simpler, *items[k + 1 :]] for simpler in shrink_message(item))
 
 
 def _with_smaller_fields(message: Any) -> Iterator[Any]:
     for field in fields(message):
-        for simpler in smaller(getattr(message, field.name)):
+        for simpler in shrink_message(getattr(message, field.name)):
             try:
                 made = replace(message, **{field.name: simpler})
             except Exception:  # the class says that there is no such message
@@ -91,7 +91,7 @@ def _with_smaller_fields(message: Any) -> Iterator[Any]:
             yield made
 
 
-def _told(what: str, function: Callable[[], Any]) -> Iterator[Any]:
+def _ask_smaller(what: str, function: Callable[[], Any]) -> Iterator[Any]:
     """What the user's function gives, after looking whether it can be sent."""
 
     def given() -> Iterable[Any]:
@@ -117,7 +117,7 @@ def _messages(target: Target, schedule: Sequence[Item]) -> list[Any]:
     return list(found.values())
 
 
-def _replaced(target: Target, message: Any, simpler: Any) -> Target:
+def _replace_message(target: Target, message: Any, simpler: Any) -> Target:
     old = canonical(message)
     externals = tuple(
         Send(event.node, simpler) if isinstance(event, Send) and canonical(event.message) == old else event

@@ -17,14 +17,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import External, Send, Wait
+from clew.simulation.events import Send
 from clew.simulation.execution.steps import Act, Do, Step, act_of, describe, perform
-from clew.simulation.execution.trace import find
+from clew.simulation.execution.trace import find_envelope
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.world import External, Wait
 
 
-class Deed(NamedTuple):
+class ScheduledAct(NamedTuple):
     """Something to do with a message or timer.
 
     ``name`` is what other items of the schedule call this one, ``origin`` the name of the item that sent it.
@@ -37,8 +38,8 @@ class Deed(NamedTuple):
     rank: int = 0
 
 
-#: An event from outside, by its number in ``Target.externals``, which is its name, too; or a deed.
-Item = int | Deed
+#: An event from outside, by its number in ``Target.externals``, which is its name, too; or a scheduled act.
+Item = int | ScheduledAct
 Schedule = tuple[Item, ...]
 
 #: The origin of what is there from the beginning.
@@ -71,13 +72,15 @@ class Target:
         return tuple(self.externals[item] if isinstance(item, int) else item.act for item in schedule)
 
 
-def schedule_of(steps: Iterable[Step]) -> tuple[tuple[External, ...], Schedule]:
+def split_steps(steps: Iterable[Step]) -> tuple[tuple[External, ...], Schedule]:
     """The events from outside, and the schedule that refers to them; in a schedule nothing needs to wait."""
     events = [step for step in steps if not isinstance(step, Wait)]
     externals = tuple(step for step in events if not isinstance(step, Act))
     numbers = iter(range(len(externals)))
-    # Where things come from is known after the first execution: see ``original``.
-    items: list[Item] = [Deed(s, _BEGINNING, _BEGINNING) if isinstance(s, Act) else next(numbers) for s in events]
+    # Where things come from is known after the first execution: see ``complete_recorded``.
+    items: list[Item] = [
+        ScheduledAct(s, _BEGINNING, _BEGINNING) if isinstance(s, Act) else next(numbers) for s in events
+    ]
     return externals, tuple(items)
 
 
@@ -89,7 +92,7 @@ class Size:
     externals: int
 
 
-def size_of(target: Target, schedule: Sequence[Item]) -> Size:
+def measure(target: Target, schedule: Sequence[Item]) -> Size:
     """Messages from outside count when they are delivered, other events from outside when they happen."""
     deliveries = externals = 0
     for item in schedule:
@@ -103,21 +106,21 @@ def size_of(target: Target, schedule: Sequence[Item]) -> Size:
     return Size(deliveries, externals)
 
 
-def simplicity(schedule: Sequence[Item]) -> int:
+def length_of(schedule: Sequence[Item]) -> int:
     """What every stage makes smaller: everything that happens counts, from outside or not."""
     return len(schedule)
 
 
 def attempt(target: Target, schedule: Sequence[Item], match: Match) -> Schedule | None:
     """What was taken of the schedule, if it ends in the violation; None if it does not."""
-    run = Following(target, match)
+    run = GuidedRun(target, match)
     taken = [item for item in schedule if run.take(item)]
     if not run.reproduced:
         return None
-    return rewritten(target, taken, match)
+    return rewrite(target, taken, match)
 
 
-class Following:
+class GuidedRun:
     """An execution that follows a schedule as far as it can; it ends where an invariant breaks."""
 
     def __init__(self, target: Target, match: Match, *, recording: bool = False) -> None:
@@ -137,7 +140,7 @@ class Following:
         if isinstance(item, int):
             self.do(item, None)
             return True
-        envelope = self.meant(item)
+        envelope = self.resolve(item)
         if envelope is None:
             return False
         self.do(item, envelope)
@@ -162,17 +165,17 @@ class Following:
         target, broken = self._target, self.broken
         return broken is not None and target.scenario.same(broken, self.world) == target.identity
 
-    def meant(self, deed: Deed) -> Envelope | None:
-        """The pending thing that a deed is about in this execution."""
-        act, pool = deed.act, self.world.pool
+    def resolve(self, scheduled: ScheduledAct) -> Envelope | None:
+        """The pending thing that an act is about in this execution."""
+        act, pool = scheduled.act, self.world.pool
         if act.timer:
-            return pool.timer(act.target, act.kind) or self._sibling(deed, pool.timers)
+            return pool.timer(act.target, act.kind) or self._sibling(scheduled, pool.timers)
         best: Envelope | None = None
         grade = 0
         for envelope in pool.ready(act.source, act.target):
             if type(envelope.payload).__qualname__ != act.kind:
                 continue
-            sibling = self.origin(envelope) == deed.origin
+            sibling = self.origin(envelope) == scheduled.origin
             if grade >= 2 and not sibling:
                 continue
             same = self._target.scenario.fingerprint_of(envelope.payload) == act.fingerprint
@@ -180,18 +183,20 @@ class Following:
                 continue
             found = 1 + same
             if sibling:
-                found = 3 + 2 * same + (self._rank(envelope) == deed.rank)
+                found = 3 + 2 * same + (self._rank(envelope) == scheduled.rank)
             if found > grade:
                 best, grade = envelope, found
             if grade == 6:
                 break
-        return best or self._sibling(deed, pool.messages)
+        return best or self._sibling(scheduled, pool.messages)
 
-    def _sibling(self, deed: Deed, pending: Sequence[Envelope]) -> Envelope | None:
+    def _sibling(self, scheduled: ScheduledAct, pending: Sequence[Envelope]) -> Envelope | None:
         """A timer, or a message of that type, that the same item has sent in this execution, wherever it goes."""
-        if self._by_cause and deed.origin != _BEGINNING:
+        if self._by_cause and scheduled.origin != _BEGINNING:
             for envelope in pending:
-                if self.origin(envelope) == deed.origin and (envelope.timer or envelope.kind == deed.act.kind):
+                if self.origin(envelope) == scheduled.origin and (
+                    envelope.timer or envelope.kind == scheduled.act.kind
+                ):
                     return envelope
         return None
 
@@ -199,10 +204,10 @@ class Following:
         """The name of the item that sent it."""
         return self._names[envelope.cause] if envelope.cause >= 0 else _BEGINNING
 
-    def deed(self, envelope: Envelope, do: Do, name: int, origin: int) -> Deed:
+    def schedule_act(self, envelope: Envelope, do: Do, name: int, origin: int) -> ScheduledAct:
         """What is done with an envelope that is pending, written down so that just this one is meant."""
         act = act_of(self._target.scenario, envelope, do)
-        return Deed(act, name, origin, self._rank(envelope))
+        return ScheduledAct(act, name, origin, self._rank(envelope))
 
     def _rank(self, envelope: Envelope) -> int:
         if self._alone(envelope):
@@ -221,33 +226,33 @@ class Following:
         return envelope.timer or (self._fifo and envelope.source != OUTSIDE)
 
 
-def rewritten(target: Target, schedule: Sequence[Item], match: Match) -> Schedule:
-    """The same execution with every deed as it is there: numbers, fingerprints and origins may have changed."""
-    run = Following(target, match)
-    items = _written(target, run, schedule, run.meant)
+def rewrite(target: Target, schedule: Sequence[Item], match: Match) -> Schedule:
+    """The same execution with every act as it is there: numbers, fingerprints and origins may have changed."""
+    run = GuidedRun(target, match)
+    items = _rewrite_items(target, run, schedule, run.resolve)
     if not run.reproduced:
-        raise different(target.steps(schedule[len(items) :]))
+        raise not_repeatable_error(target.steps(schedule[len(items) :]))
     return items
 
 
-def original(target: Target, schedule: Schedule) -> Schedule | None:
-    """A recorded schedule with what its deeds do not say yet; None if it does not end in the violation."""
-    run = Following(target, Match.FINGERPRINT)
-    items = _written(target, run, schedule, lambda deed: find(run.world, deed.act))
+def complete_recorded(target: Target, schedule: Schedule) -> Schedule | None:
+    """A recorded schedule with what its acts do not say yet; None if it does not end in the violation."""
+    run = GuidedRun(target, Match.FINGERPRINT)
+    items = _rewrite_items(target, run, schedule, lambda scheduled: find_envelope(run.world, scheduled.act))
     return items if run.reproduced else None
 
 
-def again(target: Target, schedule: Schedule) -> Following:
+def repeat_recorded(target: Target, schedule: Schedule) -> GuidedRun:
     """What happened in an execution that is known to end in the violation, recorded."""
-    run = Following(target, Match.FINGERPRINT, recording=True)
+    run = GuidedRun(target, Match.FINGERPRINT, recording=True)
     taken = [item for item in schedule if run.take(item)]
     if len(taken) < len(schedule) or not run.reproduced:
-        raise different(target.steps(schedule[len(taken) :]))
+        raise not_repeatable_error(target.steps(schedule[len(taken) :]))
     return run
 
 
-def _written(
-    target: Target, run: Following, schedule: Sequence[Item], choose: Callable[[Deed], Envelope | None]
+def _rewrite_items(
+    target: Target, run: GuidedRun, schedule: Sequence[Item], choose: Callable[[ScheduledAct], Envelope | None]
 ) -> Schedule:
     """The items that are taken, up to the violation or to what is not there."""
     items: list[Item] = []
@@ -262,14 +267,14 @@ def _written(
             if envelope is None:
                 break
             origin = fresh.get(envelope.cause, _BEGINNING)
-            written = run.deed(envelope, item.act.do, len(target.externals) + place, origin)
+            written = run.schedule_act(envelope, item.act.do, len(target.externals) + place, origin)
         fresh[run.world.events] = written if isinstance(written, int) else written.name
         items.append(written)
         run.do(item, envelope)
     return tuple(items)
 
 
-def different(rest: Sequence[Step]) -> UsageError:
+def not_repeatable_error(rest: Sequence[Step]) -> UsageError:
     """An execution that was to be repeated and took another way; ``rest`` was not taken any more."""
     where = f", from this step on: {describe(rest[0])}" if rest else ""
     return UsageError(
@@ -291,12 +296,12 @@ def plain(schedule: Sequence[Item]) -> Plain:
 
 
 def from_plain(items: Plain) -> Schedule:
-    return tuple(item if isinstance(item, int) else _deed(item) for item in items)
+    return tuple(item if isinstance(item, int) else _act_from_plain(item) for item in items)
 
 
 @lru_cache(maxsize=1 << 14)  # most of a schedule is as it was before the last success
-def _deed(item: Plain) -> Deed:
-    return Deed(Act(_DO[item[0]], *item[1:7]), *item[7:])
+def _act_from_plain(item: Plain) -> ScheduledAct:
+    return ScheduledAct(Act(_DO[item[0]], *item[1:7]), *item[7:])
 
 
 _DO = {do.value: do for do in Do}

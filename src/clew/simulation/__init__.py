@@ -9,21 +9,10 @@ event at a time.
 
 from __future__ import annotations
 
-from clew.simulation.events import (
-    CodeBlock,
-    External,
-    Heal,
-    Partition,
-    Restart,
-    Send,
-    Start,
-    Stop,
-    WaitCondition,
-    WaitQuiescence,
-)
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.node import Context, Node
 from clew.simulation.scenario import Broken, Network, Scenario
-from clew.simulation.world import World
+from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
 __all__ = [
     "Broken",

@@ -1,13 +1,12 @@
-"""What can happen in an execution: things done to the cluster from outside, and deliveries inside it."""
+"""What is done to a cluster from outside, as plain data.
+
+Two more events, ``WaitCondition`` and ``CodeBlock``, hold functions of the world and are beside it in ``world``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from clew.simulation.world import World
+from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -62,31 +61,3 @@ class WaitQuiescence:
 
     Timers do not count, but at the end of a scenario in which nothing has been delivered: see ``Scenario``.
     """
-
-
-@dataclass(frozen=True)
-class WaitCondition:
-    """Go on when the condition holds, at the end of a scenario: be done; ``name`` stands for it in recordings.
-
-    It only looks at the world.
-    """
-
-    name: str
-    condition: Callable[[World], bool] = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True)
-class CodeBlock:
-    """Do something to the cluster that has no name of its own; ``name`` stands for it in recordings.
-
-    It may do anything that the world can, also ``world.inject`` other events, and is one event all the same.
-    """
-
-    name: str
-    action: Callable[[World], None] = field(compare=False, repr=False)
-
-
-#: What is no event of its own: it says until when the next one waits.
-Wait = WaitQuiescence | WaitCondition
-
-External = Start | Stop | Restart | Send | Partition | Heal | WaitQuiescence | WaitCondition | CodeBlock

@@ -13,14 +13,12 @@ import traceback
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, replace
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from clew.simulation.node import Node
+from clew.simulation.pool import Pool
 from clew.simulation.user_code import STANDING_IN
 from clew.simulation.values import isolate
-
-if TYPE_CHECKING:
-    from clew.simulation.world import World
 
 #: Of an object in the text of an exception: another one in every execution.
 _ADDRESS = re.compile("at 0x[0-9a-f]+")
@@ -44,7 +42,7 @@ class Failure:
     def all(self) -> tuple[Failure, ...]:
         return (self, *self.also)
 
-    def followed_by(self, other: Failure) -> Failure:
+    def with_later(self, other: Failure) -> Failure:
         return replace(self, also=(*self.also, other))
 
 
@@ -91,6 +89,19 @@ class Durable(MutableMapping[Any, Any]):
 STANDING_IN |= {m.__code__ for m in (Durable.__getitem__, Durable.__setitem__, Durable.__delitem__)}
 
 
+class Surroundings(Protocol):
+    """What a process asks of the world it runs in; ``World`` is to the right of this module and fits."""
+
+    @property
+    def pool(self) -> Pool: ...
+
+    def send(self, source: str, target: str, payload: Any, time: int) -> None: ...
+
+    def arm(self, node: str, name: str, time: int) -> None: ...
+
+    def remark(self, text: str) -> None: ...
+
+
 class Process:
     """A node while it runs, and its context: what its handlers do goes to the world."""
 
@@ -99,7 +110,7 @@ class Process:
     #: A node that keeps its context has not all of the world in its state.
     is_machinery = True
 
-    def __init__(self, world: World, name: str, node: Node, durable: Durable, seed: str, now: int) -> None:
+    def __init__(self, world: Surroundings, name: str, node: Node, durable: Durable, seed: str, now: int) -> None:
         self._world = world
         self._seed = seed
         self._random: Random | None = None

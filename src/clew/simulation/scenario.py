@@ -9,12 +9,11 @@ from random import Random
 from typing import Any
 
 from clew.errors import ClewError, UsageError
-from clew.simulation.events import CodeBlock, External, WaitCondition, WaitQuiescence
+from clew.simulation.events import WaitQuiescence
 from clew.simulation.node import Node
 from clew.simulation.process import Failure
-from clew.simulation.suspended import refuse_suspended, refuse_suspended_result
-from clew.simulation.user_code import StoppedError, ask, blame, name_of
-from clew.simulation.world import World
+from clew.simulation.user_code import StoppedError, ask, blame, name_of, refuse_suspended, refuse_suspended_result
+from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
 
 class Network(enum.Enum):
@@ -111,9 +110,9 @@ class Scenario:
             refuse_suspended(f"the invariant {name_of(invariant)}", invariant)
         for _, maker in self.events:
             refuse_suspended(f"the maker of events {name_of(maker)}", maker)
-        for block in self.named_blocks().values():
+        for block in self.blocks_by_name().values():
             refuse_suspended(f"the code block '{block.name}'", block.action)
-        for condition in self.named_conditions().values():
+        for condition in self.conditions_by_name().values():
             refuse_suspended(f"the condition '{condition.name}'", condition.condition)
         for name, function in (("fingerprint", self.fingerprint), ("identity", self.identity)):
             refuse_suspended(f"the scenario's {name}", function)
@@ -130,7 +129,7 @@ class Scenario:
     def look(self, world: World) -> Broken | None:
         """What is wrong now, if anything is."""
         if world.failure is not None:
-            return _raised(world.failure)
+            return _violation_of(world.failure)
         for invariant in self.invariants:
             try:
                 found = invariant(world.nodes)
@@ -145,7 +144,7 @@ class Scenario:
                 return found if isinstance(found, Broken) else Broken(name_of(invariant), str(found))
         return None
 
-    def look_further(self, world: World) -> tuple[Broken, ...]:
+    def find_further_violations(self, world: World) -> tuple[Broken, ...]:
         """Return what else is wrong where the first of the invariants that do not hold is known.
 
         An invariant that raises here is no mistake: it may rely on the one that is broken.
@@ -172,12 +171,12 @@ class Scenario:
             return f"{broken.invariant}{where}: {'; '.join(raised)}"
         return f"{broken.invariant}{where}"
 
-    def named_blocks(self) -> dict[str, CodeBlock]:
+    def blocks_by_name(self) -> dict[str, CodeBlock]:
         """Return the code blocks that a recording can name."""
         blocks = (*self.before, *self.after, *self.code)
         return {event.name: event for event in blocks if isinstance(event, CodeBlock)}
 
-    def named_conditions(self) -> dict[str, WaitCondition]:
+    def conditions_by_name(self) -> dict[str, WaitCondition]:
         """Return the conditions that a recording can name."""
         events = (*self.before, *self.after)
         return {event.name: event for event in events if isinstance(event, WaitCondition)}
@@ -194,7 +193,7 @@ class Scenario:
             raise blame(what, error, "it must take every message") from error
 
 
-def _raised(failure: Failure) -> Broken:
+def _violation_of(failure: Failure) -> Broken:
     nodes = tuple(dict.fromkeys(one.node for one in failure.all))
     told = [f"{one.error} (in {one.place})" for one in failure.all]
     if len(told) > 1:

@@ -36,10 +36,10 @@ class NoValueError(UsageError):
 
 def isolate(value: Any) -> Any:
     """The value itself where nothing in it can change, otherwise a copy that shares nothing with it."""
-    return value if type(value) in _ATOMS else _isolated(value, 0)
+    return value if type(value) in _ATOMS else _isolate(value, 0)
 
 
-def _isolated(value: Any, depth: int) -> Any:
+def _isolate(value: Any, depth: int) -> Any:
     kind = type(value)
     if kind in _ATOMS:
         return value
@@ -48,7 +48,7 @@ def _isolated(value: Any, depth: int) -> Any:
     if kind is tuple or kind is frozenset:
         for item in value:
             if type(item) not in _ATOMS:
-                copied = kind(_isolated(i, depth + 1) for i in value)
+                copied = kind(_isolate(i, depth + 1) for i in value)
                 return value if kind is tuple and all(map(_same, copied, value)) else copied
         return value
     copy = _COPIES.get(kind)
@@ -73,7 +73,7 @@ def _copier(kind: type) -> Callable[[Any, int], Any]:
             for name in names:
                 item = getattr(value, name)
                 if type(item) not in _ATOMS:
-                    isolated = _isolated(item, depth + 1)
+                    isolated = _isolate(item, depth + 1)
                     if isolated is not item:
                         changed[name] = isolated
             if frozen and not changed:
@@ -91,9 +91,9 @@ def _copier(kind: type) -> Callable[[Any, int], Any]:
 
 
 _COPIES: dict[type, Callable[[Any, int], Any]] = {
-    list: lambda value, depth: [_isolated(i, depth + 1) for i in value],
-    set: lambda value, depth: {_isolated(i, depth + 1) for i in value},
-    dict: lambda value, depth: {_isolated(k, depth + 1): _isolated(v, depth + 1) for k, v in value.items()},
+    list: lambda value, depth: [_isolate(i, depth + 1) for i in value],
+    set: lambda value, depth: {_isolate(i, depth + 1) for i in value},
+    dict: lambda value, depth: {_isolate(k, depth + 1): _isolate(v, depth + 1) for k, v in value.items()},
 }
 
 
@@ -234,10 +234,10 @@ def unknown_type(value: Any, types: Mapping[str, type]) -> type | None:
 
 def from_json(item: Item, types: Mapping[str, type]) -> Any:
     """The value again; ``types`` are the dataclasses and enums that may be made, by their name."""
-    return _value(item, types, 0)
+    return _revive_value(item, types, 0)
 
 
-def _value(item: Item, types: Mapping[str, type], depth: int) -> Any:
+def _revive_value(item: Item, types: Mapping[str, type], depth: int) -> Any:
     document = item.value
     if document is None or isinstance(document, bool | int | str):
         return document
@@ -246,28 +246,28 @@ def _value(item: Item, types: Mapping[str, type], depth: int) -> Any:
     if depth > _DEEPEST:
         raise item.problem("is nested too deeply")
     if isinstance(document, list):
-        return [_value(part, types, depth + 1) for part in item.items()]
+        return [_revive_value(part, types, depth + 1) for part in item.items()]
     if not isinstance(document, dict) or len(item.mapping()) != 1 or not next(iter(document)).startswith("$"):
         item.refuse(
             "a value: a number, a string, true, false, null, a list, or an object with one key like $tuple"
         )
     (mark,) = document
-    return _made(mark[1:], item.member(mark), types, depth + 1)
+    return _revive(mark[1:], item.member(mark), types, depth + 1)
 
 
-def _made(mark: str, content: Item, types: Mapping[str, type], depth: int) -> Any:
+def _revive(mark: str, content: Item, types: Mapping[str, type], depth: int) -> Any:
     if isinstance(content.value, dict):
-        return _dataclass(mark, content, types, depth)
+        return _revive_dataclass(mark, content, types, depth)
     try:
         if mark in _FROM_TEXT:
             return _FROM_TEXT[mark](content.text())
         if mark == "enum":
-            return _member(content, types)
+            return _revive_member(content, types)
         if mark == "dict":
             pairs = [pair.parts("key", "value") for pair in content.items()]
-            return {_value(key, types, depth): _value(value, types, depth) for key, value in pairs}
+            return {_revive_value(key, types, depth): _revive_value(value, types, depth) for key, value in pairs}
         if mark in _FROM_LIST:
-            return _FROM_LIST[mark](_value(part, types, depth) for part in content.items())
+            return _FROM_LIST[mark](_revive_value(part, types, depth) for part in content.items())
     except (ValueError, TypeError) as error:
         raise content.problem(f"this is no {mark}: {error}") from None
     raise content.problem(f"the scenario knows no message type {quoted(mark)}")
@@ -281,18 +281,18 @@ _FROM_TEXT: dict[str, Callable[[str], Any]] = {
 _FROM_LIST: dict[str, Callable[[Iterator[Any]], Any]] = {"tuple": tuple, "set": set, "frozenset": frozenset}
 
 
-def _dataclass(name: str, content: Item, types: Mapping[str, type], depth: int) -> Any:
+def _revive_dataclass(name: str, content: Item, types: Mapping[str, type], depth: int) -> Any:
     kind = types.get(name)
     if kind is None or not is_dataclass(kind):
         raise content.problem(f"the scenario knows no message type {quoted(name)}")
     made = object.__new__(kind)
     names = [f.name for f in fields(kind)]
     for field, part in zip(names, content.members(*names), strict=True):
-        object.__setattr__(made, field, _value(part, types, depth))
+        object.__setattr__(made, field, _revive_value(part, types, depth))
     return made
 
 
-def _member(content: Item, types: Mapping[str, type]) -> Any:
+def _revive_member(content: Item, types: Mapping[str, type]) -> Any:
     name, member = content.parts("the name of an enum", "the name of its member")
     kind = types.get(name.text())
     if kind is None or not issubclass(kind, enum.Enum):

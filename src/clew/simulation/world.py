@@ -12,27 +12,53 @@ What is sent to a node that is down is lost, and so is what is on its way to a n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from clew.errors import ClewError, UsageError
-from clew.simulation.events import (
-    CodeBlock,
-    External,
-    Heal,
-    Partition,
-    Restart,
-    Send,
-    Start,
-    Stop,
-)
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.node import Node
 from clew.simulation.pool import OUTSIDE, Envelope, Pool
 from clew.simulation.process import Durable, Failure, Process, failure_of, place_of
-from clew.simulation.suspended import refuse_suspended, refuse_suspended_result
-from clew.simulation.user_code import StoppedError, ask, line_of, raise_own_failure
+from clew.simulation.user_code import (
+    StoppedError,
+    ask,
+    line_of,
+    raise_own_failure,
+    refuse_suspended,
+    refuse_suspended_result,
+)
 from clew.simulation.values import isolate
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class WaitCondition:
+    """Go on when the condition holds, at the end of a scenario: be done; ``name`` stands for it in recordings.
+
+    It only looks at the world.
+    """
+
+    name: str
+    condition: Callable[[World], bool] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class CodeBlock:
+    """Do something to the cluster that has no name of its own; ``name`` stands for it in recordings.
+
+    It may do anything that the world can, also ``world.inject`` other events, and is one event all the same.
+    """
+
+    name: str
+    action: Callable[[World], None] = field(compare=False, repr=False)
+
+
+#: What is no event of its own: it says until when the next one waits.
+Wait = WaitQuiescence | WaitCondition
+
+External = Start | Stop | Restart | Send | Partition | Heal | WaitQuiescence | WaitCondition | CodeBlock
 
 
 class Happened(NamedTuple):
@@ -101,7 +127,9 @@ class World:
         self._turns: list[Start | Stop | Restart] = []
         self._remarks: list[str] = []
         # All are there before the first of them says anything.
-        for process in [self._made(self._known(name)) for name in running if name not in self.processes]:
+        for process in [
+            self._make_process(self._require_known(name)) for name in running if name not in self.processes
+        ]:
             self._run(process, process.node.on_start)
         self.events = 0
         self.beginning = Beginning(tuple(self._on_its_way), tuple(self._remarks))
@@ -150,7 +178,7 @@ class World:
                 raise
             raise_own_failure(error)
             found = failure_of(error, process.me, handler)
-            self.failure = found if self.failure is None else self.failure.followed_by(found)
+            self.failure = found if self.failure is None else self.failure.with_later(found)
 
     # -- what processes do ---------------------------------------------------------------------------------------
 
@@ -190,22 +218,22 @@ class World:
         """Apply an event from outside; waiting is up to the schedule."""
         match event:
             case Start(node):
-                self._start(self._known(node))
+                self._start(self._require_known(node))
             case Stop(node):
-                self._stop(self._known(node))
+                self._stop(self._require_known(node))
             case Restart(node):
-                self._stop(self._known(node))
+                self._stop(self._require_known(node))
                 self._start(node)
             case Send(node, message):
                 self.send(OUTSIDE, node, message, 0)
             case Partition(source, target, one_way):
-                self.pool.hold((self._known(source), self._known(target)))
+                self.pool.hold((self._require_known(source), self._require_known(target)))
                 if not one_way:
                     self.pool.hold((target, source))
             case Heal("", ""):
                 self.pool.release()
             case Heal(source, target):
-                self.pool.release((self._known(source), self._known(target)))
+                self.pool.release((self._require_known(source), self._require_known(target)))
                 self.pool.release((target, source))
             case CodeBlock():
                 self._execute(event)
@@ -244,7 +272,7 @@ class World:
             elif self._lives[name] != lives[name]:
                 yield Restart(name)
 
-    def _known(self, name: str) -> str:
+    def _require_known(self, name: str) -> str:
         if name not in self._makers:
             raise UsageError(
                 f"the scenario has no node '{name}'", remedy=f"the nodes are {', '.join(self._makers)}"
@@ -253,10 +281,10 @@ class World:
 
     def _start(self, name: str) -> None:
         if name not in self.processes:
-            process = self._made(name)
+            process = self._make_process(name)
             self._run(process, process.node.on_start)
 
-    def _made(self, name: str) -> Process:
+    def _make_process(self, name: str) -> Process:
         life = self._lives[name] = self._lives.get(name, 0) + 1
         durable = self._durable.setdefault(name, Durable())
         node = ask(f"making the node '{name}'", self._makers[name], remedy="give nodes a maker without arguments")

@@ -17,8 +17,8 @@ import pytest
 
 from clew.analysis.blazes import analyse
 from clew.bloom.runtime.cluster import Cluster
-from clew.frontends.white_box import load_extraction
-from clew.simulation.loading import imported_module
+from clew.files.python_module import import_file
+from clew.frontends.bloom import open_bloom
 from command import ROOT
 
 CART = ROOT / "examples/bloom/cart.py"
@@ -28,7 +28,7 @@ ACTIONS = [("s", "c", "A", 1, "tea", 1), ("s", "c", "A", 2, "milk", 1), ("s", "c
 
 @pytest.fixture(scope="module")
 def cart() -> ModuleType:
-    return imported_module(Path(CART), "program")
+    return import_file(Path(CART), "program")
 
 
 def _cluster(cart: ModuleType, seed: int) -> Cluster:
@@ -108,7 +108,7 @@ def test_request_numbers_must_not_be_used_in_two_sessions(cart: ModuleType) -> N
     [("CompleteDestructiveCart", "client_action"), ("SingleDestructiveCart", "action_msg")],
 )
 def test_a_seal_on_the_session_is_not_enough(name: str, actions: str) -> None:
-    dataflow = load_extraction(f"{CART}:{name}").dataflow.with_seal(actions, frozenset({"session"}))
+    dataflow = open_bloom(f"{CART}:{name}").extract().dataflow.with_seal(actions, frozenset({"session"}))
     (sink,) = analyse(dataflow).sinks
     assert str(sink.label) == "Run"
     assert all(str(p.annotation) == "OW[*]" for c in dataflow.components for p in c.paths)

@@ -10,8 +10,8 @@ import pytest
 
 from clew.analysis.blazes import analyse
 from clew.analysis.blazes.extraction.system import Extraction, extract
-from clew.frontends.white_box import load_extraction
-from clew.simulation.loading import imported_module
+from clew.files.python_module import import_file
+from clew.frontends.bloom import open_bloom
 from command import ROOT, clew
 
 BLAZES = ROOT / "examples" / "blazes"
@@ -65,8 +65,8 @@ def _label(extraction: Extraction) -> str:
 @pytest.mark.parametrize("name", MADE)
 def test_a_class_that_was_made_is_recognised(folder: Path, name: str) -> None:
     (where, _, made), (before, after), said = MADE[name]
-    assert _label(load_extraction(str(folder / where))) == before
-    extraction = load_extraction(f"{folder / name}.py:{made}")
+    assert _label(open_bloom(str(folder / where)).extract()) == before
+    extraction = open_bloom(f"{folder / name}.py:{made}").extract()
     assert (extraction.coordination, extraction.notices) == (said, ())
     assert _label(extraction) == after
 
@@ -230,7 +230,7 @@ def test_a_class_that_was_tampered_with_is_judged_by_its_rules(folder: Path, wha
     number = list(TAMPERED).index(what)
     file = folder / f"tampered_{number}.py"
     file.write_text(text.replace(old, new), encoding="utf-8")
-    module: Any = imported_module(file)
+    module: Any = import_file(file)
     extraction = extract(getattr(module, MADE[name][0][2]))
     assert extraction.coordination == ()
     assert any(why in notice.message for notice in extraction.notices), extraction.notices
@@ -239,7 +239,7 @@ def test_a_class_that_was_tampered_with_is_judged_by_its_rules(folder: Path, wha
 
 def test_a_subclass_of_a_coordinated_class_is_not_coordinated(folder: Path) -> None:
     """It has rules that the record knows nothing of."""
-    module: Any = imported_module(folder / "sealed_ads.py")
+    module: Any = import_file(folder / "sealed_ads.py")
     extraction = extract(type("More", (module.SealedCampaignAds,), {}))
     assert extraction.coordination == ()
     assert analyse(extraction.dataflow).worst.bad
@@ -247,7 +247,7 @@ def test_a_subclass_of_a_coordinated_class_is_not_coordinated(folder: Path) -> N
 
 def test_a_class_that_only_says_so(folder: Path) -> None:
     """The record of another class, and no coordination at all."""
-    module: Any = imported_module(folder / "sealed_ads.py")
+    module: Any = import_file(folder / "sealed_ads.py")
     names = {"coordination": module.SealedCampaign.coordination}
     extraction = extract(type("Named", (module.Campaign,), names))
     assert extraction.coordination == ()

@@ -15,7 +15,7 @@ from clew.analysis.blazes.yaml.reading import parse_dataflow
 from clew.analysis.blazes.yaml.writing import dataflow_yaml
 from clew.bloom.language.module import Module
 from clew.errors import ClewError
-from clew.frontends.white_box import load_extraction
+from clew.frontends.bloom import open_bloom
 from command import ROOT, clew
 
 ADS = ROOT / "examples/blazes/ad_report.py"
@@ -52,7 +52,7 @@ QUERIES = [("Thresh", "CR"), ("Poor", "OR[id]"), ("Window", "OR[id,window]"), ("
 
 @pytest.mark.parametrize(("query", "annotation"), QUERIES)
 def test_the_annotations_of_the_ad_report(query: str, annotation: str) -> None:
-    assert _annotations(load_extraction(f"{ADS}:{query}Ads").dataflow) == {
+    assert _annotations(open_bloom(f"{ADS}:{query}Ads").extract().dataflow) == {
         "report: click → response": "CW",
         "report: request → response": annotation,
         "cache: request → response": "CR",
@@ -63,7 +63,7 @@ def test_the_annotations_of_the_ad_report(query: str, annotation: str) -> None:
 
 @pytest.mark.parametrize("name", ["Shop", "SealedShop"])
 def test_the_annotations_of_the_cart(name: str) -> None:
-    assert _annotations(load_extraction(f"{CART}:{name}").dataflow) == {
+    assert _annotations(open_bloom(f"{CART}:{name}").extract().dataflow) == {
         "cart: action → put": "CR",
         "cart: checkout → get": "CR",
         "cart: get_response → response": "CR",
@@ -87,7 +87,7 @@ def test_the_annotations_of_the_cart(name: str) -> None:
     ids=lambda value: value.rpartition(":")[2],
 )
 def test_the_label_of_the_sink_also_from_the_file_that_is_written(where: str, label: str) -> None:
-    dataflow = load_extraction(where).dataflow
+    dataflow = open_bloom(where).extract().dataflow
     assert [str(sink.label) for sink in analyse(dataflow).sinks] == [label]
     written = parse_dataflow(dataflow_yaml(dataflow))
     assert written == dataflow
@@ -95,13 +95,13 @@ def test_the_label_of_the_sink_also_from_the_file_that_is_written(where: str, la
 
 
 def test_poor_sealed_on_campaign() -> None:
-    dataflow = load_extraction(f"{ADS}:PoorAds").dataflow.with_seal("clicks", frozenset({"campaign"}))
+    dataflow = open_bloom(f"{ADS}:PoorAds").extract().dataflow.with_seal("clicks", frozenset({"campaign"}))
     assert _labels(dataflow)["answers"] == "Split"
 
 
 @pytest.mark.parametrize("query", ["Poor", "Window", "Campaign"])
 def test_replicas_of_the_report_disagree_and_the_caches_keep_it(query: str) -> None:
-    assert _labels(load_extraction(f"{ADS}:{query}Ads").dataflow) == {
+    assert _labels(open_bloom(f"{ADS}:{query}Ads").extract().dataflow) == {
         "clicks": "Async",
         "requests": "Async",
         "misses": "Async",
@@ -111,7 +111,7 @@ def test_replicas_of_the_report_disagree_and_the_caches_keep_it(query: str) -> N
 
 
 def test_the_session_is_followed_to_the_key() -> None:
-    assert _labels(load_extraction(f"{CART}:SealedShop").dataflow) == {
+    assert _labels(open_bloom(f"{CART}:SealedShop").extract().dataflow) == {
         "actions": "Seal[session]",
         "checkouts": "Async",
         "puts": "Seal[session]",
@@ -123,7 +123,7 @@ def test_the_session_is_followed_to_the_key() -> None:
 
 def test_the_cart_that_computes_its_contents_from_the_old_ones() -> None:
     """Listing 3.8 of the thesis: puts partition by session, and what is read before by request number."""
-    extraction = load_extraction(f"{ROOT / 'examples/bloom/cart.py'}:SingleDestructiveCart")
+    extraction = open_bloom(f"{ROOT / 'examples/bloom/cart.py'}:SingleDestructiveCart").extract()
     assert _annotations(extraction.dataflow) == {
         "SingleDestructiveCart: action_msg → response_msg": "OW[*]",
         "SingleDestructiveCart: checkout_msg → response_msg": "OW[*]",
@@ -131,7 +131,7 @@ def test_the_cart_that_computes_its_contents_from_the_old_ones() -> None:
 
 
 def test_a_remark_says_which_rule_is_behind_an_annotation() -> None:
-    extraction = load_extraction(f"{ADS}:PoorAds")
+    extraction = open_bloom(f"{ADS}:PoorAds").extract()
     (remark,) = extraction.remarks["report", "request", "response"]
     assert remark.position is not None
     assert (remark.text, remark.position.file) == ("count over report.log", str(ADS))
@@ -139,7 +139,7 @@ def test_a_remark_says_which_rule_is_behind_an_annotation() -> None:
 
 
 def test_that_requests_are_repeated_is_remarked_upon() -> None:
-    (remark,) = load_extraction(f"{ADS}:ThreshAds").remarks["report", "request", "response"]
+    (remark,) = open_bloom(f"{ADS}:ThreshAds").extract().remarks["report", "request", "response"]
     assert remark.text == (
         "report.click and report.request meet, and it is open which comes first; report.request is asked again"
     )

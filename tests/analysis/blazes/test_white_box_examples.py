@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from clew.bloom.runtime.cluster import Cluster
-from clew.simulation.loading import imported_module
+from clew.files.python_module import import_file
 from command import ROOT
 
 FOLDER = ROOT / "examples/blazes"
 
 
 def _module(name: str) -> ModuleType:
-    return imported_module(Path(FOLDER / f"{name}.py"), "program")
+    return import_file(Path(FOLDER / f"{name}.py"), "program")
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from clew.analysis.calm.trying.runs import End, EndlessError, Event, Firing, Giv
 from clew.analysis.calm.trying.workloads import Workload, workload
 from clew.bloom import Bloom, agg, bloom, channel, interface, periodic, rows, scratch, table
 from clew.errors import ProgramError
-from clew.frontends.dataflows import load_bloom
+from clew.frontends.bloom import open_bloom
 
 PROGRAMS = 150
 ORDERS = 5
@@ -50,7 +50,7 @@ class _Late:
 def _loaded(program: Generated, folder: Path) -> type[Any]:
     file = folder / "generated_program.py"
     file.write_text(program.text, encoding="utf-8")
-    return load_bloom(f"{file}:Generated").module
+    return open_bloom(f"{file}:Generated").cls
 
 
 def _runs(program: Generated, module: type[Any], watched: list[str]) -> list[Run]:

@@ -150,7 +150,7 @@ def test_the_rows_of_helpers_are_not_shown() -> None:
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        (BROADCAST, f"{BROADCAST}: defines 4 classes with a setting"),
+        (BROADCAST, f"{BROADCAST}: defines 4 Bloom classes with a setting"),
         (f"{BROADCAST}:Nothing", f"{BROADCAST}: defines no Bloom class 'Nothing'"),
         (f"{BROADCAST}:Delivery", "Delivery does not say how it is checked"),
         ("nowhere.py", "nowhere.py: no such file"),

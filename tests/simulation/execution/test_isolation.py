@@ -18,7 +18,7 @@ from clew.errors import BudgetExhaustedError, UsageError
 from clew.exploration import Answer, explore
 from clew.minimization.minimizing import minimize
 from clew.simulation import CodeBlock, Context, Node, Scenario, Send
-from clew.simulation.execution.isolation import ProcessEndedError, call_in_child, isolated
+from clew.simulation.execution.isolation import ProcessEndedError, call_in_child, run_isolated
 from clew.simulation.fuzzing.fuzz import fuzz, record
 from clew.simulation.recordings.recording import PROCESS_GOES_ON
 from clew.simulation.recordings.replaying import Outcome, replay
@@ -154,14 +154,14 @@ def test_results_errors_and_progress_come_back() -> None:
         raise UsageError("no", remedy="yes")
 
     with pytest.raises(UsageError) as caught:
-        isolated(refuse, None)
+        run_isolated(refuse, None)
     assert (caught.value.message, caught.value.remedy) == ("no", "yes")
 
     def fail(tell: Callable[..., None]) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError) as failed:
-        isolated(fail, None)
+        run_isolated(fail, None)
     assert "in fail" in failed.value.__notes__[0]
     assert multiprocessing.active_children() == []
 

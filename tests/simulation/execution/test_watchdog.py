@@ -118,10 +118,10 @@ def test_apart_the_limit_goes_on(node: Callable[[], Node]) -> None:
     said = 0
     with step_limit(0.2) as limit:
         for _ in range(3):
-            with pytest.raises(UsageError, match=r"has not returned for 0\.2 s"), limit.apart():
+            with pytest.raises(UsageError, match=r"has not returned for 0\.2 s"), limit.guard():
                 random_run(scenario(node), 0)
             said += 1
-        with limit.apart():
+        with limit.guard():
             random_run(scenario(), 0)
         time.sleep(0.3)
     assert said == 3

@@ -18,7 +18,7 @@ from clew.simulation.execution.steps import Act
 from clew.simulation.fuzzing.fuzz import fuzz, record
 from clew.simulation.loading import as_loaded, load_scenario
 from clew.simulation.recordings.reading import LARGEST_SEED, open_recording, read_recording
-from clew.simulation.recordings.recording import FORMAT, Recording, recorded, write_recording
+from clew.simulation.recordings.recording import FORMAT, Recording, make_recording, write_recording
 from scenario_files import CRASH, TOKENS, scenario_file
 
 
@@ -97,7 +97,7 @@ def test_names_that_utf8_cannot_hold(tmp_path: Path) -> None:
 def test_steps_after_the_violation_are_left_out(tmp_path: Path) -> None:
     loaded = load_scenario(scenario_file(tmp_path, CRASH))
     steps = record(loaded, 0).steps
-    assert recorded(loaded, 0, [*steps, steps[0]]) == record(loaded, 0)
+    assert make_recording(loaded, 0, [*steps, steps[0]]) == record(loaded, 0)
 
 
 def test_a_scenario_made_in_python_has_to_be_given_again(tmp_path: Path) -> None:

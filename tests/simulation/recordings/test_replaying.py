@@ -13,9 +13,9 @@ from clew.errors import UsageError
 from clew.simulation.execution.effects import Effect
 from clew.simulation.fuzzing.fuzz import fuzz, record
 from clew.simulation.loading import load_scenario
+from clew.simulation.recordings.nondeterminism import find_suspects
 from clew.simulation.recordings.recording import Recording, write_recording
 from clew.simulation.recordings.replaying import Outcome, Replayed, replay
-from clew.simulation.recordings.suspects import suspects
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
 
 
@@ -215,7 +215,7 @@ def test_code_that_depends_on_the_process(tmp_path: Path) -> None:
     ],
 )
 def test_suspects(code: str, what: str, tmp_path: Path) -> None:
-    ((position, found),) = suspects([scenario_file(tmp_path, code)])
+    ((position, found),) = find_suspects([scenario_file(tmp_path, code)])
     assert (position.line, found) == (2, what)
 
 
@@ -224,11 +224,11 @@ def test_suspects(code: str, what: str, tmp_path: Path) -> None:
     ["import random\nrandom.Random(3)", "for x in sorted({1, 2}): pass", "self.time()", "x = = 1", "id = 3"],
 )
 def test_what_is_not_suspicious(code: str, tmp_path: Path) -> None:
-    assert suspects([scenario_file(tmp_path, code), str(tmp_path / "missing.py")]) == ()
+    assert find_suspects([scenario_file(tmp_path, code), str(tmp_path / "missing.py")]) == ()
 
 
 def test_a_few_suspects_are_enough(tmp_path: Path) -> None:
-    assert len(suspects([scenario_file(tmp_path, "hash(1)\n" * 50)])) == 5
+    assert len(find_suspects([scenario_file(tmp_path, "hash(1)\n" * 50)])) == 5
 
 
 # -- other code --------------------------------------------------------------------------------------------------

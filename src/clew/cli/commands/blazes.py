@@ -16,7 +16,8 @@ from clew.cli.parts.synthesis import KINDS, SERVICES, synthesized_text
 from clew.cli.process import exit_codes
 from clew.cli.process.streams import harmless, say, warn
 from clew.errors import UsageError
-from clew.frontends.white_box import is_program, load_extraction
+from clew.files.python_names import is_python
+from clew.frontends.bloom import open_bloom
 from clew.report.blazes.document import to_json
 from clew.report.blazes.extraction_text import extraction_text, remarks
 from clew.report.blazes.svg import blazes_svg
@@ -80,7 +81,7 @@ def blazes_command(
     refuse_no_file("--svg", svg_file, "dataflow.svg")
     refuse_no_file("--report", report_file, "blazes.html")
     chosen = dict(_pair(v, "--variant", "Report=POOR") for v in variants)
-    extraction = _extracted(file, chosen) if is_program(file) else None
+    extraction = _extracted(file, chosen) if is_python(file) else None
     dataflow = extraction.dataflow if extraction else load_dataflow(file, chosen)
     for one in seals:
         dataflow = _sealed(dataflow, *_pair(one, "--seal", "clicks=campaign"))
@@ -125,7 +126,7 @@ def _extracted(file: str, variants: dict[str, str]) -> Extraction:
         raise UsageError(
             "--variant is for the variants of a dataflow file", remedy="name the class: FILE.py:CLASS"
         )
-    extraction = load_extraction(file)
+    extraction = open_bloom(file).extract()
     for notice in extraction.notices:
         warn(str(notice))
     return extraction

@@ -13,12 +13,13 @@ from clew.cli.parts.files import refuse_no_file, refuse_unwritable, write_file
 from clew.cli.process import exit_codes
 from clew.cli.process.streams import harmless, say, warn
 from clew.errors import UsageError
-from clew.frontends.dataflows import load_bloom, load_dataflow
+from clew.files.python_names import is_python
+from clew.frontends.bloom import open_bloom
+from clew.frontends.registry import open_program
 from clew.report.calm.document import calm_json
 from clew.report.calm.orders_text import orders_text
 from clew.report.calm.svg import dataflow_svg
 from clew.report.calm.text import calm_text
-from clew.simulation.loading import split_name
 
 #: The sequence of steps decides: neither consistent nor wrong by itself.
 DEPENDS_ON_STEPS = 3
@@ -68,7 +69,7 @@ def calm_command(
     refuse_no_file("--svg", svg_file, "dataflow.svg")
     refuse_no_file("--report", report_file, "calm.html")
     workload = _workload(files, orders, seed, json_file)
-    analysis = analysed(load_dataflow(files))
+    analysis = analysed(open_program(files, to_check=False).dataflow())
     for notice in analysis.flow.notices:
         warn(str(notice))
     say(calm_json(analysis, files) if json_file == "-" else harmless(calm_text(analysis)))
@@ -92,9 +93,9 @@ def _workload(
         return None
     if json_file == "-":
         raise UsageError("--try prints text", remedy="write the JSON to a file: --json calm.json")
-    if len(files) != 1 or not split_name(files[0])[0].endswith(".py"):
+    if len(files) != 1 or not is_python(files[0]):
         raise UsageError("--try runs Bloom programs", remedy="give one class: FILE.py:Class")
-    return workload_of(load_bloom(files[0]).module)
+    return workload_of(open_bloom(files[0]).cls)
 
 
 def _agrees(analysis: Analysis, workload: Workload, orders: int, seed: int) -> bool:

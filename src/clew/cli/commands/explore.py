@@ -15,11 +15,16 @@ from clew.cli.process.state import current_state
 from clew.cli.process.streams import harmless, say
 from clew.exploration import DEFAULT_TIMERS, Answer, Exploration, Found, explore
 from clew.report.text.plural import counted
-from clew.simulation.events import Wait
 from clew.simulation.execution.steps import describe
-from clew.simulation.loading import Loaded, load_scenario
-from clew.simulation.recordings.recording import PROCESS_GOES_ON, Recording, recorded, write_recording
-from clew.simulation.recordings.recording_run import record_deadly
+from clew.simulation.loading import LoadedScenario, load_scenario
+from clew.simulation.recordings.recording import (
+    PROCESS_GOES_ON,
+    Recording,
+    make_recording,
+    record_deadly,
+    write_recording,
+)
+from clew.simulation.world import Wait
 
 _EXIT_CODES = {
     Answer.ALL_EXPLORED: exit_codes.HOLDS,
@@ -96,13 +101,13 @@ def explore_command(
     sys.exit(_EXIT_CODES[explored.answer])
 
 
-def _recorded(loaded: Loaded, seed: int, found: Found) -> Recording:
+def _recorded(loaded: LoadedScenario, seed: int, found: Found) -> Recording:
     if found.broken.invariant == PROCESS_GOES_ON:
         return record_deadly(loaded, seed, found.steps, found.broken.what)
-    return recorded(loaded, seed, found.steps)
+    return make_recording(loaded, seed, found.steps)
 
 
-def _lines(explored: Exploration, loaded: Loaded, output: str | None) -> Iterator[str]:
+def _lines(explored: Exploration, loaded: LoadedScenario, output: str | None) -> Iterator[str]:
     if explored.answer is Answer.ALL_EXPLORED:
         yield "NO VIOLATION: all schedules within the bounds are explored."
     elif explored.answer is Answer.INCOMPLETE:

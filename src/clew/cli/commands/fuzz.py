@@ -17,14 +17,14 @@ from clew.cli.process.state import current_state
 from clew.cli.process.streams import harmless, say, warn
 from clew.errors import UsageError
 from clew.report.text.plural import counted
-from clew.simulation.events import Wait
 from clew.simulation.execution.steps import Step, describe
 from clew.simulation.fuzzing.coverage import MOST_STATES, PERIOD, Coverage
 from clew.simulation.fuzzing.fuzz import DEFAULT_RUNS, Fuzzed, fuzz, fuzz_question, record, with_steps
-from clew.simulation.loading import Loaded, load_scenario
+from clew.simulation.fuzzing.recording_run import record_death
+from clew.simulation.loading import LoadedScenario, load_scenario
 from clew.simulation.recordings.reading import refuse_unreadable
 from clew.simulation.recordings.recording import write_recording
-from clew.simulation.recordings.recording_run import record_death
+from clew.simulation.world import Wait
 
 #: Of a schedule that ended its process, so many events are shown.
 _MOST_STEPS = 10
@@ -100,7 +100,7 @@ def fuzz_command(
     sys.exit(_exit_code(fuzzed))
 
 
-def _report_end(loaded: Loaded, end: ProcessEnd, output: str | None) -> None:
+def _report_end(loaded: LoadedScenario, end: ProcessEnd, output: str | None) -> None:
     """Report a run that ended its process; what it did up to that event is recorded."""
     recording = record_death(loaded, end.seed, end.event, str(end))
     if output is not None:
@@ -117,7 +117,7 @@ def last_steps(steps: Sequence[Step]) -> Sequence[tuple[int, Step]]:
     return list(enumerate((step for step in steps if not isinstance(step, Wait)), start=1))[-_MOST_STEPS:]
 
 
-def _problem(fuzzed: Fuzzed, loaded: Loaded) -> UsageError | None:
+def _problem(fuzzed: Fuzzed, loaded: LoadedScenario) -> UsageError | None:
     """Return why a recording must not be written, if it could not be read; the violation is reported anyway."""
     try:
         if fuzzed.recording is not None:

@@ -20,6 +20,7 @@ from clew.engine.execution import Execution, row_text
 from clew.errors import Notice, UsageError
 from clew.faults import FaultSet, Node
 from clew.files.json_document import refuse_elsewhere
+from clew.files.python_names import split_name
 from clew.program.checks import check_program
 from clew.program.ir import Program, rule_constants
 from clew.program.outcomes import PRE, outcomes_of
@@ -27,7 +28,6 @@ from clew.report.text.commands import check_command, file_words
 from clew.report.text.commands import replay_command as run_line
 from clew.report.verdict.document import FORMAT
 from clew.search.verdict import Counterexample
-from clew.simulation.loading import split_name
 from clew.simulation.recordings.recording import FORMAT as RECORDING_FORMAT
 from clew.violation import Violation
 

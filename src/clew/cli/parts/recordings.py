@@ -11,14 +11,15 @@ from clew.cli.process.state import current_state
 from clew.cli.process.streams import harmless, say
 from clew.errors import UsageError
 from clew.files.json_document import Item, is_below_here
+from clew.files.python_names import split_name
 from clew.report.simulated.values import abbreviated, difference, nearby, value_text
 from clew.report.text.commands import file_words
 from clew.report.text.plural import counted
 from clew.simulation.execution.steps import describe
 from clew.simulation.execution.trace import Moment
-from clew.simulation.loading import split_name
-from clew.simulation.recordings.reading import Opened, opened, read_recording
-from clew.simulation.recordings.replaying import NondeterminismError, Outcome, Replayed, replay_opened
+from clew.simulation.recordings.nondeterminism import NondeterminismError
+from clew.simulation.recordings.reading import Opened, open_saved, read_recording
+from clew.simulation.recordings.replaying import Outcome, Replayed, replay_opened
 from clew.simulation.scenario import Broken
 
 #: How much of a value is shown, and how much of what two values have in common.
@@ -45,7 +46,7 @@ def replay_recording(content: Item, given: Sequence[str], *, step: bool, changed
     if (end := current_state().end) is not None:
         say(harmless(f"STILL FAILS: {end}.\n"))
         return exit_codes.VIOLATED
-    found = opened(read_recording(content), *given, changed_code=changed_code)
+    found = open_saved(read_recording(content), *given, changed_code=changed_code)
     replayed = replay_opened(found, changed_code=changed_code)
     recording = replayed.recording
     deliveries = counted(recording.deliveries, "delivery", "deliveries")

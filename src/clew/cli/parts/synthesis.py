@@ -9,9 +9,8 @@ from clew.coordination.planning import plan_for
 from clew.coordination.plans import Service
 from clew.coordination.rendering import module_text
 from clew.errors import UsageError
-from clew.frontends.dataflows import load_bloom
-from clew.frontends.white_box import is_program
-from clew.simulation.loading import split_name
+from clew.files.python_names import is_python, split_name
+from clew.frontends.bloom import open_bloom
 
 KINDS = ("seal", "order")
 SERVICES = tuple(service.value for service in Service)
@@ -19,12 +18,12 @@ SERVICES = tuple(service.value for service in Service)
 
 def synthesized_text(file: str, dataflow: Dataflow, how: str, *, independent: bool, service: str) -> str:
     """The module that wraps the class which ``file`` names."""
-    if not is_program(file):
+    if not is_python(file):
         raise UsageError(
             "--synthesize is for Bloom programs",
             remedy="name a class: clew blazes FILE.py:CLASS --synthesize seal",
         )
-    cls = load_bloom(file).module
+    cls = open_bloom(file).cls
     plan = plan_for(cls, dataflow, how, independent=independent, service=Service(service))
     path = Path(split_name(file)[0])
     made_by = (

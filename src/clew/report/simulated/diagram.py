@@ -13,8 +13,9 @@ from __future__ import annotations
 from clew.report.diagrams.lamport import Arrow, Diagram, Fate, Mark, MarkKind
 from clew.report.simulated.run import Event, Story
 from clew.report.simulated.values import short_name
-from clew.simulation.events import CodeBlock, Heal, Partition, Restart, Start, Stop
+from clew.simulation.events import Heal, Partition, Restart, Start, Stop
 from clew.simulation.pool import OUTSIDE, Envelope
+from clew.simulation.world import CodeBlock
 
 
 def run_diagram(story: Story) -> Diagram:

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clew.report.simulated.values import message_text, short_name, value_text
-from clew.simulation.events import CodeBlock, Heal, Partition, Restart, Send, Start, Stop
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop
 from clew.simulation.execution.trace import Execution, Moment
 from clew.simulation.pool import OUTSIDE, Envelope
+from clew.simulation.world import CodeBlock
 
 _TURNS = {Start: "starts", Stop: "stops", Restart: "restarts"}
 

@@ -170,10 +170,10 @@ class Observer:
 
 def state_of(node: Node) -> dict[str, Any]:
     """Return the attributes of a node, as JSON that is the same for equal states."""
-    return {name: _shown(node, name, value) for name, value in sorted(vars(node).items())}
+    return {name: _attribute_json(node, name, value) for name, value in sorted(vars(node).items())}
 
 
-def _shown(node: Node, name: str, value: Any) -> Any:
+def _attribute_json(node: Node, name: str, value: Any) -> Any:
     try:
         return to_json(value, strict=False)
     except NoValueError as error:

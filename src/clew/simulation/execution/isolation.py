@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 from clew.budgets.whereabouts import ProcessEnd, current_whereabouts
 from clew.errors import BudgetExhaustedError, ClewError, UsageError
 from clew.simulation.execution.watchdog import trace_calls
-from clew.simulation.execution.workers import Worker, WorkerDiedError, can_fork, ready, workers
+from clew.simulation.execution.workers import Worker, WorkerDiedError, can_fork, wait_for_replies, workers
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ def needs_child(in_process: bool) -> bool:
     return True
 
 
-def isolated(work: Work[T], progress: Tell | None) -> T:
+def run_isolated(work: Work[T], progress: Tell | None) -> T:
     """Return what ``work`` returns, or raise what it raises, but execute it in a child.
 
     If that is ended by what it executes, this raises ``ProcessEndedError``.
@@ -71,7 +71,7 @@ def isolated(work: Work[T], progress: Tell | None) -> T:
 
 def call_in_child(work: Work[T], progress: Tell | None = None) -> T:
     """Do it in a child, or raise ``WorkerDiedError``."""
-    reply = _reply(work, progress, traced=False).packed
+    reply = _run_child(work, progress, traced=False).packed
     if reply is not None:
         try:
             result, error = pickle.loads(reply)
@@ -87,7 +87,7 @@ def call_in_child(work: Work[T], progress: Tell | None = None) -> T:
 
 def find_end(work: Work[Any], death: WorkerDiedError, *, seed: int | None = None) -> ProcessEnd:
     """Execute once more what ended its process, and find out where it does."""
-    again = _reply(work, None, traced=True)
+    again = _run_child(work, None, traced=True)
     seed = again.seed if seed is None else seed
     if again.how is None and again.stuck is None:
         raise UsageError(
@@ -120,7 +120,7 @@ class _Reply(NamedTuple):
     performed: int = 0
 
 
-def _reply(work: Work[Any], progress: Tell | None, *, traced: bool) -> _Reply:
+def _run_child(work: Work[Any], progress: Tell | None, *, traced: bool) -> _Reply:
     told, telling = multiprocessing.Pipe(duplex=False)
 
     def serve(request: object) -> bytes | None:
@@ -129,15 +129,15 @@ def _reply(work: Work[Any], progress: Tell | None, *, traced: bool) -> _Reply:
         if traced:
             trace_calls(page)
         if progress is None:
-            return _packed(work, _tell_nobody)
-        with _telling(telling) as tell:
-            return _packed(work, tell)
+            return _pack_result(work, _tell_nobody)
+        with _send_progress(telling) as tell:
+            return _pack_result(work, tell)
 
     # Not as a daemon: it may have workers of its own.
-    with workers(1, serve, daemon=False) as (worker,), told, telling, _interrupts_passed_on(worker):
+    with workers(1, serve, daemon=False) as (worker,), told, telling, _forward_interrupts(worker):
         worker.ask(None)
         try:
-            while not ready([worker], _POLL_SECONDS):
+            while not wait_for_replies([worker], _POLL_SECONDS):
                 _relay(told, progress)
                 _refuse_late(worker)
             reply = _Reply(worker.reply())
@@ -151,7 +151,7 @@ def _reply(work: Work[Any], progress: Tell | None, *, traced: bool) -> _Reply:
             return _Reply(None, death.how, stuck, page.what, page.seed, page.event, page.performed)
 
 
-def _packed(work: Work[Any], tell: Tell) -> bytes | None:
+def _pack_result(work: Work[Any], tell: Tell) -> bytes | None:
     """In the child: what the work comes to, or None if that cannot be sent."""
     result = error = None
     try:
@@ -169,7 +169,7 @@ def _packed(work: Work[Any], tell: Tell) -> bytes | None:
 
 
 @contextmanager
-def _telling(connection: Connection) -> Iterator[Tell]:
+def _send_progress(connection: Connection) -> Iterator[Tell]:
     """In the child: send some of what is told, and the last of it."""
     latest = 0.0
     left: tuple[object, ...] | None = None
@@ -206,7 +206,7 @@ def _refuse_late(worker: Worker) -> None:
 
 
 @contextmanager
-def _interrupts_passed_on(worker: Worker) -> Iterator[None]:
+def _forward_interrupts(worker: Worker) -> Iterator[None]:
     """While inside, Ctrl-C is for the child, which has what was found so far; a second one ends this, too."""
     if threading.current_thread() is not threading.main_thread():
         yield

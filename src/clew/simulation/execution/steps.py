@@ -8,20 +8,9 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from clew.simulation.events import (
-    CodeBlock,
-    External,
-    Heal,
-    Partition,
-    Restart,
-    Send,
-    Start,
-    Stop,
-    WaitCondition,
-    WaitQuiescence,
-)
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.pool import Envelope
-from clew.simulation.world import World
+from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
 if TYPE_CHECKING:
     from clew.simulation.scenario import Scenario

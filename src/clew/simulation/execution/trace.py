@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import CodeBlock, Wait, WaitCondition
 from clew.simulation.execution.effects import Effect, Observer, State, effect_of
 from clew.simulation.execution.steps import Act, Step, act_of, describe, perform
 from clew.simulation.pool import Envelope
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.values import to_json
-from clew.simulation.world import Happened, World
+from clew.simulation.world import CodeBlock, Happened, Wait, WaitCondition, World
 
 
 class Moment(NamedTuple):
@@ -122,7 +121,7 @@ class _Executor:
         """Do what a step says; False if what it is about is not on its way."""
         world = self._world
         if isinstance(step, Act):
-            envelope = find(world, step)
+            envelope = find_envelope(world, step)
             if envelope is None:
                 return False
             step = act_of(self._scenario, envelope, step.do)
@@ -146,7 +145,7 @@ class _Executor:
             "".join(one.trace for one in world.failure.all) if world.failure else None,
             self._beginning,
             tuple(self._waits),
-            () if broken is None else self._scenario.look_further(world),
+            () if broken is None else self._scenario.find_further_violations(world),
         )
 
     def _ask(self) -> None:
@@ -168,7 +167,7 @@ def _contents(sent: Sequence[Envelope]) -> tuple[Any, ...]:
     return tuple(to_json(envelope.payload, strict=False) for envelope in sent)
 
 
-def find(world: World, act: Act) -> Envelope | None:
+def find_envelope(world: World, act: Act) -> Envelope | None:
     """The very envelope that an act names, if it can be delivered and is what the act says."""
     if act.timer:
         timer = world.pool.timer(act.target, act.kind)

@@ -47,7 +47,7 @@ def step_limit(seconds: float) -> Iterator[StepLimit]:
     if (page := current_whereabouts()) is not None:
         # C code that keeps all threads from running may come before the first beat of the watchdog.
         page.beat(seconds)
-    with watchdog.signalled():
+    with watchdog.catch_signal():
         thread = threading.Thread(target=watchdog.watch, daemon=True, name="clew-watchdog")
         thread.start()
         try:
@@ -66,7 +66,7 @@ def step_limit(seconds: float) -> Iterator[StepLimit]:
 class StepLimit(Protocol):
     """A limit that holds."""
 
-    def apart(self) -> AbstractContextManager[None]:
+    def guard(self) -> AbstractContextManager[None]:
         """What is stuck while inside is an error there, and the limit goes on: far cheaper than one of its own."""
 
 
@@ -102,16 +102,16 @@ class _Watchdog:
                 page.beat(self._seconds)
             part = self._part
             frame = sys._current_frames().get(self._thread)
-            call = _gate(frame)
+            call = _find_gate(frame)
             if call is None or call is not self._call:
                 # The frame is kept: as long as it is, no other call can be taken for it.
                 self._call, since = call, time.monotonic()
             elif time.monotonic() - since >= self._seconds:
-                self._stop(part, _refusal(call, frame, self._seconds))
+                self._stop(part, _refuse_stuck(call, frame, self._seconds))
         self._call = None
 
     @contextmanager
-    def apart(self) -> Iterator[None]:
+    def guard(self) -> Iterator[None]:
         try:
             yield
         except _TooLongError:
@@ -164,7 +164,7 @@ class _Watchdog:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), error)
 
     @contextmanager
-    def signalled(self) -> Iterator[None]:
+    def catch_signal(self) -> Iterator[None]:
         """Where it is possible, a signal interrupts calls of the system, too: in the main thread."""
         main = threading.current_thread() is threading.main_thread()
         if not main or _SIGNAL is None or not hasattr(signal, "pthread_kill"):
@@ -178,26 +178,26 @@ class _Watchdog:
             signal.signal(_SIGNAL, before)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if not self._over.is_set() and self._call is not None and _gate(frame) is self._call:
+        if not self._over.is_set() and self._call is not None and _find_gate(frame) is self._call:
             raise _TooLongError
 
 
-def _gate(frame: FrameType | None) -> FrameType | None:
+def _find_gate(frame: FrameType | None) -> FrameType | None:
     """The innermost call into the user's code, if one is being executed."""
     while frame is not None and frame.f_code not in _GATES:
         frame = frame.f_back
     return frame
 
 
-def _refusal(call: FrameType, frame: FrameType | None, seconds: float) -> UsageError:
+def _refuse_stuck(call: FrameType, frame: FrameType | None, seconds: float) -> UsageError:
     return UsageError(
-        f"{_what(call.f_locals)} has not returned for {seconds:g} s",
-        position=_line(frame, call),
+        f"{_describe_gate(call.f_locals)} has not returned for {seconds:g} s",
+        position=_find_user_line(frame, call),
         remedy="let it end; if it only needs longer, give the scenario a larger step_seconds",
     )
 
 
-def _what(local: dict[str, Any]) -> str:
+def _describe_gate(local: dict[str, Any]) -> str:
     """What a gate was called for."""
     if "handler" in local:
         return f"at {local['process'].me}, event {local['self'].events + 1}: {local['handler'].__qualname__}"
@@ -206,7 +206,7 @@ def _what(local: dict[str, Any]) -> str:
     return str(local.get("what", "the scenario's fingerprint"))
 
 
-def _line(frame: FrameType | None, call: FrameType) -> Position | None:
+def _find_user_line(frame: FrameType | None, call: FrameType) -> Position | None:
     """The line of the user's code nearest to where it is stuck."""
     for inner, line in traceback.walk_stack(frame):
         if inner is call:
@@ -224,12 +224,12 @@ def trace_calls(page: Whereabouts) -> None:
 
     def trace(frame: FrameType, event: str, argument: object) -> None:
         if event == "call" and frame.f_code in _GATES:
-            page.begin_call(*_called(frame.f_locals))
+            page.begin_call(*_locate_call(frame.f_locals))
 
     sys.settrace(trace)
 
 
-def _called(local: dict[str, Any]) -> tuple[int, str]:
+def _locate_call(local: dict[str, Any]) -> tuple[int, str]:
     """Tell at which event a gate is called, and what for."""
     if "handler" in local:
         return local["self"].events + 1, f"{local['handler'].__qualname__} at {local['process'].me}"

@@ -114,7 +114,7 @@ def workers(count: int, serve: Serve, *, daemon: bool = True) -> Iterator[list[W
         gc.unfreeze()
 
 
-def ready(busy: list[Worker], seconds: float) -> list[Worker]:
+def wait_for_replies(busy: list[Worker], seconds: float) -> list[Worker]:
     """Those that have answered, or died, after waiting for at most so long; one that is stuck is an error."""
     if not busy:
         return []

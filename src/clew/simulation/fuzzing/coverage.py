@@ -156,13 +156,13 @@ class Tally:
 def _digest(node: Node) -> int:
     """One number for equal states: by the quick way that most states can go, or else by the slow one."""
     try:
-        text = json.dumps(vars(node), sort_keys=True, default=_described)
+        text = json.dumps(vars(node), sort_keys=True, default=_encode_unknown)
     except (TypeError, ValueError):
         text = json.dumps(state_of(node), sort_keys=True)
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
-def _described(value: Any) -> Any:
+def _encode_unknown(value: Any) -> Any:
     if isinstance(value, set | frozenset):
-        return sorted(json.dumps(item, sort_keys=True, default=_described) for item in value)
+        return sorted(json.dumps(item, sort_keys=True, default=_encode_unknown) for item in value)
     return to_json(value, strict=False)

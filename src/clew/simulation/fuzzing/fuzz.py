@@ -25,17 +25,17 @@ from clew.simulation.execution.isolation import (
     Tell,
     call_in_child,
     find_end,
-    isolated,
     needs_child,
+    run_isolated,
 )
 from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.execution.workers import Worker, WorkerDiedError, can_fork, ready, workers
+from clew.simulation.execution.workers import Worker, WorkerDiedError, can_fork, wait_for_replies, workers
 from clew.simulation.fuzzing.coverage import PERIOD, Coverage, Tally
 from clew.simulation.fuzzing.random_run import RandomRun
-from clew.simulation.loading import Loaded, as_loaded, scenario_question
+from clew.simulation.fuzzing.recording_run import End, record_death, record_run
+from clew.simulation.loading import LoadedScenario, as_loaded, scenario_question
 from clew.simulation.recordings.reading import LARGEST_SEED
 from clew.simulation.recordings.recording import Recording
-from clew.simulation.recordings.recording_run import End, record_death, record_run
 from clew.simulation.scenario import Broken, Scenario
 
 #: Told now and then: the number of runs so far, and what is being done.
@@ -76,7 +76,7 @@ class Fuzzed:
 
 
 def fuzz(
-    scenario: Scenario | str | Loaded,
+    scenario: Scenario | str | LoadedScenario,
     *,
     seed: int = 0,
     runs: int = DEFAULT_RUNS,
@@ -94,7 +94,7 @@ def fuzz(
     is to leave something behind; what ends the process then ends the caller, and what ends a worker is an error.
     ``checkpoint`` is a file that the search goes on from if it is there, and is saved in now and then.
     """
-    _check(seed=seed, runs=runs, workers=workers, at_least=at_least, time_limit=time_limit)
+    _check_arguments(seed=seed, runs=runs, workers=workers, at_least=at_least, time_limit=time_limit)
     loaded = with_steps(scenario, steps)
     tell_limit(time_limit)
     search = _Search(loaded, seed, runs, at_least, Deadline(time_limit), progress, in_process=in_process)
@@ -118,7 +118,7 @@ def fuzz(
     found, coverage, early = search.found, search.tally.coverage(), search.tally.early
     if search.end is not None:
         end = search.end
-        return Fuzzed(_recorded_end(loaded, end), end.seed - seed, None, coverage, early, None, tuple(notices))
+        return Fuzzed(_record_end(loaded, end), end.seed - seed, None, coverage, early, None, tuple(notices))
     if found is None:
         if coverage.is_hollow:
             incomplete = incomplete or NOTHING_DELIVERED
@@ -137,27 +137,27 @@ def fuzz(
 
 
 def record(
-    scenario: Scenario | str | Loaded, seed: int, *, steps: int | None = None, in_process: bool = False
+    scenario: Scenario | str | LoadedScenario, seed: int, *, steps: int | None = None, in_process: bool = False
 ) -> Recording:
     """The recording of the execution that belongs to a seed, whether it breaks an invariant or not."""
     loaded = with_steps(scenario, steps)
     if not needs_child(in_process):
         return record_run(loaded, seed)[0]
     try:
-        return isolated(partial(_record_run, loaded, seed), None)
+        return run_isolated(partial(_record_run, loaded, seed), None)
     except ProcessEndedError as ended:
-        return _recorded_end(loaded, dataclasses.replace(ended.end, seed=seed))
+        return _record_end(loaded, dataclasses.replace(ended.end, seed=seed))
 
 
-def _record_run(loaded: Loaded, seed: int, tell: Tell) -> Recording:
+def _record_run(loaded: LoadedScenario, seed: int, tell: Tell) -> Recording:
     return record_run(loaded, seed)[0]
 
 
-def _recorded_end(loaded: Loaded, end: ProcessEnd) -> Recording:
+def _record_end(loaded: LoadedScenario, end: ProcessEnd) -> Recording:
     return call_in_child(lambda tell: record_death(loaded, end.seed, end.event, str(end)))
 
 
-def with_steps(scenario: Scenario | str | Loaded, steps: int | None) -> Loaded:
+def with_steps(scenario: Scenario | str | LoadedScenario, steps: int | None) -> LoadedScenario:
     """Load a scenario; ``steps`` stands for its own bound."""
     loaded = as_loaded(scenario)
     if steps is None:
@@ -165,7 +165,7 @@ def with_steps(scenario: Scenario | str | Loaded, steps: int | None) -> Loaded:
     return dataclasses.replace(loaded, scenario=dataclasses.replace(loaded.scenario, steps=steps))
 
 
-def _check(*, seed: int, runs: int, workers: int, at_least: int, time_limit: float | None) -> None:
+def _check_arguments(*, seed: int, runs: int, workers: int, at_least: int, time_limit: float | None) -> None:
     for name, value, least in (("runs", runs, 1), ("workers", workers, 1), ("at_least", at_least, 0)):
         if value < least:
             raise UsageError(f"{name} is {value}", remedy=f"give at least {least}")
@@ -175,7 +175,7 @@ def _check(*, seed: int, runs: int, workers: int, at_least: int, time_limit: flo
         raise UsageError(f"the time limit is {time_limit:g} s", remedy="give one above 0")
 
 
-def fuzz_question(loaded: Loaded, *, seed: int, runs: int, at_least: int) -> Question:
+def fuzz_question(loaded: LoadedScenario, *, seed: int, runs: int, at_least: int) -> Question:
     """Return what the answer depends on: not on the number of processes, nor on time."""
     return {
         "command": "fuzz",
@@ -203,7 +203,7 @@ class _Search:
 
     def __init__(
         self,
-        loaded: Loaded,
+        loaded: LoadedScenario,
         seed: int,
         runs: int,
         at_least: int,
@@ -390,7 +390,7 @@ class _Blocks:
                 self.handed_out += count
 
     def collect(self, started: list[Worker]) -> None:
-        for worker in ready(list(self._with), _POLL_SECONDS):
+        for worker in wait_for_replies(list(self._with), _POLL_SECONDS):
             reply = worker.reply()
             first, count, since = self._with.pop(worker)
             self._replies[first] = (count, reply)

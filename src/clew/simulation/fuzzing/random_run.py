@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from clew.simulation.events import External, Wait, WaitCondition, WaitQuiescence
+from clew.simulation.events import WaitQuiescence
 from clew.simulation.execution.steps import Do, Step, act_of, perform
 from clew.simulation.pool import Envelope
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.user_code import name_of
-from clew.simulation.world import World
+from clew.simulation.world import External, Wait, WaitCondition, World
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,12 @@ from typing import NamedTuple
 
 from clew.errors import UsageError
 from clew.files.json_document import Item, format_of, quoted, read_document, refuse_elsewhere
+from clew.files.python_module import digest_files
+from clew.files.python_names import split_name
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.steps import Act, Do, Step
-from clew.simulation.loading import Loaded, as_loaded, digest_of_files, split_name
+from clew.simulation.loading import LoadedScenario, as_loaded
 from clew.simulation.pool import OUTSIDE
 from clew.simulation.recordings.recording import FORMAT, QUIESCENCE, VERSION, Recording, Waited
 from clew.simulation.scenario import Broken, Network, Scenario
@@ -60,7 +62,7 @@ class SavedRecording:
     beginning: Effect
     document: str
 
-    def recording(self, loaded: Loaded) -> Recording:
+    def recording(self, loaded: LoadedScenario) -> Recording:
         """The recording, with the scenario that it is of."""
         if Network(self.network.value) is not loaded.scenario.network:
             self.network.refuse(f'"{loaded.scenario.network.value}", as the scenario has it')
@@ -94,7 +96,7 @@ class Opened(NamedTuple):
     """A recording and the scenario as it is now; ``same_code``: whether it is the code that was recorded."""
 
     recording: Recording
-    loaded: Loaded
+    loaded: LoadedScenario
 
     @property
     def same_code(self) -> bool:
@@ -102,15 +104,15 @@ class Opened(NamedTuple):
 
 
 def open_recording(
-    path: str, scenario: Scenario | str | Loaded | None = None, *, changed_code: bool = False
+    path: str, scenario: Scenario | str | LoadedScenario | None = None, *, changed_code: bool = False
 ) -> Opened:
     """The recording in a file; ``scenario`` stands for the one that it names."""
-    return opened(read_recording(read_document(path)), scenario, changed_code=changed_code)
+    return open_saved(read_recording(read_document(path)), scenario, changed_code=changed_code)
 
 
-def opened_as_given(
+def open_given(
     recording: Recording | str | Path,
-    scenario: Scenario | str | Loaded | None = None,
+    scenario: Scenario | str | LoadedScenario | None = None,
     *,
     changed_code: bool = False,
 ) -> Opened:
@@ -123,18 +125,18 @@ def opened_as_given(
     return Opened(recording, as_loaded(given))
 
 
-def opened(
-    saved: SavedRecording, scenario: Scenario | str | Loaded | None = None, *, changed_code: bool = False
+def open_saved(
+    saved: SavedRecording, scenario: Scenario | str | LoadedScenario | None = None, *, changed_code: bool = False
 ) -> Opened:
     """A recording with its scenario, whose code is compared with what was recorded before it is executed."""
-    where = _named(saved) if scenario is None else scenario
+    where = _name_scenario(saved) if scenario is None else scenario
     if isinstance(where, str) and not changed_code:
         _refuse_other_code(saved, where)
     loaded = as_loaded(where)
     return Opened(saved.recording(loaded), loaded)
 
 
-def other_code(file: str) -> UsageError:
+def changed_code_error(file: str) -> UsageError:
     """The scenario, or something that it uses, is not what was recorded."""
     return UsageError(
         f"this is a recording of other code: {file or 'the scenario'} has changed since, or a module that it uses",
@@ -150,14 +152,14 @@ def _refuse_other_code(saved: SavedRecording, where: str) -> None:
     folder, own = file.resolve().parent, Path(saved.file).name
     files = [file if name == own else folder / name for name in saved.files]
     try:
-        same = all(path.is_file() for path in files) and digest_of_files(files) == saved.code
+        same = all(path.is_file() for path in files) and digest_files(files) == saved.code
     except OSError:
         same = False
     if not same:
-        raise other_code(str(file))
+        raise changed_code_error(str(file))
 
 
-def _named(saved: SavedRecording) -> str:
+def _name_scenario(saved: SavedRecording) -> str:
     if not saved.file:
         raise UsageError(
             f"{saved.document}: names no scenario, for it was recorded from Python",
@@ -176,7 +178,7 @@ def _named(saved: SavedRecording) -> str:
     return f"{saved.file}:{saved.name}"
 
 
-def refuse_unreadable(recording: Recording, loaded: Loaded) -> None:
+def refuse_unreadable(recording: Recording, loaded: LoadedScenario) -> None:
     """Raise if a recording could be written but not read: its messages are made anew from the names of types."""
     for step in recording.steps:
         kind = unknown_type(step.message, loaded.types) if isinstance(step, Send) else None
@@ -203,24 +205,24 @@ def read_recording(document: Item) -> SavedRecording:
     file, name = part["scenario"].text("the file of a scenario"), part["name"].text("the name of a scenario")
     if bool(file) != bool(name) or "\0" in file or "\0" in name:
         part["name"].refuse("the name of a scenario, if and only if there is a file")
-    broken, identity = _violation(part["violation"])
+    broken, identity = _read_violation(part["violation"])
     part["network"].one_of(kind.value for kind in Network)
     return SavedRecording(
         file,
         name,
-        _digest(part["code"], 64),
-        _files(part["files"], file),
+        _read_digest(part["code"], 64),
+        _read_files(part["files"], file),
         part["seed"].number(0, LARGEST_SEED),
         part["network"],
         broken,
         identity,
-        tuple(_saved_step(step) for step in part["steps"].items()),
-        _saved_beginning(part["beginning"]),
+        tuple(_read_step(step) for step in part["steps"].items()),
+        _read_beginning(part["beginning"]),
         document.file,
     )
 
 
-def _files(part: Item, scenario: str) -> tuple[str, ...]:
+def _read_files(part: Item, scenario: str) -> tuple[str, ...]:
     """The files that the digest is of: they lie below the folder of the scenario, which is one of them."""
     names = tuple(item.text("the name of a file") for item in part.items())
     for item, name in zip(part.items(), names, strict=True):
@@ -242,7 +244,7 @@ def _check_version(document: Item) -> None:
             )
 
 
-def _violation(item: Item) -> tuple[Broken | None, str | None]:
+def _read_violation(item: Item) -> tuple[Broken | None, str | None]:
     if item.value is None:
         return None, None
     invariant, what, nodes, identity = item.members("invariant", "what", "nodes", "identity")
@@ -252,7 +254,7 @@ def _violation(item: Item) -> tuple[Broken | None, str | None]:
     return broken, identity.text()
 
 
-def _saved_step(item: Item) -> SavedStep:
+def _read_step(item: Item) -> SavedStep:
     members = item.mapping()
     kinds = [name for name in members if name in _KINDS]
     if len(kinds) != 1:
@@ -261,12 +263,12 @@ def _saved_step(item: Item) -> SavedStep:
     effect = () if kind.waits else _EFFECT
     parts = _parts(item, (kinds[0], *kind.needed, *effect[:1]), (*kind.optional, *effect[1:]))
     if kind.waits:
-        return SavedStep(kinds[0], parts, _saved_wait(parts) if kinds[0] == "wait_for" else None)
-    return SavedStep(kinds[0], parts, _saved_effect(parts))
+        return SavedStep(kinds[0], parts, _read_wait(parts) if kinds[0] == "wait_for" else None)
+    return SavedStep(kinds[0], parts, _read_effect(parts))
 
 
-def _saved_beginning(item: Item) -> Effect:
-    return _saved_effect(_parts(item, _EFFECT[:1], _EFFECT[1:]))
+def _read_beginning(item: Item) -> Effect:
+    return _read_effect(_parts(item, _EFFECT[:1], _EFFECT[1:]))
 
 
 def _parts(item: Item, needed: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, Item]:
@@ -281,28 +283,28 @@ def _parts(item: Item, needed: tuple[str, ...], optional: tuple[str, ...]) -> di
     return {name: item.member(name) for name in members}
 
 
-def _saved_wait(parts: Mapping[str, Item]) -> Waited:
+def _read_wait(parts: Mapping[str, Item]) -> Waited:
     return Waited(parts["held_after"].number(0, _MOST_SENT) if "held_after" in parts else None)
 
 
-def _saved_effect(parts: Mapping[str, Item]) -> Effect:
+def _read_effect(parts: Mapping[str, Item]) -> Effect:
     return Effect(
-        _digest(parts["digest"], 12),
-        _digests(parts["state"]) if "state" in parts else (),
-        _digest(parts["sent"], 6) if "sent" in parts else "",
-        _digest(parts["remarks"], 6) if "remarks" in parts else "",
-        _digests(parts["beside"]) if "beside" in parts else (),
+        _read_digest(parts["digest"], 12),
+        _read_digests(parts["state"]) if "state" in parts else (),
+        _read_digest(parts["sent"], 6) if "sent" in parts else "",
+        _read_digest(parts["remarks"], 6) if "remarks" in parts else "",
+        _read_digests(parts["beside"]) if "beside" in parts else (),
     )
 
 
-def _digests(item: Item) -> tuple[tuple[str, str], ...]:
+def _read_digests(item: Item) -> tuple[tuple[str, str], ...]:
     """Return digests by name, "" for what went away."""
     return tuple(
-        (name, "" if value == "" else _digest(item.member(name), 6)) for name, value in item.mapping().items()
+        (name, "" if value == "" else _read_digest(item.member(name), 6)) for name, value in item.mapping().items()
     )
 
 
-def _digest(item: Item, length: int) -> str:
+def _read_digest(item: Item, length: int) -> str:
     text = item.text(f"{length} hexadecimal digits")
     if len(text) != length or not _HEXADECIMAL.fullmatch(text):
         item.refuse(f"{length} hexadecimal digits")
@@ -315,11 +317,11 @@ def _digest(item: Item, length: int) -> str:
 class _Known:
     """What the steps of a recording can refer to."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: LoadedScenario) -> None:
         self.nodes = tuple(loaded.scenario.nodes)
         self.types = loaded.types
-        self.conditions = loaded.scenario.named_conditions()
-        self.code = loaded.scenario.named_blocks()
+        self.conditions = loaded.scenario.conditions_by_name()
+        self.code = loaded.scenario.blocks_by_name()
 
     def node(self, item: Item) -> str:
         if item.value not in self.nodes:

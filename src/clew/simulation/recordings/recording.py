@@ -10,27 +10,19 @@ For every event it keeps digests of what it did, so that a replay can tell the f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from clew.files.json_document import json_line
-from clew.simulation.events import (
-    CodeBlock,
-    Heal,
-    Partition,
-    Restart,
-    Send,
-    Start,
-    Stop,
-    WaitCondition,
-    WaitQuiescence,
-)
+from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.steps import Act, Do, Step
 from clew.simulation.execution.trace import Execution, execute
-from clew.simulation.loading import Loaded
+from clew.simulation.execution.watchdog import step_limit
+from clew.simulation.loading import LoadedScenario
 from clew.simulation.scenario import Broken, Network
 from clew.simulation.values import to_json
+from clew.simulation.world import CodeBlock, WaitCondition
 
 #: What the document calls itself, and the version of its shape; readers refuse what they do not know.
 FORMAT, VERSION = "clew-recording", 3
@@ -85,7 +77,9 @@ class Recording:
         return sum(isinstance(step, Act) and step.do is Do.DELIVER for step in self.steps)
 
 
-def recorded(loaded: Loaded, seed: int, steps: Sequence[Step], execution: Execution | None = None) -> Recording:
+def make_recording(
+    loaded: LoadedScenario, seed: int, steps: Sequence[Step], execution: Execution | None = None
+) -> Recording:
     """The recording of a schedule that can be followed; steps after a violation are left out.
 
     ``execution`` is what came of it, where that is known already.
@@ -125,6 +119,22 @@ def _with_effects(
         taken.append(step)
         effects.append(effect)
     return tuple(taken), tuple(effects)
+
+
+def record_deadly(loaded: LoadedScenario, seed: int, steps: Sequence[Step], what: str) -> Recording:
+    """Record a schedule whose last step ends the process and is not performed; ``what`` says how it ends."""
+    with step_limit(loaded.scenario.step_seconds):
+        survived = make_recording(loaded, seed, steps[:-1])
+    deadly = steps[-1]
+    node = deadly.target if isinstance(deadly, Act) else getattr(deadly, "node", "")
+    broken = Broken(PROCESS_GOES_ON, what, (node,) if node else ())
+    return replace(
+        survived,
+        steps=(*survived.steps, deadly),
+        effects=(*survived.effects, Effect(NOT_PERFORMED)),
+        broken=broken,
+        identity=f"{PROCESS_GOES_ON}: {what}",
+    )
 
 
 # -- writing -----------------------------------------------------------------------------------------------------

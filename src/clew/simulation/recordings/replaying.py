@@ -14,18 +14,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clew.budgets.whereabouts import tell_run
-from clew.errors import Position, UsageError
-from clew.simulation.events import Wait
 from clew.simulation.execution.effects import Effect
-from clew.simulation.execution.isolation import isolated, needs_child
+from clew.simulation.execution.isolation import needs_child, run_isolated
 from clew.simulation.execution.steps import Act, Step, describe
 from clew.simulation.execution.trace import AbsentError, Execution, Moment, execute
 from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.loading import Loaded
-from clew.simulation.recordings.reading import Opened, opened_as_given, other_code
+from clew.simulation.loading import LoadedScenario
+from clew.simulation.recordings.nondeterminism import Cause, find_cause
+from clew.simulation.recordings.reading import Opened, changed_code_error, open_given
 from clew.simulation.recordings.recording import Recording, Waited
-from clew.simulation.recordings.suspects import suspects
 from clew.simulation.scenario import Broken, Scenario
+from clew.simulation.world import Wait
 
 
 class Outcome(enum.Enum):
@@ -59,14 +58,6 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Cause:
-    """On what the code seems to depend, and the places in it that may be why."""
-
-    text: str
-    places: tuple[tuple[Position, str], ...] = ()
-
-
-@dataclass(frozen=True)
 class Replayed:
     """``execution`` is what happened, up to the step ``absent`` (from 1) if that could not be taken."""
 
@@ -78,21 +69,9 @@ class Replayed:
     cause: Cause | None = None
 
 
-class NondeterminismError(UsageError):
-    """Code that does not do the same twice: what differs, and why that may be."""
-
-    def __init__(self, difference: str, cause: Cause) -> None:
-        lines = [difference, f"likely cause: {cause.text}"]
-        lines += [f"  {place}: {what}" for place, what in cause.places]
-        super().__init__(
-            "\n  ".join(lines),
-            remedy="let nodes take time and random numbers from their context, and nothing else from outside",
-        )
-
-
 def replay(
     recording: Recording | str | Path,
-    scenario: Scenario | str | Loaded | None = None,
+    scenario: Scenario | str | LoadedScenario | None = None,
     *,
     changed_code: bool = False,
     in_process: bool = False,
@@ -102,9 +81,9 @@ def replay(
     Code other than that which was recorded is refused, unless ``changed_code``: then it is asked whether it still
     fails.  It is executed in a child, unless ``in_process``; one that ends that raises ``ProcessEndedError``.
     """
-    found = opened_as_given(recording, scenario, changed_code=changed_code)
+    found = open_given(recording, scenario, changed_code=changed_code)
     if needs_child(in_process):
-        return isolated(lambda tell: replay_opened(found, changed_code=changed_code), None)
+        return run_isolated(lambda tell: replay_opened(found, changed_code=changed_code), None)
     return replay_opened(found, changed_code=changed_code)
 
 
@@ -113,10 +92,10 @@ def replay_opened(found: Opened, *, changed_code: bool = False) -> Replayed:
     tell_run(found.recording.seed)
     with step_limit(found.loaded.scenario.step_seconds):
         if changed_code:
-            return _on_changed_code(found)
+            return _replay_changed_code(found)
         if not found.same_code:
-            raise other_code(found.loaded.file)
-        return _exactly(found)
+            raise changed_code_error(found.loaded.file)
+        return _replay_exactly(found)
 
 
 # -- executing ---------------------------------------------------------------------------------------------------
@@ -154,7 +133,7 @@ def _attempt(found: Opened) -> Attempt:
     return attempt(found.loaded.scenario, found.recording.seed, found.recording.steps)
 
 
-def _on_changed_code(found: Opened) -> Replayed:
+def _replay_changed_code(found: Opened) -> Replayed:
     execution, absent = _attempt(found)
     if absent is not None:
         return Replayed(found.recording, Outcome.LOST, execution, absent.index + 1)
@@ -162,13 +141,13 @@ def _on_changed_code(found: Opened) -> Replayed:
     return Replayed(found.recording, outcome, execution)
 
 
-def _exactly(found: Opened) -> Replayed:
+def _replay_exactly(found: Opened) -> Replayed:
     attempt = _attempt(found)
     difference = first_difference(found.recording, attempt)
     if difference is None:
         return Replayed(found.recording, Outcome.SAME, attempt.execution)
     absent = attempt.absent.index + 1 if attempt.absent else None
-    cause = cause_of(found.loaded, same_twice=_attempt(found).digests == attempt.digests)
+    cause = find_cause(found.loaded.modules, same_twice=_attempt(found).digests == attempt.digests)
     return Replayed(found.recording, Outcome.DIFFERENT, attempt.execution, absent, difference, cause)
 
 
@@ -179,7 +158,7 @@ def first_difference(recording: Recording, attempt: Attempt) -> Difference | Non
     """Compare everything that is recorded, in the order in which it happened."""
     execution = attempt.execution
     if execution.beginning != recording.beginning:
-        return Difference(0, None, "", what_differs(recording.beginning, execution.beginning))
+        return Difference(0, None, "", describe_difference(recording.beginning, execution.beginning))
     moments, waits = iter(execution.moments), iter(execution.waits)
     done = 0
     last: Step | None = None
@@ -189,7 +168,7 @@ def first_difference(recording: Recording, attempt: Attempt) -> Difference | Non
         if isinstance(effect, Waited):
             now = Waited(next(waits, None))
             if wrong is None and effect != now:
-                wrong, due = _differing_wait(done, step, effect, now), done + _decided(effect, now)
+                wrong, due = _differing_wait(done, step, effect, now), done + _count_common_events(effect, now)
         elif effect is not None:
             moment = next(moments, None)
             if moment is None:
@@ -206,7 +185,7 @@ def first_difference(recording: Recording, attempt: Attempt) -> Difference | Non
 def _compare_event(number: int, step: Step, effect: Effect, moment: Moment) -> Difference | None:
     node = moment.happened.node
     if effect != moment.effect:
-        return Difference(number, step, node, what_differs(effect, moment.effect))
+        return Difference(number, step, node, describe_difference(effect, moment.effect))
     if isinstance(step, Act) and isinstance(moment.step, Act) and step != moment.step:
         was, now = step.fingerprint, moment.step.fingerprint
         return Difference(number, step, node, f"the fingerprint of the message was '{was}' and is '{now}'")
@@ -214,15 +193,17 @@ def _compare_event(number: int, step: Step, effect: Effect, moment: Moment) -> D
 
 
 def _differing_wait(number: int, step: Step, before: Waited, now: Waited) -> Difference:
-    return Difference(number, step, "", f"when it was recorded, it held {_held(before)}; now {_held(now)}")
+    return Difference(
+        number, step, "", f"when it was recorded, it held {_describe_wait(before)}; now {_describe_wait(now)}"
+    )
 
 
-def _decided(one: Waited, other: Waited) -> int:
+def _count_common_events(one: Waited, other: Waited) -> int:
     """Return after how many events two waits begin to differ."""
     return min(wait.events for wait in (one, other) if wait.events is not None)
 
 
-def _held(wait: Waited) -> str:
+def _describe_wait(wait: Waited) -> str:
     if wait.events is None:
         return "at no time before the next event from outside"
     return f"after {wait.events} more" if wait.events else "at once"
@@ -231,31 +212,31 @@ def _held(wait: Waited) -> str:
 def _compare_length(number: int, step: Step, attempt: Attempt) -> Difference:
     if attempt.absent is not None:
         return Difference(number, attempt.absent.step, "", "what it is about is not on its way")
-    return Difference(number, step, "", f"it does not come to it: {_end(attempt.execution.identity)}")
+    return Difference(number, step, "", f"it does not come to it: {_describe_end(attempt.execution.identity)}")
 
 
 def _compare_end(number: int, step: Step | None, recording: Recording, execution: Execution) -> Difference | None:
     if execution.identity != recording.identity:
-        was, now = _end(recording.identity), _end(execution.identity)
+        was, now = _describe_end(recording.identity), _describe_end(execution.identity)
         return Difference(number, step, "", f"when it was recorded, {was} after this event; now {now}")
     if execution.broken != recording.broken:
-        was, now = _told(recording.broken), _told(execution.broken)
+        was, now = _describe_violation(recording.broken), _describe_violation(execution.broken)
         return Difference(number, step, "", f"what is wrong after it was {was}, and is {now}")
     return None
 
 
-def _told(broken: Broken | None) -> str:
+def _describe_violation(broken: Broken | None) -> str:
     """Return the violation in the words of its invariant."""
     assert broken is not None, "an identity has a violation"
     where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
     return f"'{broken.what}'{where}"
 
 
-def _end(identity: str | None) -> str:
+def _describe_end(identity: str | None) -> str:
     return "no invariant broke" if identity is None else f"'{identity}' broke"
 
 
-def what_differs(before: Effect, now: Effect) -> str:
+def describe_difference(before: Effect, now: Effect) -> str:
     """What of an event is not what it was."""
     parts = []
     old, new = dict(before.state), dict(now.state)
@@ -263,9 +244,9 @@ def what_differs(before: Effect, now: Effect) -> str:
     if attributes:
         parts.append(f"the state differs in {', '.join(attributes)}")
     if before.sent != now.sent:
-        parts.append(f"{_something(before.sent, now.sent)} sent")
+        parts.append(f"{_describe_change(before.sent, now.sent)} sent")
     if before.remarks != now.remarks:
-        parts.append(f"{_something(before.remarks, now.remarks)} logged")
+        parts.append(f"{_describe_change(before.remarks, now.remarks)} logged")
     stored, found = dict(before.beside), dict(now.beside)
     others = [name for name in sorted({*stored, *found}) if stored.get(name) != found.get(name)]
     if others:
@@ -273,19 +254,7 @@ def what_differs(before: Effect, now: Effect) -> str:
     return ", ".join(parts) or "it rests on other events, or its digest was edited"
 
 
-def _something(before: str, now: str) -> str:
+def _describe_change(before: str, now: str) -> str:
     if not before:
         return "something is"
     return "something else is" if now else "nothing is"
-
-
-def cause_of(loaded: Loaded, *, same_twice: bool) -> Cause:
-    """On what code depends that differs from its recording; ``same_twice``: but not from itself."""
-    if same_twice:
-        text = (
-            "it depends on the process, as the order of a set of strings does (PYTHONHASHSEED), the environment "
-            "and files; or the recording was edited"
-        )
-    else:
-        text = "it differs from one execution to the next, as the clock, random, id() and global variables do"
-    return Cause(text, suspects(loaded.modules))

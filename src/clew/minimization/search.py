@@ -14,7 +14,7 @@ from clew.budgets.deadline import Deadline
 from clew.minimization.trial import Schedule, Target
 
 
-class Tried(NamedTuple):
+class TrialResult(NamedTuple):
     """What a candidate came to, None if not to the violation; and how many schedules were executed to find out."""
 
     schedule: Schedule | None
@@ -24,7 +24,7 @@ class Tried(NamedTuple):
 class Candidate(Protocol):
     """Something to try: one schedule, or a small search of its own around one."""
 
-    def tried(self, target: Target) -> Tried: ...
+    def evaluate(self, target: Target) -> TrialResult: ...
 
 
 class Family(Protocol):
@@ -35,7 +35,7 @@ class Family(Protocol):
     def at(self, place: int) -> Candidate: ...
 
 
-class Listed(tuple[Candidate, ...]):
+class CandidateList(tuple[Candidate, ...]):
     """Candidates that are simply listed."""
 
     def at(self, place: int) -> Candidate:
@@ -60,7 +60,7 @@ class Search(Protocol):
 Witness = Callable[[int, "Schedule | None"], None]
 
 
-class Alone:
+class SequentialSearch:
     """One candidate after the other, in this process."""
 
     def __init__(self, target: Target, deadline: Deadline, witness: Witness) -> None:
@@ -71,7 +71,7 @@ class Alone:
     def first(self, family: Family) -> Success | None:
         for place in range(len(family)):
             self._deadline.check()
-            schedule, executed = family.at(place).tried(self._target)
+            schedule, executed = family.at(place).evaluate(self._target)
             self._witness(executed, schedule)
             if schedule is not None:
                 return Success(place, schedule)

@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 from clew.budgets.deadline import Deadline
 from clew.errors import ClewError, Position, UsageError
-from clew.minimization.searching import Family, Listed, Success, Tried, Witness
+from clew.minimization.search import CandidateList, Family, Success, TrialResult, Witness
 from clew.minimization.trial import Plain, Target, from_plain, plain
 from clew.simulation.execution.watchdog import StepLimit, step_limit
-from clew.simulation.execution.workers import Worker, ready, workers
+from clew.simulation.execution.workers import Worker, wait_for_replies, workers
 
 #: How long a block should take: long enough to make handing it over cheap, short enough to waste little.
 _BLOCK_SECONDS = 0.002
@@ -82,7 +82,7 @@ class _Block(NamedTuple):
 class _Outcome(NamedTuple):
     """What the candidates of a block came to, up to the first success or the first that is refused."""
 
-    results: list[Tried]
+    results: list[TrialResult]
     refused: ClewError | None
     seconds: float
 
@@ -95,7 +95,7 @@ class _Answer(NamedTuple):
     seconds: float
 
 
-class Together:
+class ParallelSearch:
     """``count`` processes, this one among them; ``close`` ends the others."""
 
     def __init__(self, target: Target, deadline: Deadline, witness: Witness, count: int) -> None:
@@ -106,12 +106,12 @@ class Together:
         #: How many schedules were executed, also those ahead of a success that made them needless.
         self.executed = 0
         self._board = _Board()
-        self._own = _Trying(target, self._board)
+        self._own = _BlockRunner(target, self._board)
         self._stack = ExitStack()
         others = self._stack.enter_context(workers(count - 1, self._own.serve))
         self._asked: dict[Worker, deque[_Block]] = {worker: deque() for worker in others}
 
-    def limited(self, limit: StepLimit) -> None:
+    def set_limit(self, limit: StepLimit) -> None:
         """To be called first: the limit in this process; it is a thread, so it begins after the others."""
         self._own.limit = limit
 
@@ -121,7 +121,7 @@ class Together:
     def first(self, family: Family) -> Success | None:
         self._board.next_search()
         self._own.family = family
-        results: dict[int, Tried | ClewError] = {}
+        results: dict[int, TrialResult | ClewError] = {}
         told = place = 0
         while told < len(family):
             if told not in results:
@@ -137,12 +137,12 @@ class Together:
                 told += 1
         return None
 
-    def _one_round(self, family: Family, place: int, results: dict[int, Tried | ClewError]) -> int:
+    def _one_round(self, family: Family, place: int, results: dict[int, TrialResult | ClewError]) -> int:
         """Take a block from ``place`` on, hand out those after it, and see what the others answer."""
         own = _Block(self._board.search, place, self._end(family, place))
         place = self._hand_out(family, own.end)
         if own.start < own.end:
-            results.update(self._placed(own, self._own.outcome(own)))
+            results.update(self._by_place(own, self._own.outcome(own)))
         results.update(self._answers(0.0 if own.start < own.end else _POLL_SECONDS))
         return place
 
@@ -160,12 +160,12 @@ class Together:
                     place = asked[-1].end
         return place
 
-    def _answers(self, seconds: float) -> Iterator[tuple[int, Tried | ClewError]]:
+    def _answers(self, seconds: float) -> Iterator[tuple[int, TrialResult | ClewError]]:
         """What has become of candidates of this search, by their place."""
-        for worker in ready([worker for worker, asked in self._asked.items() if asked], seconds):
-            yield from self._placed(self._asked[worker].popleft(), _read(worker.reply()))
+        for worker in wait_for_replies([worker for worker, asked in self._asked.items() if asked], seconds):
+            yield from self._by_place(self._asked[worker].popleft(), _read_answer(worker.reply()))
 
-    def _placed(self, block: _Block, outcome: _Outcome) -> Iterator[tuple[int, Tried | ClewError]]:
+    def _by_place(self, block: _Block, outcome: _Outcome) -> Iterator[tuple[int, TrialResult | ClewError]]:
         self.executed += sum(tried.executed for tried in outcome.results)
         if outcome.results:
             each = outcome.seconds / len(outcome.results)
@@ -177,11 +177,11 @@ class Together:
             yield block.start + len(outcome.results), outcome.refused
 
 
-class _Trying:
+class _BlockRunner:
     """Tries blocks of candidates, in this process or in a worker."""
 
     def __init__(self, target: Target, board: _Board) -> None:
-        self.family: Family = Listed()
+        self.family: Family = CandidateList()
         self.limit: StepLimit | None = None
         self._target = target
         self._board = board
@@ -190,14 +190,14 @@ class _Trying:
     def outcome(self, block: _Block) -> _Outcome:
         assert self.limit is not None
         started = time.perf_counter()
-        results: list[Tried] = []
+        results: list[TrialResult] = []
         refused = None
         try:
-            with self.limit.apart():
+            with self.limit.guard():
                 for place in range(block.start, block.end):
                     if self._board.search != block.search:
                         break
-                    results.append(self.family.at(place).tried(self._target))
+                    results.append(self.family.at(place).evaluate(self._target))
                     if results[-1].schedule is not None:
                         break
         except ClewError as error:
@@ -222,8 +222,10 @@ class _Trying:
 _ENDS_WITH_THE_PROCESS = ExitStack()
 
 
-def _read(answer: _Answer) -> _Outcome:
-    results = [Tried(None if items is None else from_plain(items), executed) for items, executed in answer.results]
+def _read_answer(answer: _Answer) -> _Outcome:
+    results = [
+        TrialResult(None if items is None else from_plain(items), executed) for items, executed in answer.results
+    ]
     refused = None
     if answer.refused is not None:
         message, position, remedy = answer.refused

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from clew.minimization.tidying import tidied
+from clew.minimization.causal_order import canonicalize
 from clew.minimization.trial import Match, attempt
 from clew.simulation import Heal, Network, Partition, Scenario, Send, Start
 from clew.simulation.execution.steps import Do, Step
@@ -17,7 +17,7 @@ from minimization.scenarios import Failing, Key, Relay, act, aimed, failures, ke
 def told(scenario: Scenario, steps: list[Step]) -> list[Step]:
     """The events in their new order, after seeing that they still do it; their numbers are the new ones."""
     target, schedule = aimed(scenario, steps)
-    items = tidied(target, schedule)
+    items = canonicalize(target, schedule)
     assert sorted(map(repr, items)) == sorted(map(repr, schedule))
     taken = attempt(target, items, Match.FINGERPRINT)
     assert taken is not None and len(taken) == len(schedule)
@@ -91,7 +91,7 @@ def test_what_changes_who_hears_whom_stays_where_it_is() -> None:
 @settings(max_examples=25)
 def test_nothing_is_told_twice_and_only_messages_that_never_arrive_are_not_told(failure: Failing) -> None:
     target, schedule = aimed(failure.scenario, failure.recording.steps, failure.recording.seed)
-    items = tidied(target, schedule)
+    items = canonicalize(target, schedule)
     assert len(set(items)) == len(items)
     untold = target.steps(set(schedule) - set(items))
     assert all(isinstance(step, Send) for step in untold)

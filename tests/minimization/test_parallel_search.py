@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError, ClewError
-from clew.minimization.searching import Alone, Listed, Search, Success
-from clew.minimization.together import Together
+from clew.minimization.parallel_search import ParallelSearch
+from clew.minimization.search import CandidateList, Search, SequentialSearch, Success
 from clew.minimization.trial import Schedule, Target
 from clew.simulation.execution.watchdog import step_limit
 from minimization.scenarios import Scripted, keepers
@@ -25,19 +25,19 @@ SCRIPTS = st.lists(st.sampled_from(["fail"] * 6 + ["succeed", "refuse"]), max_si
 
 
 @contextmanager
-def together(workers: int, seconds: float | None = None) -> Iterator[tuple[Together, Told]]:
+def together(workers: int, seconds: float | None = None) -> Iterator[tuple[ParallelSearch, Told]]:
     told: Told = []
-    search = Together(TARGET, Deadline(seconds), lambda *what: told.append(what), workers)
+    search = ParallelSearch(TARGET, Deadline(seconds), lambda *what: told.append(what), workers)
     try:
         with step_limit(TARGET.scenario.step_seconds) as limit:
-            search.limited(limit)
+            search.set_limit(limit)
             yield search, told
     finally:
         search.close()
 
 
-def family(scripts: list[str]) -> Listed:
-    return Listed(Scripted(number, what) for number, what in enumerate(scripts))
+def family(scripts: list[str]) -> CandidateList:
+    return CandidateList(Scripted(number, what) for number, what in enumerate(scripts))
 
 
 def answer(search: Search, scripts: list[str]) -> Success | str | None:
@@ -57,7 +57,7 @@ def test_the_answer_is_that_of_one_process(workers: int) -> None:
         def compared(scripts: list[str]) -> None:
             told.clear()
             expected: Told = []
-            alone = Alone(TARGET, Deadline(None), lambda *what: expected.append(what))
+            alone = SequentialSearch(TARGET, Deadline(None), lambda *what: expected.append(what))
             assert answer(search, scripts) == answer(alone, scripts)
             assert told == expected
 
@@ -66,7 +66,7 @@ def test_the_answer_is_that_of_one_process(workers: int) -> None:
 
 def test_nothing_to_try() -> None:
     with together(2) as (search, told):
-        assert search.first(Listed()) is None
+        assert search.first(CandidateList()) is None
         assert told == []
 
 
@@ -82,7 +82,7 @@ def test_what_never_returns_is_an_error() -> None:
 
 def test_what_is_too_large_to_hand_out_is_tried_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """No worker sees any of it: there, it would die."""
-    monkeypatch.setattr("clew.minimization.together._BOARD_BYTES", 1 << 12)
+    monkeypatch.setattr("clew.minimization.parallel_search._BOARD_BYTES", 1 << 12)
     with together(2) as (search, told):
         assert search.first(family(["die"] * 1000 + ["succeed"])) == Success(1000, (1000,))
         assert len(told) == 1001

@@ -4,9 +4,45 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from clew.errors import Position
+from clew.errors import Position, UsageError
 from clew.files.reading import read_source
+
+
+@dataclass(frozen=True)
+class Cause:
+    """On what the code seems to depend, and the places in it that may be why."""
+
+    text: str
+    places: tuple[tuple[Position, str], ...] = ()
+
+
+class NondeterminismError(UsageError):
+    """Code that does not do the same twice: what differs, and why that may be."""
+
+    def __init__(self, difference: str, cause: Cause) -> None:
+        lines = [difference, f"likely cause: {cause.text}"]
+        lines += [f"  {place}: {what}" for place, what in cause.places]
+        super().__init__(
+            "\n  ".join(lines),
+            remedy="let nodes take time and random numbers from their context, and nothing else from outside",
+        )
+
+
+def find_cause(modules: Iterable[str], *, same_twice: bool) -> Cause:
+    """On what code depends that differs from its recording; ``same_twice``: but not from itself."""
+    if same_twice:
+        text = (
+            "it depends on the process, as the order of a set of strings does (PYTHONHASHSEED), the environment "
+            "and files; or the recording was edited"
+        )
+    else:
+        text = "it differs from one execution to the next, as the clock, random, id() and global variables do"
+    return Cause(text, find_suspects(modules))
+
+
+# -- suspects -----------------------------------------------------------------------------------------------------
 
 #: Modules any function of which may answer differently each time; of the others, only these functions do.
 _MODULES = {"random": "random numbers", "secrets": "random numbers", "uuid": "random numbers", "time": "the clock"}
@@ -32,7 +68,7 @@ _HARMLESS = {"random.Random"}
 _SETS = {"set", "frozenset"}
 
 
-def suspects(files: Iterable[str], most: int = 5) -> tuple[tuple[Position, str], ...]:
+def find_suspects(files: Iterable[str], most: int = 5) -> tuple[tuple[Position, str], ...]:
     """Where the code asks for something that a replay cannot repeat, and for what; the first few."""
     found: list[tuple[Position, str]] = []
     for file in files:
@@ -40,12 +76,12 @@ def suspects(files: Iterable[str], most: int = 5) -> tuple[tuple[Position, str],
             tree = ast.parse(read_source(file))
         except (OSError, SyntaxError, ValueError):
             continue
-        for node, what in _suspicious(tree, _imported(tree)):
+        for node, what in _find_suspicious(tree, _resolve_imports(tree)):
             found.append((Position(file, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1), what))
     return tuple(sorted(found)[:most])
 
 
-def _imported(tree: ast.Module) -> dict[str, str]:
+def _resolve_imports(tree: ast.Module) -> dict[str, str]:
     """What a name in this file stands for: ``now`` for ``time.time`` after ``from time import time as now``."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
@@ -59,15 +95,15 @@ def _imported(tree: ast.Module) -> dict[str, str]:
     return names
 
 
-def _suspicious(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[ast.AST, str]]:
+def _find_suspicious(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[ast.AST, str]]:
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=function):
-                name = _dotted(function, names)
+                name = _qualify(function, names)
                 reason = _reason(name)
                 if reason:
                     yield node, f"{name}(): {reason}"
-            case ast.Subscript(value=value) if _dotted(value, names) == "os.environ":
+            case ast.Subscript(value=value) if _qualify(value, names) == "os.environ":
                 yield node, "os.environ: the environment"
             case ast.For(iter=iterated) | ast.comprehension(iter=iterated) if _is_set(iterated):
                 yield iterated, "goes through a set: its order differs from process to process"
@@ -82,7 +118,7 @@ def _reason(name: str) -> str | None:
     return _FUNCTIONS.get(name) or (_MODULES.get(module) if dot else None)
 
 
-def _dotted(node: ast.expr, names: dict[str, str]) -> str:
+def _qualify(node: ast.expr, names: dict[str, str]) -> str:
     """``a.b.c`` for such an expression, with imported names as what they stand for; "" for any other."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):

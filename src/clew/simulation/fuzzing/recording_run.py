@@ -12,17 +12,17 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import CodeBlock, WaitCondition
-from clew.simulation.execution.effects import Effect
-from clew.simulation.execution.steps import Act, Step
+from clew.simulation.execution.steps import Step
 from clew.simulation.execution.trace import Execution
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.fuzzing.random_run import RandomRun, random_run
-from clew.simulation.loading import Loaded
-from clew.simulation.recordings.recording import NOT_PERFORMED, PROCESS_GOES_ON, Recording, recorded
-from clew.simulation.recordings.replaying import Attempt, NondeterminismError, attempt, cause_of, first_difference
+from clew.simulation.loading import LoadedScenario
+from clew.simulation.recordings.nondeterminism import NondeterminismError, find_cause
+from clew.simulation.recordings.recording import Recording, make_recording, record_deadly
+from clew.simulation.recordings.replaying import Attempt, attempt, first_difference
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.user_code import StoppedError
+from clew.simulation.world import CodeBlock, WaitCondition
 
 
 class End(NamedTuple):
@@ -35,7 +35,7 @@ class End(NamedTuple):
         return f"{repr(self.invariant) if self.invariant else 'nothing'} breaks after {self.deliveries} deliveries"
 
 
-def record_run(loaded: Loaded, seed: int, found: End | None = None) -> tuple[Recording, Execution]:
+def record_run(loaded: LoadedScenario, seed: int, found: End | None = None) -> tuple[Recording, Execution]:
     """Record the execution that belongs to a seed; ``found`` is how it ended when it was not recorded."""
     # It ends at the very event that breaks something.
     scenario = replace(loaded.scenario, check_every=1)
@@ -44,7 +44,7 @@ def record_run(loaded: Loaded, seed: int, found: End | None = None) -> tuple[Rec
         steps = _name_steps(scenario, run.steps)
         first = attempt(scenario, seed, run.steps)
         _refuse_absence(loaded, first)
-        recording = recorded(loaded, seed, steps, first.execution)
+        recording = make_recording(loaded, seed, steps, first.execution)
         again = attempt(scenario, seed, steps)
         difference = first_difference(recording, again)
         if difference is not None:
@@ -57,7 +57,7 @@ def record_run(loaded: Loaded, seed: int, found: End | None = None) -> tuple[Rec
     return recording, first.execution
 
 
-def record_death(loaded: Loaded, seed: int, event: int, what: str) -> Recording:
+def record_death(loaded: LoadedScenario, seed: int, event: int, what: str) -> Recording:
     """Record the execution that belongs to a seed up to an event that ends the process, which is not performed.
 
     ``event`` counts from 1; ``what`` says how it ends.
@@ -70,22 +70,6 @@ def record_death(loaded: Loaded, seed: int, event: int, what: str) -> Recording:
         _let_halt(run)
         steps = _name_steps(scenario, run.steps)
     return record_deadly(loaded, seed, steps, what)
-
-
-def record_deadly(loaded: Loaded, seed: int, steps: Sequence[Step], what: str) -> Recording:
-    """Record a schedule whose last step ends the process and is not performed; ``what`` says how it ends."""
-    with step_limit(loaded.scenario.step_seconds):
-        survived = recorded(loaded, seed, steps[:-1])
-    deadly = steps[-1]
-    node = deadly.target if isinstance(deadly, Act) else getattr(deadly, "node", "")
-    broken = Broken(PROCESS_GOES_ON, what, (node,) if node else ())
-    return replace(
-        survived,
-        steps=(*survived.steps, deadly),
-        effects=(*survived.effects, Effect(NOT_PERFORMED)),
-        broken=broken,
-        identity=f"{PROCESS_GOES_ON}: {what}",
-    )
 
 
 class _HaltError(StoppedError):
@@ -107,12 +91,12 @@ def _end(broken: Broken | None, deliveries: int) -> End:
     return End(broken.invariant if broken else "", deliveries)
 
 
-def _nondeterminism(loaded: Loaded, difference: str) -> NondeterminismError:
+def _nondeterminism(loaded: LoadedScenario, difference: str) -> NondeterminismError:
     text = f"the same execution twice is not the same: {difference}"
-    return NondeterminismError(text, cause_of(loaded, same_twice=False))
+    return NondeterminismError(text, find_cause(loaded.modules, same_twice=False))
 
 
-def _refuse_absence(loaded: Loaded, first: Attempt) -> None:
+def _refuse_absence(loaded: LoadedScenario, first: Attempt) -> None:
     if first.absent is not None:
         raise _nondeterminism(loaded, first.absent.message)
 
@@ -122,7 +106,7 @@ def _refuse_absence(loaded: Loaded, first: Attempt) -> None:
 
 def _name_steps(scenario: Scenario, steps: Sequence[Step]) -> list[Step]:
     """Return the steps as a reader of the recording gets them: it can only name what the scenario names."""
-    blocks, conditions = scenario.named_blocks(), scenario.named_conditions()
+    blocks, conditions = scenario.blocks_by_name(), scenario.conditions_by_name()
     named: list[Step] = []
     for step in steps:
         if isinstance(step, CodeBlock | WaitCondition):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from clew.files.checkpoints import Checkpoint, ForeignCheckpointError
 from clew.files.json_document import Item
-from clew.minimization.searching import Candidate, Family, Search, Success, Witness
+from clew.minimization.search import Candidate, Family, Search, Success, Witness
 from clew.minimization.trial import Schedule, Target
 
 #: Bounds of what is read: of one candidate, and of all that are alike.
@@ -103,7 +103,7 @@ class _From(NamedTuple):
         return self.family.at(self.start + place)
 
 
-class Remembering:
+class RememberedSearch:
     """A search whose outcomes are remembered; what is known already is not tried again.
 
     ``make`` gets whom to tell of every candidate and makes the search that tries those that are not known.
@@ -147,7 +147,7 @@ class Remembering:
 
     def _again(self, family: Family, place: int, before: int) -> Success:
         """Execute a candidate that has succeeded before, with so many schedules."""
-        schedule, executed = family.at(place).tried(self._target)
+        schedule, executed = family.at(place).evaluate(self._target)
         if schedule is None or executed != before:
             raise ForeignCheckpointError("what a schedule comes to")
         self.known += executed
