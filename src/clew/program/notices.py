@@ -5,12 +5,17 @@ What a column can hold is more than any execution has (``clew.program.columns``)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clew.errors import Notice, Position
+<<<<<<< HEAD:src/clew/program/notices.py
 from clew.names import nearest_name, show
 from clew.program.columns import ANYTHING, Columns
 from clew.program.ir import CRASH, Const, Premise, Program, Rule
+=======
+from clew.program.graph import components
+from clew.program.ir import Program, Rule
+>>>>>>> 8db870184b46e22523cf0c6bf8cd2455e8d5f9d7:src/clew/program/unread.py
 from clew.program.outcomes import POST, PRE, persistent_relations
 
 
@@ -45,7 +50,7 @@ def _notice(rule: Rule, premise: Premise, column: int, constant: Const, columns:
 
 
 def unread_relations(program: Program) -> Iterator[Notice]:
-    """Yield a notice for each relation that no rule but its own reads and that is no outcome.
+    """Yield a notice for each group of relations that only each other's rules read and that has no outcome.
 
     Programs in Bloom are left alone: collections are declared, so a misspelt one is refused, and what nothing
     reads there may have readers outside.  What has neither is found when they are compiled.
@@ -56,30 +61,52 @@ def unread_relations(program: Program) -> Iterator[Notice]:
         return
     first = {clause.relation: clause.position for clause in reversed(program.clauses)}
     read = [premise.relation for rule in program.rules for premise in rule.premises]
-    for relation in unread_of([name for name in defined if name not in outcomes], program.rules):
-        yield unread_notice(relation, first[relation], [*defined, *read])
+    for group in unread_of([name for name in defined if name not in outcomes], program.rules):
+        yield unread_notice(group, first[group[0]], [*defined, *read])
 
 
-def unread_of(relations: Iterable[str], rules: Iterable[Rule]) -> Iterator[str]:
-    """Yield those of the relations that no rule but their own reads."""
-    readers: dict[str, set[str]] = {}
+def unread_of(relations: Iterable[str], rules: Iterable[Rule]) -> Iterator[tuple[str, ...]]:
+    """Yield those of the relations that no rule but their own reads, together if they read each other.
+
+    A misspelt head may feed a rule that keeps it, directly or through others; these are no readers.
+    """
+    readers: dict[str, dict[str, None]] = {}
     for rule in rules:
         for premise in rule.premises:
-            readers.setdefault(premise.relation, set()).add(rule.relation)
-    for relation in relations:
-        if not readers.get(relation, set()) - {relation}:
-            yield relation
+            readers.setdefault(premise.relation, {})[rule.relation] = None
+    order = {relation: number for number, relation in enumerate(relations)}
+    groups = components(order, lambda relation: readers.get(relation, {}))
+    unread = [group for group in groups if all(_stays_in(group, relation, order, readers) for relation in group)]
+    yield from sorted((tuple(sorted(group, key=order.__getitem__)) for group in unread), key=lambda g: order[g[0]])
 
 
-def unread_notice(relation: str, position: Position | None, known: Iterable[str]) -> Notice:
-    """Return what is said of such a relation; ``known`` are names that may have been meant."""
+def _stays_in(
+    group: tuple[str, ...], relation: str, order: Mapping[str, int], readers: Mapping[str, Mapping[str, None]]
+) -> bool:
+    return relation in order and all(reader in group for reader in readers.get(relation, {}))
+
+
+def unread_notice(group: Sequence[str], position: Position | None, known: Iterable[str]) -> Notice:
+    """Return what is said of such relations; ``known`` are names that may have been meant."""
+    names = " and ".join(f"'{name}'" for name in group)
+    read = f"nothing reads {names}" if len(group) == 1 else f"only rules for each other read {names}"
     return Notice(
-        f"nothing reads '{relation}': what is concluded there changes nothing",
+        f"{read}: what is concluded there changes nothing",
         position,
-        _remedy(relation, [name for name in known if name != relation]),
+        _remedy(group, [name for name in known if name not in group]),
     )
 
 
+<<<<<<< HEAD:src/clew/program/notices.py
 def _remedy(relation: str, known: list[str]) -> str:
     nearest = nearest_name(relation, known)
     return f"did you mean '{nearest}'?" if nearest else "read it in a rule, in 'pre' or in 'post', or leave it out"
+=======
+def _remedy(group: Sequence[str], known: list[str]) -> str:
+    from clew.program.nearest import nearest_name  # rarely needed, and a cold start should not pay for it
+
+    for name in group:
+        if nearest := nearest_name(name, known):
+            return f"did you mean '{nearest}'?" if len(group) == 1 else f"did you mean '{nearest}' by '{name}'?"
+    return "read it in a rule, in 'pre' or in 'post', or leave it out"
+>>>>>>> 8db870184b46e22523cf0c6bf8cd2455e8d5f9d7:src/clew/program/unread.py

@@ -51,6 +51,20 @@ def test_what_nothing_reads(more: str, unread: list[str]) -> None:
     ]
 
 
+def test_relations_that_only_read_each_other_lead_nowhere() -> None:
+    more = "overdrfat(A)@next :- overdraft(A); overdrfat(A)@next :- kept(A); kept(A) :- overdrfat(A), paid(A, _);"
+    (notice,) = bank(BANK.replace("overdrfat", "overdraft") + more).notices
+    assert (notice.message, notice.remedy) == (
+        "only rules for each other read 'overdrfat' and 'kept': what is concluded there changes nothing",
+        "did you mean 'overdraft' by 'overdrfat'?",
+    )
+
+
+def test_a_cycle_that_something_else_reads_is_not_noticed() -> None:
+    more = "x(A) :- y(A), paid(A, _); y(A)@next :- x(A); y(A) :- paid(A, _); overdraft(A) :- x(A), paid(A, 9);"
+    assert bank(BANK.replace("overdrfat", "overdraft") + more).notices == ()
+
+
 def test_without_assertions_what_persists_is_an_outcome() -> None:
     verdict = check(parse_program("n(a, b)@1; n(X, Y)@next :- n(X, Y); m(Y)@async :- n(X, Y);"), eot=3)
     assert [n.message for n in verdict.notices] == ["nothing reads 'm': what is concluded there changes nothing"]

@@ -237,9 +237,9 @@ class _Compiler:
         """Temps and what outcomes derive have no readers outside; a misspelt temp is a new one."""
         collections = self._program.collections
         private = [c.name for c in collections if c.kind is Kind.TEMP or c.name in self._outside]
-        for name in unread_of([name for name in private if name not in (PRE, POST)], rules):
+        for group in unread_of([name for name in private if name not in (PRE, POST)], rules):
             known = [c.name for c in collections]
-            yield unread_notice(name, self._program.by_name[name].position, known)
+            yield unread_notice(group, self._program.by_name[group[0]].position, known)
 
     def _forgotten_outcomes(self) -> Iterator[Notice]:
         """``pre`` and ``post`` that are declared and never derived: then something else is checked."""
