@@ -51,6 +51,9 @@ def power(x):
 def devour(x):
     return bytearray(1 << 45) and x
 
+def recurse(x):
+    return recurse((x,))
+
 def give_up(x):
     if x == "v":
         raise GeneratorExit
@@ -67,7 +70,7 @@ def quit(x):
         raise SystemExit(0)
     return x
 
-Devours, GivesUp, Forks, Exits = map(hostile, (devour, give_up, fork, quit))
+Devours, Recurses, GivesUp, Forks, Exits = map(hostile, (devour, recurse, give_up, fork, quit))
 """
 
 
@@ -151,10 +154,15 @@ def test_an_end_in_a_bloom_function_has_its_place(
     assert f"error: the process {how} at evil.py:{_line(line)}\n" in done.stderr
 
 
-def test_memory_that_a_bloom_function_does_not_get_is_incomplete(folder: Path) -> None:
-    done = clew("check", "evil.py:Devours", cwd=folder)
+@pytest.mark.parametrize(
+    ("name", "reason"), [("Devours", "memory ran out"), ("Recurses", "nested too deeply for Python's stack")]
+)
+def test_memory_or_stack_that_a_bloom_function_does_not_get_is_incomplete(
+    name: str, reason: str, folder: Path
+) -> None:
+    done = clew("check", f"evil.py:{name}", cwd=folder)
     assert done.returncode == 3
-    assert done.stdout.startswith("INCOMPLETE") and "memory ran out" in done.stdout
+    assert done.stdout.startswith("INCOMPLETE") and reason in done.stdout
 
 
 def test_whatever_a_bloom_function_raises_is_about_the_program(folder: Path) -> None:

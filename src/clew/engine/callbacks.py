@@ -176,8 +176,8 @@ class Functions:
 def _outcome(call: Call, args: tuple[Value, ...]) -> Rows | NoResultError:
     try:
         given = [tuple(row) for row in call.function.rows(args)]
-    except (CannotCheckError, MemoryError):  # a certificate must not depend on how much memory there was
-        raise
+    except (CannotCheckError, MemoryError, RecursionError):
+        raise  # a certificate must not depend on how much memory or stack there was
     except (Exception, GeneratorExit, SystemExit) as error:  # of the user's function, whatever it is
         return NoResultError(f"{type(error).__name__}: {error}")
     for row in given:

@@ -8,14 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clew.errors import Notice, Position
-<<<<<<< HEAD:src/clew/program/notices.py
 from clew.names import nearest_name, show
 from clew.program.columns import ANYTHING, Columns
-from clew.program.ir import CRASH, Const, Premise, Program, Rule
-=======
 from clew.program.graph import components
-from clew.program.ir import Program, Rule
->>>>>>> 8db870184b46e22523cf0c6bf8cd2455e8d5f9d7:src/clew/program/unread.py
+from clew.program.ir import CRASH, Const, Premise, Program, Rule
 from clew.program.outcomes import POST, PRE, persistent_relations
 
 
@@ -97,16 +93,8 @@ def unread_notice(group: Sequence[str], position: Position | None, known: Iterab
     )
 
 
-<<<<<<< HEAD:src/clew/program/notices.py
-def _remedy(relation: str, known: list[str]) -> str:
-    nearest = nearest_name(relation, known)
-    return f"did you mean '{nearest}'?" if nearest else "read it in a rule, in 'pre' or in 'post', or leave it out"
-=======
 def _remedy(group: Sequence[str], known: list[str]) -> str:
-    from clew.program.nearest import nearest_name  # rarely needed, and a cold start should not pay for it
-
     for name in group:
         if nearest := nearest_name(name, known):
             return f"did you mean '{nearest}'?" if len(group) == 1 else f"did you mean '{nearest}' by '{name}'?"
     return "read it in a rule, in 'pre' or in 'post', or leave it out"
->>>>>>> 8db870184b46e22523cf0c6bf8cd2455e8d5f9d7:src/clew/program/unread.py

@@ -105,7 +105,7 @@ def _rows(steps: Sequence[Transform], outside: bool) -> Callable[[tuple[Value, .
     def fail(message: str, position: Position | None = None) -> None:
         failures.append(message)
 
-    runs = [calling(step.function, step.source, fail, (MemoryError,)) for step in steps]
+    runs = [calling(step.function, step.source, fail, (MemoryError, RecursionError)) for step in steps]
 
     def rows(args: tuple[Value, ...]) -> Iterable[Row]:
         node, given = (None, args) if outside else (args[0], args[1:])
