@@ -125,9 +125,9 @@ def test_what_the_program_states_is_refused_too() -> None:
     [("@", "the string '@'"), (int, "of type type"), (2.5, "of type float"), (True, "of type bool")],
 )
 def test_bounds_are_integers(name: str, given: Any, shown: str) -> None:
-    for stated, asked in ((Defaults(**{name: given}), Asked()), (Defaults(), Asked(**{name: given}))):
+    for stated, asked in ((Bounds(**{name: given}), Bounds()), (Bounds(), Bounds(**{name: given}))):
         with pytest.raises(UsageError) as caught:
-            bounds(stated, asked)
+            spec(stated, asked)
         assert caught.value.message == f"{name} is {shown}, which is no integer"
 
 
