@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
 
-from clew.checker.bounds import Asked, resolve
+from clew.checker.bounds import complete
 from clew.dedalus.loader import load, parse_program
 from clew.dedalus.printer import print_program
 from clew.faults import FailureSpec
@@ -34,7 +34,7 @@ def example(name: str) -> Case:
     started = time.perf_counter()
     loaded = load([EXAMPLES / f"{name}.ded"])
     program = check_program(loaded.program).program
-    spec = resolve(program, loaded.defaults, Asked()).spec()
+    spec = complete(program, loaded.defaults)
     loading = time.perf_counter() - started
     return Case(name, program, spec, sum(map(_is_of_protocol, loaded.program.rules)), loading)
 

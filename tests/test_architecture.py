@@ -20,6 +20,7 @@ ROOMS = [
     "faults",
     "violation",
     "node_lists",
+    "bounds",
     "program",
     "budgets",
     "files",

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from clew.checker.bounds import Asked, Bounds, resolve
-from clew.dedalus.loader import Defaults, parse_program
+from clew.bounds import Bounds, without_faults
+from clew.checker.bounds import complete
+from clew.dedalus.loader import parse_program
 from clew.errors import UsageError
 from clew.faults import FailureSpec
 
@@ -16,74 +17,73 @@ RELAY = parse_program('n("a", "b"); m(Y)@async :- n(X, Y); k("c")@async :- m(X);
 NODES = ("a", "b", "c")
 
 
-def bounds(stated: Defaults | None = None, asked: Asked | None = None) -> Bounds:
-    return resolve(RELAY, stated or Defaults(), asked or Asked())
+def spec(stated: Bounds | None = None, asked: Bounds | None = None) -> FailureSpec:
+    return complete(RELAY, (asked or Bounds()).or_else(stated or Bounds()))
 
 
-STATED = Defaults(("a", "b"), 6, 3, 1, 2)
+STATED = Bounds(("a", "b"), 6, 3, 1, 2)
 
 
 def test_what_the_program_states() -> None:
-    assert bounds(STATED) == Bounds(("a", "b"), 6, 3, 1, 2)
+    assert spec(STATED) == FailureSpec(("a", "b"), 6, 3, 1, 2)
 
 
 def test_flags_win() -> None:
-    assert bounds(STATED, Asked(["x", "y"], 5, 2, 0, 1)) == Bounds(("x", "y"), 5, 2, 0, 1)
+    assert spec(STATED, Bounds(["x", "y"], 5, 2, 0, 1)) == FailureSpec(("x", "y"), 5, 2, 0, 1)
 
 
 @pytest.mark.parametrize(
     ("asked", "wanted"),
     [
-        (Asked(nodes=["z"]), Bounds(("z",), 6, 3, 1, 2)),
-        (Asked(eot=9), Bounds(("a", "b"), 9, 3, 1, 2)),
-        (Asked(eff=0), Bounds(("a", "b"), 6, 0, 1, 2)),
-        (Asked(crashes=0), Bounds(("a", "b"), 6, 3, 0, 2)),
-        (Asked(delays=0), Bounds(("a", "b"), 6, 3, 1, 0)),
+        (Bounds(nodes=["z"]), FailureSpec(("z",), 6, 3, 1, 2)),
+        (Bounds(eot=9), FailureSpec(("a", "b"), 9, 3, 1, 2)),
+        (Bounds(eff=0), FailureSpec(("a", "b"), 6, 0, 1, 2)),
+        (Bounds(crashes=0), FailureSpec(("a", "b"), 6, 3, 0, 2)),
+        (Bounds(delays=0), FailureSpec(("a", "b"), 6, 3, 1, 0)),
     ],
 )
-def test_one_flag_leaves_the_rest(asked: Asked, wanted: Bounds) -> None:
-    assert bounds(STATED, asked) == wanted
+def test_one_flag_leaves_the_rest(asked: Bounds, wanted: FailureSpec) -> None:
+    assert spec(STATED, asked) == wanted
 
 
 def test_nothing_said_leaves_the_times_to_the_sweep_with_one_crash() -> None:
-    assert bounds() == Bounds(NODES, None, None, 1, 0)
+    assert spec() == FailureSpec(NODES, 1, 0, 1, 0)
 
 
 def test_an_eot_without_a_word_on_faults_allows_none() -> None:
-    assert bounds(asked=Asked(eot=4)) == Bounds(NODES, 4, None, 0, 0)
+    assert spec(asked=Bounds(eot=4)) == FailureSpec(NODES, 4, 0, 0, 0)
 
 
-def test_the_spec_of_bounds() -> None:
-    assert Bounds(("a",), 4, None, 1, 2).spec() == FailureSpec(("a",), 4, 0, 1, 2)
-    assert Bounds(("a",), 4, 3, 1, 2).spec() == FailureSpec(("a",), 4, 3, 1, 2)
+def test_bounds_without_faults_win_over_what_the_program_states() -> None:
+    assert spec(STATED, without_faults(None, 4)) == FailureSpec(("a", "b"), 4)
 
 
 # Nodes.
 
 
 def test_nodes_are_where_facts_and_messages_are() -> None:
-    assert bounds(asked=Asked(eot=4)).nodes == NODES
+    assert spec(asked=Bounds(eot=4)).nodes == NODES
 
 
 def test_places_that_no_message_reaches_in_time_are_no_nodes() -> None:
-    assert bounds(asked=Asked(eot=2)).nodes == ("a", "b")
+    assert spec(asked=Bounds(eot=2)).nodes == ("a", "b")
 
 
 def test_nodes_are_sorted_numbers_first() -> None:
     program = parse_program('n("b"); n(2); n("a"); n(10); n(-1);')
-    assert resolve(program, Defaults(), Asked(eot=2)).nodes == (-1, 2, 10, "a", "b")
+    assert complete(program, Bounds(eot=2)).nodes == (-1, 2, 10, "a", "b")
 
 
 def test_named_nodes_keep_their_order_and_come_once() -> None:
-    assert bounds(asked=Asked(["b", "a", "b"], eot=2)).nodes == ("b", "a")
+    assert spec(asked=Bounds(["b", "a", "b"], eot=2)).nodes == ("b", "a")
 
 
 @pytest.mark.parametrize("name", ["a\tb", "a\u00a0b", "\x9b31m"])
 def test_a_name_that_cannot_be_printed_is_refused_whoever_names_it(name: str) -> None:
     program = parse_program(f'n("{name}");')
-    for asked in (Asked(eot=2), Asked([name], eot=2)):
+    for asked in (Bounds(eot=2), Bounds([name], eot=2)):
         with pytest.raises(UsageError, match="is no name for a node"):
-            resolve(program, Defaults(), asked)
+            complete(program, asked)
 
 
 # Contradictions.
@@ -92,31 +92,31 @@ def test_a_name_that_cannot_be_printed_is_refused_whoever_names_it(name: str) ->
 @pytest.mark.parametrize(
     ("asked", "message", "remedy"),
     [
-        (Asked(eot=0), "eot is 0", "give --eot a number from 1 on"),
-        (Asked(eot=-3), "eot is -3", "give --eot a number from 1 on"),
-        (Asked(eff=-1), "eff is -1", "give --eff a number from 0 on"),
-        (Asked(crashes=-1), "crashes is -1", "give --crashes a number from 0 on"),
-        (Asked(delays=-1), "delays is -1", "give --delays a number from 0 on"),
-        (Asked(eot=3, eff=4), "EFF 4 is larger than EOT 3", "--eff at most --eot"),
-        (Asked(eot=4, crashes=4), "4 crashes are more than the 3 nodes (a, b, c)", "--crashes a number up to 3"),
-        (Asked(["a"], crashes=2), "2 crashes are more than the 1 node", "--crashes a number up to 1"),
-        (Asked([]), "no nodes are given", "--nodes a,b,c"),
-        (Asked(["a"], eot=10**9), "eot is 1000000000", "--eot"),
-        (Asked(["a"], eot=4, delays=10**9), "1000000000", "--delays"),
+        (Bounds(eot=0), "eot is 0", "give --eot a number from 1 on"),
+        (Bounds(eot=-3), "eot is -3", "give --eot a number from 1 on"),
+        (Bounds(eff=-1), "eff is -1", "give --eff a number from 0 on"),
+        (Bounds(crashes=-1), "crashes is -1", "give --crashes a number from 0 on"),
+        (Bounds(delays=-1), "delays is -1", "give --delays a number from 0 on"),
+        (Bounds(eot=3, eff=4), "EFF 4 is larger than EOT 3", "--eff at most --eot"),
+        (Bounds(eot=4, crashes=4), "4 crashes are more than the 3 nodes (a, b, c)", "--crashes a number up to 3"),
+        (Bounds(["a"], crashes=2), "2 crashes are more than the 1 node", "--crashes a number up to 1"),
+        (Bounds([]), "no nodes are given", "--nodes a,b,c"),
+        (Bounds(["a"], eot=10**9), "eot is 1000000000", "--eot"),
+        (Bounds(["a"], eot=4, delays=10**9), "1000000000", "--delays"),
     ],
 )
-def test_what_is_refused(asked: Asked, message: str, remedy: str) -> None:
+def test_what_is_refused(asked: Bounds, message: str, remedy: str) -> None:
     with pytest.raises(UsageError) as caught:
-        bounds(asked=asked)
+        spec(asked=asked)
     assert message in caught.value.message
     assert remedy in (caught.value.remedy or "")
 
 
 def test_what_the_program_states_is_refused_too() -> None:
     with pytest.raises(UsageError, match="EFF 9 is larger than EOT 6"):
-        bounds(Defaults(eot=6, eff=9))
+        spec(Bounds(eot=6, eff=9))
     with pytest.raises(UsageError, match="EFF 3 is larger than EOT 2"):
-        bounds(STATED, Asked(eot=2))
+        spec(STATED, Bounds(eot=2))
 
 
 @pytest.mark.parametrize("name", ["eot", "eff", "crashes", "delays"])
@@ -125,23 +125,23 @@ def test_what_the_program_states_is_refused_too() -> None:
     [("@", "the string '@'"), (int, "of type type"), (2.5, "of type float"), (True, "of type bool")],
 )
 def test_bounds_are_integers(name: str, given: Any, shown: str) -> None:
-    for stated, asked in ((Defaults(**{name: given}), Asked()), (Defaults(), Asked(**{name: given}))):
+    for stated, asked in ((Bounds(**{name: given}), Bounds()), (Bounds(), Bounds(**{name: given}))):
         with pytest.raises(UsageError) as caught:
-            bounds(stated, asked)
+            spec(stated, asked)
         assert caught.value.message == f"{name} is {shown}, which is no integer"
 
 
 def test_the_limits_are_allowed() -> None:
-    assert bounds(asked=Asked(eot=4, eff=4, crashes=3)) == Bounds(NODES, 4, 4, 3, 0)
+    assert spec(asked=Bounds(eot=4, eff=4, crashes=3)) == FailureSpec(NODES, 4, 4, 3, 0)
 
 
 def test_a_program_without_facts_has_no_nodes() -> None:
     with pytest.raises(UsageError) as caught:
-        resolve(parse_program("p(X) :- q(X);"), Defaults(), Asked(eot=3))
+        complete(parse_program("p(X) :- q(X);"), Bounds(eot=3))
     assert caught.value.message == "the program has no facts, so there are no nodes"
     assert "--nodes" in (caught.value.remedy or "")
 
 
 def test_a_program_without_facts_can_be_given_nodes() -> None:
     program = parse_program("p(X) :- q(X);")
-    assert resolve(program, Defaults(), Asked(["a"], eot=3)).nodes == ("a",)
+    assert complete(program, Bounds(["a"], eot=3)).nodes == ("a",)

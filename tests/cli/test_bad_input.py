@@ -292,7 +292,7 @@ BOUNDS = [
 CANNOT_HAPPEN, CONTRADICT = "cannot happen in an execution of 3 steps", "these faults contradict each other"
 
 RUNS = [
-    in_flags("run p.ded", "it is not said how long to run", "--eot"),
+    in_flags("run p.ded", "no EOT given", "--eot"),
     in_flags("run p.ded --eot 0", "eot is 0", "--eot a number from 1 on"),
     in_flags("run p.ded --eot 3 --crash z,1", "'z' is no node", "the nodes are a, b"),
     in_flags("run p.ded --eot 3 --lose a,z,1", "'z' is no node", "the nodes are a, b"),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.dedalus.loader import LARGEST_FILE, Defaults, load
+from clew.bounds import Bounds
+from clew.dedalus.loader import LARGEST_FILE, load
 from clew.errors import Position, ProgramError
 from clew.node_lists import BareNumber
 
@@ -210,12 +211,12 @@ def test_what_is_not_utf_8_has_a_position(tmp_path: Path, data: bytes, line: int
 # The defaults that a program states.
 
 
-def defaults(folder: Path, text: str) -> Defaults:
+def defaults(folder: Path, text: str) -> Bounds:
     write(folder, main=text)
     return load([folder / "main.ded"]).defaults
 
 
-ALL = Defaults(("a", "b"), 6, 3, 1, 2)
+ALL = Bounds(("a", "b"), 6, 3, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -224,23 +225,23 @@ ALL = Defaults(("a", "b"), 6, 3, 1, 2)
         ("//! nodes=a,b eot=6 eff=3 crashes=1 delays=2\np(a);", ALL),
         ("//!delays=2   crashes=1\teff=3 eot=6 nodes=a,b,\np(a);", ALL),
         ("//! nodes=a,b eot=6 eff=3 crashes=1 delays=2\r\np(a);", ALL),
-        ("//! eot=0 eff=0\np(a);", Defaults(eot=0, eff=0)),
-        ("//! eot=999999999\np(a);", Defaults(eot=999999999)),
-        ("//! nodes=1,b.c\np(a);", Defaults(nodes=(BareNumber("1"), "b.c"))),
-        ('//! nodes="1",+1,"a, b",c eot=3\np(a);', Defaults(nodes=("1", 1, "a, b", "c"), eot=3)),
-        ('//! nodes="a""b","//","" eot=3\r\np(a);', Defaults(nodes=('a"b', "//", ""), eot=3)),
-        ("//! nodes=\np(a);", Defaults(nodes=())),
-        ("//!\np(a);", Defaults()),
-        ("// A protocol.\n//\n\n   // in two lines\n//! eot=6\np(a);", Defaults(eot=6)),
-        ("\ufeff//! eot=6\np(a);", Defaults(eot=6)),
-        ("//! eot=6\n//! eff=3\np(a);", Defaults(eot=6, eff=3)),
-        ("/* header */\n  //! eot=6\np(a);", Defaults(eot=6)),
-        ("/* //! eot=6 */\np(a);", Defaults()),
-        ("p(a);", Defaults()),
-        ("", Defaults()),
+        ("//! eot=0 eff=0\np(a);", Bounds(eot=0, eff=0)),
+        ("//! eot=999999999\np(a);", Bounds(eot=999999999)),
+        ("//! nodes=1,b.c\np(a);", Bounds(nodes=(BareNumber("1"), "b.c"))),
+        ('//! nodes="1",+1,"a, b",c eot=3\np(a);', Bounds(nodes=("1", 1, "a, b", "c"), eot=3)),
+        ('//! nodes="a""b","//","" eot=3\r\np(a);', Bounds(nodes=('a"b', "//", ""), eot=3)),
+        ("//! nodes=\np(a);", Bounds(nodes=())),
+        ("//!\np(a);", Bounds()),
+        ("// A protocol.\n//\n\n   // in two lines\n//! eot=6\np(a);", Bounds(eot=6)),
+        ("\ufeff//! eot=6\np(a);", Bounds(eot=6)),
+        ("//! eot=6\n//! eff=3\np(a);", Bounds(eot=6, eff=3)),
+        ("/* header */\n  //! eot=6\np(a);", Bounds(eot=6)),
+        ("/* //! eot=6 */\np(a);", Bounds()),
+        ("p(a);", Bounds()),
+        ("", Bounds()),
     ],
 )
-def test_what_a_program_states(tmp_path: Path, text: str, stated: Defaults) -> None:
+def test_what_a_program_states(tmp_path: Path, text: str, stated: Bounds) -> None:
     assert defaults(tmp_path, text) == stated
 
 
@@ -278,10 +279,10 @@ def test_a_bad_defaults_line(tmp_path: Path, text: str, line: int, column: int, 
 def test_the_first_file_that_states_something_wins_as_a_whole(tmp_path: Path) -> None:
     write(tmp_path, none="p(a);", one="//! eot=6\nq(a);", two="//! eot=9 eff=3\nr(a);")
     none, one, two = (tmp_path / f"{stem}.ded" for stem in ("none", "one", "two"))
-    assert load([none, one, two]).defaults == Defaults(eot=6)
-    assert load([two, one]).defaults == Defaults(eot=9, eff=3)
+    assert load([none, one, two]).defaults == Bounds(eot=6)
+    assert load([two, one]).defaults == Bounds(eot=9, eff=3)
 
 
 def test_an_included_file_states_nothing_for_the_program(tmp_path: Path) -> None:
     write(tmp_path, main='include "part.ded";', part="//! eot=6\np(a);")
-    assert load([tmp_path / "main.ded"]).defaults == Defaults()
+    assert load([tmp_path / "main.ded"]).defaults == Bounds()

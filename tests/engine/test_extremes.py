@@ -14,7 +14,7 @@ from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 from clew.budgets.deadline import Deadline
-from clew.checker.bounds import Asked, resolve
+from clew.checker.bounds import complete
 from clew.dedalus.loader import load, parse_program
 from clew.dedalus.printer import print_program
 from clew.engine.execution import Execution
@@ -418,7 +418,7 @@ def test_no_faults_within_the_budget_of_an_example_are_heavier(name: str, spec: 
 def heaviest_of(name: str) -> tuple[FailureSpec, list[FaultSet]]:
     loaded = load([EXAMPLES / f"{name}.ded"])
     program = check_program(loaded.program).program
-    spec = resolve(program, loaded.defaults, Asked()).spec()
+    spec = complete(program, loaded.defaults)
     return spec, list(Heaviest(program, spec, NO_DEADLINE).heaviest(3))
 
 

@@ -11,7 +11,7 @@ import pytest
 from clew import FailureSpec, FaultSet, parse_program
 from clew.budgets.deadline import Deadline
 from clew.budgets.effort import ATOM, CONFLICT, GROUND_PROGRAM, Effort
-from clew.checker.bounds import Asked, resolve
+from clew.checker.bounds import complete
 from clew.checker.model import Model
 from clew.checker.traced import TracedModel
 from clew.dedalus.loader import load
@@ -38,7 +38,7 @@ def _kafka() -> tuple[Program, FailureSpec]:
     """Its smallest counterexample takes some hundred conflicts to find at these bounds."""
     loaded = load([ROOT / "examples" / "kafka.ded"])
     program = check_program(loaded.program).program
-    return program, replace(resolve(program, loaded.defaults, Asked()).spec(), eot=10, eff=7, crashes=2)
+    return program, replace(complete(program, loaded.defaults), eot=10, eff=7, crashes=2)
 
 
 def _ground(effort: Effort) -> GroundProgram:
@@ -169,7 +169,7 @@ def test_lineage_and_exhaustive_search_end_with_the_effort(share: float) -> None
     """Wherever they are cut, they are incomplete; and at the same execution every time."""
     loaded = load([ROOT / "examples" / "ack-deliv.ded"])
     program = check_program(loaded.program).program
-    spec = replace(resolve(program, loaded.defaults, Asked()).spec(), eot=6, eff=5)
+    spec = replace(complete(program, loaded.defaults), eot=6, eff=5)
     whole = _lineage_runs(program, spec, Effort(10**9))
     assert whole[:2] == (Answer.CERTIFIED, None)
     cut = [_lineage_runs(program, spec, Effort(int(whole[3] * share))) for _ in range(2)]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from clew.checker.bounds import Asked, resolve
+from clew.checker.bounds import complete
 from clew.dedalus.loader import load, parse_program
 from clew.dedalus.printer import print_program
 from clew.engine.atoms import GroundRule, RowAtom, SentAtom
@@ -31,7 +31,7 @@ _HALF = settings().max_examples // 2
 def example(name: str) -> tuple[Program, FailureSpec]:
     loaded = load([EXAMPLES / f"{name}.ded"])
     program = check_program(loaded.program).program
-    return program, resolve(program, loaded.defaults, Asked()).spec()
+    return program, complete(program, loaded.defaults)
 
 
 @cache

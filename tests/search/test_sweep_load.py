@@ -13,7 +13,7 @@ import pytest
 from clew import Answer, Verdict, check
 from clew.budgets.deadline import Deadline
 from clew.checker.api import DEFAULT_SWEEP_EFFORT
-from clew.checker.bounds import Asked, resolve
+from clew.checker.bounds import complete
 from clew.dedalus.loader import load
 from clew.faults import FailureSpec
 from clew.program.ir import Program
@@ -41,7 +41,7 @@ def _document(verdict: Verdict) -> str:
 def _example(name: str) -> tuple[Program, FailureSpec]:
     """Return an example without its own EOT and EFF, which must then be swept."""
     loaded = load([ROOT / "examples" / f"{name}.ded"])
-    return loaded.program, resolve(loaded.program, loaded.defaults, Asked()).spec()
+    return loaded.program, complete(loaded.program, loaded.defaults)
 
 
 def _sweep(name: str, **options: bool) -> Verdict:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clew.bounds import Bounds, without_faults
 from clew.budgets.deadline import Deadline
 from clew.budgets.effort import Effort
 from clew.budgets.whereabouts import time_left
-from clew.checker.bounds import Asked, Bounds, resolve
+from clew.checker.bounds import complete
 from clew.checker.named_nodes import WrittenFault, idle_nodes, known_fault
 from clew.checker.strategies import Examined, Options, Strategy, examine, strategy_named
 from clew.checker.survey.judging import Demands, judge
@@ -19,7 +20,7 @@ from clew.dedalus.loader import Loaded
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import BudgetExhaustedError, Notice, UsageError
-from clew.faults import FailureSpec, Fault, FaultSet
+from clew.faults import FailureSpec, Fault, FaultSet, Node
 from clew.frontends.registry import Source, open_program
 from clew.lineage.negation import Negation
 from clew.node_lists import WrittenNode
@@ -152,19 +153,20 @@ def check(
     _check_sweep(eot, effort, sweep_seconds)
     loaded = load_source(source)
     prepared = _checked(loaded)
-    sweeps = (eot is None and loaded.defaults.eot is None) or effort is not None or sweep_seconds is not None
+    asked = Bounds(nodes, eot, eff, crashes, delays)
+    bounds = asked.or_else(loaded.defaults)
+    sweeps = bounds.eot is None or effort is not None or sweep_seconds is not None
     counted = Effort(round(DEFAULT_SWEEP_EFFORT * (effort or 1))) if sweeps and sweep_seconds is None else None
     deadline = Deadline(_soonest(sweep_seconds, time_limit), counted)
-    asked = Asked(nodes, eot, eff, crashes, delays)
     try:
-        bounds = resolve(prepared.program, loaded.defaults, asked, deadline)
+        spec = complete(prepared.program, bounds, deadline)
     except BudgetExhaustedError as limit:
         reason = f"{limit} before the nodes were known; name them with --nodes"
         nowhere = Examined(Ledger(deadline).conclude(reason), False, ())
         # Only nodes that nobody names have to be searched for.
         spec = FailureSpec((), eot or 1, eff or 0, crashes or 0, delays or 0)
         return _verdict(prepared, spec, strategy, nowhere, demands, deadline, started)
-    prepared = _with_idle_nodes(prepared, bounds)
+    prepared = _with_idle_nodes(prepared, spec.nodes)
     if sweeps and "sweep" not in chosen.accepts:
         raise UsageError(
             f"the {strategy} strategy cannot sweep, and the program states no EOT", remedy="give --eot"
@@ -174,14 +176,14 @@ def check(
         from clew.files.checkpoints import as_checkpoint, conclude_own  # a cold start should not pay for it
 
         saving = as_checkpoint(checkpoint)
-        options = _with_checkpoint(options, saving, source, prepared.program, bounds, chosen, sweeps=sweeps)
+        options = _with_checkpoint(options, saving, source, prepared.program, bounds, spec, chosen, sweeps=sweeps)
     ledger = Ledger(deadline, max_runs, progress)
     if sweeps:
         outcomes_of(prepared.program)
-        verdict = _swept(prepared, bounds, eff, options, demands, chosen, ledger, started)
+        verdict = _swept(prepared, spec, eff, options, demands, chosen, ledger, started)
     else:
-        examined = examine(chosen, prepared.program, bounds.spec(), options, ledger)
-        verdict = _verdict(prepared, bounds.spec(), strategy, examined, demands, deadline, started)
+        examined = examine(chosen, prepared.program, spec, options, ledger)
+        verdict = _verdict(prepared, spec, strategy, examined, demands, deadline, started)
     if checkpoint is not None and saving is not None:
         _save(saving, verdict, ledger)
         conclude_own(checkpoint, saving)
@@ -194,6 +196,7 @@ def _with_checkpoint(
     source: Source,
     program: Program,
     bounds: Bounds,
+    spec: FailureSpec,
     strategy: Strategy,
     *,
     sweeps: bool,
@@ -201,7 +204,7 @@ def _with_checkpoint(
     from clew.checker.question import check_question, refuse_what_cannot_be_saved  # only when asked for
 
     refuse_what_cannot_be_saved(strategy, sweeps=sweeps)
-    checkpoint.open(check_question(source, program, bounds, strategy, options, sweeps=sweeps))
+    checkpoint.open(check_question(source, program, bounds, spec, strategy, options, sweeps=sweeps))
     return options._replace(checkpoint=checkpoint)
 
 
@@ -226,24 +229,24 @@ def run(
     deadline = Deadline(None)
     try:
         with deadline.listening():
-            asked = Asked(nodes, eot, eff=0, crashes=0, delays=0)
-            bounds = resolve(prepared.program, loaded.defaults, asked, deadline)
-            execution = _executed(_with_idle_nodes(prepared, bounds), bounds, faults, deadline)
+            bounds = without_faults(nodes, eot).or_else(loaded.defaults)
+            spec = complete(prepared.program, bounds, deadline)
+            if bounds.eot is None:
+                raise UsageError("no EOT given", remedy="give --eot, or state it: //! eot=6")
+            execution = _execute(_with_idle_nodes(prepared, spec.nodes), spec, faults, deadline)
         deadline.check_interrupt()
     except BudgetExhaustedError:  # that deadline never comes but by Ctrl-C
         raise KeyboardInterrupt from None
     return execution
 
 
-def _executed(
-    prepared: CheckedProgram, bounds: Bounds, faults: Iterable[Fault | WrittenFault], deadline: Deadline
+def _execute(
+    prepared: CheckedProgram, spec: FailureSpec, faults: Iterable[Fault | WrittenFault], deadline: Deadline
 ) -> Execution:
-    if bounds.eot is None:
-        raise UsageError("it is not said how long to run", remedy="give --eot, or state it: //! eot=6")
-    chosen = FaultSet.of(known_fault(f, bounds.nodes) for f in faults)
+    chosen = FaultSet.of(known_fault(f, spec.nodes) for f in faults)
     ground = GroundProgram(
         prepared.program,
-        _just_admitting(chosen, bounds.spec()),
+        _just_admitting(chosen, spec),
         expect_outcomes=bool(stated_outcomes(prepared.program)),
         deadline=deadline,
     )
@@ -261,8 +264,8 @@ def _checked(loaded: Loaded) -> CheckedProgram:
     return replace(prepared, notices=(*loaded.notices, *prepared.notices, *odd))
 
 
-def _with_idle_nodes(prepared: CheckedProgram, bounds: Bounds) -> CheckedProgram:
-    return replace(prepared, notices=(*prepared.notices, *idle_nodes(prepared.program, bounds.nodes)))
+def _with_idle_nodes(prepared: CheckedProgram, nodes: Sequence[Node]) -> CheckedProgram:
+    return replace(prepared, notices=(*prepared.notices, *idle_nodes(prepared.program, nodes)))
 
 
 def _check_budgets(
@@ -310,7 +313,7 @@ def _negation(name: str | None) -> Negation | None:
 
 def _swept(
     prepared: CheckedProgram,
-    bounds: Bounds,
+    spec: FailureSpec,
     fixed_eff: int | None,
     options: Options,
     demands: Demands,
@@ -323,7 +326,7 @@ def _swept(
     from clew.search.sweep import sweep
 
     deadline, checkpoint = ledger.deadline, options.checkpoint
-    base = FailureSpec(bounds.nodes, 1, 0, bounds.crashes, bounds.delays)
+    base = replace(spec, eot=1, eff=0)
     # What is saved of a sweep are its settings; the search within one does not know of it.
     system = ProgramSweep(prepared.program, base, strategy, options._replace(checkpoint=None), deadline)
     swept = sweep(system if checkpoint is None else _remembered(system, checkpoint), base, fixed_eff, ledger)

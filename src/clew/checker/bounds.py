@@ -1,16 +1,15 @@
-"""Which bounds to check within: what the user asked for, what the program states, what is left open.
+"""Complete the bounds of a check: those that the user gave, else the program's own, else the defaults.
 
-Flags win over the program's ``//!`` line.  When neither says how long executions are, the bounds are swept.
+Flags win over the program's ``//!`` line.  Where neither says how long executions are, that is left to a sweep.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from clew.bounds import Bounds
 from clew.budgets.deadline import Deadline
 from clew.checker.named_nodes import named_nodes
-from clew.dedalus.loader import Defaults
 from clew.engine.ground import GroundProgram
 from clew.errors import UsageError
 from clew.faults import FailureSpec, Node, node_key
@@ -25,52 +24,33 @@ LONGEST_EXECUTION = 1000
 _DISCOVERY_EOT = 16
 
 
-class Bounds(NamedTuple):
-    """What is known before the search; ``eot`` or ``eff`` of None is left to the sweep."""
-
-    nodes: tuple[Node, ...]
-    eot: int | None
-    eff: int | None
-    crashes: int
-    delays: int
-
-    def spec(self) -> FailureSpec:
-        assert self.eot is not None
-        return FailureSpec(self.nodes, self.eot, self.eff or 0, self.crashes, self.delays)
+#: Where a sweep begins: the shortest execution, in which nothing is lost.
+_SHORTEST, _NO_LOSSES = 1, 0
 
 
-class Asked(NamedTuple):
-    """What the user gave; None where nothing was said."""
+def complete(program: Program, bounds: Bounds, deadline: Deadline | None = None) -> FailureSpec:
+    """Return the bounds with what is open filled in; raise ``UsageError`` for what contradicts itself.
 
-    nodes: Sequence[WrittenNode] | None = None
-    eot: int | None = None
-    eff: int | None = None
-    crashes: int | None = None
-    delays: int | None = None
-
-
-def resolve(program: Program, stated: Defaults, asked: Asked, deadline: Deadline | None = None) -> Bounds:
-    """Combine flags, the program's own line and defaults, and refuse what contradicts itself."""
-    eot = stated.eot if asked.eot is None else asked.eot
-    eff = stated.eff if asked.eff is None else asked.eff
-    crashes = stated.crashes if asked.crashes is None else asked.crashes
-    delays = (stated.delays if asked.delays is None else asked.delays) or 0
-    for name, given in (("eot", eot), ("eff", eff), ("crashes", crashes), ("delays", delays)):
+    Open times become those with which a sweep begins.
+    """
+    _, *numbers = Bounds._fields
+    for name in numbers:
         # From Python, and from checked(...) of a Bloom class, anything can come.
+        given = getattr(bounds, name)
         if given is not None and (not isinstance(given, int) or isinstance(given, bool)):
             raise UsageError(
                 f"{name} is {_shown(given)}, which is no integer", remedy=f"give {name} a whole number"
             )
+    eot, eff, crashes, delays = bounds.eot, bounds.eff, bounds.crashes, bounds.delays or 0
     _check_times(eot, eff)
-    for name, number in (("crashes", crashes or 0), ("delays", delays)):
-        if number < 0:
+    for name in numbers[2:]:
+        if (number := getattr(bounds, name) or 0) < 0:
             raise UsageError(f"{name} is {number}", remedy=f"give --{name} a number from 0 on")
     if delays > (eot or LONGEST_EXECUTION):
         raise UsageError(
             f"delays of {delays} steps are longer than any execution", remedy="give --delays at most --eot"
         )
-    named = stated.nodes if asked.nodes is None else asked.nodes
-    nodes = _resolve_nodes(program, named, eot or _DISCOVERY_EOT, delays, deadline)
+    nodes = _resolve_nodes(program, bounds.nodes, eot or _DISCOVERY_EOT, delays, deadline)
     if crashes is None:
         # A sweep without any word on crashes explores one, as the paper's measurements do.
         crashes = min(1, len(nodes)) if eot is None else 0
@@ -79,7 +59,7 @@ def resolve(program: Program, stated: Defaults, asked: Asked, deadline: Deadline
             f"{crashes} crashes are more than the {_counted(nodes)} ({_listed(nodes)})",
             remedy=f"give --crashes a number up to {len(nodes)}",
         )
-    return Bounds(nodes, eot, eff, crashes, delays)
+    return FailureSpec(nodes, eot or _SHORTEST, eff or _NO_LOSSES, crashes, delays)
 
 
 def _shown(given: object) -> str:

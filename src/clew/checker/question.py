@@ -10,27 +10,36 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from clew.checker.bounds import Bounds
+from clew.bounds import Bounds
 from clew.checker.strategies import STRATEGIES, Options, Strategy
 from clew.errors import UsageError
+from clew.faults import FailureSpec
 from clew.files.checkpoints import Question
 from clew.names import show
 from clew.program.ir import Program
 
 
 def check_question(
-    source: object, program: Program, bounds: Bounds, strategy: Strategy, options: Options, *, sweeps: bool
+    source: object,
+    program: Program,
+    bounds: Bounds,
+    spec: FailureSpec,
+    strategy: Strategy,
+    options: Options,
+    *,
+    sweeps: bool,
 ) -> Question:
-    """Return the question; ``bounds`` are as they were given or stated, also those that a sweep grows."""
+    """Return the question; ``bounds`` are as they were given or stated, ``spec`` has the open ones filled in."""
+    # A time that is open is not part of the question: the sweep is free to grow it.
+    times = {"EOT": bounds.eot, "EFF": bounds.eff}
+    counts = {name: number for name, number in spec.numbers.items() if name.upper() not in times}
     return {
         "command": "check",
         "the program's files": _files(source),
         "the program digest": _digest(source, program),
-        "the nodes": [f"{type(node).__name__} {show(node)}" for node in bounds.nodes],
-        "EOT": bounds.eot,
-        "EFF": bounds.eff,
-        "crashes": bounds.crashes,
-        "delays": bounds.delays,
+        "the nodes": [f"{type(node).__name__} {show(node)}" for node in spec.nodes],
+        **times,
+        **counts,
         "--strategy": strategy.name,
         "--negation": None if options.negation is None else options.negation.value,
         "--symmetry": options.symmetry,

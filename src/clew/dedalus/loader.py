@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from clew.bounds import Bounds
 from clew.dedalus.lexer import Text
 from clew.dedalus.parser import Include, parse_clauses
 from clew.errors import Notice, Position, ProgramError, may_be_quoted
@@ -29,19 +30,11 @@ DEEPEST_INCLUDE = 50
 _DEFAULT = re.compile(r"""(?:"[^"]*(?:"|$)|[^\s"])+""")
 
 
-class Defaults(NamedTuple):
-    """What ``//! nodes=a,b eot=6 eff=3 crashes=1 delays=0`` states; None where it says nothing."""
-
-    nodes: tuple[WrittenNode, ...] | None = None
-    eot: int | None = None
-    eff: int | None = None
-    crashes: int | None = None
-    delays: int | None = None
-
-
 class Loaded(NamedTuple):
+    """A program, and in ``defaults`` what ``//! nodes=a,b eot=6 eff=3 crashes=1 delays=0`` states in it."""
+
     program: Program
-    defaults: Defaults
+    defaults: Bounds
     notices: tuple[Notice, ...] = ()
 
 
@@ -49,7 +42,7 @@ def load(paths: Sequence[str | Path]) -> Loaded:
     """Read the files (and what they include) as one program."""
     loader = _Loader(Path(paths[0]).parent)
     defaults = [loader.load(Path(path)) for path in paths]
-    stated = next((d for d in defaults if d != Defaults()), Defaults())
+    stated = next((d for d in defaults if d != Bounds()), Bounds())
     return Loaded(Program(tuple(loader.clauses)), stated)
 
 
@@ -74,7 +67,7 @@ class _Loader:
         self._depth = 0
         self.clauses: list[Fact | Rule] = []
 
-    def load(self, path: Path, wanted_by: Include | None = None) -> Defaults:
+    def load(self, path: Path, wanted_by: Include | None = None) -> Bounds:
         if self._depth > DEEPEST_INCLUDE:
             raise ProgramError(
                 f"files include each other more than {DEEPEST_INCLUDE} deep",
@@ -83,7 +76,7 @@ class _Loader:
             )
         identity = os.path.realpath(path)
         if identity in self._seen:
-            return Defaults()
+            return Bounds()
         self._seen.add(identity)
         text = _read(path, wanted_by)
         self._depth += 1
@@ -100,7 +93,7 @@ class _Loader:
         finally:
             self._depth -= 1
 
-    def _load(self, path: Path, text: str) -> Defaults:
+    def _load(self, path: Path, text: str) -> Bounds:
         for clause in parse_clauses(text, str(path)):
             if isinstance(clause, Include):
                 self.load(self._find(clause, path.parent), clause)
@@ -156,7 +149,7 @@ def _shortened(path: str) -> str:
     return path if len(path) <= 200 else path[:197] + "..."
 
 
-def _defaults_of(text: Text) -> Defaults:
+def _defaults_of(text: Text) -> Bounds:
     """What the leading ``//!`` lines state; one further down would be overlooked, so it is refused."""
     stated: dict[str, int | tuple[WrittenNode, ...]] = {}
     for comment, leading in text.marked_comments():
@@ -173,12 +166,12 @@ def _defaults_of(text: Text) -> Defaults:
                 position = text.position(offset)
                 raise ProgramError(f"'{key}' is stated twice", position=position, remedy="state it once")
             stated[key] = value
-    return Defaults(**stated)  # type: ignore[arg-type]  # keys and types are those of _parse_default
+    return Bounds(**stated)  # type: ignore[arg-type]  # keys and types are those of _parse_default
 
 
 def _parse_default(text: str, whole: Text, offset: int) -> tuple[str, int | tuple[WrittenNode, ...]]:
     """Return one default; it stands at this offset of the whole text."""
-    known = list(Defaults._fields)
+    known = list(Bounds._fields)
     key, _, value = text.partition("=")
     position = whole.position(offset)
     if key not in known:

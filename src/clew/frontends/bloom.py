@@ -17,7 +17,7 @@ from clew.bloom.ir.program import BloomProgram
 from clew.bloom.language.module import Module, program_of
 from clew.bloom.language.setting import Setting
 from clew.bloom.to_program.translation import compiled
-from clew.dedalus.loader import Defaults, Loaded
+from clew.dedalus.loader import Loaded
 from clew.errors import UsageError
 from clew.files.python_module import import_file, require_file
 from clew.files.python_names import FileNames, split_name
@@ -101,10 +101,9 @@ class BloomSource:
         with self.names.in_errors():
             made = compiled(program, setting)
         clauses = tuple(map(self._name_files, made.program.clauses))
-        bounds = (setting.eot, setting.eff, setting.crashes, setting.delays)
         return Loaded(
             Program(clauses, made.program.helpers),
-            Defaults(setting.nodes, *bounds),
+            setting.bounds,
             tuple(map(self.names.of_notice, made.notices)),
         )
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Union
 
-from clew.dedalus.loader import Defaults, Loaded, load
+from clew.bounds import Bounds
+from clew.dedalus.loader import Loaded, load
 from clew.errors import UsageError
 from clew.files.python_names import is_python
 from clew.program.ir import Program
@@ -82,7 +83,7 @@ class _IrProgram:
     program: Program
 
     def load(self) -> Loaded:
-        return Loaded(self.program, Defaults())
+        return Loaded(self.program, Bounds())
 
     def dataflow(self) -> Dataflow:
         return _dataflow_of(self.program, "the program")

@@ -62,13 +62,7 @@ def _about(refutation: Refutation) -> str:
     about = {
         "format": "clew proof",
         "version": 1,
-        "bounds": {
-            "nodes": list(spec.nodes),
-            "eot": spec.eot,
-            "eff": spec.eff,
-            "crashes": spec.crashes,
-            "delays": spec.delays,
-        },
+        "bounds": {"nodes": list(spec.nodes), **spec.numbers},
         "grounder": f"clingo {version('clingo')}",
     }
     return json.dumps(about, indent=2, ensure_ascii=False) + "\n"

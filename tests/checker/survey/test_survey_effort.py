@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clew import Answer, check, parse_program
 from clew.budgets.deadline import Deadline
 from clew.budgets.effort import Effort
-from clew.checker.bounds import Asked, resolve
+from clew.checker.bounds import complete
 from clew.checker.survey.survey import Survey, take_survey
 from clew.dedalus.loader import load
 from clew.dedalus.printer import print_program
@@ -68,7 +68,7 @@ def test_part_of_a_survey_agrees_with_the_whole(problem: tuple[Program, FailureS
 def test_the_less_effort_the_less_is_known() -> None:
     loaded = load([ROOT / "examples" / "paxos-synod.ded"])
     program = check_program(loaded.program).program
-    spec = replace(resolve(program, loaded.defaults, Asked()).spec(), eot=9, eff=8)
+    spec = replace(complete(program, loaded.defaults), eot=9, eff=8)
     surveys = [_survey(program, spec, effort) for effort in (1, 7_000, 9_000, 12_000, 10**9)]
     whole = surveys[-1]
     assert whole is not None and whole.finished

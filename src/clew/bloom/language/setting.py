@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clew.bloom.language.capture import user_position
+from clew.bounds import Bounds
 from clew.errors import Position, ProgramError
 from clew.faults import Node
 from clew.program.ir import Value, as_value
@@ -39,13 +40,10 @@ class Given:
 
 @dataclass(frozen=True)
 class Setting:
-    """The nodes, bounds and given rows of a program; a bound that is None is left open."""
+    """The bounds of a program, with their ``nodes`` once more as names, and the rows that are given to it."""
 
     nodes: tuple[Node, ...]
-    eot: int | None
-    eff: int | None
-    crashes: int | None
-    delays: int | None
+    bounds: Bounds
     given: tuple[Given, ...]
     position: Position | None = field(default=None, compare=False)
 
@@ -79,7 +77,8 @@ def checked(
         # As it stands in the list: a key may be equal to a node, as True is to 1, and another name.
         for one in nodes if node is EVERY else [n for n in nodes if n == node][:1]:
             rows += _read_given(one, contents, position)
-    return Setting(tuple(nodes), eot, eff, crashes, delays, tuple(rows), position)
+    names = tuple(nodes)
+    return Setting(names, Bounds(names, eot, eff, crashes, delays), tuple(rows), position)
 
 
 def _read_given(node: Node, contents: Mapping[Any, Any], position: Position | None) -> Iterator[Given]:

@@ -89,17 +89,18 @@ def _compare(parts: Parts, programs: tuple[str, ...], deadline: Deadline) -> Non
     """Check that the ground program is that of a program within the bounds that the file states."""
     from importlib.metadata import version  # none of it is needed without a program
 
+    from clew.bounds import Bounds
     from clew.checker.api import load_source
-    from clew.checker.bounds import Asked, resolve
+    from clew.checker.bounds import complete
     from clew.program.checks import check_program
     from clew.proof.question import ground_question, write_aspif
 
     stated = parts.bounds
     loaded = load_source(programs)
     program = check_program(loaded.program).program
-    asked = Asked(stated.nodes, stated.eot, stated.eff, stated.crashes, stated.delays)
+    bounds = Bounds(stated.nodes, stated.eot, stated.eff, stated.crashes, stated.delays)
     with deadline.listening():
-        spec = resolve(program, loaded.defaults, asked, deadline).spec()
+        spec = complete(program, bounds, deadline)
         question = ground_question(program, spec, deadline)
     if write_aspif(question).encode("utf-8", "replace") != parts.ground:
         here = f"clingo {version('clingo')}"
