@@ -120,7 +120,7 @@ SYNTAX = [
     ),
     in_program("large number", "1:8", "the number 2147483648 is too large", 'n("a", 2147483648)@1;', "2147483647"),
     in_program("fact with a variable", "1:1", "contains A, which is not a constant", "n(A)@1;", "quote it"),
-    in_program("unknown default", "1:5", "'eto' is not a default", "//! eto=4\n" + GOOD, "eot=..."),
+    in_program("unknown default", "1:5", "unknown default 'eto'", "//! eto=4\n" + GOOD, "eot=..."),
     in_program("default without a number", "1:5", "'eot=x' does not give a number", "//! eot=x\n" + GOOD, "eot=3"),
     in_program(
         "default of a raised digit", "1:5", "'eot=²' does not give a number", "//! eot=²\n" + GOOD, "eot=3"

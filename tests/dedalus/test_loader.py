@@ -248,14 +248,14 @@ def test_what_a_program_states(tmp_path: Path, text: str, stated: Bounds) -> Non
 @pytest.mark.parametrize(
     ("text", "line", "column", "message", "remedy"),
     [
-        ("//! frob=1\n", 1, 5, "'frob' is not a default", "nodes=..., eot=..., eff=..., crashes=..., delays=..."),
-        ("//! eot=6 Eff=1\n", 1, 11, "'Eff' is not a default", "eff=..."),
-        ("//! nodes=a, b\n", 1, 14, "'b' is not a default", "nodes=..."),
+        ("//! frob=1\n", 1, 5, "unknown default 'frob'", "nodes=..., eot=..., eff=..., crashes=..., delays=..."),
+        ("//! eot=6 Eff=1\n", 1, 11, "unknown default 'Eff'", "eff=..."),
+        ("//! nodes=a, b\n", 1, 14, "unknown default 'b'", "nodes=..."),
         ('//! eot=6 nodes=a,"b\n', 1, 19, "a name is not closed", 'close it with "'),
         ('//! nodes=a,b"c"\n', 1, 13, "in the middle of a name", "twice"),
         ("//! nodes='a'\n", 1, 11, "'a' is in single quotes", 'double quotes: "a"'),
         ("//! nodes=a,+99999999999\n", 1, 13, "the number +99999999999 is too large", "2147483647"),
-        ("// x\n\n//!eot=6 frob\n", 3, 10, "'frob' is not a default", "eot=..."),
+        ("// x\n\n//!eot=6 frob\n", 3, 10, "unknown default 'frob'", "eot=..."),
         ("//! eot=six\n", 1, 5, "'eot=six' does not give a number", "write eot=3"),
         ("//! eot=-1\n", 1, 5, "'eot=-1' does not give a number", "write eot=3"),
         ("//! eot=1.5\n", 1, 5, "'eot=1.5' does not give a number", "write eot=3"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clew import parse_program
-from clew.program.notices import impossible_constants
+from clew.program.notices import notice_impossible_constants
 
 BROADCAST = """
 node(a, b)@1;  node(X, Y)@next :- node(X, Y);  bcast(a, "data")@1;
@@ -14,7 +14,7 @@ log(Y, P)@async :- bcast(X, P), node(X, Y);  log(X, P)@next :- log(X, P);
 
 
 def told(rule: str) -> list[str]:
-    return [str(notice) for notice in impossible_constants(parse_program(BROADCAST + rule))]
+    return [str(notice) for notice in notice_impossible_constants(parse_program(BROADCAST + rule))]
 
 
 def test_a_misspelt_constant_is_told_with_the_nearest_one() -> None:

@@ -26,7 +26,7 @@ from clew.lineage.negation import Negation
 from clew.node_lists import WrittenNode
 from clew.program.checks import CheckedProgram, check_program
 from clew.program.ir import Program
-from clew.program.notices import impossible_constants, unread_relations
+from clew.program.notices import notice_impossible_constants, notice_unread_relations
 from clew.program.outcomes import outcomes_of, stated_outcomes
 from clew.search.protocol import Run
 from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
@@ -260,7 +260,7 @@ def load_source(source: Source) -> Loaded:
 
 def _checked(loaded: Loaded) -> CheckedProgram:
     prepared = check_program(loaded.program)
-    odd = (*unread_relations(prepared.program), *impossible_constants(prepared.program))
+    odd = (*notice_unread_relations(prepared.program), *notice_impossible_constants(prepared.program))
     return replace(prepared, notices=(*loaded.notices, *prepared.notices, *odd))
 
 

@@ -56,6 +56,6 @@ class Model:
         return automorphisms(self.program, self.spec.nodes)
 
     def rename_goal(self, goal: Violation, renaming: Mapping[Node, Node]) -> Violation:
-        from clew.program.symmetry import renamed
+        from clew.program.symmetry import rename_value
 
-        return Violation(goal.relation, tuple(renamed(value, renaming) for value in goal.row))
+        return Violation(goal.relation, tuple(rename_value(value, renaming) for value in goal.row))

@@ -1,4 +1,9 @@
-"""What people write who come from other languages, and from the papers, and how it is written here."""
+"""What people write who come from other languages, and from the papers, and how it is written here.
+
+A list of expected tokens tells somebody who wrote ``p[X] = Y`` nothing.  Each entry answers a real habit: of
+Prolog, Overlog, Bloom, SQL, and of the thesis, whose Dedalus marks places with ``#`` and persistence with
+``persist[p]``.
+"""
 
 from __future__ import annotations
 

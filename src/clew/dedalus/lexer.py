@@ -16,6 +16,7 @@ from clew.errors import Position, ProgramError
 
 NAME, STRING, SYMBOL, END = "name", "string", "symbol", "end"
 
+#: Alternatives in this order: what is skipped is the most frequent, and a string may contain everything else.
 _TOKEN = re.compile(
     r"""(?P<skip>   [ \t\f\r\n]+ | //[^\n]* | /\*.*?\*/ )
       | (?P<string> "[^"\n]*" )
@@ -23,9 +24,11 @@ _TOKEN = re.compile(
       | (?P<symbol> :- | == | != | <= | >= | [()<>@,;+\-*/] )""",
     re.VERBOSE | re.DOTALL,
 )
+#: Control characters but for tab, line feed, form feed, carriage return: a file that has one is not text.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 
 
+# Tokens keep offsets; lines and columns are counted only for what is complained about.
 class Token(NamedTuple):
     kind: str
     text: str
@@ -36,16 +39,17 @@ class Text:
     """A source text that knows the line and column of an offset."""
 
     def __init__(self, text: str, file: str) -> None:
-        self.content = text.removeprefix("\ufeff")
+        self.content = text.removeprefix("\ufeff")  # a byte order mark, which some editors write
         self._file = file
         self._line_starts = [0, *(m.end() for m in re.finditer("\n", self.content))]
 
     def position(self, offset: int) -> Position:
+        """Return the line and column of an offset."""
         line = bisect_right(self._line_starts, offset)
         return Position(self._file, line, offset - self._line_starts[line - 1] + 1)
 
     def tokens(self) -> list[Token]:
-        """All tokens and a last one for the end; raises ``ProgramError`` at what is none."""
+        """Return all tokens and a last one for the end; raise ``ProgramError`` at what is not a token."""
         found: list[Token] = []
         self._refuse_unprintable()
         offset = 0
@@ -58,10 +62,10 @@ class Text:
                 found.append(Token(kind, match.group(), offset))
             offset = match.end()
         found.append(Token(END, "the end of the file", len(self.content.rstrip())))
-        return self._with_comments_closed(found)
+        return self._refuse_open_comments(found)
 
-    def marked_comments(self) -> list[tuple[Token, bool]]:
-        """The comments that start with ``//!``, each with whether it stands before everything else."""
+    def default_comments(self) -> list[tuple[Token, bool]]:
+        """Return the comments that start with ``//!``, each with whether it stands before everything else."""
         found: list[tuple[Token, bool]] = []
         offset, leading = 0, True
         while match := _TOKEN.match(self.content, offset):
@@ -72,8 +76,8 @@ class Text:
             offset = match.end()
         return found
 
-    def _with_comments_closed(self, tokens: list[Token]) -> list[Token]:
-        """``/*`` without its end would otherwise be read as a division and a product."""
+    def _refuse_open_comments(self, tokens: list[Token]) -> list[Token]:
+        """Refuse ``/*`` without its end, which would otherwise be read as a division and a product."""
         for one, other in pairwise(tokens):
             if one.text == "/" and other.text == "*" and other.offset == one.offset + 1:
                 raise ProgramError(
@@ -98,4 +102,5 @@ class Text:
         return ProgramError(message, position=self.position(offset), remedy=remedy)
 
 
+#: The remedy for any other character.
 _ANY_OTHER = 'names consist of letters, digits and . _ ?; put other text in "quotes"'

@@ -42,12 +42,13 @@ def load(paths: Sequence[str | Path]) -> Loaded:
     """Read the files (and what they include) as one program."""
     loader = _Loader(Path(paths[0]).parent)
     defaults = [loader.load(Path(path)) for path in paths]
+    # The first file that states any speaks for all: a file of assertions may come with defaults of its own.
     stated = next((d for d in defaults if d != Bounds()), Bounds())
     return Loaded(Program(tuple(loader.clauses)), stated)
 
 
 def parse_program(text: str, file: str = "<text>") -> Program:
-    """A program from a text without includes."""
+    """Parse a program from a text without includes."""
     clauses: list[Fact | Rule] = []
     for clause in parse_clauses(text, file):
         if isinstance(clause, Include):
@@ -74,7 +75,7 @@ class _Loader:
                 position=wanted_by.position if wanted_by else None,
                 remedy="include them from one file",
             )
-        identity = os.path.realpath(path)
+        identity = os.path.realpath(path)  # two names for one file are one file
         if identity in self._seen:
             return Bounds()
         self._seen.add(identity)
@@ -83,6 +84,8 @@ class _Loader:
         try:
             return self._load(path, text)
         except ProgramError as error:
+            # Of a file that is no program, no line may be shown: it may be a key, named by mistake or by an
+            # include.
             if may_be_quoted(str(path), ".ded") or error.position is None or error.position.file != str(path):
                 raise
             raise ProgramError(
@@ -102,14 +105,15 @@ class _Loader:
         return _defaults_of(Text(text, str(path)))
 
     def _find(self, include: Include, beside: Path) -> Path:
+        # Beside the including file first, so that a folder of programs can be moved as a whole.
         candidates = [beside / include.path, self._first_folder / include.path]
         for candidate in candidates:
             if os.path.exists(candidate):  # noqa: PTH110  # unlike Path.exists, it never raises
                 return candidate
         raise ProgramError(
-            f"the included file '{_shortened(include.path)}' does not exist",
+            f"the included file '{_shorten(include.path)}' does not exist",
             position=include.position,
-            remedy="looked for " + " and ".join(dict.fromkeys(_shortened(str(c)) for c in candidates)),
+            remedy="looked for " + " and ".join(dict.fromkeys(_shorten(str(c)) for c in candidates)),
         )
 
 
@@ -145,14 +149,15 @@ def _read(path: Path, wanted_by: Include | None) -> str:
         ) from None
 
 
-def _shortened(path: str) -> str:
+def _shorten(path: str) -> str:
+    """Return a path that fits into a message."""
     return path if len(path) <= 200 else path[:197] + "..."
 
 
 def _defaults_of(text: Text) -> Bounds:
-    """What the leading ``//!`` lines state; one further down would be overlooked, so it is refused."""
+    """Return what the leading ``//!`` lines state; refuse one further down, which a reader would overlook."""
     stated: dict[str, int | tuple[WrittenNode, ...]] = {}
-    for comment, leading in text.marked_comments():
+    for comment, leading in text.default_comments():
         if not leading:
             raise ProgramError(
                 "'//!' states the defaults of a program and stands before its first clause",
@@ -176,7 +181,7 @@ def _parse_default(text: str, whole: Text, offset: int) -> tuple[str, int | tupl
     position = whole.position(offset)
     if key not in known:
         raise ProgramError(
-            f"'{key}' is not a default a program can state",
+            f"unknown default '{key}'",
             position=position,
             remedy="use " + ", ".join(f"{k}=..." for k in known),
         )
@@ -186,7 +191,7 @@ def _parse_default(text: str, whole: Text, offset: int) -> tuple[str, int | tupl
         except NodeListError as error:
             where = whole.position(offset + len("nodes=") + error.offset)
             raise ProgramError(error.message, position=where, remedy=error.remedy) from None
-    if value.isdecimal() and value.isascii() and len(value) < 10:
+    if value.isdecimal() and value.isascii() and len(value) < 10:  # other scripts have digits, too
         return key, int(value)
     raise ProgramError(
         f"'{key}={value}' does not give a number", position=position, remedy=f"write {key}=3, without spaces"

@@ -66,16 +66,18 @@ Clause = Fact | Rule | Include
 
 
 def parse_clauses(text: str, file: str = "<text>") -> list[Clause]:
-    """The clauses of one file, includes unresolved; raises ``ProgramError`` with a position."""
+    """Parse the clauses of one file, includes unresolved; raise ``ProgramError`` with a position."""
     return _Parser(Text(text, file)).clauses()
 
 
 class _Parser:
+    """One pass over the tokens of a file, with one token of lookahead."""
+
     def __init__(self, text: Text) -> None:
         self._text = text
         self._tokens = text.tokens()
         self._next = 0
-        self._parentheses = 0
+        self._parentheses = 0  # open at this point: a chain of "(" would be as deep a recursion as operators
 
     # -- tokens ----------------------------------------------------------------------------------------
 
@@ -106,18 +108,19 @@ class _Parser:
 
     def _expect(self, *symbols: str) -> None:
         if not self._sees(*symbols):
-            raise self._unexpected(" or ".join(f"'{s}'" for s in symbols))
+            raise self._refuse_token(" or ".join(f"'{s}'" for s in symbols))
         self._next += 1
 
     def _expect_name(self, what: str) -> Token:
         if self._token.kind != NAME:
-            raise self._unexpected(what)
+            raise self._refuse_token(what)
         return self._advance()
 
-    def _unexpected(self, expected: str) -> ProgramError:
+    def _refuse_token(self, expected: str) -> ProgramError:
         token, before = self._token, self._tokens[max(0, self._next - 1)]
         begins = self._next == 1 or (self._next > 1 and self._tokens[self._next - 2].text == ";")
         habit = OF_WORD.get(before.text) if begins else None
+        # What people write who come from elsewhere is worth more than the list of tokens that would be right.
         habit = habit or habit_between(before.text, token.text, self._following.text)
         shown = token.text if len(token.text) <= 40 else token.text[:37] + "..."
         remedy = f"expected {expected}"
@@ -138,6 +141,7 @@ class _Parser:
     # -- clauses ---------------------------------------------------------------------------------------
 
     def clauses(self) -> list[Clause]:
+        """Return all clauses up to the end of the file."""
         found: list[Clause] = []
         while self._token.kind != END:
             found.append(self._clause())
@@ -145,7 +149,7 @@ class _Parser:
 
     def _clause(self) -> Clause:
         first = self._expect_name("a fact, a rule or 'include'")
-        if first.text == "include" and self._token.kind == STRING:
+        if first.text == "include" and self._token.kind == STRING:  # otherwise a relation may have this name
             path = self._advance()
             self._expect(";")
             return Include(path.text[1:-1], self._at(path))
@@ -154,7 +158,7 @@ class _Parser:
         if self._take(":-"):
             return self._rule(first, args, time)
         if not self._take(";"):
-            raise self._unexpected("':-' or ';'" if time else "'@', ':-' or ';'")
+            raise self._refuse_token("':-' or ';'" if time else "'@', ':-' or ';'")
         return Fact(
             first.text,
             tuple(self._fact_value(first, a) for a in args),
@@ -206,7 +210,7 @@ class _Parser:
         if time is not None:
             if time.text not in ("next", "async"):
                 raise ProgramError(
-                    f"'@{time.text}' is not a timing of a rule",
+                    f"unknown timing '@{time.text}' of a rule",
                     position=self._at(time),
                     remedy="write @next (the next time, same place), @async (a message) or nothing (now)",
                 )
@@ -224,6 +228,7 @@ class _Parser:
         return Rule(name.text, args, timing, tuple(body), self._at(name))
 
     def _head_argument(self) -> HeadArg:
+        # "<" after a name is an aggregate in a head and a comparison in a body; no head compares.
         function = self._token
         if function.kind == NAME and self._following.text == "<":
             self._next += 2
@@ -233,23 +238,23 @@ class _Parser:
     def _aggregate(self, function: Token) -> Aggregate:
         if function.text not in AGGREGATES:
             raise ProgramError(
-                f"'{function.text}' is not an aggregate",
+                f"unknown aggregate '{function.text}'",
                 position=self._at(function),
                 remedy="use one of " + ", ".join(AGGREGATES),
             )
-        var = self._aggregated_variable(function)
+        var = self._aggregate_variable(function)
         per: list[Var] = []
         if self._take("per"):
-            per.append(self._aggregated_variable(function))
+            per.append(self._aggregate_variable(function))
             while self._take(","):
-                per.append(self._aggregated_variable(function))
+                per.append(self._aggregate_variable(function))
         if not self._take(">"):
-            raise self._unexpected("',' or '>'" if per else "'>', or 'per' and what tells equal values apart")
+            raise self._refuse_token("',' or '>'" if per else "'>', or 'per' and what tells equal values apart")
         return Aggregate(cast(AggregateName, function.text), var, tuple(per))
 
-    def _aggregated_variable(self, function: Token) -> Var:
+    def _aggregate_variable(self, function: Token) -> Var:
         name = self._expect_name("a variable")
-        var = self._named(name)
+        var = self._parse_name(name)
         if not isinstance(var, Var):
             raise ProgramError(
                 f"'{function.text}<{name.text}>' does not aggregate a variable",
@@ -262,16 +267,17 @@ class _Parser:
 
     def _element(self) -> Premise | Comparison:
         negated = self._take("notin")
+        # A name before "(" is a relation: there are no functions that an expression could call.
         if negated or (self._token.kind == NAME and self._following.text == "("):
             return self._premise(self._expect_name("a relation"), negated)
         if self._sees(";", ",", ")", *COMPARISONS) or self._token.kind == END:
-            raise self._unexpected("a premise, notin or a comparison")
+            raise self._refuse_token("a premise, notin or a comparison")
         left = self._scalar()
         op = self._token
         if not self._sees(*COMPARISONS):
-            raise self._unexpected("a comparison (" + " ".join(COMPARISONS) + ")")
+            raise self._refuse_token("a comparison (" + " ".join(COMPARISONS) + ")")
         self._next += 1
-        if op.text == "<" and self._sees(">"):
+        if op.text == "<" and self._sees(">"):  # SQL's; the lexer sees two tokens, as in count<X>
             raise ProgramError("unexpected '<>'", position=self._at(op), remedy="unequal is written !=")
         return Comparison(cast(ComparisonOp, op.text), left, self._scalar(), self._at(op))
 
@@ -288,7 +294,7 @@ class _Parser:
             return None
         if time.text.isdigit() and self._number(time) >= 1:
             return self._number(time)
-        if time.text[0].isupper():
+        if time.text[0].isupper():  # lower case would be a constant, and no time has a name
             return Var(time.text)
         raise ProgramError(
             f"'@{time.text}' is not a time",
@@ -310,11 +316,11 @@ class _Parser:
     # -- expressions -----------------------------------------------------------------------------------
 
     def _scalar(self) -> Expr:
-        """An expression that has a value."""
+        """Parse an expression that has a value."""
         start = self._token
-        return self._valued(self._expr(), start)
+        return self._require_value(self._expr(), start)
 
-    def _valued(self, expr: Expr | Wildcard, start: Token) -> Expr:
+    def _require_value(self, expr: Expr | Wildcard, start: Token) -> Expr:
         if isinstance(expr, Wildcard):
             raise ProgramError(
                 "'_' has no value to compute with",
@@ -332,7 +338,8 @@ class _Parser:
         while self._sees(*ops):
             op = cast(ArithmeticOp, self._advance().text)
             right_start = self._token
-            left = BinOp(op, self._valued(left, start), self._valued(operand(), right_start))
+            left = BinOp(op, self._require_value(left, start), self._require_value(operand(), right_start))
+            # Also a long sum is deep: a + b + c is (a + b) + c.
             if _depth(left) > DEEPEST_EXPRESSION:
                 raise self._too_deep(start)
         return left
@@ -340,23 +347,23 @@ class _Parser:
     def _factor(self) -> Expr | Wildcard:
         start = self._token
         if start.kind == NAME:
-            return self._named(self._advance())
+            return self._parse_name(self._advance())
         if start.kind == STRING:
             return Const(self._advance().text[1:-1])
         self._parentheses += 1
         if self._parentheses > DEEPEST_EXPRESSION:
             raise self._too_deep(start)
         if self._take("-"):
-            found: Expr | Wildcard = _negated(self._valued(self._factor(), start))
+            found: Expr | Wildcard = _negate(self._require_value(self._factor(), start))
         elif self._take("("):
             found = self._expr()
             self._expect(")")
         else:
-            raise self._unexpected("a variable, a constant or an expression")
+            raise self._refuse_token("a variable, a constant or an expression")
         self._parentheses -= 1
         return found
 
-    def _named(self, token: Token) -> Const | Var | Wildcard:
+    def _parse_name(self, token: Token) -> Const | Var | Wildcard:
         if token.text == "_":
             return Wildcard()
         if token.text.isdigit():
@@ -370,6 +377,7 @@ class _Parser:
         return Var(token.text) if token.text[0].isupper() else Const(token.text)
 
     def _number(self, token: Token) -> int:
+        # The length first: int() of a very long text takes time that is quadratic in it.
         if len(token.text) > 10 or int(token.text) > LARGEST_NUMBER:
             raise ProgramError(
                 f"the number {token.text[:40]} is too large",
@@ -386,7 +394,7 @@ class _Parser:
         )
 
 
-def _negated(expr: Expr) -> Expr:
+def _negate(expr: Expr) -> Expr:
     match expr:
         case Const(int(number)):
             return Const(-number)

@@ -1,4 +1,7 @@
-"""The program as Dedalus text; parsing it again gives an equal program."""
+"""The program as Dedalus text; parsing it again gives an equal program.
+
+Programs of other front ends may have what Dedalus cannot write, tuples and functions; these raise ``ValueError``.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from clew.program.ir import (
 
 
 def print_program(program: Program) -> str:
-    """One clause a line, in order."""
+    """Return the program as text: one clause a line, in order."""
     return "".join(print_clause(clause) + "\n" for clause in program.clauses)
 
 
@@ -60,6 +63,7 @@ def print_expr(expr: HeadArg) -> str:
 
 
 def _operand(expr: HeadArg) -> str:
+    # Always in parentheses, whatever binds stronger: the printer should not have to know precedences.
     return f"({print_expr(expr)})" if isinstance(expr, BinOp) else print_expr(expr)
 
 

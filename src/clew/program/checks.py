@@ -39,18 +39,22 @@ class CheckedProgram:
 
 
 def check_program(program: Program) -> CheckedProgram:
-    """The pipeline: refuse | name the unnamed | refuse | notice."""
+    """Refuse, name what is unnamed, refuse again, and notice: everything between a text and an executable program.
+
+    The order matters: messages about arities and misspelt constructs make sense of a program as it was written,
+    while bound variables and strata can only be judged once every place has a name.
+    """
     _check_not_empty(program)
     _check_arities(program)
     _check_crash_is_built_in(program)
     refuse_constructs(program)
-    lonely = list(_lonely_negated_variables(program))
+    lonely = list(_notice_lonely_variables(program))  # before they are rewritten
     program = _name_locations(_lonely_to_wildcards(program))
     for rule in program.rules:
         _check_bound(rule)
     check_strata(program)
     check_growth(program)
-    noticed = (_undefined_relations, _crashes_of_anybody, _mixed_places)
+    noticed = (_notice_undefined_relations, _notice_crashes_of_anybody, _notice_mixed_places)
     return CheckedProgram(program, (*lonely, *(notice for look in noticed for notice in look(program))))
 
 
@@ -70,6 +74,7 @@ def _uses(program: Program) -> Iterator[tuple[str, int, Position | None]]:
 
 
 def _check_arities(program: Program) -> None:
+    # The first use decides, wherever it is: nothing is declared in Dedalus.
     first: dict[str, tuple[int, Position | None]] = {CRASH: (CRASH_ARITY, None)}
     for relation, arity, position in _uses(program):
         known, where = first.setdefault(relation, (arity, position))
@@ -93,7 +98,7 @@ def _check_crash_is_built_in(program: Program) -> None:
 
 
 def _variables(rule: Rule) -> Iterator[Var]:
-    """Every occurrence of a variable in the rule."""
+    """Yield every occurrence of a variable in the rule."""
     for arg in rule.args:
         yield from expr_vars(arg)
     for premise in rule.premises:
@@ -109,13 +114,17 @@ def _variables(rule: Rule) -> Iterator[Var]:
 
 
 def _lonely(rule: Rule) -> set[Var]:
-    """Variables that occur once in the rule, in a negated premise."""
+    """Return the variables that occur once in the rule, in a negated premise.
+
+    Strictly, such a variable is unbound.  It is read as ``_``, with a notice, because it may also be a misspelt
+    one.
+    """
     occurrences = Counter(_variables(rule))
     negated = {a for p in rule.negative for a in p.args if isinstance(a, Var)}
     return {v for v in negated if occurrences[v] == 1}
 
 
-def _lonely_negated_variables(program: Program) -> Iterator[Notice]:
+def _notice_lonely_variables(program: Program) -> Iterator[Notice]:
     for rule in program.rules:
         lonely = _lonely(rule)
         for premise in rule.negative:
@@ -146,7 +155,7 @@ def _rule_with_wildcards(rule: Rule) -> Rule:
 
 
 def _name_locations(program: Program) -> Program:
-    """A rule that sends needs a name for the place it runs at, even when its text says ``_``."""
+    """Give a name to the place of a rule that says ``_``: one that sends needs it to say who sends."""
     return _map_rules(program, _rule_with_named_location)
 
 
@@ -172,7 +181,9 @@ def _map_rules(program: Program, rewrite: Callable[[Rule], Rule]) -> Program:
 
 def _check_bound(rule: Rule) -> None:
     bound = {a for p in rule.positive for a in p.args if isinstance(a, Var)}
+    # p(X)@N binds N to the rule's time, even if p is negated: that time is known in any case.
     bound |= {p.at for p in rule.premises if isinstance(p.at, Var)}
+    # In their order: the arguments of a call may be results of one before it.
     for call in rule.calls:
         for var in (v for arg in call.args for v in expr_vars(arg)):
             if var not in bound:
@@ -211,14 +222,15 @@ def _unbound(var: Var, where: str, position: Position | None, more: str = "") ->
     )
 
 
-def _undefined_relations(program: Program) -> Iterator[Notice]:
+def _notice_undefined_relations(program: Program) -> Iterator[Notice]:
     defined = {c.relation for c in program.clauses} | {CRASH}
-    told: set[str] = set()
+    told: set[str] = set()  # a misspelt name is often misspelt everywhere: once is enough
     for rule in program.rules:
         for premise in rule.premises:
             if premise.relation not in defined and premise.relation not in told:
                 told.add(premise.relation)
                 holds = f", and 'notin {premise.relation}' always holds" if premise.negated else ""
+                # Helpers are relations that a front end made up: nobody has meant one of those.
                 nearest = nearest_name(premise.relation, defined - program.helpers)
                 spelling = f"did you mean '{nearest}'? Otherwise" if nearest else "check the spelling, or"
                 yield Notice(
@@ -228,8 +240,8 @@ def _undefined_relations(program: Program) -> Iterator[Notice]:
                 )
 
 
-def _crashes_of_anybody(program: Program) -> Iterator[Notice]:
-    """``crash(X, _, _)`` looks like "X has crashed" and is not: the first column is who sees it."""
+def _notice_crashes_of_anybody(program: Program) -> Iterator[Notice]:
+    """Notice ``crash(X, _, _)``, which looks like "X has crashed" and is not: the first column is who sees it."""
     for rule in program.rules:
         for premise in rule.premises:
             match premise.args:
@@ -241,13 +253,18 @@ def _crashes_of_anybody(program: Program) -> Iterator[Notice]:
                     )
 
 
-def _mixed_places(program: Program) -> Iterator[Notice]:
+def _notice_mixed_places(program: Program) -> Iterator[Notice]:
+    """Notice rules that look at, or conclude at, another place than their own without a message.
+
+    In the paper all premises of a rule are at one place (section 4.1.1); only an assertion may see several.
+    """
     assertions = assertion_relations(program)
     for rule in program.rules:
         if rule.relation in assertions:
             continue
         here = rule.location
         for premise in rule.positive:
+            # Crashes are seen by everybody: the first column of ``crash`` is no place of a row.
             if premise.relation != CRASH and _elsewhere(premise.args[0], here):
                 yield Notice(
                     f"the rule for '{rule.relation}' reads '{premise.relation}' at another place than its own",

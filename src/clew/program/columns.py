@@ -1,7 +1,7 @@
-"""What the columns of relations can hold, as far as the text tells.
+"""What the columns of relations can hold, and so which values can be nodes, as far as the text tells.
 
 Values flow from facts and constants through the columns of rules.  Times, conditions and faults are ignored, so
-this is more than any execution has, never less.
+this is more than any execution has, never less: what is not among these values takes no part in any of them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ class Domain:
 
     @property
     def has_numbers(self) -> bool:
+        """Tell whether it can hold a number."""
         return self.anything or self.numbers or any(isinstance(value, int) for value in self.values)
 
     @property
     def has_names(self) -> bool:
-        """Whether it can hold anything but numbers."""
+        """Tell whether it can hold anything but numbers."""
         return self.anything or any(not isinstance(value, int) for value in self.values)
 
     def __or__(self, other: Domain) -> Domain:
@@ -38,7 +39,7 @@ class Domain:
         return Domain(self.values | other.values, numbers, anything)
 
     def __and__(self, other: Domain) -> Domain:
-        """What is in both."""
+        """Return what is in both."""
         values = frozenset(v for v in self.values | other.values if v in self and v in other)
         anything = self.anything and other.anything
         numbers = (self.numbers or self.anything) and (other.numbers or other.anything)
@@ -64,6 +65,7 @@ class Columns:
             for column, value in enumerate(fact.args):
                 given.setdefault((fact.relation, column), set()).add(value)
         self._found = {key: Domain(frozenset(values)) for key, values in given.items()}
+        # To the fixpoint.  It ends: numbers that are computed are one flag, so no column can grow without end.
         changed = True
         while changed:
             changed = False
@@ -84,6 +86,7 @@ class Columns:
         found = {p.at: _NUMBERS for p in rule.premises if isinstance(p.at, Var)}
         for call in rule.calls:
             found.update(dict.fromkeys(call.results, ANYTHING))
+        # Every premise must hold, so a variable is only what all of them allow.
         for var, domain in self._occurrences(rule):
             found[var] = found[var] & domain if var in found else domain
         return found
@@ -93,16 +96,18 @@ class Columns:
             for column, arg in enumerate(premise.args):
                 if isinstance(arg, Var) and premise.relation != CRASH:
                     yield arg, self.at(premise.relation, column)
+                # Nodes that only ``crash`` names bring no values: which nodes there are is what callers ask.
                 elif isinstance(arg, Var) and column >= NODE_COLUMNS:
                     yield arg, _NUMBERS
 
     def of(self, expr: HeadArg, variables: dict[Var, Domain]) -> Domain:
+        """Return what an expression can be where its variables are these."""
         match expr:
             case Const(value):
                 return Domain(frozenset([value]))
             case Var():
                 return variables.get(expr, self._others)
-            case Aggregate(("min" | "max"), var):
+            case Aggregate(("min" | "max"), var):  # one of the values; other aggregates are computed
                 return variables.get(var, self._others)
             case BinOp() | Aggregate():
                 return _NUMBERS

@@ -70,6 +70,7 @@ def refuse_constructs(program: Program) -> None:
     """Refuse what is written for another system; raises ``ProgramError``."""
     if any(rule.text is not None for rule in program.rules):
         return  # not Dedalus: its relations are collections that somebody declared
+    # Whoever defines such a relation knows what it means: these names are not reserved.
     defined = {clause.relation for clause in program.clauses}
     for rule in program.rules:
         for premise in rule.premises:
@@ -90,7 +91,7 @@ def _construct_named(relation: str) -> Construct | None:
 
 
 def _refuse_declarations(program: Program) -> None:
-    """A fact that no rule reads does nothing; one of these was meant to do something."""
+    """Refuse facts that declare something elsewhere: here, one that no rule reads does nothing."""
     read = {premise.relation for rule in program.rules for premise in rule.premises}
     for fact in program.facts:
         declaration = None if fact.relation in read else DECLARATIONS.get(fact.relation)
@@ -126,10 +127,11 @@ def _texts(expr: HeadArg) -> list[str]:
 
 
 def _refuse_place_as_time(rule: Rule, program: Program) -> None:
-    """``p(X, Y)@X`` looks like a place, as Overlog marks it, and is a time: no node with a name is ever there."""
+    """Refuse ``p(X, Y)@X``: it looks like a place, as Overlog marks it, and is a time."""
     places = {premise.args[0] for premise in rule.premises}
     for premise in rule.premises:
         if isinstance(premise.at, Var) and premise.at in places:
+            # The fixpoint is costly, and hardly any program gets here.
             if Columns(program).variables(rule)[premise.at].has_numbers:
                 continue  # nodes that are numbers may well take turns
             raise ProgramError(

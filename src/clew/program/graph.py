@@ -9,7 +9,7 @@ N = TypeVar("N", bound=Hashable)
 
 
 def components(nodes: Iterable[N], successors: Callable[[N], Iterable[N]]) -> list[tuple[N, ...]]:
-    """Tarjan's algorithm: components in reverse topological order (successors come first)."""
+    """Find the components by Tarjan's algorithm, in reverse topological order (successors come first)."""
     index: dict[N, int] = {}
     lowest: dict[N, int] = {}
     stack: list[N] = []
@@ -25,14 +25,14 @@ def components(nodes: Iterable[N], successors: Callable[[N], Iterable[N]]) -> li
     for root in nodes:
         if root in index:
             continue
-        work = [enter(root)]
+        work = [enter(root)]  # an explicit stack: ground programs are deeper than Python's
         while work:
             node, remaining = work[-1]
             for successor in remaining:
                 if successor not in index:
                     work.append(enter(successor))
                     break
-                if successor in on_stack:
+                if successor in on_stack:  # otherwise its component is complete, and this node is not in it
                     lowest[node] = min(lowest[node], index[successor])
             else:
                 work.pop()
@@ -49,6 +49,7 @@ def components(nodes: Iterable[N], successors: Callable[[N], Iterable[N]]) -> li
 
 
 def _last_index(stack: list[N], node: N) -> int:
+    # From the end: components are small, and list.index would walk over all that is open.
     position = len(stack) - 1
     while stack[position] != node:
         position -= 1

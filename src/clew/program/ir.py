@@ -1,4 +1,9 @@
-"""The program between languages and engine: relations, rules and facts as frozen data.
+"""The program between languages and engine: Dedalus (section 2 of the paper) as frozen data.
+
+Dedalus is Datalog with negation and aggregates in which every row is at a place, its first column, and at a time.
+A rule concludes at the same time, at the next one (``@next``: state), or at another place at some later time
+(``@async``: a message).  The text of Dedalus and Bloom classes both become this; nothing to the right of it knows
+which of the two it was, but for the texts that messages show.
 
 Source positions travel along for messages and are ignored by equality, so that two programs are equal
 when they mean the same text.
@@ -17,6 +22,7 @@ from clew.faults import Node
 
 #: What a column holds.  The text of Dedalus knows strings and numbers; tuples and None are of other languages.
 Value = str | int | None | tuple["Value", ...]
+#: Spelt as in the text of Dedalus; clingo's spelling is the encoding's business.
 ArithmeticOp = Literal["+", "-", "*", "/"]
 ComparisonOp = Literal["==", "!=", "<", "<=", ">", ">="]
 AggregateName = Literal["count", "sum", "min", "max", "avg"]
@@ -24,6 +30,7 @@ AggregateName = Literal["count", "sum", "min", "max", "avg"]
 #: Numbers have 32 bits, as in the engine; what leaves this range is refused, never wrapped around.
 SMALLEST_NUMBER, LARGEST_NUMBER = -(2**31), 2**31 - 1
 
+#: One half of a surrogate pair: Python strings may contain it, UTF-8 cannot.
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 #: The built-in relation crash(Observer, Node, Time); programs read it and may not define it.
@@ -33,11 +40,15 @@ CRASH_ARITY = 3
 
 @dataclass(frozen=True)
 class Const:
+    """A value that the rule names."""
+
     value: Value
 
 
 @dataclass(frozen=True)
 class Var:
+    """A variable: within a rule, one name is one value."""
+
     name: str
 
 
@@ -48,6 +59,8 @@ class Wildcard:
 
 @dataclass(frozen=True)
 class BinOp:
+    """Arithmetic on numbers of 32 bits, checked for overflow when it is evaluated."""
+
     op: ArithmeticOp
     left: Expr
     right: Expr
@@ -76,6 +89,7 @@ class Aggregate:
     per: tuple[Var, ...] = ()
 
 
+#: What can be computed, what a premise can be matched with, and what a head can conclude.
 Expr = Const | Var | BinOp | Nested
 Term = Const | Var | Wildcard
 HeadArg = Const | Var | BinOp | Nested | Wildcard | Aggregate
@@ -105,6 +119,8 @@ class Premise:
 
 @dataclass(frozen=True)
 class Comparison:
+    """A condition on values that premises have bound; it binds nothing itself."""
+
     op: ComparisonOp
     left: Expr
     right: Expr
@@ -119,6 +135,7 @@ class CannotCheckError(Exception):
         self.remedy = remedy
 
 
+# Compared by identity: two functions with one name are not the same function.
 @dataclass(frozen=True, eq=False)
 class Function:
     """A Python function of a program, from values to any number of rows.  What it returns is always the same.
@@ -152,6 +169,8 @@ class Rule:
     position: Position | None = field(default=None, compare=False, repr=False)
     text: str | None = field(default=None, compare=False, repr=False)
 
+    # One body in the order of the text, and views of it: the printer needs the order, everybody else the kinds.
+
     @property
     def premises(self) -> tuple[Premise, ...]:
         return tuple(b for b in self.body if isinstance(b, Premise))
@@ -178,7 +197,8 @@ class Rule:
 
     @property
     def location(self) -> Term:
-        """Where the rule runs: the first column of its first premise."""
+        """Return where the rule runs: the first column of its first premise."""
+        # A negated premise may come first in the text; if it says ``_``, the next one knows the place.
         if self.positive and isinstance(self.premises[0].args[0], Wildcard):
             return self.positive[0].args[0]
         return self.premises[0].args[0]
@@ -217,7 +237,7 @@ class Program:
 
 
 def expr_vars(expr: HeadArg) -> Iterator[Var]:
-    """The variables of an expression or aggregate, left to right, with repetitions."""
+    """Yield the variables of an expression or aggregate, left to right, with repetitions."""
     match expr:
         case Var():
             yield expr
@@ -232,7 +252,7 @@ def expr_vars(expr: HeadArg) -> Iterator[Var]:
 
 
 def rule_constants(program: Program) -> Iterator[Value]:
-    """Every constant that a rule names."""
+    """Yield every constant that a rule names."""
     for rule in program.rules:
         for arg in (*rule.args, *(a for p in rule.premises for a in p.args)):
             yield from _constants(arg)
@@ -257,14 +277,15 @@ def _constants(expr: HeadArg) -> Iterator[Value]:
 
 
 def as_place(value: Value) -> Node:
-    """The first column of a row as a place.  Nobody is at a place whose name is no string and no number."""
+    """Return the first column of a row as a place; nobody is where the name is neither a string nor a number."""
     return value if isinstance(value, str | int) else str(value)
 
 
 def as_value(value: object) -> Value:
-    """A Python value as a column of a program holds it, if it can: then all that is equal in Python is equal here.
+    """Return a Python value as a column of a program holds it; raise ``ValueError`` if none can.
 
-    Truth values are numbers (True == 1), and so is a float without a fraction.  Raises ``ValueError``.
+    All that is equal in Python is equal here: truth values are numbers (True == 1), and so is a float without a
+    fraction.
     """
     match value:
         case None:

@@ -1,6 +1,8 @@
-"""Constants that a column never has: most often misspelt, so that a rule never fires and nobody notices.
+"""What is probably misspelt, although the program is valid: names that lead nowhere.
 
-What a column can hold is more than any execution has (``clew.program.columns``), so what is told here is certain.
+Dedalus declares nothing, so a misspelt relation is a new one, and a misspelt constant a value that no row has.
+Both make rules that never fire, and a protocol in which nothing happens violates nothing: it would be certified.
+What is told here is certain, never a guess, because ``clew.program.columns`` knows more than any execution has.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from clew.program.ir import CRASH, Const, Premise, Program, Rule
 from clew.program.outcomes import POST, PRE, persistent_relations
 
 
-def impossible_constants(program: Program) -> Iterator[Notice]:
+def notice_impossible_constants(program: Program) -> Iterator[Notice]:
     """Yield a notice for each constant that a rule looks for in a column that cannot have it.
 
     Programs in Bloom are left alone: their collections have readers and writers outside.
@@ -45,7 +47,7 @@ def _notice(rule: Rule, premise: Premise, column: int, constant: Const, columns:
     )
 
 
-def unread_relations(program: Program) -> Iterator[Notice]:
+def notice_unread_relations(program: Program) -> Iterator[Notice]:
     """Yield a notice for each group of relations that only each other's rules read and that has no outcome.
 
     Programs in Bloom are left alone: collections are declared, so a misspelt one is refused, and what nothing
@@ -53,15 +55,16 @@ def unread_relations(program: Program) -> Iterator[Notice]:
     """
     defined = dict.fromkeys(clause.relation for clause in program.clauses)
     outcomes = {PRE, POST} if {PRE, POST} & defined.keys() else set(persistent_relations(program))
+    # A program without outcomes is refused elsewhere, and needs no remark on every relation besides.
     if not outcomes or any(rule.text is not None for rule in program.rules):
         return
     first = {clause.relation: clause.position for clause in reversed(program.clauses)}
     read = [premise.relation for rule in program.rules for premise in rule.premises]
-    for group in unread_of([name for name in defined if name not in outcomes], program.rules):
+    for group in find_unread([name for name in defined if name not in outcomes], program.rules):
         yield unread_notice(group, first[group[0]], [*defined, *read])
 
 
-def unread_of(relations: Iterable[str], rules: Iterable[Rule]) -> Iterator[tuple[str, ...]]:
+def find_unread(relations: Iterable[str], rules: Iterable[Rule]) -> Iterator[tuple[str, ...]]:
     """Yield those of the relations that no rule but their own reads, together if they read each other.
 
     A misspelt head may feed a rule that keeps it, directly or through others; these are no readers.
@@ -83,7 +86,7 @@ def _stays_in(
 
 
 def unread_notice(group: Sequence[str], position: Position | None, known: Iterable[str]) -> Notice:
-    """Return what is said of such relations; ``known`` are names that may have been meant."""
+    """Return the notice about such relations; ``known`` are names that may have been meant."""
     names = " and ".join(f"'{name}'" for name in group)
     read = f"nothing reads {names}" if len(group) == 1 else f"only rules for each other read {names}"
     return Notice(

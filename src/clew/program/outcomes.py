@@ -1,4 +1,9 @@
-"""What must hold: ``pre`` and ``post``, or, without them, the persistent relations."""
+"""What must hold: ``pre`` and ``post``, or, without them, the persistent relations.
+
+The paper's meta-outcomes (section 3): a violation is a row that is in ``pre`` and not in ``post`` at the end of
+time, so a protocol may fail to achieve something as long as it does not claim to.  A program that states neither
+is held to its failure-free run: what persists there must persist under faults.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,8 @@ PRE, POST = "pre", "post"
 
 
 def has_assertions(program: Program) -> bool:
-    """Whether the program states ``pre`` and ``post``; one without the other is refused."""
+    """Tell whether the program states ``pre`` and ``post``; refuse one without the other."""
+    # Reversed, so that of several clauses the first is the one that a message points at.
     defined = {c.relation: c for c in reversed(program.clauses) if c.relation in (PRE, POST)}
     if len(defined) == 1:
         (have,) = defined
@@ -29,12 +35,12 @@ def has_assertions(program: Program) -> bool:
 
 
 def stated_outcomes(program: Program) -> tuple[str, ...]:
-    """The relations whose rows are outcomes: ``pre``, or without it those that persist, if there are any."""
+    """Return the relations whose rows are outcomes: ``pre``, or without it those that persist, if any."""
     return (PRE,) if has_assertions(program) else persistent_relations(program)
 
 
 def outcomes_of(program: Program) -> tuple[str, ...]:
-    """The same, of a program that must have some."""
+    """Return the same of a program that must have some: without, a certificate would mean nothing."""
     found = stated_outcomes(program)
     if not found:
         raise ProgramError(
@@ -45,13 +51,15 @@ def outcomes_of(program: Program) -> tuple[str, ...]:
 
 
 def persistent_relations(program: Program) -> tuple[str, ...]:
-    """Relations with a rule ``p(..)@next :- p(..);``, in source order."""
+    """Return the relations with a rule ``p(..)@next :- p(..);``, in source order."""
     found = dict.fromkeys(rule.relation for rule in program.rules if persists(rule))
     return tuple(relation for relation in found if relation not in program.helpers)
 
 
 def persists(rule: Rule) -> bool:
-    """Whether the rule is ``p(..)@next :- p(..);``."""
+    """Tell whether the rule is ``p(..)@next :- p(..);``."""
+    # Exactly this form: a rule with more premises keeps some rows and drops others, which is the protocol's
+    # business.
     match rule.body:
         case (premise,):
             return (
@@ -67,13 +75,17 @@ def persists(rule: Rule) -> bool:
 
 
 def assertion_relations(program: Program) -> frozenset[str]:
-    """``pre``, ``post`` and what only they use; their rules may look at several places."""
+    """Return ``pre``, ``post`` and what only they use; their rules may look at several places.
+
+    An assertion is not executed by anybody: it is what an observer of all nodes would say at the end.
+    """
     users: dict[str, set[str]] = {}
     for rule in program.rules:
         for premise in rule.premises:
             users.setdefault(premise.relation, set()).add(rule.relation)
     found = {PRE, POST}
     while True:
+        # A relation that persists uses itself, which does not make it part of the protocol.
         more = {r for r, heads in users.items() if heads - {r} and heads - {r} <= found} - found
         if not more:
             return frozenset(found)
@@ -90,7 +102,7 @@ def assertion_definitions(program: Program) -> frozenset[str]:
     of_protocol |= {rule.relation for rule in program.rules if rule.timing is not Timing.SAME}
     defining = assertion_relations(program) - of_protocol
     while True:
-        # A definition that something of the protocol reads is none.
+        # What the protocol itself reads is no mere definition; taking one away may make another one read.
         readers = {
             premise.relation
             for rule in program.rules
@@ -103,8 +115,8 @@ def assertion_definitions(program: Program) -> frozenset[str]:
 
 
 def rests_on_messages(program: Program) -> bool:
-    """Whether a message or a crash can have a part in what must hold."""
-    behind = [*stated_outcomes(program), POST]
+    """Tell whether a message or a crash can have a part in what must hold; otherwise no fault can violate it."""
+    behind = [*stated_outcomes(program), POST]  # grows while it is walked
     for relation in behind:
         for rule in program.rules:
             if rule.relation == relation:

@@ -1,4 +1,4 @@
-"""Order within one time step.
+"""Order within one time step: the paper's condition that programs are stratifiable (appendix B).
 
 Only rules without ``@next`` and ``@async`` count: what is concluded for a later time cannot come back.  A
 negation or aggregation on a cycle has no meaning; arithmetic on a cycle may never stop.
@@ -39,13 +39,14 @@ def _edges(program: Program) -> Iterator[_Edge]:
         if rule.timing is not Timing.SAME:
             continue
         for premise in rule.premises:
+            # ``crash`` is given by the faults, so no cycle leads through it.
             if premise.relation != CRASH:
                 strict = premise.negated or bool(rule.aggregates)
                 yield _Edge(premise.relation, rule.relation, strict, premise.position)
 
 
 def recursive_components(program: Program) -> dict[str, tuple[str, ...]]:
-    """For each relation the relations it shares a same-step cycle with (itself included)."""
+    """Return for each relation those it shares a same-step cycle with (itself included)."""
     edges = list(_edges(program))
     uses: dict[str, list[str]] = {}
     for edge in edges:
@@ -80,6 +81,7 @@ def check_growth(program: Program) -> None:
         cycle = cycles.get(rule.relation, ())
         if rule.timing is not Timing.SAME or not any(p.relation in cycle for p in rule.positive):
             continue
+        # Values that are only moved around stay as many as they are; new ones come from arithmetic alone.
         for arg in rule.args:
             if isinstance(arg, BinOp) and not _stays_finite(arg, rule, cycle):
                 raise ProgramError(
@@ -90,31 +92,32 @@ def check_growth(program: Program) -> None:
 
 
 def _stays_finite(operation: BinOp, rule: Rule, cycle: tuple[str, ...]) -> bool:
+    # What a premise outside of the cycle binds has finitely many values, whatever the cycle computes.
     given = {a for p in rule.positive if p.relation not in cycle for a in p.args}
     grows, falls = _direction(operation)
     return all(
         var in given
         or (
-            (not grows or _bounded(var, rule, ("<", "<="), given))
-            and (not falls or _bounded(var, rule, (">", ">="), given))
+            (not grows or _is_bounded(var, rule, ("<", "<="), given))
+            and (not falls or _is_bounded(var, rule, (">", ">="), given))
         )
         for var in expr_vars(operation)
     )
 
 
 def _direction(operation: BinOp) -> tuple[bool, bool]:
-    """Whether repeated application can grow, and whether it can fall."""
+    """Tell whether repeated application can grow, and whether it can fall."""
     match operation:
         case BinOp("+", Var(), Const(int(step))) | BinOp("+", Const(int(step)), Var()):
             return step > 0, step < 0
         case BinOp("-", Var(), Const(int(step))):
             return step < 0, step > 0
-        case _:
+        case _:  # products, quotients, differences of variables: the sign of one decides about the other
             return True, True
 
 
-def _bounded(var: Var, rule: Rule, ops: tuple[str, str], given: set[Term]) -> bool:
-    """Whether a comparison holds the variable below (or above) a number or a value that is given."""
+def _is_bounded(var: Var, rule: Rule, ops: tuple[str, str], given: set[Term]) -> bool:
+    """Tell whether a comparison holds the variable below (or above) a number or a value that is given."""
     mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
     return any(
         (c.left == var and (c.op in ops or c.op == "==") and _is_fixed(c.right, given))

@@ -1,6 +1,7 @@
 """Renamings of nodes that change nothing: the program's text and its facts stay the same.
 
-Nodes that a rule names can never be renamed; the others are tried class by class of equal facts.
+Nodes that a rule names can never be renamed; the others are tried class by class of equal facts.  A search that
+knows these renamings tries one fault set of each class (``--symmetry``).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ MOST_RENAMINGS = 720
 
 
 def automorphisms(program: Program, nodes: Sequence[Node]) -> list[Mapping[Node, Node]]:
-    """Every such renaming but the identity; if there are too many, those of the first few nodes."""
+    """Return every such renaming but the identity; if there are too many, those of the first few nodes."""
     if _compares_names(program):
         return []
     named = set(rule_constants(program))
@@ -43,30 +44,32 @@ def automorphisms(program: Program, nodes: Sequence[Node]) -> list[Mapping[Node,
 
 def _within_limit(groups: list[list[Node]]) -> list[list[Node]]:
     while prod(factorial(len(g)) for g in groups) > MOST_RENAMINGS:
+        # Fewer nodes of the largest group: a part of the symmetries saves less, and is just as sound.
         largest = max(range(len(groups)), key=lambda k: len(groups[k]))
         groups[largest] = groups[largest][:-1]
     return groups
 
 
 def _preserves(facts: set[tuple[str, tuple[Value, ...], int]], renaming: Mapping[Node, Node]) -> bool:
-    return all((r, tuple(renamed(v, renaming) for v in args), t) in facts for r, args, t in facts)
+    # Into is enough: a renaming is one-to-one, and there are finitely many facts, so it is onto, too.
+    return all((r, tuple(rename_value(v, renaming) for v in args), t) in facts for r, args, t in facts)
 
 
-def renamed(value: Value, renaming: Mapping[Node, Node]) -> Value:
-    """The value with other names for nodes, also inside tuples."""
+def rename_value(value: Value, renaming: Mapping[Node, Node]) -> Value:
+    """Return the value with other names for nodes, also inside tuples."""
     if isinstance(value, tuple):
-        return tuple(renamed(item, renaming) for item in value)
+        return tuple(rename_value(item, renaming) for item in value)
     return renaming.get(value, value) if isinstance(value, str | int) else value
 
 
 def _profile(node: Node, program: Program) -> tuple[tuple[str, int, tuple[int, ...]], ...]:
-    """Where a node stands in the facts; nodes with different profiles cannot trade places."""
+    """Return where a node stands in the facts; nodes with different profiles cannot trade places."""
     distinct = dict.fromkeys((f.relation, f.time, f.args) for f in program.facts if node in f.args)
     return tuple(sorted((r, t, tuple(k for k, v in enumerate(args) if v == node)) for r, t, args in distinct))
 
 
 def _compares_names(program: Program) -> bool:
-    """Whether a rule looks into values (order, arithmetic, aggregates, functions): then renaming may change it."""
+    """Tell whether a rule looks into values (order, arithmetic, aggregates, functions): renaming may change it."""
     return any(
         rule.aggregates
         or rule.calls

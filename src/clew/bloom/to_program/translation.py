@@ -42,7 +42,7 @@ from clew.errors import Notice, ProgramError
 from clew.faults import Node
 from clew.program import ir
 from clew.program.ir import CRASH, Fact, Premise, Program, Timing, Var
-from clew.program.notices import unread_notice, unread_of
+from clew.program.notices import find_unread, unread_notice
 from clew.program.outcomes import POST, PRE
 
 _TIMINGS = {Op.NOW: Timing.SAME, Op.NEXT: Timing.NEXT, Op.DELETE: Timing.SAME, Op.SEND: Timing.ASYNC}
@@ -237,7 +237,7 @@ class _Compiler:
         """Temps and what outcomes derive have no readers outside; a misspelt temp is a new one."""
         collections = self._program.collections
         private = [c.name for c in collections if c.kind is Kind.TEMP or c.name in self._outside]
-        for group in unread_of([name for name in private if name not in (PRE, POST)], rules):
+        for group in find_unread([name for name in private if name not in (PRE, POST)], rules):
             known = [c.name for c in collections]
             yield unread_notice(group, self._program.by_name[group[0]].position, known)
 
