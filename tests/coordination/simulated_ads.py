@@ -8,7 +8,7 @@ from typing import Any
 
 from clew.bloom.ir.schema import Kind
 from clew.bloom.runtime.cluster import Cluster
-from clew.bloom.runtime.machine import Stepped
+from clew.bloom.runtime.machine import StepResult
 from clew.files.python_module import import_file
 from command import ROOT
 
@@ -44,7 +44,7 @@ class AdCluster(Cluster):
             if self.nodes[address].machine.pending:
                 self._take(address, self.nodes[address].tick())
 
-    def _take(self, address: str, stepped: Stepped) -> None:
+    def _take(self, address: str, stepped: StepResult) -> None:
         for channel, row in stepped.sent:
             if channel == "results":
                 _, ad, campaign = row

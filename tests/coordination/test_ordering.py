@@ -9,7 +9,7 @@ import pytest
 
 from clew.bloom import Bloom, imported
 from clew.bloom.runtime.cluster import Cluster
-from clew.bloom.runtime.machine import Stepped
+from clew.bloom.runtime.machine import StepResult
 from clew.coordination import OrderedDelivery, SequencedDelivery, Sequencer
 from clew.coordination.ordering import CATCH_UP, StepwiseSequencing
 
@@ -65,7 +65,7 @@ class _Recorded(Cluster):
         super().__init__(nodes, seed, **chances)
         self.applied: dict[str, list[tuple[Any, ...]]] = {address: [] for address in REPLICAS}
 
-    def _take(self, address: str, stepped: Stepped) -> None:
+    def _take(self, address: str, stepped: StepResult) -> None:
         if address in self.applied:
             self.applied[address] += _released(self.nodes[address].order)
         super()._take(address, stepped)

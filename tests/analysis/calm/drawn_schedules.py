@@ -18,7 +18,7 @@ from clew.bloom import Bloom
 from clew.bloom.ir.schema import Kind
 from clew.bloom.runtime.endless import EndlessStepError
 from clew.bloom.runtime.machine import Machine
-from clew.bloom.runtime.views import LatticeView
+from clew.bloom.runtime.storage import LatticeView
 
 #: What can be late: ("given", node, collection, number), ("message", sender, channel, row, how often it was sent
 #: before), ("timer", node, name, number) and ("step", node, round), which is missed if it is late.

@@ -29,8 +29,8 @@ from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Collection, Kind, Schema
 from clew.bloom.language.columns import ColumnRef
 from clew.bloom.language.relations import Relation
-from clew.bloom.runtime.aggregation import AGGREGATES
 from clew.bloom.runtime.machine import Machine
+from clew.bloom.runtime.operators import AGGREGATES
 from clew.bloom.values import Row, sort_key, sort_rows
 
 State = dict[str, set[Row]]

@@ -15,7 +15,7 @@ from clew.bloom.ir.schema import Collection, Kind, Schema
 from clew.bloom.language.declarations import bloom, channel, interface, loopback, periodic, scratch, table
 from clew.bloom.language.module import Module, program_of
 from clew.bloom.language.relations import Relation
-from clew.bloom.runtime.machine import Change, Machine, Stepped
+from clew.bloom.runtime.machine import Change, Machine, StepResult
 from clew.bloom.runtime.node import Node
 from clew.bloom.values import Row
 from clew.errors import UsageError
@@ -74,7 +74,7 @@ def test_scratches_last_one_step_and_tables_stay() -> None:
     assert machine.step().changes == {"kept": Change(((1, "a"),)), "copy": Change(((1, "a"),))}
     assert [list(machine.rows(n)) for n in ("put", "later", "kept")] == [[(1, "a")], [], [(1, "a")]]
     assert machine.pending
-    assert machine.step() == Stepped()
+    assert machine.step() == StepResult()
     assert [list(machine.rows(n)) for n in ("put", "later", "kept")] == [[], [(1, "a")], [(1, "a")]]
     assert not machine.pending
 
@@ -107,7 +107,7 @@ def test_a_row_that_is_deleted_and_inserted_stays() -> None:
     machine.insert("kept", [(1, "a")])
     machine.delete("kept", [(1, "a")])
     assert not machine.pending
-    assert machine.step() == Stepped()
+    assert machine.step() == StepResult()
     assert list(machine.rows("kept")) == [(1, "a")]
 
 
@@ -171,7 +171,7 @@ def test_rows_of_stdio_are_printed_and_lines_arrive() -> None:
     echo = Rule("terminal", Op.SEND, Relation(Ref("terminal", ("line",), (("line",),))).to_expr(), "Echo.rules")
     machine = Machine(BloomProgram("Echo", (line,), (echo,)), "here")
     machine.deliver("terminal", ("hello",))
-    assert machine.step() == Stepped(printed=(("hello",),))
+    assert machine.step() == StepResult(printed=(("hello",),))
     assert not machine.pending
 
 
@@ -299,4 +299,4 @@ class Unused(Node):
 
 
 def test_a_program_without_rules_steps() -> None:
-    assert Unused().tick() == Stepped()
+    assert Unused().tick() == StepResult()

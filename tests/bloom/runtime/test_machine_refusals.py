@@ -12,7 +12,7 @@ import pytest
 from clew.bloom import agg
 from clew.bloom.language.declarations import bloom, interface, lattice, scratch, table
 from clew.bloom.language.module import Module, program_of
-from clew.bloom.runtime.machine import Machine, Stepped
+from clew.bloom.runtime.machine import Machine, StepResult
 
 
 def machine_of(module: type[Module]) -> Machine:
@@ -24,7 +24,7 @@ def _line(text: str) -> int:
     return next(number for number, line in enumerate(lines, 1) if line.strip() == text)
 
 
-def refusals(stepped: Stepped) -> list[tuple[str, str, str]]:
+def refusals(stepped: StepResult) -> list[tuple[str, str, str]]:
     return [(r.collection, r.rule, r.message) for r in stepped.refused]
 
 

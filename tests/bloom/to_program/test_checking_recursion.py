@@ -176,7 +176,7 @@ def _program(recipes: list[tuple[str, str, Recipe]], rows: dict[Any, Any]) -> ty
 @contextmanager
 def limited_rounds() -> Iterator[None]:
     """A runtime that gives up on steps that do not end."""
-    merged, rounds = Evaluation._merged, [0]
+    merged, rounds = Evaluation._merge_round, [0]
     run = Evaluation._run
 
     def counting(self: Any, derived: Any) -> bool:
@@ -194,7 +194,7 @@ def limited_rounds() -> Iterator[None]:
         run(self, stratum, first)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Evaluation, "_merged", counting)
+        patch.setattr(Evaluation, "_merge_round", counting)
         patch.setattr(Evaluation, "_run", running)
         yield
 

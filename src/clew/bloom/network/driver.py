@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from clew.bloom.ir.program import BloomProgram
-from clew.bloom.ir.row_types import row_type
 from clew.bloom.ir.schema import Collection, Kind
 from clew.bloom.network.access import Access
 from clew.bloom.network.addresses import Address, parsed
@@ -28,7 +27,8 @@ from clew.bloom.network.limited_log import LimitedLog
 from clew.bloom.network.limits import Limits
 from clew.bloom.network.transport import Transport
 from clew.bloom.network.wire import NotSentError, decoded, encoded
-from clew.bloom.runtime.machine import Machine, Stepped
+from clew.bloom.runtime.calls import row_type
+from clew.bloom.runtime.machine import Machine, StepResult
 from clew.bloom.values import Row
 from clew.errors import UsageError
 
@@ -49,7 +49,7 @@ class Watch:
     told: Callable[[Sequence[Any]], object]
     everything: bool = False
 
-    def rows(self, machine: Machine, stepped: Stepped) -> Sequence[Any]:
+    def rows(self, machine: Machine, stepped: StepResult) -> Sequence[Any]:
         name = self.collection.name
         if self.collection.kind is not Kind.TABLE or self.everything:
             self.everything = False
@@ -63,7 +63,7 @@ class Watch:
 class _Effects:
     """What the world is told of a step."""
 
-    stepped: Stepped
+    stepped: StepResult
     watched: Sequence[tuple[Watch, Sequence[Any]]]
 
 
@@ -273,7 +273,7 @@ class Driver:
         if pending:
             self._wake()
 
-    def _write(self, tables: DurableTables, stepped: Stepped) -> None:
+    def _write(self, tables: DurableTables, stepped: StepResult) -> None:
         by_name = self._program.by_name
         tables.write(
             (name, change.added, change.removed)

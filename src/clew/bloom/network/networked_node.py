@@ -27,7 +27,7 @@ from clew.bloom.language.handles import CollectionHandle
 from clew.bloom.network.access import TLS, access
 from clew.bloom.network.driver import Driver, Settings, Watch
 from clew.bloom.network.limits import DEFAULT_LIMITS, Limits
-from clew.bloom.runtime.machine import Machine, Stepped
+from clew.bloom.runtime.machine import Machine, StepResult
 from clew.bloom.runtime.node import Node
 from clew.bloom.values import Row
 from clew.errors import UsageError
@@ -196,7 +196,7 @@ class Bloom(Node):
     def running(self) -> bool:
         return self._driver is not None
 
-    def tick(self) -> Stepped:
+    def tick(self) -> StepResult:
         """One step, without a network."""
         if self._driver is not None:
             raise UsageError("the node steps by itself while it runs", remedy="insert rows and wait, or stop() it")

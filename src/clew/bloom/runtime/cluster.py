@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clew.bloom.ir.program import BloomProgram
-from clew.bloom.runtime.machine import Refused, Stepped
+from clew.bloom.runtime.machine import RejectedRow, StepResult
 from clew.bloom.runtime.node import Node
 from clew.bloom.values import Row
 from clew.errors import UsageError
@@ -20,7 +20,7 @@ class Cluster:
     """``nodes`` by address.  In a round, each node gets some of what is under way to it, and steps.
 
     ``loss`` and ``duplication`` are chances for each message; one that is duplicated arrives twice, maybe in
-    different rounds.  ``refused`` is what nodes refused, ``unreachable`` what was sent to nobody.
+    different rounds.  ``refused`` is what nodes rejected, ``unreachable`` what was sent to unknown addresses.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class Cluster:
     ) -> None:
         self.nodes: dict[str, Any] = dict(nodes)  # of classes with collections of their own
         self.under_way: list[tuple[str, str, Row]] = []
-        self.refused: list[tuple[str, Refused]] = []
+        self.refused: list[tuple[str, RejectedRow]] = []
         self.printed: list[tuple[str, Row]] = []
         self.unreachable: list[tuple[str, Row]] = []
         self._chance = random.Random(seed)
@@ -37,12 +37,12 @@ class Cluster:
         self._fired = 0
 
     def run(self, steps: int) -> None:
-        """So many rounds."""
+        """Run so many rounds."""
         for _ in range(steps):
             self._round()
 
     def settle(self, limit: int = 1000) -> int:
-        """Rounds until nothing is under way and no node has anything to do; how many that were."""
+        """Run until nothing is under way and no node has anything to do; return how many rounds that took."""
         for rounds in range(limit):
             if not self.under_way and not any(node.machine.pending for node in self.nodes.values()):
                 return rounds
@@ -53,7 +53,7 @@ class Cluster:
         )
 
     def fire(self, address: str, timer: str) -> None:
-        """A timer of a node goes off."""
+        """Let a timer of a node go off."""
         self._fired += 1
         self.nodes[address].machine.deliver(timer, (self._fired, self._fired))
 
@@ -65,7 +65,7 @@ class Cluster:
             self._take(address, self.nodes[address].tick())
 
     def _deliver_some(self, address: str) -> None:
-        """About half of what is under way to a node, in no order."""
+        """Deliver about half of what is under way to a node, in a random order."""
         self._chance.shuffle(self.under_way)
         kept = []
         for message in self.under_way:
@@ -76,7 +76,7 @@ class Cluster:
                 kept.append(message)
         self.under_way = kept
 
-    def _take(self, address: str, stepped: Stepped) -> None:
+    def _take(self, address: str, stepped: StepResult) -> None:
         self.refused.extend((address, refused) for refused in stepped.refused)
         self.printed.extend((address, row) for row in stepped.printed)
         for channel, row in stepped.sent:
@@ -90,7 +90,7 @@ class Cluster:
 
 
 def destination(program: BloomProgram, channel: str, row: Row) -> Any:
-    """The address that a row of a channel goes to."""
+    """Return the address that a row of a channel goes to."""
     schema = program.by_name[channel].schema
     assert schema.location is not None
     return row[schema.index(schema.location)]

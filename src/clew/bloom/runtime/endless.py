@@ -41,7 +41,7 @@ class EndlessStepError(ProgramError):
 
 
 def computes(rule: Rule) -> bool:
-    """Return whether a rule may give values that none of the collections that it reads has."""
+    """Tell whether a rule may give values that none of the collections that it reads has."""
     return not all(_gives_known_values(part) for part in subexpressions(rule.expr))
 
 
@@ -63,7 +63,7 @@ def _is_plain(scalar: object) -> bool:
 
 
 class Budget:
-    """What rules that depend on each other may still compute in a step; ``rules`` with one that computes."""
+    """What rules that depend on each other may still compute in a step; one of ``rules`` computes."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
@@ -72,7 +72,7 @@ class Budget:
 
     def spend(self, rows: int) -> None:
         """Count a round, which has added rows or changed the values of lattices."""
-        self._left -= max(1, rows)
+        self._left -= max(1, rows)  # at least one: values of lattices may change for ever without adding a row
         self._check(0)
 
     def _check(self, rows: int) -> None:
@@ -92,14 +92,14 @@ class Budget:
     ) -> Iterable[Row]:
         """Return what a join derives from what is new in its sources; ``there``: the rows of its target.
 
-        A round can square the number of rows, so what is new is joined bit by bit, and counted.  The rows are
+        A round can square the number of rows, so what is new is joined in portions, and counted.  The rows are
         those of a round as any other: nothing is added to a collection before all are known.
         """
         size = max(1, _JOINED_AT_ONCE // max(1, sum(len(store.rows) for store in sources.values())))
         if all(len(store.delta) <= size for store in sources.values()):
             return derive()
         fresh: dict[Row, None] = {}
-        for _ in _bit_by_bit(list(sources.values()), size):
+        for _ in _in_portions(list(sources.values()), size):
             found = list(derive())
             self._joined += len(found)
             fresh.update(dict.fromkeys(row for row in found if row not in there.rows))
@@ -107,7 +107,7 @@ class Budget:
         return fresh
 
 
-def _bit_by_bit(stores: Sequence[Store], size: int) -> Iterator[None]:
+def _in_portions(stores: Sequence[Store], size: int) -> Iterator[None]:
     """Let only some rows of one store be new at a time; the others are in it, as old ones."""
     new = [list(store.delta) for store in stores]
     for store in stores:

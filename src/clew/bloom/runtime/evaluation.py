@@ -1,7 +1,8 @@
-"""One step's ``<=`` rules to their fixpoint, stratum by stratum, and what the other rules derive from that.
+"""Evaluate one step's ``<=`` rules to their fixpoint, stratum by stratum, and what other rules derive from that.
 
-The first round of a stratum evaluates its rules in full; the following ones only look at what the round before
-added.  All rules of a round see the same rows, so what is derived first does not depend on the order of the rules.
+This is semi-naive evaluation: the first round of a stratum evaluates its rules in full; the following ones only
+look at what the round before added.  All rules of a round see the same rows, so what is derived first does not
+depend on the order of the rules.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ from clew.bloom.ir.expressions import (
 from clew.bloom.ir.normal_form import NormalForm
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.strata import Stratum, stratify
-from clew.bloom.runtime.compiling import Compiler
+from clew.bloom.runtime.compiler import Compiler
 from clew.bloom.runtime.endless import Budget, computes
 from clew.bloom.runtime.lattice_operators import LatticeOperator
-from clew.bloom.runtime.operators import Operator, of_width
+from clew.bloom.runtime.operators import Operator, require_width
 from clew.bloom.runtime.storage import Cell, Store
 from clew.bloom.values import Row, sort_rows
 from clew.errors import Position
 
-#: Who derives or gives rows: a rule, or nobody in the program.
+#: What derives or gives rows: a rule, or None for the outside.
 Origin = Rule | None
 FROM_OUTSIDE = "from outside"
 
 
 @dataclass(frozen=True)
-class Refused:
+class RejectedRow:
     """A row that was rejected.  ``rule`` is the block and the line, or "from outside"."""
 
     collection: str
@@ -53,49 +54,52 @@ class Refused:
         return f"{self.collection} ({self.rule}): {self.message}"
 
 
-class Faults:
-    """What was refused since it was last asked for; the same thing once."""
+class Rejections:
+    """The rows that were rejected since they were last asked for; the same thing once."""
 
     def __init__(self) -> None:
-        self._found: dict[Refused, None] = {}
+        self._found: dict[RejectedRow, None] = {}
 
     def add(self, collection: str, origin: Origin, message: str, position: Position | None = None) -> None:
         where = position or (None if origin is None else origin.position)
-        self._found[Refused(collection, _named(origin), message, where)] = None
+        self._found[RejectedRow(collection, _describe_origin(origin), message, where)] = None
 
-    def taken(self) -> tuple[Refused, ...]:
-        """By their place in the program: functions may give their rows in any order."""
+    def take(self) -> tuple[RejectedRow, ...]:
+        """Return and forget them, ordered by their place in the program: functions give rows in any order."""
         found = sorted(self._found, key=lambda r: (r.position is not None, r.position, r.collection, r.message))
         self._found = {}
         return tuple(found)
 
 
-def _named(origin: Origin) -> str:
+def _describe_origin(origin: Origin) -> str:
     if origin is None:
         return FROM_OUTSIDE
     return origin.block if origin.position is None else f"{origin.block}, line {origin.position.line}"
 
 
 def merge(
-    store: Store, batches: Sequence[tuple[Origin, Iterable[Row]]], collection: str, faults: Faults
+    store: Store, batches: Sequence[tuple[Origin, Iterable[Row]]], collection: str, rejections: Rejections
 ) -> list[Row]:
-    """Add rows and say which are new.  Of two rows with one key the one that is there, or the smaller, stays."""
+    """Add rows and return the new ones.  Of two rows with one key the one that is there, or the smaller, stays.
+
+    A conflict of keys is reported, and does not stop the node as it does in the Ruby version.
+    """
     there = store.rows
-    if store.key_of is None:
+    if store.key_of is None:  # no conflicts are possible, and nobody asks who derived a row: the fast way
         fresh = list(dict.fromkeys(row for _, rows in batches for row in filterfalse(there.__contains__, rows)))
     else:
         derived: dict[Row, Origin] = {}
         for origin, rows in batches:
             for row in filterfalse(there.__contains__, rows):
                 derived.setdefault(row, origin)
-        fresh = list(_without_conflicts(store, derived, collection, faults))
+        fresh = list(_without_conflicts(store, derived, collection, rejections))
     if fresh:
         store.extend(fresh)
     return fresh
 
 
 def _without_conflicts(
-    store: Store, derived: Mapping[Row, Origin], collection: str, faults: Faults
+    store: Store, derived: Mapping[Row, Origin], collection: str, rejections: Rejections
 ) -> Iterator[Row]:
     assert store.key_of is not None
     by_key: dict[Any, list[Row]] = {}
@@ -109,7 +113,7 @@ def _without_conflicts(
             kept = rows.pop(0)
             yield kept
         for row in rows:
-            faults.add(collection, derived[row], f"{row!r} has the same key as {kept!r}, which is kept")
+            rejections.add(collection, derived[row], f"{row!r} has the same key as {kept!r}, which is kept")
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,7 @@ class Task:
 
 
 class Evaluation:
-    """Of the program of a node; refuses programs without strata."""
+    """Evaluates the program of a node; refuses programs without strata."""
 
     def __init__(
         self,
@@ -137,11 +141,11 @@ class Evaluation:
         stores: Mapping[str, Store],
         cells: Mapping[str, Cell],
         address: str,
-        faults: Faults,
+        rejections: Rejections,
     ) -> None:
         self._stores = stores
         self._cells = cells
-        self._faults = faults
+        self._rejections = rejections
         self._widths = {c.name: len(c.schema.columns) for c in program.collections}
         self._strata = [s for s in stratify(form.rules, [*stores, *cells]) if s.rules]
         self._tasks = [
@@ -154,7 +158,7 @@ class Evaluation:
 
     def _task(self, rule: Rule, origin: Rule, address: str) -> Task:
         def report(message: str, position: Position | None = None) -> None:
-            self._faults.add(origin.target, origin, message, position)
+            self._rejections.add(origin.target, origin, message, position)
 
         compiler = Compiler(self._stores, self._cells, address, report, rule.position)
         operator: Operator | LatticeOperator
@@ -163,7 +167,7 @@ class Evaluation:
         else:
             operator = compiler.rows(rule.expr)
             if not rule.expr.columns and rule.target in self._widths:
-                operator = of_width(operator, self._widths[rule.target], report)
+                operator = require_width(operator, self._widths[rule.target], report)
         lasting = rule.target in self._stores and self._stores[rule.target].persists
         only_new = rule.op is Op.NOW and lasting and _needs_only_new(rule.expr)
         joins = rule.target in self._stores and any(isinstance(e, Join) for e in subexpressions(rule.expr))
@@ -172,21 +176,22 @@ class Evaluation:
     # -- this step -----------------------------------------------------------------------------------------------
 
     def run(self, *, first: bool) -> None:
-        """To the fixpoint.  In the first step, nothing has been derived from tables yet."""
+        """Evaluate to the fixpoint.  In the first step, nothing has been derived from tables yet."""
         for stratum in self._strata:
             self._run(stratum, first)
 
     def _run(self, stratum: Stratum, first: bool) -> None:
         tasks = [self._tasks[number] for number in stratum.rules]
-        changed = self._merged([(task, self._started(task, first)) for task in tasks])
+        changed = self._merge_round([(task, self._first_round(task, first)) for task in tasks])
         if stratum.recursive:
             members = frozenset(stratum.collections)
             again = [task for task in tasks if not members.isdisjoint(task.reads)]
+            # Rules that only rearrange values come to an end by themselves, and pay nothing for being watched.
             budget = Budget([t.origin for t in again]) if any(computes(t.origin) for t in again) else None
             while changed:
                 if budget is not None:
                     budget.spend(sum(len(self._stores[name].delta) for name in members if name in self._stores))
-                changed = self._merged([(task, self._delta(task, budget)) for task in again])
+                changed = self._merge_round([(task, self._delta(task, budget)) for task in again])
         self._settle(stratum.collections)
 
     def _delta(self, task: Task, budget: Budget | None) -> Any:
@@ -195,7 +200,9 @@ class Evaluation:
         sources = {name: self._stores[name] for name in task.reads if name in self._stores}
         return budget.delta(task.operator.delta, sources, self._stores[task.target])
 
-    def _started(self, task: Task, first: bool) -> Any:
+    def _first_round(self, task: Task, first: bool) -> Any:
+        """Return what a rule derives at the start of its stratum, without what earlier steps derived for sure."""
+        # A row that was deleted from the target may be derived again, from old rows.
         if first or not task.only_new or self._stores[task.target].removed:
             return task.operator.full()
         sources = [self._stores[name] for name in task.reads]
@@ -206,8 +213,9 @@ class Evaluation:
             store.delta = ()
         return found
 
-    def _merged(self, derived: Sequence[tuple[Task, Any]]) -> bool:
-        """One round: whether something is new, which then is the delta of the next round."""
+    def _merge_round(self, derived: Sequence[tuple[Task, Any]]) -> bool:
+        """End a round: merge what it derived, and tell whether something is new, the delta of the next round."""
+        # Only now, when all rules of the round have run: so none of them saw what another one derived in it.
         batches: dict[str, list[tuple[Origin, Any]]] = {}
         for task, found in derived:
             batches.setdefault(task.target, []).append((task.origin, found))
@@ -220,7 +228,7 @@ class Evaluation:
                 changed |= cell.changed
             else:
                 store = self._stores[target]
-                store.delta = merge(store, given, target, self._faults)
+                store.delta = merge(store, given, target, self._rejections)
                 changed |= bool(store.delta)
         return changed
 
@@ -233,14 +241,14 @@ class Evaluation:
 
     # -- later ---------------------------------------------------------------------------------------------------
 
-    def derived(self, op: Op) -> Iterator[tuple[Rule, Any]]:
-        """What rules with another operator derive: rows, or for lattices a value."""
+    def derive(self, op: Op) -> Iterator[tuple[Rule, Any]]:
+        """Yield what rules with another operator derive: rows, or for lattices a value."""
         for task in self._later[op]:
             yield task.origin, task.operator.full()
 
 
 def _needs_only_new(expr: AnyExpr) -> bool:
-    """Whether each row comes from single rows, through functions that give the same every time."""
+    """Tell whether each row comes from single rows, through functions that give the same every time."""
     return all(_is_row_by_row(part) for part in subexpressions(expr))
 
 

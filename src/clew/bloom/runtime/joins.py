@@ -18,8 +18,8 @@ from clew.bloom.runtime.storage import Store, key_getter
 from clew.bloom.values import Row
 
 
-class _Driven:
-    """What all inner joins have in common."""
+class _InnerJoin:
+    """A join that can be driven by any of its sides."""
 
     def __init__(self, stores: Sequence[Store]) -> None:
         self._stores = stores
@@ -29,19 +29,19 @@ class _Driven:
         if not all(sizes):
             return ()
         smallest = sizes.index(min(sizes))
-        return self._driven(smallest, self._stores[smallest].rows)
+        return self._drive(smallest, self._stores[smallest].rows)
 
     def delta(self) -> Iterable[Row]:
         # New rows also meet each other here, once from each side: what is derived twice is the same row.
         changed = [side for side, store in enumerate(self._stores) if store.delta]
-        found = [self._driven(side, self._stores[side].delta) for side in changed]
+        found = [self._drive(side, self._stores[side].delta) for side in changed]
         return found[0] if len(found) == 1 else list(chain.from_iterable(found))
 
-    def _driven(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
+    def _drive(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
         raise NotImplementedError
 
 
-class Pairs(_Driven):
+class Pairs(_InnerJoin):
     """Two sides; the rows of both, one after the other."""
 
     def __init__(self, stores: Sequence[Store], matches: Sequence[Match], finish: RowMap | None) -> None:
@@ -50,7 +50,8 @@ class Pairs(_Driven):
         self._keys = key_getter(self._columns[0]), key_getter(self._columns[1])
         self._finish = finish
 
-    def _driven(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
+    def _drive(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
+        # Four comprehensions instead of one with conditions inside: this is the innermost loop of evaluation.
         finish, key, nothing = self._finish, self._keys[side], ()
         found = self._stores[1 - side].index(self._columns[1 - side]).get
         if side == 0:
@@ -62,7 +63,7 @@ class Pairs(_Driven):
         return [finish(left + right) for right in rows for left in found(key(right), nothing)]
 
 
-class Matched(_Driven):
+class SemiJoin(_InnerJoin):
     """Two sides; the rows of one that have a match in the other: ``lefts`` and ``rights``."""
 
     def __init__(self, stores: Sequence[Store], matches: Sequence[Match], kept: int) -> None:
@@ -71,16 +72,16 @@ class Matched(_Driven):
         self._keys = key_getter(self._columns[0]), key_getter(self._columns[1])
         self._kept = kept
 
-    def _driven(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
+    def _drive(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
         key = self._keys[side]
         index = self._stores[1 - side].index(self._columns[1 - side])
         if side == self._kept:
             return [row for row in rows if key(row) in index]
-        keys = dict.fromkeys(map(key, rows))
+        keys = dict.fromkeys(map(key, rows))  # each once, or rows of the other side would be found several times
         return [row for value in keys for row in index.get(value, ())]
 
 
-class Outer:
+class OuterJoin:
     """Two sides, of which the right one is complete; left rows without a match get None."""
 
     def __init__(self, stores: Sequence[Store], matches: Sequence[Match], missing: int) -> None:
@@ -90,12 +91,12 @@ class Outer:
         self._missing = ((None,) * missing,)
 
     def full(self) -> Iterable[Row]:
-        return self._joined(self._left.rows)
+        return self._join(self._left.rows)
 
     def delta(self) -> Iterable[Row]:
-        return self._joined(self._left.delta)
+        return self._join(self._left.delta)
 
-    def _joined(self, rows: Iterable[Row]) -> Iterable[Row]:
+    def _join(self, rows: Iterable[Row]) -> Iterable[Row]:
         key, index, missing = self._key, self._right.index(self._columns), self._missing
         return [left + right for left in rows for right in index.get(key(left), missing)]
 
@@ -115,7 +116,7 @@ class _Plan:
     in_order: Callable[[Sequence[Row]], Iterable[Row]]
 
 
-class Combinations(_Driven):
+class MultiJoin(_InnerJoin):
     """Any number of sides."""
 
     def __init__(self, stores: Sequence[Store], matches: Sequence[Match], finish: RowMap | None) -> None:
@@ -123,7 +124,7 @@ class Combinations(_Driven):
         self._plans = [_plan(side, len(stores), matches) for side in range(len(stores))]
         self._finish = finish
 
-    def _driven(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
+    def _drive(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
         plan = self._plans[side]
         bound: list[tuple[Row, ...]] = [(row,) for row in rows]
         for lookup in plan.lookups:
@@ -137,21 +138,21 @@ class Combinations(_Driven):
 
 
 def _plan(first: int, sides: int, matches: Sequence[Match]) -> _Plan:
-    """After the first side always the one with the most columns to look up by."""
+    """Plan a join: after the first side always the one with the most columns to look up by."""
     order, lookups = [first], []
     while len(order) < sides:
         waiting = [side for side in range(sides) if side not in order]
-        known = {side: _known_columns(side, order, matches) for side in waiting}
-        side = max(waiting, key=lambda s: (len(known[s]), -s))
+        known = {side: _lookup_columns(side, order, matches) for side in waiting}
+        side = max(waiting, key=lambda s: (len(known[s]), -s))  # of equals the leftmost: one plan in every run
         columns = tuple(mine for mine, _ in known[side])
-        lookups.append(_Lookup(side, columns, _bound_key([theirs for _, theirs in known[side]])))
+        lookups.append(_Lookup(side, columns, _make_key([theirs for _, theirs in known[side]])))
         order.append(side)
     places = [order.index(side) for side in range(sides)]
     return _Plan(tuple(lookups), itemgetter(*places))
 
 
-def _known_columns(side: int, order: list[int], matches: Sequence[Match]) -> list[tuple[int, tuple[int, int]]]:
-    """Columns of a side with the place, in the rows that are bound, of what they must be equal to."""
+def _lookup_columns(side: int, order: list[int], matches: Sequence[Match]) -> list[tuple[int, tuple[int, int]]]:
+    """Return columns of a side with the place, in the rows that are bound, of what they must be equal to."""
     found = []
     for m in matches:
         if m.right_source == side and m.left_source in order:
@@ -161,17 +162,18 @@ def _known_columns(side: int, order: list[int], matches: Sequence[Match]) -> lis
     return found
 
 
-def _bound_key(places: list[tuple[int, int]]) -> Callable[[Sequence[Row]], Any]:
+def _make_key(places: list[tuple[int, int]]) -> Callable[[Sequence[Row]], Any]:
     if len(places) == 1:
         ((number, column),) = places
         return lambda bound: bound[number][column]
     return lambda bound: tuple([bound[number][column] for number, column in places])
 
 
-def inner_join(
+def make_inner_join(
     stores: Sequence[Store], matches: Sequence[Match], take: Take, finish: RowMap | None
-) -> Pairs | Combinations | Matched:
+) -> Pairs | MultiJoin | SemiJoin:
+    """Choose the join for the number of sides and for what it yields."""
     if take in (Take.LEFTS, Take.RIGHTS):
         assert finish is None
-        return Matched(stores, matches, 0 if take is Take.LEFTS else 1)
-    return Pairs(stores, matches, finish) if len(stores) == 2 else Combinations(stores, matches, finish)
+        return SemiJoin(stores, matches, 0 if take is Take.LEFTS else 1)
+    return Pairs(stores, matches, finish) if len(stores) == 2 else MultiJoin(stores, matches, finish)

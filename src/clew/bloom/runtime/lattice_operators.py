@@ -1,4 +1,8 @@
-"""Expressions of lattices made ready to run, see ``operators``; what is new is merged once more."""
+"""Operators of lattices, see ``operators``.
+
+There are no deltas within a value: what changed is merged as a whole once more, which is harmless, since merging
+is idempotent.  ``is_changed`` spares that where nothing changed.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +18,16 @@ from clew.bloom.values import BadValueError, Row
 
 class LatticeOperator(Protocol):
     def full(self) -> Any:
-        """The value."""
+        """Return the value."""
 
-    def changed(self) -> bool:
-        """Whether something that it is computed from is new in this round."""
+    def is_changed(self) -> bool:
+        """Tell whether something that it is computed from is new in this round."""
 
     def delta(self) -> Any:
-        """What must be merged in this round, where everything before was merged before."""
+        """Return what must be merged in this round, where everything before was merged before."""
 
 
-class OfCell:
+class CellValue:
     """``LatticeRef``."""
 
     def __init__(self, cell: Cell) -> None:
@@ -32,7 +36,7 @@ class OfCell:
     def full(self) -> Any:
         return self._cell.value
 
-    def changed(self) -> bool:
+    def is_changed(self) -> bool:
         return self._cell.changed
 
     def delta(self) -> Any:
@@ -48,14 +52,14 @@ class Constant:
     def full(self) -> Any:
         return self._value
 
-    def changed(self) -> bool:
+    def is_changed(self) -> bool:
         return False
 
     def delta(self) -> Any:
         return self._value
 
 
-class Merged:
+class MergeRows:
     """``Fold``."""
 
     def __init__(self, source: Operator, lattice: str, value_of: Callable[[Row], Any], report: Report) -> None:
@@ -65,15 +69,15 @@ class Merged:
         self._report = report
 
     def full(self) -> Any:
-        return self._merged(self._source.full())
+        return self._merge_rows(self._source.full())
 
-    def changed(self) -> bool:
-        return any(True for _ in self._source.delta())
+    def is_changed(self) -> bool:
+        return any(True for _ in self._source.delta())  # a delta may be any iterable, also without a length
 
     def delta(self) -> Any:
-        return self._merged(self._source.delta())
+        return self._merge_rows(self._source.delta())
 
-    def _merged(self, rows: Iterable[Row]) -> Any:
+    def _merge_rows(self, rows: Iterable[Row]) -> Any:
         values = []
         for row in rows:
             try:
@@ -84,7 +88,7 @@ class Merged:
         return self._lattice.merge_all(values)
 
 
-class Applied:
+class ApplyMethod:
     """``Apply``."""
 
     def __init__(
@@ -99,26 +103,28 @@ class Applied:
     def full(self) -> Any:
         value = self._source.full()
         try:
-            return getattr(value, self._method)(*(_given(argument) for argument in self._arguments))
+            return getattr(value, self._method)(*(_evaluate(argument) for argument in self._arguments))
         except Exception as error:
             self._report(f"{self._method} of {value!r} cannot be computed: {type(error).__name__}: {error}")
-            return self._lattice.bottom()
+            return self._lattice.bottom()  # merging it changes nothing: the step goes on, and the report says why
 
-    def changed(self) -> bool:
-        return self._source.changed() or any(a.changed() for a in self._arguments if isinstance(a, _OPERATORS))
+    def is_changed(self) -> bool:
+        return self._source.is_changed() or any(
+            a.is_changed() for a in self._arguments if isinstance(a, _OPERATORS)
+        )
 
     def delta(self) -> Any:
         return self.full()
 
 
-_OPERATORS = (OfCell, Constant, Merged, Applied)
+_OPERATORS = (CellValue, Constant, MergeRows, ApplyMethod)
 
 
-def _given(argument: Any) -> Any:
+def _evaluate(argument: Any) -> Any:
     return argument.full() if isinstance(argument, _OPERATORS) else argument
 
 
-class ElementsOf:
+class ElementRows:
     """``Elements``: an operator of rows."""
 
     def __init__(self, source: LatticeOperator) -> None:
@@ -129,10 +135,10 @@ class ElementsOf:
         return rows
 
     def delta(self) -> Iterable[Row]:
-        return self.full() if self._source.changed() else ()
+        return self.full() if self._source.is_changed() else ()
 
 
-class Once:
+class RowsWhenTrue:
     """``WhenTrue``: an operator of rows."""
 
     def __init__(self, condition: LatticeOperator, rows: Operator) -> None:
@@ -144,6 +150,6 @@ class Once:
         return self._rows.full() if self._condition.full() == self._true else ()
 
     def delta(self) -> Iterable[Row]:
-        if self._condition.changed():
+        if self._condition.is_changed():
             return self.full()
         return self._rows.delta() if self._condition.full() == self._true else ()

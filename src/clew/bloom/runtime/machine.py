@@ -14,18 +14,17 @@ from clew.bloom.ir.normal_form import normal_form
 from clew.bloom.ir.program import BloomProgram, Op
 from clew.bloom.ir.schema import Collection, Kind
 from clew.bloom.ir.strata import stratify
-from clew.bloom.runtime.evaluation import Evaluation, Faults, Origin, Refused, merge
-from clew.bloom.runtime.storage import Cell, Change, Store
-from clew.bloom.runtime.views import LatticeView, RowsView
+from clew.bloom.runtime.evaluation import Evaluation, Origin, RejectedRow, Rejections, merge
+from clew.bloom.runtime.storage import Cell, Change, LatticeView, RowsView, Store
 from clew.bloom.values import BadValueError, Row, freeze_row, sort_rows
 from clew.errors import UsageError
 
-__all__ = ["Change", "Machine", "Refused", "Stepped"]
+__all__ = ["Change", "Machine", "RejectedRow", "StepResult"]
 
 
 @dataclass(frozen=True)
-class Stepped:
-    """What came of a step.
+class StepResult:
+    """What a step sends, prints, changes and rejects.
 
     ``sent``: channels and rows for the network, in order.  ``printed``: rows of stdio.  ``changes``: what is
     different in each table that changed since the last step.  ``refused``: rows that were rejected, and why.
@@ -34,11 +33,11 @@ class Stepped:
     sent: tuple[tuple[str, Row], ...] = ()
     printed: tuple[Row, ...] = ()
     changes: Mapping[str, Change] = field(default_factory=dict)
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RejectedRow, ...] = ()
 
 
-class _Waiting:
-    """For the next step."""
+class _NextStep:
+    """What waits for the next step: inserted and deleted rows, values to merge, rows to send."""
 
     def __init__(self) -> None:
         self.inserted: dict[str, list[tuple[Origin, Iterable[Row]]]] = {}
@@ -58,27 +57,27 @@ class Machine:
         self._stores = {c.name: _store(c) for c in program.collections if c.kind is not Kind.LATTICE}
         self._stores |= {name: Store() for name in form.auxiliary}
         self._cells = {c.name: Cell(c.lattice) for c in program.collections if c.lattice is not None}
-        self._faults = Faults()
-        self._evaluation = Evaluation(program, form, self._stores, self._cells, address, self._faults)
-        self._waiting = _Waiting()
+        self._rejections = Rejections()
+        self._evaluation = Evaluation(program, form, self._stores, self._cells, address, self._rejections)
+        self._waiting = _NextStep()
         self._rejected: dict[str, frozenset[Row]] = {}  # in the last step, because of other rows with their keys
         self._first = True
 
     # -- from outside --------------------------------------------------------------------------------------------
 
     def insert(self, collection: str, rows: Iterable[Row]) -> None:
-        """From outside: there in the next step."""
+        """Insert rows from outside; they are there in the next step."""
         found = self._collection(collection)
         if found.kind is Kind.LATTICE:
             raise UsageError(
                 f"'{collection}' is a lattice", remedy="insert into a collection that is merged into it"
             )
-        kept = self._checked(found, rows)
+        kept = self._freeze_rows(found, rows)
         if kept:
             self._waiting.inserted.setdefault(collection, []).append((None, kept))
 
     def deliver(self, channel: str, row: Row) -> None:
-        """Something that arrived: a message, a timer, a line of input."""
+        """Take in something that arrived: a message, a timer, a line of input."""
         found = self._collection(channel)
         if not found.kind.arrives:
             raise UsageError(
@@ -87,34 +86,34 @@ class Machine:
         self.insert(channel, [row])
 
     def delete(self, table: str, rows: Iterable[Row]) -> None:
-        """From outside: no longer there in the next step."""
+        """Delete rows from outside; they are no longer there in the next step."""
         found = self._collection(table)
         if found.kind is not Kind.TABLE:
             raise UsageError(f"'{table}' is no table", remedy="only tables keep rows")
-        self._waiting.deleted.setdefault(table, {}).update(dict.fromkeys(self._checked(found, rows)))
+        self._waiting.deleted.setdefault(table, {}).update(dict.fromkeys(self._freeze_rows(found, rows)))
 
     def send(self, channel: str, rows: Iterable[Row]) -> None:
-        """From outside: sent with the next step."""
+        """Send rows from outside, with the next step."""
         found = self._collection(channel)
         if not found.kind.is_sent:
             raise UsageError(f"'{channel}' is no channel", remedy="use insert(...) for it")
-        kept = self._checked(found, rows)
+        kept = self._freeze_rows(found, rows)
         if found.kind is Kind.LOOPBACK:
             self.insert(channel, kept)
         elif kept:
             self._waiting.sent.setdefault(channel, []).extend(kept)
 
     def restore(self, table: str, rows: Iterable[Row]) -> None:
-        """What a table held before the process was started again.  Before the first step."""
+        """Restore what a table held before the process was started again.  Before the first step."""
         found = self._collection(table)
         if not self._first or found.kind is not Kind.TABLE:
             raise UsageError(f"'{table}' cannot be restored now", remedy="restore tables before the first step")
         store = self._stores[table]
-        merge(store, [(None, self._checked(found, rows))], table, self._faults)
+        merge(store, [(None, self._freeze_rows(found, rows))], table, self._rejections)
         store.forget_changes()
 
     def rows(self, collection: str) -> RowsView | LatticeView:
-        """What the collection holds now."""
+        """Return a view of what the collection holds now."""
         found = self._collection(collection)
         if found.kind is Kind.LATTICE:
             return LatticeView(self._cells[collection])
@@ -127,26 +126,27 @@ class Machine:
             raise UsageError(f"{self._program.name} has no collection '{name}'", remedy=f"it has {known}")
         return found
 
-    def _checked(self, collection: Collection, rows: Iterable[Row]) -> list[Row]:
+    def _freeze_rows(self, collection: Collection, rows: Iterable[Row]) -> list[Row]:
+        """Return the rows that fit into a collection; the others are rejected, and do not stop the node."""
         width, kept = len(collection.schema.columns), []
         for row in rows:
             try:
                 frozen = freeze_row(row)
             except (BadValueError, TypeError) as error:
-                self._faults.add(collection.name, None, f"{row!r} is no row: {error}")
+                self._rejections.add(collection.name, None, f"{row!r} is no row: {error}")
                 continue
             if len(frozen) == width:
                 kept.append(frozen)
             else:
                 what = f"a row with {len(frozen)} columns where {width} are expected: {frozen!r}"
-                self._faults.add(collection.name, None, what)
+                self._rejections.add(collection.name, None, what)
         return kept
 
     # -- steps ---------------------------------------------------------------------------------------------------
 
     @property
     def pending(self) -> bool:
-        """Whether a step would find something new; before the first one it would.
+        """Tell whether a step would find something new; before the first one it would.
 
         A row that a rule gives again and again, and that has just been refused, is nothing new.
         """
@@ -169,50 +169,56 @@ class Machine:
         back = {row for _, given in self._waiting.inserted.get(name, ()) for row in given}
         return any(row in there and row not in back for row in rows)
 
-    def step(self) -> Stepped:
+    def step(self) -> StepResult:
+        """Run one step: apply what waits, evaluate to the fixpoint, collect what leaves."""
         for store in self._stores.values():
             if not store.persists:
                 store.clear()
-        waiting, self._waiting = self._waiting, _Waiting()
+        # What rules and a loopback leave for the next step is collected while this one is going on.
+        waiting, self._waiting = self._waiting, _NextStep()
         self._apply(waiting)
         self._evaluation.run(first=self._first)
         self._first = False
-        sent, printed = self._sent(waiting.sent)
+        sent, printed = self._collect_sent(waiting.sent)
         self._leave_for_next()
         changes = {name: store.change() for name, store in self._stores.items() if store.added or store.removed}
         for name in changes:
             self._stores[name].forget_changes()
-        return Stepped(sent, printed, changes, self._faults.taken())
+        return StepResult(sent, printed, changes, self._rejections.take())
 
-    def _apply(self, waiting: _Waiting) -> None:
+    def _apply(self, waiting: _NextStep) -> None:
+        # Deletions first: a row that is deleted and inserted in one step stays.
         for name, rows in waiting.deleted.items():
             store = self._stores[name]
             for row in rows:
                 if row in store.rows:
                     store.remove(row)
         for name, given in waiting.inserted.items():
-            merge(self._stores[name], given, name, self._faults)
-        self._rejected = {name: self._not_in(name, given) for name, given in waiting.inserted.items()}
+            merge(self._stores[name], given, name, self._rejections)
+        self._rejected = {name: self._missing_rows(name, given) for name, given in waiting.inserted.items()}
         for name, value in waiting.merged:
             self._cells[name].merge(value)
 
-    def _not_in(self, name: str, given: Iterable[tuple[Origin, Iterable[Row]]]) -> frozenset[Row]:
+    def _missing_rows(self, name: str, given: Iterable[tuple[Origin, Iterable[Row]]]) -> frozenset[Row]:
         store = self._stores[name]
         if not store.persists or store.key_of is None:
             return frozenset()
         return frozenset(row for _, rows in given for row in rows if row not in store.rows)
 
-    def _sent(self, from_outside: Mapping[str, list[Row]]) -> tuple[tuple[tuple[str, Row], ...], tuple[Row, ...]]:
+    def _collect_sent(
+        self, from_outside: Mapping[str, list[Row]]
+    ) -> tuple[tuple[tuple[str, Row], ...], tuple[Row, ...]]:
         derived: dict[str, dict[Row, None]] = {}
         for name, rows in from_outside.items():
             derived.setdefault(name, {}).update(dict.fromkeys(rows))
-        for rule, found in self._evaluation.derived(Op.SEND):
+        for rule, found in self._evaluation.derive(Op.SEND):
             derived.setdefault(rule.target, {}).update(dict.fromkeys(found))
         sent: list[tuple[str, Row]] = []
         printed: list[Row] = []
         for collection in self._program.collections:
             if not derived.get(collection.name):
                 continue
+            # Sorted: what leaves must not depend on the order in which rows were derived, nor on hashes.
             found = sort_rows(derived[collection.name])
             if collection.kind is Kind.CHANNEL:
                 sent.extend((collection.name, row) for row in found)
@@ -223,14 +229,14 @@ class Machine:
         return tuple(sent), tuple(printed)
 
     def _leave_for_next(self) -> None:
-        for rule, found in self._evaluation.derived(Op.NEXT):
+        for rule, found in self._evaluation.derive(Op.NEXT):
             if rule.target in self._cells:
                 self._waiting.merged.append((rule.target, found))
             else:
                 rows = list(dict.fromkeys(found))
                 if rows:
                     self._waiting.inserted.setdefault(rule.target, []).append((rule, rows))
-        for rule, found in self._evaluation.derived(Op.DELETE):
+        for rule, found in self._evaluation.derive(Op.DELETE):
             self._waiting.deleted.setdefault(rule.target, {}).update(dict.fromkeys(found))
 
 

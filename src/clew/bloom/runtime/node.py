@@ -9,13 +9,13 @@ from clew.bloom.ir.program import Op
 from clew.bloom.ir.schema import Collection, Kind
 from clew.bloom.language.capture import mistake
 from clew.bloom.language.module import Module
-from clew.bloom.runtime.machine import Machine, Stepped
+from clew.bloom.runtime.machine import Machine, StepResult
 from clew.bloom.values import Row
 from clew.errors import UsageError
 
 
 class Node(Module):
-    """Steps by ``tick()``.  What it sends is in what that returns; nobody carries it."""
+    """Steps by ``tick()``, which returns what it sends; there is no network to deliver it."""
 
     def __init__(self, *, address: str = "node") -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Node(Module):
 
     @property
     def machine(self) -> Machine:
-        """Made when it is first needed: by then the attributes that rules use are set."""
+        """Return the machine; it is made when first needed, when the attributes that rules use are set."""
         root = self._root
         assert isinstance(root, Node)
         if root._machine is None:
@@ -36,13 +36,13 @@ class Node(Module):
 
     # -- steps ---------------------------------------------------------------------------------------------------
 
-    def tick(self) -> Stepped:
-        """One step."""
+    def tick(self) -> StepResult:
+        """Run one step."""
         return self.machine.step()
 
-    def until_quiet(self, limit: int = 100) -> tuple[Stepped, ...]:
-        """Steps until nothing waits for another one."""
-        steps: list[Stepped] = []
+    def until_quiet(self, limit: int = 100) -> tuple[StepResult, ...]:
+        """Run steps until nothing waits for another one."""
+        steps: list[StepResult] = []
         while self.machine.pending:
             if len(steps) == limit:
                 raise UsageError(
@@ -59,7 +59,7 @@ class Node(Module):
 
     def _change(self, full_name: str, op: Op, expr: Expr) -> None:
         collection = self.program.by_name[full_name]
-        rows = _given_rows(expr, collection)
+        rows = _require_rows(expr, collection)
         match op:
             case Op.NOW:
                 raise mistake(
@@ -76,7 +76,7 @@ class Node(Module):
                 self.machine.send(full_name, rows)
 
 
-def _given_rows(expr: Expr, collection: Collection) -> tuple[Row, ...]:
+def _require_rows(expr: Expr, collection: Collection) -> tuple[Row, ...]:
     if not isinstance(expr, Rows):
         raise UsageError(
             f"an expression is put into '{collection.name}' from outside of rules",

@@ -1,4 +1,4 @@
-"""Expressions made ready to run over the stores of a node.
+"""Operators: expressions compiled to run over the stores of a node.
 
 ``full()`` is all rows of an expression; ``delta()`` those that need a row that is new in this round, which is all
 that semi-naive evaluation looks at after the first round.  What an expression uses strictly does not change while
@@ -12,21 +12,37 @@ from copy import deepcopy
 from typing import Any, Protocol
 
 from clew.bloom.ir.expressions import Aggregate, Reduce
-from clew.bloom.ir.row_types import row_type
 from clew.bloom.language.capture import position_of_error
-from clew.bloom.runtime.aggregation import AGGREGATES
-from clew.bloom.runtime.calls import NoRowError, Report, RowMap, as_row, picker
+from clew.bloom.runtime.calls import NoRowError, Report, RowMap, picker, require_row, row_type
 from clew.bloom.runtime.storage import Store, key_getter
 from clew.bloom.values import BadValueError, Row, freeze_row, sort_key, sort_rows
 
+#: From the rows of a group, with only the columns of the aggregate, to the value.  The rows are in canonical
+#: order, so that a sum of floats is the same in every run.  ``choose`` is the minimum for the same reason.
+AGGREGATES: dict[str, Callable[[Sequence[tuple[Any, ...]]], Any]] = {
+    "count": lambda rows: len(set(rows)) if rows[0] else len(rows),
+    "sum": lambda rows: sum(row[0] for row in rows),
+    "avg": lambda rows: sum(row[0] for row in rows) / len(rows),
+    "min": lambda rows: min((row[0] for row in rows), key=sort_key),
+    "max": lambda rows: max((row[0] for row in rows), key=sort_key),
+    "accum": lambda rows: frozenset(row[0] for row in rows),
+    "accum_pair": lambda rows: frozenset((row[0], row[1]) for row in rows),
+    "bool_and": lambda rows: all(row[0] for row in rows),
+    "bool_or": lambda rows: any(row[0] for row in rows),
+    "choose": lambda rows: min((row[0] for row in rows), key=sort_key),
+}
+
 
 class Operator(Protocol):
-    def full(self) -> Iterable[Row]: ...
-    def delta(self) -> Iterable[Row]: ...
+    def full(self) -> Iterable[Row]:
+        """Return all rows; one may occur several times."""
+
+    def delta(self) -> Iterable[Row]:
+        """Return the rows that need a row that is new in this round, and maybe others."""
 
 
-class OfStore:
-    """``Ref``."""
+class StoreRows:
+    """``Ref``: the rows of a store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -38,8 +54,8 @@ class OfStore:
         return self._store.delta
 
 
-class Given:
-    """``Rows``."""
+class LiteralRows:
+    """``Rows``: rows that stand in the program."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = rows
@@ -51,7 +67,7 @@ class Given:
         return ()
 
 
-class Mapped:
+class BatchMap:
     """Rows through a function of a batch of rows: ``Transform``, ``Project`` and checks."""
 
     def __init__(self, source: Operator, batch: Callable[[Iterable[Row]], Iterable[Row]]) -> None:
@@ -65,14 +81,14 @@ class Mapped:
         return self._batch(self._source.delta())
 
 
-def picking(source: Operator, pick: RowMap) -> Mapped:
-    return Mapped(source, lambda rows: [pick(row) for row in rows])
+def pick_columns(source: Operator, pick: RowMap) -> BatchMap:
+    return BatchMap(source, lambda rows: [pick(row) for row in rows])
 
 
-def of_width(source: Operator, width: int, report: Report) -> Mapped:
-    """For rows whose width is not known before they are there."""
+def require_width(source: Operator, width: int, report: Report) -> BatchMap:
+    """Reject rows of another width, where that is not known before they are there."""
 
-    def checked(rows: Iterable[Row]) -> list[Row]:
+    def keep_width(rows: Iterable[Row]) -> list[Row]:
         found = []
         for row in rows:
             if len(row) == width:
@@ -81,10 +97,10 @@ def of_width(source: Operator, width: int, report: Report) -> Mapped:
                 report(f"a row with {len(row)} columns where {width} are expected: {row!r}")
         return found
 
-    return Mapped(source, checked)
+    return BatchMap(source, keep_width)
 
 
-class Absent:
+class AntiJoin:
     """``NotIn``: no pairs of columns means the whole row."""
 
     def __init__(self, source: Operator, absent: Store, pairs: Sequence[tuple[int, int]]) -> None:
@@ -94,12 +110,12 @@ class Absent:
         self._columns = tuple(right for _, right in pairs)
 
     def full(self) -> Iterable[Row]:
-        return self._kept(self._source.full())
+        return self._keep_absent(self._source.full())
 
     def delta(self) -> Iterable[Row]:
-        return self._kept(self._source.delta())
+        return self._keep_absent(self._source.delta())
 
-    def _kept(self, rows: Iterable[Row]) -> Iterable[Row]:
+    def _keep_absent(self, rows: Iterable[Row]) -> Iterable[Row]:
         key = self._key
         if key is None:
             there = self._absent.rows
@@ -108,7 +124,7 @@ class Absent:
         return [row for row in rows if key(row) not in index]
 
 
-class Complete:
+class OverAllRows:
     """An operator over all rows of a source that is complete when it runs."""
 
     def __init__(self, source: Operator, rows_of: Callable[[Iterable[Row]], list[Row]]) -> None:
@@ -122,27 +138,29 @@ class Complete:
         return ()
 
 
-def grouping(keys: Sequence[int], aggregates: Sequence[Aggregate], report: Report) -> Callable[..., list[Row]]:
-    """``Group``."""
+def make_grouping(
+    keys: Sequence[int], aggregates: Sequence[Aggregate], report: Report
+) -> Callable[..., list[Row]]:
+    """Make the operator of ``Group``."""
     key = picker(list(keys))
-    asked = [(AGGREGATES[a.function], picker(list(a.over)), a.function) for a in aggregates]
+    calls = [(AGGREGATES[a.function], picker(list(a.over)), a.function) for a in aggregates]
 
     def rows_of(rows: Iterable[Row]) -> list[Row]:
         found = []
         for group, members in _groups(rows, key).items():
             try:
-                values = [compute([pick(member) for member in members]) for compute, pick, _ in asked]
+                values = [compute([pick(member) for member in members]) for compute, pick, _ in calls]
                 found.append((*group, *freeze_row(values)))
             except (TypeError, ArithmeticError, BadValueError) as error:
-                names = ", ".join(name for *_, name in asked)
+                names = ", ".join(name for *_, name in calls)
                 report(f"{names} of the group {group!r} cannot be computed: {type(error).__name__}: {error}")
         return found
 
     return rows_of
 
 
-def extreme(keys: Sequence[int], column: int, *, largest: bool) -> Callable[[Iterable[Row]], list[Row]]:
-    """``Extreme``."""
+def make_extreme(keys: Sequence[int], column: int, *, largest: bool) -> Callable[[Iterable[Row]], list[Row]]:
+    """Make the operator of ``Extreme``."""
     key = picker(list(keys))
     best = max if largest else min
 
@@ -158,23 +176,23 @@ def extreme(keys: Sequence[int], column: int, *, largest: bool) -> Callable[[Ite
 
 
 def _groups(rows: Iterable[Row], key: RowMap) -> dict[Row, list[Row]]:
-    """Each group in order: sums of floats, too, come out the same whatever order the rows came in."""
+    """Collect the rows of each group in canonical order, whatever order they came in."""
     groups: dict[Row, list[Row]] = {}
     for row in dict.fromkeys(rows):
         groups.setdefault(key(row), []).append(row)
     return {group: sort_rows(members) for group, members in groups.items()}
 
 
-def reducing(reduce: Reduce, columns: tuple[str, ...], report: Report) -> Callable[[Iterable[Row]], list[Row]]:
-    """``Reduce``.  A dictionary is a row (key, value) for each entry."""
+def make_reduce(reduce: Reduce, columns: tuple[str, ...], report: Report) -> Callable[[Iterable[Row]], list[Row]]:
+    """Make the operator of ``Reduce``.  A dictionary is a row (key, value) for each entry."""
     named = row_type(columns)
 
     def rows_of(rows: Iterable[Row]) -> list[Row]:
-        memo: Any = deepcopy(reduce.initial)
+        memo: Any = deepcopy(reduce.initial)  # the function may fill a list or a dictionary of the program
         try:
             for row in sort_rows(dict.fromkeys(rows)):
                 memo = reduce.fold(memo, named(row))
-            return [as_row(row) for row in (memo.items() if isinstance(memo, dict) else memo)]
+            return [require_row(row) for row in (memo.items() if isinstance(memo, dict) else memo)]
         except Exception as error:
             what = "returned what is no rows:" if isinstance(error, NoRowError | BadValueError) else "raised"
             report(f"reduce {what} {type(error).__name__}: {error}", position_of_error(error) or reduce.position)

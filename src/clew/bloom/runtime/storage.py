@@ -6,27 +6,30 @@ which they came, whatever the hashes are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
+from clew.bloom.ir.schema import Schema
 from clew.bloom.lattices.containers import LATTICES
-from clew.bloom.values import Row, sort_rows
+from clew.bloom.runtime.calls import row_type
+from clew.bloom.values import BadValueError, Row, freeze_row, sort_rows
+from clew.errors import UsageError
 
 Index = Mapping[Hashable, Iterable[Row]]
 
 
 @dataclass(frozen=True)
 class Change:
-    """What is different in a table."""
+    """What is different in a table since the last step."""
 
     added: tuple[Row, ...] = ()
     removed: tuple[Row, ...] = ()
 
 
 def key_getter(columns: Sequence[int]) -> Callable[[Row], Any]:
-    """Columns of a row as one value to look up: the value itself if it is one column."""
+    """Return what makes one value of columns of a row, to look up by: the value itself if it is one column."""
     if not columns:
         return lambda row: ()
     return itemgetter(*columns)
@@ -52,7 +55,7 @@ class Store:
         self.removed: dict[Row, None] = {}
 
     def extend(self, fresh: Sequence[Row]) -> None:
-        """Rows that are not there, and whose keys are not there."""
+        """Add rows that are not there, and whose keys are not there."""
         self.rows.update(dict.fromkeys(fresh))
         if self.key_of is not None:
             self.by_key.update(zip(map(self.key_of, fresh), fresh, strict=True))
@@ -90,7 +93,7 @@ class Store:
             self.rows, self.by_key, self.indexes = {}, {}, {}
 
     def index(self, columns: tuple[int, ...]) -> Index:
-        """Rows by the values of some columns; made when first asked for, and kept up to date from then on."""
+        """Return rows by the values of some columns; made on first use, and kept up to date from then on."""
         if not columns:
             return {(): self.rows} if self.rows else {}
         known = self.indexes.get(columns)
@@ -121,12 +124,73 @@ class Cell:
         self.changed = False
 
     def would_change(self, other: Any) -> bool:
-        """Whether merging it changes something."""
+        """Tell whether merging it changes something."""
         return bool(self.value.merge(other) != self.value)
 
     def merge(self, other: Any) -> bool:
-        """Whether that changed it."""
+        """Merge a value, and tell whether that changed something."""
         changed = self.would_change(other)
         if changed:
             self.value = self.value.merge(other)
         return changed
+
+
+# -- what a node shows of them -----------------------------------------------------------------------------------
+
+
+class RowsView:
+    """The rows of a collection, in order; columns have names."""
+
+    def __init__(self, store: Store, schema: Schema) -> None:
+        self._store = store
+        self._schema = schema
+        self._named = row_type(schema.columns)
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self._named, sort_rows(self._store.rows))
+
+    def __len__(self) -> int:
+        return len(self._store.rows)
+
+    def __contains__(self, row: object) -> bool:
+        if not isinstance(row, tuple | list):
+            return False
+        try:
+            return freeze_row(row) in self._store.rows
+        except BadValueError:
+            return False
+
+    def row(self, key: Any) -> Any:
+        """Return the row with this key, or None.  The key is a tuple if it has several columns."""
+        keys = len(self._schema.keys)
+        try:
+            wanted = freeze_row((key,) if keys == 1 else key)
+        except BadValueError as error:
+            raise UsageError(
+                f"{key!r} is no key: {error}",
+                remedy=f"give the values of {', '.join(self._schema.keys)} as a tuple",
+            ) from None
+        if self._store.key_of is None:
+            return self._named(wanted) if wanted in self._store.rows else None
+        found = self._store.by_key.get(wanted[0] if keys == 1 else wanted)
+        return None if found is None else self._named(found)
+
+
+class LatticeView:
+    """The value of a lattice; also as rows, in order."""
+
+    def __init__(self, cell: Cell) -> None:
+        self._cell = cell
+
+    @property
+    def value(self) -> Any:
+        return self._cell.value
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._cell.value.elements())
+
+    def __len__(self) -> int:
+        return len(self._cell.value.elements())
+
+    def __contains__(self, row: object) -> bool:
+        return row in self._cell.value.elements()

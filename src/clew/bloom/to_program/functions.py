@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from clew.bloom.ir.expressions import Expr, RowFunction, Transform
 from clew.bloom.ir.symbolic import Column, Constant, Here, Nested, Path, Scalar
 from clew.bloom.language.capture import acting_as
-from clew.bloom.runtime.calls import NoRowError, calling
+from clew.bloom.runtime.calls import NoRowError, make_caller
 from clew.bloom.to_program.bodies import HERE, Body, Compilation
 from clew.bloom.values import Row
 from clew.errors import Position
@@ -105,7 +105,7 @@ def _rows(steps: Sequence[Transform], outside: bool) -> Callable[[tuple[Value, .
     def fail(message: str, position: Position | None = None) -> None:
         failures.append(message)
 
-    runs = [calling(step.function, step.source, fail, (MemoryError, RecursionError)) for step in steps]
+    runs = [make_caller(step.function, step.source, fail, (MemoryError, RecursionError)) for step in steps]
 
     def rows(args: tuple[Value, ...]) -> Iterable[Row]:
         node, given = (None, args) if outside else (args[0], args[1:])

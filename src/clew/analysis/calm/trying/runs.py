@@ -16,7 +16,7 @@ from typing import Any
 from clew.analysis.calm.trying.workloads import Workload
 from clew.bloom.ir.schema import Kind
 from clew.bloom.runtime.cluster import destination
-from clew.bloom.runtime.machine import Stepped
+from clew.bloom.runtime.machine import StepResult
 from clew.bloom.runtime.node import Node
 from clew.bloom.values import Row, sort_rows
 from clew.errors import UsageError
@@ -249,7 +249,7 @@ class _Simulation:
         self._under_way = [u for u in self._under_way if u[1] != address or u[0] > self._round]
         return [(message.channel, message.row) for message in arrived]
 
-    def _take(self, running: _Running, stepped: Stepped) -> None:
+    def _take(self, running: _Running, stepped: StepResult) -> None:
         self._refused.update(dict.fromkeys(f"{running.address}: {refused}" for refused in stepped.refused))
         for channel, row in stepped.sent:
             self._see(running.address, channel, [row])

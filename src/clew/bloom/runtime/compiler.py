@@ -1,4 +1,4 @@
-"""From the expressions of rules in normal form to operators over the stores of a node."""
+"""Compile the expressions of rules in normal form to operators over the stores of a node."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ from clew.bloom.ir.expressions import (
     Value,
     WhenTrue,
 )
-from clew.bloom.ir.row_types import splitter
 from clew.bloom.lattices.containers import LATTICES
 from clew.bloom.runtime import joins, lattice_operators, operators
-from clew.bloom.runtime.calls import Report, RowMap, calling, picker, projection
+from clew.bloom.runtime.calls import Report, RowMap, make_caller, picker, projection, splitter
 from clew.bloom.runtime.operators import Operator
 from clew.bloom.runtime.storage import Cell, Store
 from clew.bloom.values import Row
@@ -40,7 +39,7 @@ from clew.errors import Position, ProgramError
 
 @dataclass(frozen=True)
 class Compiler:
-    """Of one rule: ``report`` is told of rows that are refused."""
+    """Compiles one rule; ``report`` is called for rows that are rejected."""
 
     stores: Mapping[str, Store]
     cells: Mapping[str, Cell]
@@ -49,51 +48,54 @@ class Compiler:
     position: Position | None
 
     def rows(self, expr: Expr) -> Operator:
+        """Compile an expression of rows."""
         match expr:
             case Ref(collection):
-                return operators.OfStore(self.stores[collection])
+                return operators.StoreRows(self.stores[collection])
             case Rows(rows):
-                return operators.Given(rows)
+                return operators.LiteralRows(rows)
             case Transform():
                 return self._transform(expr)
             case Join():
                 return self._join(expr, None)
             case NotIn(source, Ref(absent), matches):
-                return operators.Absent(self.rows(source), self.stores[absent], matches)
+                return operators.AntiJoin(self.rows(source), self.stores[absent], matches)
             case Rename(source, columns):
+                # Names are gone at run time; but they say how wide the rows of an opaque function should be.
                 renamed = self.rows(source)
-                return renamed if source.columns else operators.of_width(renamed, len(columns), self.report)
+                return renamed if source.columns else operators.require_width(renamed, len(columns), self.report)
             case Project(source, kept):
-                return operators.picking(self.rows(source), picker(list(kept)))
+                return operators.pick_columns(self.rows(source), picker(list(kept)))
             case Elements(lattice):
-                return lattice_operators.ElementsOf(self.lattice(lattice))
+                return lattice_operators.ElementRows(self.lattice(lattice))
             case WhenTrue(condition, source):
-                return lattice_operators.Once(self.lattice(condition), self.rows(source))
+                return lattice_operators.RowsWhenTrue(self.lattice(condition), self.rows(source))
             case Group() | Extreme() | Reduce():
-                return operators.Complete(self.rows(expr.source), self._over_all_rows(expr))
+                return operators.OverAllRows(self.rows(expr.source), self._over_all_rows(expr))
         raise AssertionError(f"not in normal form: {type(expr).__name__}")
 
     def _over_all_rows(self, expr: Group | Extreme | Reduce) -> Callable[..., list[Row]]:
         match expr:
             case Group(_, keys, aggregates):
-                return operators.grouping(keys, aggregates, self.report)
+                return operators.make_grouping(keys, aggregates, self.report)
             case Extreme(_, keys, column, largest):
-                return operators.extreme(keys, column, largest=largest)
+                return operators.make_extreme(keys, column, largest=largest)
             case Reduce():
-                return operators.reducing(expr, expr.source.columns, self.report)
+                return operators.make_reduce(expr, expr.source.columns, self.report)
 
     def _transform(self, expr: Transform) -> Operator:
         pick = projection(expr.function, self.address) if expr.source.columns else None
         if pick is None:
-            return operators.Mapped(self.rows(expr.source), calling(expr.function, expr.source, self.report))
+            return operators.BatchMap(self.rows(expr.source), make_caller(expr.function, expr.source, self.report))
+        # The join applies it to each row while it is made, which saves a pass over the joined rows.
         if isinstance(expr.source, Join) and expr.source.take is Take.PAIRS:
             return self._join(expr.source, pick)
-        return operators.picking(self.rows(expr.source), pick)
+        return operators.pick_columns(self.rows(expr.source), pick)
 
     def _join(self, join: Join, finish: RowMap | None) -> Operator:
         stores = [self.stores[source.collection] for source in join.sources if isinstance(source, Ref)]
         if join.take is not Take.OUTER:
-            return joins.inner_join(stores, join.matches, join.take, finish)
+            return joins.make_inner_join(stores, join.matches, join.take, finish)
         missing = len(join.sources[1].columns)
         if not missing:
             raise ProgramError(
@@ -101,22 +103,23 @@ class Compiler:
                 position=self.position,
                 remedy="name them with rename(...)",
             )
-        return joins.Outer(stores, join.matches, missing)
+        return joins.OuterJoin(stores, join.matches, missing)
 
     # -- lattices ------------------------------------------------------------------------------------------------
 
     def lattice(self, expr: LatticeExpr) -> lattice_operators.LatticeOperator:
+        """Compile an expression of a lattice."""
         match expr:
             case LatticeRef(collection):
-                return lattice_operators.OfCell(self.cells[collection])
+                return lattice_operators.CellValue(self.cells[collection])
             case Value(value, lattice):
                 return lattice_operators.Constant(LATTICES[lattice].of(value))
             case Fold(source, function, lattice):
                 value_of = self._value_of(function, lattice)
-                return lattice_operators.Merged(self.rows(source), lattice, value_of, self.report)
+                return lattice_operators.MergeRows(self.rows(source), lattice, value_of, self.report)
             case Apply(source, method, arguments, lattice):
                 given = [self.lattice(a) if isinstance(a, LatticeExpr) else a for a in arguments]
-                return lattice_operators.Applied(self.lattice(source), method, given, lattice, self.report)
+                return lattice_operators.ApplyMethod(self.lattice(source), method, given, lattice, self.report)
 
     def _value_of(self, function: RowFunction | None, lattice: str) -> Callable[[Row], Any]:
         made = LATTICES[lattice]
