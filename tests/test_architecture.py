@@ -17,6 +17,7 @@ ROOMS = [
     "verify",
     "errors",
     "names",
+    "results",
     "faults",
     "violation",
     "node_lists",

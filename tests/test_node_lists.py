@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.faults import Node
+from clew.faults import NodeName
 from clew.node_lists import BareNumber, NodeListError, WrittenNode, read_nodes, read_parts, write_nodes
 
 
@@ -88,7 +88,7 @@ def test_what_is_refused(text: str, message: str, offset: int) -> None:
         ("9" * 12, "9" * 12),
     ],
 )
-def test_what_is_written(node: Node, text: str) -> None:
+def test_what_is_written(node: NodeName, text: str) -> None:
     assert write_nodes([node], {2, -2}) == text
 
 
@@ -96,7 +96,7 @@ _NODES = st.one_of(st.integers(-(2**31), 2**31 - 1), st.text(" ,\"'1-a+\\", max_
 
 
 @given(st.lists(_NODES, max_size=4))
-def test_what_is_written_is_read_back(nodes: list[Node]) -> None:
+def test_what_is_written_is_read_back(nodes: list[NodeName]) -> None:
     everything = [node for node in nodes if isinstance(node, int)]
     assert read_nodes(write_nodes(nodes, everything)) == nodes
     assert [

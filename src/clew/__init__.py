@@ -1,29 +1,68 @@
 """Clew finds out whether a distributed system survives faults.
 
-It follows the lineage of what went right (which messages, which state) back to the few faults that could
-make it go wrong, tries exactly those, and answers with a counterexample, a certificate within stated
-bounds, or an honest "incomplete".
+It follows the lineage of what went right (which messages, which state) back to the few faults that could make it
+go wrong, tries exactly those, and answers with a counterexample, a certificate within stated bounds, or an honest
+"incomplete".
 
-    import clew
-    verdict = clew.check("examples/kafka.ded")
-    print(verdict.answer.value, verdict.counterexamples[0].faults)
+**A model**, in Dedalus or Bloom, is checked: is there a combination of faults that breaks it?
 
-Programs in Dedalus are checked; nodes written in Python are simulated (``clew.simulation``)::
+>>> import clew
+>>> verdict = clew.check("examples/simple-deliv.ded")
+>>> verdict.answer.value, verdict.counterexamples[0].faults
+('counterexample', FaultSet(faults=(Loss(source='a', target='c', time=1),)))
 
-    found = clew.fuzz("examples/raft/raft_bugs.py:raft66")
-    print(clew.minimize(found.recording).size)
+``run`` performs one execution, under faults of your choice:
 
-Programs in Bloom (``clew.bloom``) are classes that run on the network, are checked, and are analysed for order.
+>>> run = clew.run("examples/simple-deliv.ded", [clew.Loss("a", "b", 1)])
+>>> run.answer.value, run.rows("log")
+('violated', (('a', 'data'), ('c', 'data')))
 
-The rooms, each importing only from those before it::
+``replay_verdict`` tries the counterexamples of a saved verdict on the program as it is now:
 
-    simulation (Python nodes) | exploration (every schedule) | minimization (small executions)
-    program (checked IR) | dedalus (text to IR) | bloom (classes to IR, and a runtime) | consistency (order)
-    | coordination | engine (executions) | proof (of certificates) | lineage (why) | search | explain | report
-    | cli; and apart from all others, verify (which checks proofs)
+>>> from pathlib import Path
+>>> _ = Path("verdict.json").write_text(verdict.to_json())
+>>> clew.replay_verdict("verdict.json").answer.value
+'still fails'
 
-Read ``clew.faults`` for the failure model, ``clew.engine.encode`` for what an execution is, and
-``clew.search.lineage`` for the idea that the whole is built around.
+**Python code** is simulated (``clew.simulation``): ``fuzz`` draws random executions until an invariant breaks,
+``minimize`` makes what it found small enough to be read, ``replay`` executes a recording again, exactly:
+
+>>> found = clew.fuzz("examples/lock/lock.py:hasty")
+>>> found.answer.value, found.recording.deliveries
+('violation', 40)
+>>> small = clew.minimize(found.recording)
+>>> small.answer.value, small.size.deliveries
+('minimized', 10)
+>>> clew.replay(small.recording).answer.value
+'same'
+
+``explore`` executes every schedule of a small scenario:
+
+>>> explored = clew.explore("examples/lock/lock.py:three_careful")
+>>> explored.answer.value, explored.schedules
+('all explored', 444)
+
+**A Bloom program** (``clew.bloom``) runs on a network, is checked like a model, and is analysed for order:
+``calm`` says which outputs depend on it, ``blazes`` which coordination helps:
+
+>>> clew.calm("examples/bloom/reliable_broadcast.py:ReliableBroadcast").answer.value
+'consistent'
+>>> clew.blazes("examples/blazes/word-count.yaml").reason
+'the contents of db can differ'
+
+Every one of these results (a ``clew.Result``) has an ``answer``, the ``reason`` why it is no better, ``notices``
+about the program, and the ``exit_code`` of the command.  ``str()`` is what the terminal shows, ``to_json()`` what
+``--json`` writes (docs/json.md), and ``write_report`` makes a page of it that opens from disk:
+
+>>> print(verdict.exit_code, str(verdict).splitlines()[0])
+1 COUNTEREXAMPLE: 1 fault, within EOT 4, EFF 2, 0 crashes, nodes a, b, c.
+>>> clew.write_report(verdict, "report.html")
+
+What cannot be asked (a program with a mistake, a bound that makes no sense) raises ``ProgramError`` or
+``UsageError``, which are ``ClewError``, with a place and a remedy.
+
+Read ``clew.faults`` for the failure model, ``clew.engine.encode`` for what an execution is,
+``clew.search.lineage`` for the idea that the whole is built around, and docs/internals.md for the rooms.
 """
 
 from __future__ import annotations
@@ -32,15 +71,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from clew.analysis.blazes.result import BlazesAnalysis
+    from clew.analysis.calm.result import CalmAnalysis
     from clew.checker.api import Verdict, check, run
     from clew.dedalus.loader import parse_program
     from clew.engine.execution import Execution, Message
     from clew.errors import ClewError, Notice, ProgramError, UsageError
     from clew.exploration import Exploration, explore
-    from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
+    from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, NodeName
+    from clew.frontends.analyses import blazes, calm
     from clew.minimization.minimizing import Minimized, minimize
     from clew.program.ir import Program
+    from clew.report.replay.replaying import ReplayedVerdict, replay_verdict
     from clew.report.writing import write_report
+    from clew.results import Result
     from clew.search.verdict import Answer, Counterexample
     from clew.simulation.fuzzing.fuzz import Fuzzed, fuzz
     from clew.simulation.recordings.recording import Recording, write_recording
@@ -49,6 +93,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "BlazesAnalysis",
+    "CalmAnalysis",
     "ClewError",
     "Counterexample",
     "Crash",
@@ -62,21 +108,26 @@ __all__ = [
     "Loss",
     "Message",
     "Minimized",
-    "Node",
+    "NodeName",
     "Notice",
     "Program",
     "ProgramError",
     "Recording",
     "Replayed",
+    "ReplayedVerdict",
+    "Result",
     "UsageError",
     "Verdict",
     "Violation",
+    "blazes",
+    "calm",
     "check",
     "explore",
     "fuzz",
     "minimize",
     "parse_program",
     "replay",
+    "replay_verdict",
     "run",
     "write_recording",
     "write_report",
@@ -84,17 +135,23 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-#: Where the names above live.  They are brought in when they are used: a command should not wait for all of them.
+#: Where the names above live.  They are loaded when they are used: ``clew --version`` must not wait for a solver.
+#: The same names stand above for type checkers; a test compares the two.
 _HOMES = {
+    "clew.analysis.blazes.result": ("BlazesAnalysis",),
+    "clew.analysis.calm.result": ("CalmAnalysis",),
     "clew.checker.api": ("Verdict", "check", "run"),
     "clew.dedalus.loader": ("parse_program",),
     "clew.engine.execution": ("Execution", "Message"),
     "clew.exploration": ("Exploration", "explore"),
     "clew.errors": ("ClewError", "Notice", "ProgramError", "UsageError"),
-    "clew.faults": ("Crash", "Delay", "FailureSpec", "Fault", "FaultSet", "Loss", "Node"),
+    "clew.faults": ("Crash", "Delay", "FailureSpec", "Fault", "FaultSet", "Loss", "NodeName"),
+    "clew.frontends.analyses": ("blazes", "calm"),
     "clew.minimization.minimizing": ("Minimized", "minimize"),
     "clew.program.ir": ("Program",),
+    "clew.report.replay.replaying": ("ReplayedVerdict", "replay_verdict"),
     "clew.report.writing": ("write_report",),
+    "clew.results": ("Result",),
     "clew.search.verdict": ("Answer", "Counterexample"),
     "clew.simulation.fuzzing.fuzz": ("Fuzzed", "fuzz"),
     "clew.simulation.recordings.recording": ("Recording", "write_recording"),

@@ -54,3 +54,13 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
         if matcher.quick_ratio() >= best and matcher.ratio() >= best:
             best, nearest = matcher.ratio(), other
     return nearest
+
+
+def harmless(text: str, *, breaks: str = "\n") -> str:
+    """Write what a terminal would obey, but ``breaks``, as Python does: names in files are not trusted."""
+    return "".join(c if c.isprintable() or c in breaks else ascii(c)[1:-1] for c in text)
+
+
+def in_one_line(name: str) -> str:
+    """Return the name of a file for a sentence: in one line, and nothing that a terminal would obey."""
+    return harmless(name, breaks="")

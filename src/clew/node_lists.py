@@ -16,7 +16,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from clew.faults import Node
+from clew.faults import NodeName
 from clew.names import looks_like_number, quote
 
 #: Numbers of the language have 32 bits; a longer row of digits can only be a string.
@@ -36,12 +36,12 @@ class BareNumber:
         return int(self.text)
 
     @property
-    def readings(self) -> tuple[Node, Node]:
+    def readings(self) -> tuple[NodeName, NodeName]:
         return self.number, self.text
 
 
 #: A node as it is written; most texts say what is meant.
-WrittenNode = Node | BareNumber
+WrittenNode = NodeName | BareNumber
 
 
 class NodeListError(ValueError):
@@ -71,12 +71,12 @@ def read_parts(text: str) -> list[WrittenNode | None]:
     return found
 
 
-def write_nodes(nodes: Collection[Node], ambiguous: Collection[Node]) -> str:
+def write_nodes(nodes: Collection[NodeName], ambiguous: Collection[NodeName]) -> str:
     """Return a list that is read back as these nodes; numbers in ``ambiguous`` get their plus."""
     return ",".join(write_node(node, ambiguous) for node in nodes)
 
 
-def write_node(node: Node, ambiguous: Collection[Node]) -> str:
+def write_node(node: NodeName, ambiguous: Collection[NodeName]) -> str:
     if isinstance(node, int):
         return f"+{node}" if node in ambiguous else str(node)
     try:

@@ -14,7 +14,7 @@ from clew.checker.named_nodes import (
 )
 from clew.dedalus.loader import parse_program
 from clew.errors import UsageError
-from clew.faults import Crash, Delay, Fault, Loss, Node
+from clew.faults import Crash, Delay, Fault, Loss, NodeName
 from clew.node_lists import BareNumber, WrittenNode
 from clew.program.checks import check_program
 from clew.program.ir import Program
@@ -55,7 +55,7 @@ BOTH = program('p("1", 1); p(X, Y)@next :- p(X, Y); m(Y)@async :- p(X, Y);')
         (NUMBER, ["b", "a", "b"], ("b", "a")),
     ],
 )
-def test_what_is_meant(of: Program, written: list[WrittenNode], nodes: tuple[Node, ...]) -> None:
+def test_what_is_meant(of: Program, written: list[WrittenNode], nodes: tuple[NodeName, ...]) -> None:
     assert named_nodes(of, written) == nodes
 
 
@@ -74,7 +74,7 @@ def test_a_bare_number_that_can_mean_two_nodes_is_refused() -> None:
         (NUMBER, "01", 'the string "01" can be no node of the program, but the number 1 can'),
     ],
 )
-def test_a_node_that_is_surely_mistaken_for_another_is_refused(of: Program, node: Node, message: str) -> None:
+def test_a_node_that_is_surely_mistaken_for_another_is_refused(of: Program, node: NodeName, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         named_nodes(of, [node])
     assert caught.value.message == message
@@ -131,7 +131,7 @@ def test_faults_are_looked_up_among_the_nodes(fault: Fault | WrittenFault, known
     ],
 )
 def test_an_unknown_node_is_refused_with_those_there_are(
-    written: WrittenNode, nodes: tuple[Node, ...], message: str
+    written: WrittenNode, nodes: tuple[NodeName, ...], message: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
         known_node(written, nodes)
@@ -157,5 +157,7 @@ def test_a_fault_at_one_of_two_nodes_that_look_the_same_says_which() -> None:
         (None, ("a", "1"), set()),
     ],
 )
-def test_numbers_that_need_a_plus(of: Program | None, nodes: tuple[Node, ...], ambiguous: set[Node]) -> None:
+def test_numbers_that_need_a_plus(
+    of: Program | None, nodes: tuple[NodeName, ...], ambiguous: set[NodeName]
+) -> None:
     assert ambiguous_nodes(of, nodes) == ambiguous

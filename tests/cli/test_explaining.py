@@ -18,10 +18,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clew import check
-from clew.cli.parts.explaining import Explanation, explanation
 from clew.cli.process.main import main
 from clew.errors import BudgetExhaustedError
 from clew.explain.explainer import Explainer, Margin
+from clew.report.verdict.explaining import VerdictExplanation, explain_verdict
 from command import ROOT, clew
 
 EXAMPLES = sorted(path.relative_to(ROOT) for path in (ROOT / "examples").glob("*.ded"))
@@ -115,7 +115,7 @@ def test_every_fault_of_an_example_is_accounted_for(example: Path) -> None:
 def test_in_a_large_program_no_supports_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """What each fault does is told all the same, from the runs that are compared alone."""
     small = within("check", KAFKA).output
-    monkeypatch.setattr("clew.cli.parts.explaining._MOST_WORK", 1116 * 13 - 1)
+    monkeypatch.setattr("clew.report.verdict.explaining._MOST_WORK", 1116 * 13 - 1)
     monkeypatch.setattr("clew.explain.failure_free.FailureFree.__init__", must_not_happen)
     large = within("check", KAFKA).output
     assert "Why pre(C, w1): each of the faults is needed:\n  without O(b,Z,1): " in large
@@ -153,7 +153,7 @@ def test_supports_that_take_too_long_are_left_out(monkeypatch: pytest.MonkeyPatc
 
 
 def test_json_on_standard_output_pays_for_no_explanation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clew.cli.commands.check.explanation", must_not_happen)
+    monkeypatch.setattr("clew.report.verdict.explaining.explain_verdict", must_not_happen)
     done = within("check", KAFKA, "--json", "-")
     assert json.loads(done.output)["verdict"] == "counterexample"
     start = "import sys; from clew.cli.process.main import main"
@@ -415,7 +415,9 @@ def test_a_mistake_of_ours_does_not_cost_the_answer(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("clew.explain.failure_free.FailureFree.__init__", fail)
     verdict = check(ROOT / "examples" / "kafka.ded")
-    assert explanation(verdict) == Explanation(("  (no explanation, by a mistake in Clew: RuntimeError('oops'))",))
+    assert explain_verdict(verdict) == VerdictExplanation(
+        ("  (no explanation, by a mistake in Clew: RuntimeError('oops'))",)
+    )
 
 
 def test_a_mistake_in_the_report_does_not_cost_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import reference
 from clew.dedalus.printer import print_program
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
+from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, NodeName
 from clew.program.ir import (
     Aggregate,
     BinOp,
@@ -50,7 +50,7 @@ FEW_FAULTS = 6
 _CASES = settings(max_examples=100 if settings().max_examples < 1000 else settings().max_examples)
 
 #: What people call nodes, and what else they do; many of these look like one another.
-NAMES: tuple[Node, ...] = (
+NAMES: tuple[NodeName, ...] = (
     1, "1", 2, "2", -1, "-1", "01", "+1", "1.0", 0, "a", "A", "a b", "a,b", "b", " a", "a ", "", "é", "e\u0301",
     "É", "_", "?", "'a'", "None", "null", "crash", "$HOME", "`id`", "a;b", "*", "//", "\\", "\\n", "--nodes", "ß",
     "X", "#1", "(1)", "1,2", "->", "~", "true", "日本", "9" * 12,
@@ -80,7 +80,7 @@ def named_programs(draw: st.DrawFn) -> Named:
     others = draw(st.lists(st.sampled_from(NAMES), min_size=len(strings), max_size=len(strings), unique=True))
     renaming: dict[Value, Value] = dict(zip(strings, others, strict=True))
     renamed = Program(tuple(_renamed(clause, renaming) for clause in program.clauses))
-    nodes: tuple[Node, ...] = tuple(_name(renaming[node]) for node in spec.nodes)
+    nodes: tuple[NodeName, ...] = tuple(_name(renaming[node]) for node in spec.nodes)
     written = tuple(draw(st.sampled_from(_ways_to_write(node))) for node in nodes)
     strategy = draw(st.sampled_from(("exact", "lineage", "exhaustive")))
     return Named(renamed, replace(spec, nodes=nodes), written, draw(st.booleans()), strategy)
@@ -90,7 +90,7 @@ def _constants(program: Program) -> set[Value]:
     return {*(value for fact in program.facts for value in fact.args), *rule_constants(program)}
 
 
-def _name(value: Value) -> Node:
+def _name(value: Value) -> NodeName:
     assert isinstance(value, str | int)
     return value
 
@@ -120,7 +120,7 @@ def _renamed(clause: Fact | Rule, renaming: dict[Value, Value]) -> Fact | Rule:
     return replace(clause, args=tuple(map(term, clause.args)), body=tuple(body))
 
 
-def _ways_to_write(node: Node) -> list[str]:
+def _ways_to_write(node: NodeName) -> list[str]:
     """The ways that the documentation names: bare, where that is no list and no other name, and explicit."""
     if isinstance(node, int):
         return [str(node), f"+{node}"]
@@ -164,7 +164,7 @@ def _computes(rule: Rule) -> bool:
     return timed or any(isinstance(arg, BinOp | Aggregate) for arg in rule.args)
 
 
-def _faults(found: dict[str, list[list[Node]]]) -> FaultSet:
+def _faults(found: dict[str, list[list[NodeName]]]) -> FaultSet:
     faults: list[Fault] = [Loss(a, b, int(t)) for a, b, t in found["losses"]]
     faults += [Crash(node, int(t)) for node, t in found["crashes"]]
     faults += [Delay(a, b, int(t), int(lag)) for a, b, t, lag in found["delays"]]

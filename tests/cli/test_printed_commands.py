@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from clew.faults import Node
+from clew.faults import NodeName
 from cli.in_process import Done, run_clew, shell_arguments
 from cli.test_node_names import NAMES
 
@@ -110,7 +110,7 @@ _TIMES = {"losses": 1, "crashes": 1, "delays": 2}
 
 
 @st.composite
-def bloom_names(draw: st.DrawFn) -> tuple[list[Node], Node]:
+def bloom_names(draw: st.DrawFn) -> tuple[list[NodeName], NodeName]:
     pool = st.sampled_from((*NAMES, 'q"q', '"', '"1"', '"a","b"'))
     nodes = draw(st.lists(pool, min_size=2, max_size=3, unique=True))
     return nodes, draw(pool.filter(lambda name: name not in nodes))
@@ -118,7 +118,7 @@ def bloom_names(draw: st.DrawFn) -> tuple[list[Node], Node]:
 
 @_CASES
 @given(bloom_names())
-def test_bloom_classes_with_odd_nodes(drawn: tuple[list[Node], Node]) -> None:
+def test_bloom_classes_with_odd_nodes(drawn: tuple[list[NodeName], NodeName]) -> None:
     """The verdict is that of the same class with plain names, but for the names."""
     nodes, data = drawn
     plain = ["a", "b", "c"][: len(nodes)]
@@ -198,7 +198,7 @@ _PAIRS = [(FILES[k], NAMES[k % len(NAMES)], NAMES[(k + 1 + k % 7) % len(NAMES)])
 
 
 @pytest.mark.parametrize(("stem", "one", "other"), _PAIRS, ids=ascii)
-def test_a_shell_reproduces_the_counterexample(stem: str, one: Node, other: Node, tmp_path: Path) -> None:
+def test_a_shell_reproduces_the_counterexample(stem: str, one: NodeName, other: NodeName, tmp_path: Path) -> None:
     a, b = (name if isinstance(name, int) else f'"{name}"' for name in (one, other))
     file = _write(tmp_path, f"{stem}.ded", ONCE.format(a=a, b=b))
     done = run_clew(tmp_path, ["check", file, "--eot", "3", "--eff", "2"])

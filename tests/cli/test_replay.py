@@ -194,7 +194,7 @@ def test_warnings_are_told_once(tmp_path: Path) -> None:
     checked(tmp_path, two, "--all")
     done = replayed(tmp_path, two + "want(a, d);")
     assert done.returncode == 1
-    assert done.stderr.count("messages from or to 'd' get lost") == 1
+    assert done.stderr.count("messages from or to the unknown node 'd' get lost") == 1
 
 
 # -- exit code 2 -------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from clew.engine.execution import Execution
 from clew.engine.extremes import BeyondBudget, Exceeding, Heaviest
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError
-from clew.faults import Crash, FailureSpec, Fault, FaultSet, Node, by_message
+from clew.faults import Crash, FailureSpec, Fault, FaultSet, NodeName, by_message
 from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.program.outcomes import PRE, has_assertions
@@ -367,7 +367,7 @@ def weight(run: Execution, program: Program) -> Weight:
     return Weight(asserted, len(run.faults.crashes), hits, len(run.faults.crashes) + hits - len(run.faults))
 
 
-def _crashed(node: Node, time: int, faults: FaultSet) -> bool:
+def _crashed(node: NodeName, time: int, faults: FaultSet) -> bool:
     return any(c.node == node and c.time <= time for c in faults.crashes)
 
 

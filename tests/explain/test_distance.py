@@ -20,7 +20,7 @@ from clew.dedalus.printer import print_program
 from clew.engine.extremes import Cheapest
 from clew.explain.distance import Distance, Undecided, Way
 from clew.explain.explainer import Explainer, Lineage, Margin
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, Node
+from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, NodeName
 from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.violation import Violation
@@ -129,7 +129,7 @@ def outside(faults: FaultSet, budget: FailureSpec) -> int:
     return len(late) + max(0, len(faults.crashes) - budget.crashes)
 
 
-def try_all(program: Program, nodes: Sequence[Node], eot: int, delays: int) -> Tried:
+def try_all(program: Program, nodes: Sequence[NodeName], eot: int, delays: int) -> Tried:
     """Run the program under all faults that can happen in so many steps."""
     wide = FailureSpec(tuple(nodes), eot, eot, len(nodes), delays)
     asserting = any(clause.relation == "pre" for clause in program.clauses)
@@ -149,7 +149,7 @@ def all_faults(wide: FailureSpec) -> Iterator[FaultSet]:
         yield FaultSet.of(fault for faults in of_nodes for fault in faults)
 
 
-def faults_of(node: Node, wide: FailureSpec) -> Iterator[tuple[Fault, ...]]:
+def faults_of(node: NodeName, wide: FailureSpec) -> Iterator[tuple[Fault, ...]]:
     """What can happen to one node and to all that it sends."""
     for crash in (None, *range(1, wide.eot)):
         sent = [(other, t) for other in wide.nodes if other != node for t in range(1, crash or wide.eot)]
@@ -158,7 +158,7 @@ def faults_of(node: Node, wide: FailureSpec) -> Iterator[tuple[Fault, ...]]:
             yield (*crashed, *(fault for fault in chosen if fault is not None))
 
 
-def message_faults(source: Node, target: Node, time: int, delays: int) -> list[Fault | None]:
+def message_faults(source: NodeName, target: NodeName, time: int, delays: int) -> list[Fault | None]:
     return [None, Loss(source, target, time), *(Delay(source, target, time, lag + 1) for lag in range(delays))]
 
 

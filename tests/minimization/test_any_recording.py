@@ -43,7 +43,7 @@ def test_every_recording_is_minimized_to_one_that_replays(file: Path, seed: int)
         return
     file.write_text(write_recording(recording), encoding="utf-8")
     found = minimize_quickly(file, loaded)
-    assert (found.stopped, found.problem) == (None, None)
+    assert (found.reason, found.problem) == (None, None)
     assert found.recording.identity == recording.identity
     assert len(found.recording.steps) <= len(recording.steps)
     file.write_text(write_recording(found.recording), encoding="utf-8")

@@ -42,7 +42,7 @@ def quickly(recording: Recording, scenario: Scenario, **how: object) -> Minimize
 def check_laws(failure: Failing) -> None:
     scenario, recording = failure
     found = quickly(recording, scenario)
-    assert (found.stopped, found.problem) == (None, None)
+    assert (found.reason, found.problem) == (None, None)
     execution = execute(replace(scenario, check_every=1), recording.seed, found.recording.steps)
     assert execution.identity == recording.identity == found.recording.identity
     assert len(execution.moments) == len(found.recording.steps) <= len(recording.steps)
@@ -100,7 +100,7 @@ def minimized(scenario: Scenario) -> tuple[Recording, Minimized]:
     recording = fuzz(scenario).recording
     assert recording is not None
     found = quickly(recording, scenario)
-    assert (found.stopped, found.problem) == (None, None)
+    assert (found.reason, found.problem) == (None, None)
     assert replay(found.recording, scenario).outcome is Outcome.SAME
     assert found.recording.identity == recording.identity
     return recording, found
@@ -166,7 +166,7 @@ def test_what_is_asked_for_is_looked_at() -> None:
     with pytest.raises(UsageError, match="workers is 0"):
         minimize(found.recording, found.scenario, workers=0)
     with pytest.raises(UsageError, match="the budget is 0 s"):
-        minimize(found.recording, found.scenario, budget=0)
+        minimize(found.recording, found.scenario, time_limit=0)
     with pytest.raises(UsageError, match="ends in no violation"):
         minimize(replace(found.recording, broken=None, identity=None), found.scenario)
     with pytest.raises(UsageError, match="this is a recording of other code"):

@@ -164,4 +164,4 @@ def test_what_breaks_before_the_first_event() -> None:
 
     scenario = keepers(nodes={"a": Fragile}, running="a")
     found = minimize(of_steps(scenario, []), scenario)
-    assert (found.recording.steps, found.size, found.stopped) == ((), Size(0, 0), None)
+    assert (found.recording.steps, found.size, found.reason) == ((), Size(0, 0), None)

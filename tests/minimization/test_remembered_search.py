@@ -25,7 +25,7 @@ from scenario_files import TOKENS, scenario_file
 def shown(found: Minimized) -> tuple[object, ...]:
     """All that is told of a minimization, but for time and what was tried in vain by others."""
     stages = [replace(stage, seconds=0.0) for stage in found.stages]
-    return write_recording(found.recording), found.size, stages, found.pace, found.stopped, found.problem
+    return write_recording(found.recording), found.size, stages, found.pace, found.reason, found.problem
 
 
 def minimized(failure: Failing, checkpoint: Checkpoint | None, workers: int = 1) -> tuple[object, ...]:
@@ -81,8 +81,8 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
 
 def test_a_budget_leaves_the_checkpoint(tmp_path: Path) -> None:
     failure = scenario, recording = one_failure()
-    stopped = minimize(recording, scenario, budget=1e-9, checkpoint=tmp_path / "ck")
-    assert stopped.stopped is not None
+    stopped = minimize(recording, scenario, time_limit=1e-9, checkpoint=tmp_path / "ck")
+    assert stopped.reason is not None
     assert (tmp_path / "ck").exists()
     assert minimized(failure, Checkpoint(tmp_path / "ck")) == minimized(failure, None)
 
@@ -92,7 +92,7 @@ def test_another_recording_and_other_options_are_refused(tmp_path: Path) -> None
     one, other = (fuzz(where, seed=seed).recording for seed in (0, 1))
     assert one is not None
     assert other is not None
-    minimize(one, where, budget=1e-9, checkpoint=tmp_path / "ck")
+    minimize(one, where, time_limit=1e-9, checkpoint=tmp_path / "ck")
     with pytest.raises(UsageError, match="the recording has changed since"):
         minimize(other, where, checkpoint=tmp_path / "ck")
     with pytest.raises(UsageError, match="--shrink was true, and is false"):
@@ -114,7 +114,7 @@ def test_another_recording_and_other_options_are_refused(tmp_path: Path) -> None
 )
 def test_what_does_not_fit_is_refused(tmp_path: Path, families: object, message: str) -> None:
     scenario, recording = one_failure()
-    minimize(recording, scenario, budget=1e-9, checkpoint=tmp_path / "ck")
+    minimize(recording, scenario, time_limit=1e-9, checkpoint=tmp_path / "ck")
     forge(tmp_path / "ck", {"families": families})
     before = (tmp_path / "ck").read_bytes()
     with pytest.raises(UsageError, match=message):

@@ -210,7 +210,7 @@ class Number:
 def test_what_a_message_says_itself(how: str, left: int) -> None:
     found = minimized(Number(9, how), 5)
     assert content(found) == Number(left, how)
-    assert (found.stopped, found.problem) == (None, None)
+    assert (found.reason, found.problem) == (None, None)
 
 
 def test_what_only_grows_comes_to_an_end() -> None:
@@ -218,7 +218,7 @@ def test_what_only_grows_comes_to_an_end() -> None:
     with mock.patch.multiple(pipeline, _SIDEWAYS=7):
         found = minimized(Number(10, "larger"), 5)
     assert content(found) == Number(17, "larger")
-    assert found.stopped is None
+    assert found.reason is None
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_mistake_in_smaller_ends_the_search_with_the_best_so_far(how: str, mes
     ]
     found = minimize(of_steps(scenario, steps), scenario)
     assert isinstance(found.problem, UsageError)
-    assert (found.problem.message, found.stopped) == (message, "an error ended the stage contents")
+    assert (found.problem.message, found.reason) == (message, "an error ended the stage contents")
     assert found.recording.steps == (Send("a", Number(9, how)), act("", 1, "a", "Number"))
 
 

@@ -118,8 +118,8 @@ def test_contents_and_deliveries_go_together() -> None:
 
 def test_a_budget() -> None:
     scenario, recording = votes(lambda kept: len(kept) == 2)
-    found = minimize(recording, scenario, budget=1e-9)
-    assert (found.stopped, found.problem) == ("the time limit of 1e-09 s ran out", None)
+    found = minimize(recording, scenario, time_limit=1e-9)
+    assert (found.reason, found.problem) == ("the time limit of 1e-09 s ran out", None)
     check(scenario, recording, found)
     assert [stage.name for stage in found.stages] == ["recorded", "provenance", "STSSched"]
 
@@ -137,7 +137,7 @@ def test_ctrl_c(workers: int) -> None:
 
     before = signal.getsignal(signal.SIGINT)
     found = minimize(recording, scenario, workers=workers, progress=press)
-    assert (found.stopped, len(pressed)) == ("interrupted", 1)
+    assert (found.reason, len(pressed)) == ("interrupted", 1)
     check(scenario, recording, found)
     assert signal.getsignal(signal.SIGINT) is before
 
@@ -203,7 +203,7 @@ def test_a_mistake_that_only_the_search_brings_to_light(name: str, workers: int)
     found = minimize(recording, scenario, workers=workers)
     assert isinstance(found.problem, UsageError)
     assert found.problem.message == message
-    assert found.stopped == "an error ended the stage STSSched"
+    assert found.reason == "an error ended the stage STSSched"
     check(scenario, recording, found)
     assert found.size == Size(3, 3), "what provenance spared is spared"
     assert [stage.name for stage in found.stages] == ["recorded", "provenance", "STSSched"]

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.dedalus.loader import parse_program
-from clew.faults import Node
+from clew.faults import NodeName
 from clew.program.ir import Fact, Program
 from clew.program.symmetry import MOST_RENAMINGS, automorphisms
 
-NODES: tuple[Node, ...] = ("a", "b", "c")
+NODES: tuple[NodeName, ...] = ("a", "b", "c")
 
 
-def renamings(text: str, nodes: tuple[Node, ...] = NODES) -> list[dict[Node, Node]]:
+def renamings(text: str, nodes: tuple[NodeName, ...] = NODES) -> list[dict[NodeName, NodeName]]:
     return [dict(renaming) for renaming in automorphisms(parse_program(text), nodes)]
 
 

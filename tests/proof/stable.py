@@ -8,7 +8,7 @@ from clingo import Control, parse_term
 from pysat.solvers import Solver
 
 from clew.budgets.deadline import Deadline
-from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node
+from clew.faults import Crash, Delay, Fault, FaultSet, Loss, NodeName
 from clew.proof.completion import Completion
 from clew.proof.loops import Foundations
 from clew.proof.question import Question, QuestionRecorder
@@ -57,7 +57,7 @@ def fault_atoms(question: Question) -> dict[int, Fault]:
     for name, literal in question.names:
         symbol = parse_term(name)
         if literal is not None and symbol.name in _FAULTS:
-            values: list[Node] = [a.string if str(a).startswith('"') else a.number for a in symbol.arguments]
+            values: list[NodeName] = [a.string if str(a).startswith('"') else a.number for a in symbol.arguments]
             found[literal] = _FAULTS[symbol.name](*values)
     return found
 

@@ -20,7 +20,7 @@ from clew.dedalus.loader import Loaded
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import BudgetExhaustedError, Notice, UsageError
-from clew.faults import FailureSpec, Fault, FaultSet, Node
+from clew.faults import FailureSpec, Fault, FaultSet, NodeName
 from clew.frontends.registry import Source, open_program
 from clew.lineage.negation import Negation
 from clew.node_lists import WrittenNode
@@ -28,6 +28,7 @@ from clew.program.checks import CheckedProgram, check_program
 from clew.program.ir import Program
 from clew.program.notices import notice_impossible_constants, notice_unread_relations
 from clew.program.outcomes import outcomes_of, stated_outcomes
+from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
 from clew.search.protocol import Run
 from clew.search.verdict import Answer, Counterexample, Ledger, Progress, Setting
 
@@ -49,8 +50,11 @@ _SURVEY_SECONDS = 10.0
 _TELLING_SECONDS = 3.0
 
 
+_EXIT_CODES = {Answer.CERTIFIED: HOLDS, Answer.COUNTEREXAMPLE: VIOLATED, Answer.INCOMPLETE: INCOMPLETE}
+
+
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Result):
     """The answer to ``check``.
 
     ``answer``: counterexample, certified (none exists within ``spec``) or incomplete (``reason`` says why; of a
@@ -64,7 +68,7 @@ class Verdict:
     None with a counterexample, unless it was asked for.  ``ruled_out``: no counterexample exists within ``spec``,
     also where that says too little to certify it.  ``cautions``: what makes the absence of one mean little,
     ``remarks``: what is worth knowing.  ``program``: what was checked, with its abbreviations
-    written out.
+    written out.  ``files``: those of the program as they were given, none for one made in Python.
     """
 
     answer: Answer
@@ -86,6 +90,11 @@ class Verdict:
     cautions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     program: Program | None = field(default=None, repr=False, compare=False)
+    files: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def exit_code(self) -> int:
+        return _EXIT_CODES[self.answer]
 
     @property
     def found(self) -> tuple[Counterexample, ...]:
@@ -165,7 +174,8 @@ def check(
         nowhere = Examined(Ledger(deadline).conclude(reason), False, ())
         # Only nodes that nobody names have to be searched for.
         spec = FailureSpec((), eot or 1, eff or 0, crashes or 0, delays or 0)
-        return _verdict(prepared, spec, strategy, nowhere, demands, deadline, started)
+        unknown = _verdict(prepared, spec, strategy, nowhere, demands, deadline, started)
+        return replace(unknown, files=_files_of(source))
     prepared = _with_idle_nodes(prepared, spec.nodes)
     if sweeps and "sweep" not in chosen.accepts:
         raise UsageError(
@@ -187,7 +197,7 @@ def check(
     if checkpoint is not None and saving is not None:
         _save(saving, verdict, ledger)
         conclude_own(checkpoint, saving)
-    return verdict
+    return replace(verdict, files=_files_of(source))
 
 
 def _with_checkpoint(
@@ -237,7 +247,7 @@ def run(
         deadline.check_interrupt()
     except BudgetExhaustedError:  # that deadline never comes but by Ctrl-C
         raise KeyboardInterrupt from None
-    return execution
+    return replace(execution, files=_files_of(source))
 
 
 def _execute(
@@ -253,6 +263,13 @@ def _execute(
     return replace(ground.run(chosen), notices=(*prepared.notices, *ground.notices))
 
 
+def _files_of(source: Source) -> tuple[str, ...]:
+    """Return the files of a program as they were given; a program or a class made in Python has none."""
+    if isinstance(source, str | Path):
+        return (str(source),)
+    return tuple(map(str, source)) if isinstance(source, Sequence) else ()
+
+
 def load_source(source: Source) -> Loaded:
     """Return the program that is meant, and what it says about its own checking."""
     return open_program(source, to_check=True).load()
@@ -264,7 +281,7 @@ def _checked(loaded: Loaded) -> CheckedProgram:
     return replace(prepared, notices=(*loaded.notices, *prepared.notices, *odd))
 
 
-def _with_idle_nodes(prepared: CheckedProgram, nodes: Sequence[Node]) -> CheckedProgram:
+def _with_idle_nodes(prepared: CheckedProgram, nodes: Sequence[NodeName]) -> CheckedProgram:
     return replace(prepared, notices=(*prepared.notices, *idle_nodes(prepared.program, nodes)))
 
 

@@ -12,7 +12,7 @@ from clew.budgets.deadline import Deadline
 from clew.checker.named_nodes import named_nodes
 from clew.engine.ground import GroundProgram
 from clew.errors import UsageError
-from clew.faults import FailureSpec, Node, node_key
+from clew.faults import FailureSpec, NodeName, node_key
 from clew.names import show
 from clew.node_lists import WrittenNode
 from clew.program.ir import Program, as_place
@@ -83,7 +83,7 @@ def _check_times(eot: int | None, eff: int | None) -> None:
 
 def _resolve_nodes(
     program: Program, named: Sequence[WrittenNode] | None, eot: int, delays: int, deadline: Deadline | None
-) -> tuple[Node, ...]:
+) -> tuple[NodeName, ...]:
     if isinstance(named, str):
         raise UsageError(f"nodes is the string '{named}'", remedy="give a list of names")
     nodes = _find_nodes(program, eot, delays, deadline) if named is None else named_nodes(program, named)
@@ -93,7 +93,7 @@ def _resolve_nodes(
     return nodes
 
 
-def _find_nodes(program: Program, eot: int, delays: int, deadline: Deadline | None) -> tuple[Node, ...]:
+def _find_nodes(program: Program, eot: int, delays: int, deadline: Deadline | None) -> tuple[NodeName, ...]:
     """Return the places of facts, and those that messages can reach from there."""
     located = {as_place(f.args[0]) for f in program.facts}
     if not located:
@@ -111,9 +111,9 @@ def _find_nodes(program: Program, eot: int, delays: int, deadline: Deadline | No
         located |= reached
 
 
-def _counted(nodes: Sequence[Node]) -> str:
+def _counted(nodes: Sequence[NodeName]) -> str:
     return f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
 
 
-def _listed(nodes: Sequence[Node]) -> str:
+def _listed(nodes: Sequence[NodeName]) -> str:
     return ", ".join(map(show, nodes))

@@ -8,7 +8,7 @@ from functools import cached_property
 from clew.budgets.deadline import Deadline
 from clew.engine.fewest import ever_fewer_faults
 from clew.engine.ground import GroundProgram
-from clew.faults import FailureSpec, Fault, FaultSet, Node
+from clew.faults import FailureSpec, Fault, FaultSet, NodeName
 from clew.program.ir import Program
 from clew.program.outcomes import PRE, has_assertions
 from clew.search.protocol import Run
@@ -50,12 +50,12 @@ class Model:
     def minimal_faults(self) -> Iterator[FaultSet]:
         return self.ground.minimal_faults()
 
-    def symmetries(self) -> Sequence[Mapping[Node, Node]]:
+    def symmetries(self) -> Sequence[Mapping[NodeName, NodeName]]:
         from clew.program.symmetry import automorphisms  # only some searches need it
 
         return automorphisms(self.program, self.spec.nodes)
 
-    def rename_goal(self, goal: Violation, renaming: Mapping[Node, Node]) -> Violation:
+    def rename_goal(self, goal: Violation, renaming: Mapping[NodeName, NodeName]) -> Violation:
         from clew.program.symmetry import rename_value
 
         return Violation(goal.relation, tuple(rename_value(value, renaming) for value in goal.row))

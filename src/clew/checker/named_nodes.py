@@ -11,14 +11,14 @@ from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from clew.errors import Notice, UsageError
-from clew.faults import Fault, Node
+from clew.faults import Fault, NodeName
 from clew.names import nearest_name, show
 from clew.node_lists import BareNumber, WrittenNode, is_number
 from clew.program.columns import possible_locations
 from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Program, Value
 
 
-def named_nodes(program: Program, named: Sequence[WrittenNode]) -> tuple[Node, ...]:
+def named_nodes(program: Program, named: Sequence[WrittenNode]) -> tuple[NodeName, ...]:
     """Return the nodes that are meant, each once; raises ``UsageError`` for what cannot be meant."""
     if not named:
         raise UsageError("no nodes are given", remedy="name them, as in --nodes a,b,c")
@@ -33,7 +33,7 @@ def named_nodes(program: Program, named: Sequence[WrittenNode]) -> tuple[Node, .
     return nodes
 
 
-def idle_nodes(program: Program, nodes: Sequence[Node]) -> Iterator[Notice]:
+def idle_nodes(program: Program, nodes: Sequence[NodeName]) -> Iterator[Notice]:
     """Yield a notice for each node that the program does not have: what is misspelt would survive anything."""
     possible = possible_locations(program)
     names = [value for value in possible.values if isinstance(value, str)]
@@ -47,7 +47,7 @@ def idle_nodes(program: Program, nodes: Sequence[Node]) -> Iterator[Notice]:
             )
 
 
-def ambiguous_nodes(program: Program | None, nodes: Collection[Node]) -> set[Node]:
+def ambiguous_nodes(program: Program | None, nodes: Collection[NodeName]) -> set[NodeName]:
     """Return the numbers that need a plus to be read back as numbers: a string of the same text can be a node."""
     numbers = [node for node in nodes if isinstance(node, int)]
     possible = possible_locations(program) if numbers and program else ()
@@ -63,14 +63,14 @@ class WrittenFault:
     times: tuple[int, ...]
 
 
-def known_fault(fault: Fault | WrittenFault, nodes: Sequence[Node]) -> Fault:
+def known_fault(fault: Fault | WrittenFault, nodes: Sequence[NodeName]) -> Fault:
     """Return the fault with its nodes looked up; raises ``UsageError`` that says which nodes there are."""
     if isinstance(fault, WrittenFault):
         return fault.make(*(known_node(node, nodes) for node in fault.nodes), *fault.times)
     return fault.rename(lambda node: known_node(node, nodes))
 
 
-def known_node(written: WrittenNode, nodes: Sequence[Node]) -> Node:
+def known_node(written: WrittenNode, nodes: Sequence[NodeName]) -> NodeName:
     """Return the node that is meant; raises ``UsageError`` that says which nodes there are."""
     node = _meant(written, nodes)
     if node not in nodes:
@@ -79,7 +79,7 @@ def known_node(written: WrittenNode, nodes: Sequence[Node]) -> Node:
     return nodes[nodes.index(node)]
 
 
-def _meant(node: WrittenNode, known: Container[Value]) -> Node:
+def _meant(node: WrittenNode, known: Container[Value]) -> NodeName:
     """Return the reading that is known; where none is, nothing can happen, and it is the one of the language."""
     if not isinstance(node, BareNumber):
         return node
@@ -101,7 +101,7 @@ def _has_lookalike(node: WrittenNode) -> bool:
     return not isinstance(node, str) or is_number(node)
 
 
-def _refuse_lookalike(node: Node, nodes: Collection[Node], possible: Container[Value]) -> None:
+def _refuse_lookalike(node: NodeName, nodes: Collection[NodeName], possible: Container[Value]) -> None:
     """Refuse "1" where the program has 1, and the other way round: nothing could ever happen there."""
     if node in possible or not _has_lookalike(node):
         return

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from clingo import Observer, Symbol
 
 from clew.budgets.deadline import Deadline
-from clew.faults import Node
+from clew.faults import NodeName
 from clew.program.ir import Value
 
 
@@ -30,7 +30,7 @@ class SentAtom(NamedTuple):
     literal: int
     relation: str
     row: tuple[Value, ...]
-    source: Node
+    source: NodeName
     time: int
 
 
@@ -38,8 +38,8 @@ class LinkAtom(NamedTuple):
     """The ground atom that what ``source`` sends ``target`` at a time arrives, is cut off, or is late."""
 
     literal: int
-    source: Node
-    target: Node
+    source: NodeName
+    target: NodeName
     time: int
 
 
@@ -47,7 +47,7 @@ class SightingAtom(NamedTuple):
     """The ground atom that the crash of a node is seen."""
 
     literal: int
-    node: Node
+    node: NodeName
 
 
 class GroundRule(NamedTuple):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clew.errors import Notice
-from clew.faults import FailureSpec, FaultSet, Node
+from clew.faults import FailureSpec, FaultSet, NodeName
 from clew.names import show
 from clew.program.ir import Program, Value
+from clew.results import HOLDS, VIOLATED, Result
 from clew.violation import Violation
 
 Row = tuple[Value, ...]
@@ -19,17 +21,25 @@ class Message(NamedTuple):
 
     relation: str
     row: Row
-    source: Node
-    target: Node
+    source: NodeName
+    target: NodeName
     sent: int
     arrived: int | None
 
 
+class Outcome(enum.Enum):
+    """Whether what must hold does at the end of an execution."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+
+
 @dataclass(frozen=True)
-class Execution:
+class Execution(Result):
     """What happened under one set of faults.
 
     ``tables[relation][time - 1]`` are the rows at that time, sorted; every relation of the ``program`` is there.
+    ``files``: those of the program as they were given, none for one made in Python.
     """
 
     spec: FailureSpec
@@ -39,11 +49,25 @@ class Execution:
     violations: tuple[Violation, ...]
     notices: tuple[Notice, ...] = ()
     program: Program | None = field(default=None, repr=False, compare=False)
+    files: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def good(self) -> bool:
         """Tell whether nothing is violated."""
         return not self.violations
+
+    @property
+    def answer(self) -> Outcome:
+        return Outcome.HOLDS if self.good else Outcome.VIOLATED
+
+    @property
+    def reason(self) -> None:
+        """Return None: one execution is performed to its end, or raises."""
+        return None
+
+    @property
+    def exit_code(self) -> int:
+        return HOLDS if self.good else VIOLATED
 
     def rows(self, relation: str, time: int | None = None) -> tuple[Row, ...]:
         """Return the rows of a relation at a time (by default at the end of time)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple, assert_never
 
 from clew.engine.values import encode_value
-from clew.faults import KINDS, Crash, Delay, FailureSpec, FaultSet, Loss, Node, SentMessage
+from clew.faults import KINDS, Crash, Delay, FailureSpec, FaultSet, Loss, NodeName, SentMessage
 
 #: That a link works, if few faults can happen: what is cut is told, not the many links that are not.
 UNCUT = "node(F), node(A0), F!=A0, not cut(F,A0,T)"
@@ -114,7 +114,7 @@ class Arrivals:
         self._eot = spec.eot
         self._nodes = frozenset(spec.nodes)
         self._lost: set[SentMessage] = set()
-        self._crashed: dict[Node, int] = {}
+        self._crashed: dict[NodeName, int] = {}
         self._lags: dict[SentMessage, int] = {}
         for fault in faults:
             match fault:
@@ -127,7 +127,7 @@ class Arrivals:
                 case _:
                     assert_never(fault)
 
-    def time_of(self, source: Node, target: Node, sent: int) -> int | None:
+    def time_of(self, source: NodeName, target: NodeName, sent: int) -> int | None:
         """Return the time at which a message becomes a row; None if it never does."""
         if source == target:  # no fault hits a message to oneself: the paper's clock always has (n, n, t)
             return sent + 1

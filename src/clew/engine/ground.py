@@ -35,7 +35,7 @@ from clew.engine.solving import every, models
 from clew.engine.unknown_nodes import notice_unknown_nodes
 from clew.engine.values import symbol_values
 from clew.errors import Notice, ProgramError
-from clew.faults import KINDS, FailureSpec, Fault, FaultSet, Node, SentMessage, make_fault
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet, NodeName, SentMessage, make_fault
 from clew.program.ir import LARGEST_NUMBER, Program, Rule, Value, as_place
 from clew.program.outcomes import has_assertions, outcomes_of
 from clew.violation import Violation
@@ -268,7 +268,7 @@ class GroundProgram:
             *notice_unknown_nodes(self.program, self.spec, self.message_locations()),
         )
 
-    def message_locations(self) -> set[Node]:
+    def message_locations(self) -> set[NodeName]:
         """Return every place that a message could come from or go to."""
         return {place for source, target, _ in self._links for place in (source, target)}
 

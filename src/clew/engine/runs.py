@@ -15,7 +15,7 @@ from clew.engine.atoms import GroundRule, LinkAtom, RowAtom, SentAtom, SightingA
 from clew.engine.execution import Message
 from clew.engine.ground import GroundProgram
 from clew.engine.values import symbol_values
-from clew.faults import FailureSpec, Fault, FaultSet, Node
+from clew.faults import FailureSpec, Fault, FaultSet, NodeName
 from clew.program.ir import Program, Value, as_place
 from clew.violation import Violation
 
@@ -69,12 +69,12 @@ class Runs:
             self._messages[faults] = self._ground.messages(faults)
         return self._messages[faults]
 
-    def may_be_several(self, relation: str, source: Node, target: Node, time: int) -> bool:
+    def may_be_several(self, relation: str, source: NodeName, target: NodeName, time: int) -> bool:
         """Tell quickly whether more than one row of a relation could be sent there at this time."""
         return self._possible[relation, source, target, time] > 1
 
     @cached_property
-    def _possible(self) -> Counter[tuple[str, Node, Node, int]]:
+    def _possible(self) -> Counter[tuple[str, NodeName, NodeName, int]]:
         return Counter((m.relation, m.source, as_place(m.row[0]), m.time) for m in self._ground.sent_atoms)
 
     def true(self, faults: FaultSet) -> frozenset[int]:

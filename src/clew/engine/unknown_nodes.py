@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clew.errors import Notice
-from clew.faults import FailureSpec, Node, node_key
+from clew.faults import FailureSpec, NodeName, node_key
 from clew.names import show
 from clew.program.ir import Const, Program, as_place
 from clew.program.outcomes import assertion_relations
@@ -17,7 +17,9 @@ from clew.program.outcomes import assertion_relations
 _REMEDY = "add it to --nodes"
 
 
-def notice_unknown_nodes(program: Program, spec: FailureSpec, message_locations: set[Node]) -> Iterator[Notice]:
+def notice_unknown_nodes(
+    program: Program, spec: FailureSpec, message_locations: set[NodeName]
+) -> Iterator[Notice]:
     """Yield a notice for each place without a node: of messages, of facts, of rules.
 
     ``message_locations`` are the places that some execution sends from or to; only the ground program knows them.
@@ -29,8 +31,8 @@ def notice_unknown_nodes(program: Program, spec: FailureSpec, message_locations:
     yield from _notice_rules(program, known)
 
 
-def _notice_facts(program: Program, known: set[Node]) -> Iterator[Notice]:
-    noticed: set[Node] = set()  # once for each place: a node that was forgotten has many facts
+def _notice_facts(program: Program, known: set[NodeName]) -> Iterator[Notice]:
+    noticed: set[NodeName] = set()  # once for each place: a node that was forgotten has many facts
     for fact in program.facts:
         place = as_place(fact.args[0])
         if place not in known and place not in noticed:
@@ -39,7 +41,7 @@ def _notice_facts(program: Program, known: set[Node]) -> Iterator[Notice]:
             yield Notice(message, fact.position, _REMEDY)
 
 
-def _notice_rules(program: Program, known: set[Node]) -> Iterator[Notice]:
+def _notice_rules(program: Program, known: set[NodeName]) -> Iterator[Notice]:
     assertions = assertion_relations(program)  # their first column says what must hold, not where
     for rule in program.rules:
         match rule.location:

@@ -14,7 +14,7 @@ from typing import assert_never
 from clew.engine.atoms import GroundRule, RowAtom, SentAtom
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
-from clew.faults import Crash, Fault, MessageFault, Node, SentMessage, fault_key
+from clew.faults import Crash, Fault, MessageFault, NodeName, SentMessage, fault_key
 from clew.program.ir import CRASH, Rule, Timing, as_place
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
@@ -45,7 +45,7 @@ def lineage_graph(
 class _StaysUp:
     """The goal that a node does not crash: one of these faults would undo it."""
 
-    node: Node
+    node: NodeName
     crashes: tuple[Fault, ...]
 
 
@@ -230,7 +230,7 @@ class _Walk:
 
     def _staying_up(self, atom: int) -> Iterator[_StaysUp]:
         """The nodes whose crash would change the atom."""
-        by_node: dict[Node, list[Fault]] = {}
+        by_node: dict[NodeName, list[Fault]] = {}
         for fault in sorted(self._below(atom), key=fault_key):
             match fault:
                 case Crash(node, _):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clew.engine.execution import Row, row_text
-from clew.faults import Fault, Node, SentMessage
+from clew.faults import Fault, NodeName, SentMessage
 from clew.names import show
 
 
@@ -19,8 +19,8 @@ class Transfer:
 
     relation: str
     row: Row
-    source: Node
-    target: Node
+    source: NodeName
+    target: NodeName
     sent: int
 
     @property

@@ -9,7 +9,7 @@ from clew.engine.atoms import LinkAtom, RowAtom, SentAtom, SightingAtom
 from clew.engine.execution import Row, row_key
 from clew.engine.runs import NamedAtom, Runs
 from clew.explain.difference import Link, Reason
-from clew.faults import Fault, FaultSet, Node
+from clew.faults import Fault, FaultSet, NodeName
 from clew.program.ir import as_place
 
 
@@ -34,7 +34,7 @@ class MessageStep(NamedTuple):
 
     relation: str
     row: Row
-    source: Node
+    source: NodeName
     time: int
     arrives: int
     there: bool
@@ -42,14 +42,14 @@ class MessageStep(NamedTuple):
     one_of_several: bool = False
 
     @property
-    def target(self) -> Node:
+    def target(self) -> NodeName:
         return self.row[0]  # type: ignore[return-value]  # a message goes to a node
 
 
 class NodeStep(NamedTuple):
     """A node that stays up in the run without the fault, where somebody looks at its crash."""
 
-    node: Node
+    node: NodeName
     time: int
     there: bool = True
 
@@ -80,7 +80,7 @@ def _moment(step: Step) -> tuple[int, str, object]:
 
 
 class _Sending(NamedTuple):
-    source: Node
+    source: NodeName
     time: int
     hit: bool
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, assert_never
 
 from clew.engine.execution import Message
 from clew.explain.failure_free import FailureFree
-from clew.faults import Crash, Fault, FaultSet, MessageFault, Node, SentMessage, node_key
+from clew.faults import Crash, Fault, FaultSet, MessageFault, NodeName, SentMessage, node_key
 from clew.violation import Violation
 
 #: More supports than this are not listed; a redundant protocol has thousands.
@@ -30,7 +30,7 @@ class Support(NamedTuple):
 
     messages: tuple[Message, ...]
     punctual: tuple[SentMessage, ...]
-    up: tuple[tuple[Node, int], ...]
+    up: tuple[tuple[NodeName, int], ...]
     falsifier: tuple[Fault, ...]
     out_of_reach: tuple[Fault, ...]
     cut_by: tuple[Fault, ...]
@@ -68,7 +68,7 @@ def _support(
     failure_free: FailureFree,
     needed: Iterable[Fault],
     faults: FaultSet,
-    behind: dict[tuple[Node, Node, int], tuple[Message, ...]],
+    behind: dict[tuple[NodeName, NodeName, int], tuple[Message, ...]],
 ) -> Support:
     needed = tuple(needed)
     links = dict.fromkeys(f.message for f in needed if f.message is not None)
@@ -81,10 +81,10 @@ def _support(
     return Support(messages, punctual, _up(needed), within, beyond, tuple(f for f in faults if f in needed))
 
 
-def _up(needed: Iterable[Fault]) -> tuple[tuple[Node, int], ...]:
+def _up(needed: Iterable[Fault]) -> tuple[tuple[NodeName, int], ...]:
     """Nodes that had to stay up longer than to send their last message: somebody looked at their crash."""
-    last_sent: dict[Node, int] = {}
-    last_up: dict[Node, int] = {}
+    last_sent: dict[NodeName, int] = {}
+    last_up: dict[NodeName, int] = {}
     for fault in needed:
         match fault:
             case Crash(node, time):
@@ -97,6 +97,6 @@ def _up(needed: Iterable[Fault]) -> tuple[tuple[Node, int], ...]:
     return tuple(sorted(longer, key=lambda item: node_key(item[0])))
 
 
-def _chronological(link: tuple[Node, Node, int]) -> tuple[object, ...]:
+def _chronological(link: tuple[NodeName, NodeName, int]) -> tuple[object, ...]:
     source, target, time = link
     return time, node_key(source), node_key(target)

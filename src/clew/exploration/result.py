@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from clew.errors import Notice
 from clew.exploration.plan import Bounds
+from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
 from clew.simulation.execution.steps import Act, Do, Step
+from clew.simulation.execution.trace import Execution
+from clew.simulation.recordings.recording import Recording
 from clew.simulation.scenario import Broken
 from clew.simulation.world import External
 
@@ -17,6 +21,9 @@ class Answer(enum.Enum):
     ALL_EXPLORED = "all explored"
     VIOLATION = "violation"
     INCOMPLETE = "incomplete"
+
+
+_EXIT_CODES = {Answer.ALL_EXPLORED: HOLDS, Answer.VIOLATION: VIOLATED, Answer.INCOMPLETE: INCOMPLETE}
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Exploration:
+class Exploration(Result):
     """``schedules``: complete executions, no two of one class.  ``states``: global states that were looked at.
 
     ``events``: executed, also again.  ``blocked``: executions that were begun and led to nothing new.
@@ -48,6 +55,8 @@ class Exploration:
     ``drew``: nodes that draw random numbers, of which those of one seed are explored.
     ``undone``: events from outside that come in no schedule, mostly because what they wait for never comes.
     ``waiting``: how many of the schedules end while the next event from outside still waits.
+    ``scenario``: as a command names it, "" for one made in Python.
+    ``recording``: of the first of ``found``; ``execution``: all that happens in it, unless that ends its process.
     """
 
     answer: Answer
@@ -62,6 +71,18 @@ class Exploration:
     drew: tuple[str, ...]
     undone: tuple[External, ...]
     waiting: int
+    scenario: str = ""
+    recording: Recording | None = field(default=None, repr=False)
+    execution: Execution | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """Return none: whatever limits an exploration is one of its ``reasons``."""
+        return ()
+
+    @property
+    def exit_code(self) -> int:
+        return _EXIT_CODES[self.answer]
 
     @property
     def reason(self) -> str | None:

@@ -8,6 +8,7 @@ consistent cut of the phase after which it can happen is the beginning of anothe
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from clew.budgets.deadline import Deadline
@@ -25,11 +26,13 @@ from clew.exploration.system import EndsProcessError, System
 from clew.simulation.events import WaitQuiescence
 from clew.simulation.execution.isolation import ProcessEndedError, needs_child, run_isolated
 from clew.simulation.execution.steps import Step
+from clew.simulation.execution.trace import execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import LoadedScenario, as_loaded
 from clew.simulation.pool import Link
 from clew.simulation.recordings.nondeterminism import find_suspects
 from clew.simulation.recordings.reading import LARGEST_SEED
+from clew.simulation.recordings.recording import PROCESS_GOES_ON, make_recording, record_deadly
 from clew.simulation.scenario import Scenario
 from clew.simulation.user_code import name_of
 from clew.simulation.world import WaitCondition
@@ -103,9 +106,21 @@ def explore(
             search = Search(system, deadline, stop_at_first, visit)
             if progress is not None:
                 deadline.heartbeat = lambda: progress(search.schedules, search.stage)
-            return search.run()
+            return _with_recording(search.run(), loaded, seed)
     except NotRepeatableError as error:
         raise NotRepeatableError(error.what, find_suspects(loaded.modules)) from error
+
+
+def _with_recording(explored: Exploration, loaded: LoadedScenario, seed: int) -> Exploration:
+    """Record the first violation here, where the scenario is at hand: what was found goes to another process."""
+    explored = replace(explored, scenario=loaded.full_name)
+    if not explored.found:
+        return explored
+    found = explored.found[0]
+    if found.broken.invariant == PROCESS_GOES_ON:
+        return replace(explored, recording=record_deadly(loaded, seed, found.steps, found.broken.what))
+    execution = execute(loaded.scenario, seed, found.steps)
+    return replace(explored, recording=make_recording(loaded, seed, found.steps, execution), execution=execution)
 
 
 class Search:

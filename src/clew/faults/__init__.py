@@ -12,7 +12,7 @@ Of Clew, this package imports only how names are shown.
 """
 
 from clew.faults.kinds import KINDS, Crash, Delay, Fault, Loss, MessageFault, fault_key, make_fault
-from clew.faults.limits import Node, SentMessage, node_key
+from clew.faults.limits import NodeName, SentMessage, node_key
 from clew.faults.sets import FaultSet, by_message, exclusive_groups
 from clew.faults.spec import FailureSpec
 
@@ -25,7 +25,7 @@ __all__ = [
     "FaultSet",
     "Loss",
     "MessageFault",
-    "Node",
+    "NodeName",
     "SentMessage",
     "by_message",
     "exclusive_groups",

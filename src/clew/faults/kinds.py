@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple, TypeVar, get_args
 
-from clew.faults.limits import Limits, Node, SentMessage, node_key
+from clew.faults.limits import Limits, NodeName, SentMessage, node_key
 from clew.names import show
 
 L = TypeVar("L", bound=Limits)
@@ -55,8 +55,8 @@ class Kind(NamedTuple):
 class MessageFault:
     """What the faults of one message have in common: its sender, its receiver and the time it is sent."""
 
-    source: Node
-    target: Node
+    source: NodeName
+    target: NodeName
     time: int
 
     @property
@@ -68,7 +68,7 @@ class MessageFault:
         return self.source, self.target, self.time
 
     @property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[NodeName, ...]:
         return self.source, self.target
 
     def strikes(self, time: int) -> bool:
@@ -96,12 +96,12 @@ class Loss(MessageFault):
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
 
-    source: Node
-    target: Node
+    source: NodeName
+    target: NodeName
     time: int
 
     @property
-    def parts(self) -> tuple[Node, Node, int]:
+    def parts(self) -> tuple[NodeName, NodeName, int]:
         return self.source, self.target, self.time
 
     @property
@@ -115,7 +115,7 @@ class Loss(MessageFault):
         """Tell whether nothing of this message arrives because of it."""
         return message == self.message
 
-    def rename(self, rename: Callable[[Node], Node]) -> Loss:
+    def rename(self, rename: Callable[[NodeName], NodeName]) -> Loss:
         return Loss(rename(self.source), rename(self.target), self.time)
 
     # -- words ---------------------------------------------------------------------------------------
@@ -176,11 +176,11 @@ class Crash:
     #: Programs see it, with its time, in the relation ``crash``.
     observable: ClassVar[bool] = True
 
-    node: Node
+    node: NodeName
     time: int
 
     @property
-    def parts(self) -> tuple[Node, int]:
+    def parts(self) -> tuple[NodeName, int]:
         return self.node, self.time
 
     @property
@@ -189,11 +189,11 @@ class Crash:
         return None
 
     @property
-    def hits(self) -> Node:
+    def hits(self) -> NodeName:
         return self.node
 
     @property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[NodeName, ...]:
         return (self.node,)
 
     @property
@@ -210,7 +210,7 @@ class Crash:
         source, _, time = message
         return self.node == source and self.time <= time
 
-    def rename(self, rename: Callable[[Node], Node]) -> Crash:
+    def rename(self, rename: Callable[[NodeName], NodeName]) -> Crash:
         return Crash(rename(self.node), self.time)
 
     # -- words ---------------------------------------------------------------------------------------
@@ -269,13 +269,13 @@ class Delay(MessageFault):
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
 
-    source: Node
-    target: Node
+    source: NodeName
+    target: NodeName
     time: int
     lag: int
 
     @property
-    def parts(self) -> tuple[Node, Node, int, int]:
+    def parts(self) -> tuple[NodeName, NodeName, int, int]:
         return self.source, self.target, self.time, self.lag
 
     @property
@@ -288,7 +288,7 @@ class Delay(MessageFault):
     def prevents(self, message: SentMessage) -> bool:
         return False
 
-    def rename(self, rename: Callable[[Node], Node]) -> Delay:
+    def rename(self, rename: Callable[[NodeName], NodeName]) -> Delay:
         return Delay(rename(self.source), rename(self.target), self.time, self.lag)
 
     # -- words ---------------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ def _notation(fault: Fault) -> str:
     return f"{fault.kind.letter}({','.join(map(show, fault.parts))})"
 
 
-def make_fault(kind: Callable[..., Fault], parts: Iterable[Node]) -> Fault:
+def make_fault(kind: Callable[..., Fault], parts: Iterable[NodeName]) -> Fault:
     """Return the fault of a kind that has these parts, which are in the order of its columns."""
     return kind(*parts)
 

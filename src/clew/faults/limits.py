@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-Node = str | int
+NodeName = str | int
 
 #: What a fault of a message hits: all that a source sends to a target at a time.
-SentMessage = tuple[Node, Node, int]
+SentMessage = tuple[NodeName, NodeName, int]
 
 
-def node_key(node: Node) -> tuple[bool, str | int]:
+def node_key(node: NodeName) -> tuple[bool, str | int]:
     """Return a sort key that puts numbers before names, so that mixed sets of nodes have one order."""
     return (isinstance(node, str), node)
 
@@ -28,13 +28,13 @@ class Limits:
     crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.
     """
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[NodeName, ...]
     eot: int
     eff: int = 0
     crashes: int = 0
     delays: int = 0
     # Searches ask for every single fault whether its nodes exist; a scan of the tuple would show.
-    _members: frozenset[Node] = field(init=False, repr=False, compare=False)
+    _members: frozenset[NodeName] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_members", frozenset(self.nodes))
@@ -50,12 +50,12 @@ class Limits:
         """Return the longest delay that differs from a loss: a longer one ends after EOT, whenever it began."""
         return min(self.delays, max(0, self.eot - 1))
 
-    def links(self) -> Iterator[tuple[Node, Node]]:
+    def links(self) -> Iterator[tuple[NodeName, NodeName]]:
         """Yield every ordered pair of different nodes: a message to oneself is never lost or late."""
         return ((a, b) for a in self.nodes for b in self.nodes if a != b)
 
-    def has_node(self, node: Node) -> bool:
+    def has_node(self, node: NodeName) -> bool:
         return node in self._members
 
-    def has_link(self, source: Node, target: Node) -> bool:
+    def has_link(self, source: NodeName, target: NodeName) -> bool:
         return source != target and source in self._members and target in self._members

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from clew.faults.kinds import Crash, Delay, Fault, Loss, fault_key
-from clew.faults.limits import Node, SentMessage
+from clew.faults.limits import NodeName, SentMessage
 
 
 def by_message(faults: Iterable[Fault]) -> dict[SentMessage, list[Fault]]:
@@ -20,8 +20,8 @@ def by_message(faults: Iterable[Fault]) -> dict[SentMessage, list[Fault]]:
 
 def exclusive_groups(faults: Iterable[Fault]) -> list[list[Fault]]:
     """Group faults by what they hit, faults of nodes first: of each group at most one can happen."""
-    nodes: dict[SentMessage | Node, list[Fault]] = {}
-    messages: dict[SentMessage | Node, list[Fault]] = {}
+    nodes: dict[SentMessage | NodeName, list[Fault]] = {}
+    messages: dict[SentMessage | NodeName, list[Fault]] = {}
     for fault in faults:
         (nodes if fault.message is None else messages).setdefault(fault.hits, []).append(fault)
     return [*nodes.values(), *messages.values()]

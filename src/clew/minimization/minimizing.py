@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import hashlib
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from clew.files.checkpoints import Checkpoint, as_checkpoint, conclude_own
 from clew.minimization.pipeline import Minimizer, Progress, Stage
 from clew.minimization.remembered_search import Memory
 from clew.minimization.trial import Size, not_repeatable_error
+from clew.results import BAD_INPUT, HOLDS, INCOMPLETE, Result
 from clew.simulation.execution.isolation import needs_child, run_isolated
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.execution.watchdog import step_limit
@@ -25,11 +27,18 @@ from clew.simulation.recordings.recording import Recording, make_recording, writ
 from clew.simulation.scenario import Scenario
 
 
+class Answer(enum.Enum):
+    """``MINIMIZED``: searched to the end; no smaller execution is known to the search."""
+
+    MINIMIZED = "minimized"
+    INCOMPLETE = "incomplete"
+
+
 @dataclass(frozen=True)
-class Minimized:
+class Minimized(Result):
     """``recording`` is the smallest execution found, ``execution`` what happens in it.
 
-    ``stopped``: why the search ended before its end, if it did; ``problem``: the mistake in the scenario that
+    ``reason``: why the search ended before its end, if it did; ``problem``: the mistake in the scenario that
     ended it, if that did.  ``pace`` says after how many schedules how many deliveries were left, whenever that
     became less.
     """
@@ -40,30 +49,41 @@ class Minimized:
     stages: tuple[Stage, ...]
     pace: tuple[tuple[int, int], ...]
     ahead: int
-    stopped: str | None
+    reason: str | None
     problem: ClewError | None
     notices: tuple[Notice, ...]
+
+    @property
+    def answer(self) -> Answer:
+        return Answer.MINIMIZED if self.reason is None else Answer.INCOMPLETE
+
+    @property
+    def exit_code(self) -> int:
+        if self.problem is not None:
+            return BAD_INPUT
+        return HOLDS if self.reason is None else INCOMPLETE
 
 
 def minimize(
     recording: Recording | str | Path,
     scenario: Scenario | str | LoadedScenario | None = None,
     *,
-    budget: float | None = None,
+    time_limit: float | None = None,
     workers: int = 1,
     shrink: bool = True,
     progress: Progress | None = None,
     in_process: bool = False,
     checkpoint: str | Path | Checkpoint | None = None,
 ) -> Minimized:
-    """Search for a smaller execution that ends in the violation of a recording, for at most ``budget`` seconds.
+    """Search for a smaller execution that ends in the violation of a recording.
 
-    ``scenario`` stands for the one that the recording names.  ``shrink``: whether contents of messages from
-    outside may become smaller.  ``progress`` is told the stage, how many schedules were tried, and the size so
-    far.  ``in_process``: execute the scenario in this process and not in a child, for a debugger.
+    ``time_limit``: seconds, after which the best so far is returned.  ``scenario`` stands for the one that the
+    recording names.  ``shrink``: whether contents of messages from outside may become smaller.
+    ``progress`` is told the stage, how many schedules were tried, and the size so far.  ``in_process``: execute
+    the scenario in this process and not in a child, for a debugger.
     ``checkpoint`` is a file that the search goes on from if it is there, and is saved in now and then.
     """
-    _check_arguments(workers, budget)
+    _check_arguments(workers, time_limit)
     given, loaded = _open(recording, scenario)
     if given.identity is None:
         raise UsageError(
@@ -76,15 +96,15 @@ def minimize(
         )
     # What a child did to a checkpoint that somebody else concludes would be lost.
     if needs_child(in_process or isinstance(checkpoint, Checkpoint)):
-        again = partial(minimize, given, loaded, budget=budget, workers=workers, shrink=shrink)
+        again = partial(minimize, given, loaded, time_limit=time_limit, workers=workers, shrink=shrink)
         return run_isolated(lambda tell: again(progress=tell, checkpoint=checkpoint, in_process=True), progress)
-    tell_limit(budget)
+    tell_limit(time_limit)
     tell_run(given.seed)
     notices = []
     if workers > 1 and not can_fork():
         notices.append(Notice("this system cannot fork a process, so there is one worker only"))
         workers = 1
-    deadline = Deadline(budget)
+    deadline = Deadline(time_limit)
     saving = None if checkpoint is None else as_checkpoint(checkpoint)
     memory = None if saving is None else _open_memory(saving, given, loaded, shrink)
     minimizer = Minimizer(
@@ -153,8 +173,8 @@ def _open(
     )
 
 
-def _check_arguments(workers: int, budget: float | None) -> None:
+def _check_arguments(workers: int, time_limit: float | None) -> None:
     if workers < 1:
         raise UsageError(f"workers is {workers}", remedy="give at least 1")
-    if budget is not None and not budget > 0:
-        raise UsageError(f"the budget is {budget:g} s", remedy="give one above 0")
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"the time limit is {time_limit:g} s", remedy="give one above 0")

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from clew.errors import Position
-from clew.faults import Node
+from clew.faults import NodeName
 
 #: What a column holds.  The text of Dedalus knows strings and numbers; tuples and None are of other languages.
 Value = str | int | None | tuple["Value", ...]
@@ -33,7 +33,7 @@ SMALLEST_NUMBER, LARGEST_NUMBER = -(2**31), 2**31 - 1
 #: One half of a surrogate pair: Python strings may contain it, UTF-8 cannot.
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
-#: The built-in relation crash(Observer, Node, Time); programs read it and may not define it.
+#: The built-in relation crash(Observer, NodeName, Time); programs read it and may not define it.
 CRASH = "crash"
 CRASH_ARITY = 3
 
@@ -276,7 +276,7 @@ def _constants(expr: HeadArg) -> Iterator[Value]:
                 yield from _constants(item)
 
 
-def as_place(value: Value) -> Node:
+def as_place(value: Value) -> NodeName:
     """Return the first column of a row as a place; nobody is where the name is neither a string nor a number."""
     return value if isinstance(value, str | int) else str(value)
 

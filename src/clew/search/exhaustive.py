@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 
-from clew.faults import KINDS, FailureSpec, Fault, FaultSet, Node, by_message
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet, NodeName, by_message
 from clew.search.protocol import SymmetricSystem, System
 from clew.search.symmetry import is_representative, rename_faults
 from clew.search.verdict import Ledger
@@ -20,7 +20,7 @@ def search(
     system: System, ledger: Ledger, *, find_all: bool = False, symmetric: SymmetricSystem | None = None
 ) -> str | None:
     """Run every fault set; supersets of a known counterexample are skipped."""
-    renamings: Sequence[Mapping[Node, Node]] = symmetric.symmetries() if symmetric else ()
+    renamings: Sequence[Mapping[NodeName, NodeName]] = symmetric.symmetries() if symmetric else ()
     failing: list[frozenset[Fault]] = []
     for faults in fault_sets(system):
         # By size, so what is found first is minimal, and a superset of it would not be.

@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 
 from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError
-from clew.faults import FaultSet, Node
+from clew.faults import FaultSet, NodeName
 from clew.search.protocol import SymmetricSystem, TracedRun, TracedSystem
 from clew.search.sat import FaultSolver, TooManyConflictsError
 from clew.search.symmetry import rename_fault, rename_faults
@@ -104,7 +104,7 @@ class _Hypotheses:
     ) -> None:
         self._system = system
         self._symmetric = symmetric
-        self._renamings: Sequence[Mapping[Node, Node]] = symmetric.symmetries() if symmetric else ()
+        self._renamings: Sequence[Mapping[NodeName, NodeName]] = symmetric.symmetries() if symmetric else ()
         self._renamed_gates: list[dict[int, int]] = [{} for _ in self._renamings]
         self._solver = FaultSolver(system.spec, system.faults, system.circuit, deadline)
         self._violated: dict[Violation, int] = {}
@@ -176,7 +176,7 @@ class _Hypotheses:
             self._solver.require(-self._violated[goal], -self._solver.follows(gate))
 
     def _rename(
-        self, goal: Violation, gate: int, renaming: Mapping[Node, Node], known: dict[int, int]
+        self, goal: Violation, gate: int, renaming: Mapping[NodeName, NodeName], known: dict[int, int]
     ) -> tuple[Violation, int]:
         """Return what the same run would show with other names: one run teaches about all its images."""
         assert self._symmetric is not None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from clew.faults import FailureSpec, Fault, FaultSet, Node
+from clew.faults import FailureSpec, Fault, FaultSet, NodeName
 from clew.lineage.circuit import Circuit
 from clew.violation import Violation
 
@@ -65,10 +65,10 @@ class TracedSystem(System, Protocol):
 class SymmetricSystem(System, Protocol):
     """A system in which some nodes can trade places."""
 
-    def symmetries(self) -> Sequence[Mapping[Node, Node]]:
+    def symmetries(self) -> Sequence[Mapping[NodeName, NodeName]]:
         """Return the renamings of nodes that change nothing, without the identity."""
 
-    def rename_goal(self, goal: Violation, renaming: Mapping[Node, Node]) -> Violation: ...
+    def rename_goal(self, goal: Violation, renaming: Mapping[NodeName, NodeName]) -> Violation: ...
 
 
 class SolvableSystem(System, Protocol):

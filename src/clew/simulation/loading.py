@@ -38,6 +38,11 @@ class LoadedScenario:
     modules: tuple[str, ...]
 
     @property
+    def full_name(self) -> str:
+        """Return the scenario as a command names it; "" for one made in Python."""
+        return f"{self.file}:{self.name}" if self.file else ""
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The files of ``modules``, as seen from the folder of the scenario; none, if it was made in Python."""
         if not self.file:

@@ -16,7 +16,7 @@ from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.engine.execution import Message
 from clew.explain.failure_free import FailureFree
-from clew.faults import Crash, Delay, Fault, FaultSet, Loss, Node
+from clew.faults import Crash, Delay, Fault, FaultSet, Loss, NodeName
 from clew.program.checks import check_program
 from clew.report.verdict.combined_losses import losses_together, together_lines
 from generators import failure_specs, fault_sets, programs
@@ -34,7 +34,7 @@ def said(lost: str, arriving: str = "", others: tuple[Fault, ...] = ()) -> list[
     return together_lines(faults, sent)
 
 
-def message(source: Node, target: Node, sent: int, arrived: int | None, relation: str = "p") -> Message:
+def message(source: NodeName, target: NodeName, sent: int, arrived: int | None, relation: str = "p") -> Message:
     return Message(relation, (target,), source, target, sent, arrived)
 
 
@@ -143,7 +143,7 @@ def test_examples(name: str, lines: list[str]) -> None:
 
 # -- any run ----------------------------------------------------------------------------------------------------
 
-Link = tuple[Node, Node]
+Link = tuple[NodeName, NodeName]
 NODES = "abcd"
 
 

@@ -16,8 +16,8 @@ import clew
 from clew.checker.bounds import LONGEST_EXECUTION
 from clew.checker.strategies import STRATEGIES
 from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER
+from clew.report.replay.reading import SavedVerdict, read_verdict
 from clew.report.verdict.document import FORMAT, VERSION, to_json, verdict_document
-from clew.report.verdict.reading import SavedVerdict, read_verdict
 from command import ROOT
 
 SCHEMA = json.loads((ROOT / "docs" / "verdict.schema.json").read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ from clew.explain.why import Support, Why
 from clew.explain.without import Account, Without
 from clew.faults import Crash, Delay, Fault, FaultSet, Loss
 from clew.report.diagrams.lamport import lamport_of
-from clew.report.verdict.explanation_text import explanation_lines
+from clew.report.verdict.explaining import explanation_lines
 from clew.report.verdict.why_text import told_rows, why_lines
 from clew.violation import Violation
 

@@ -48,7 +48,7 @@ def test_fuzz_records_the_run_up_to_the_end_of_its_process() -> None:
     fuzzed = fuzz(passing(leave), runs=10)
     assert fuzzed.recording is not None and fuzzed.recording.broken is not None
     assert (fuzzed.recording.broken.invariant, fuzzed.recording.broken.what) == (PROCESS_GOES_ON, HOW)
-    assert (fuzzed.run, fuzzed.recording.deliveries, fuzzed.incomplete) == (0, 3, None)
+    assert (fuzzed.run, fuzzed.recording.deliveries, fuzzed.reason) == (0, 3, None)
     assert fuzz(passing(leave), runs=10, workers=2) == fuzzed
     assert record(passing(leave), 0) == fuzzed.recording
 
@@ -191,7 +191,7 @@ print(clew.CALL, flush=True)
 @pytest.mark.parametrize(
     ("call", "answer"),
     [
-        ("fuzz(scenario, runs=10**6).incomplete", "interrupted"),
+        ("fuzz(scenario, runs=10**6).reason", "interrupted"),
         ("explore(scenario, timers=0, losses=0, seed=1).reason", "interrupted"),
     ],
 )

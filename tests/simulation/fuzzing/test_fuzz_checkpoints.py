@@ -60,7 +60,7 @@ def test_states_that_are_no_longer_told_apart(tmp_path: Path) -> None:
 def test_a_time_limit_leaves_the_checkpoint(tmp_path: Path) -> None:
     where = scenario_file(tmp_path, TOKENS.replace("LIMIT = 40", "LIMIT = 10**9"))
     stopped = fuzz(where, runs=30, time_limit=1e-9, checkpoint=tmp_path / "ck")
-    assert stopped.incomplete == "the time limit of 1e-09 s ran out"
+    assert stopped.reason == "the time limit of 1e-09 s ran out"
     assert (tmp_path / "ck").exists()
     assert fuzz(where, runs=30, checkpoint=tmp_path / "ck") == fuzz(where, runs=30)
     assert not (tmp_path / "ck").exists()

@@ -32,7 +32,7 @@ def test_the_first_violation(tokens: str) -> None:
     scenario = load_scenario(tokens).scenario
     first = next(seed for seed in range(100) if record(tokens, seed).broken is not None)
     fuzzed = fuzz(tokens)
-    assert (fuzzed.run, fuzzed.incomplete, fuzzed.early, fuzzed.trace) == (first, None, 0, None)
+    assert (fuzzed.run, fuzzed.reason, fuzzed.early, fuzzed.trace) == (first, None, 0, None)
     assert fuzzed.recording == record(tokens, first)
     assert fuzzed.recording.broken is not None and fuzzed.recording.broken.invariant == "few"
     assert replay(fuzzed.recording).outcome is Outcome.SAME
@@ -174,7 +174,7 @@ import os
 from clew.simulation.fuzzing.fuzz import fuzz
 for workers in (1, 2):
     fuzzed = fuzz({file!r}, runs=10**9, workers=workers, time_limit=0.6)
-    assert fuzzed.incomplete == "the time limit of 0.6 s ran out"
+    assert fuzzed.reason == "the time limit of 0.6 s ran out"
     assert fuzzed.coverage.runs > 0 and fuzzed.recording is None
 try:
     os.waitpid(-1, os.WNOHANG)

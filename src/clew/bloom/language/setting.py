@@ -14,7 +14,7 @@ from typing import Any
 from clew.bloom.language.capture import user_position
 from clew.bounds import Bounds
 from clew.errors import Position, ProgramError
-from clew.faults import Node
+from clew.faults import NodeName
 from clew.program.ir import Value, as_value
 
 
@@ -32,7 +32,7 @@ EVERY = _Every()
 class Given:
     """Rows that a collection of a node has at a time, without any rule."""
 
-    node: Node
+    node: NodeName
     collection: str
     time: int
     rows: tuple[tuple[Value, ...], ...]
@@ -42,7 +42,7 @@ class Given:
 class Setting:
     """The bounds of a program, with their ``nodes`` once more as names, and the rows that are given to it."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[NodeName, ...]
     bounds: Bounds
     given: tuple[Given, ...]
     position: Position | None = field(default=None, compare=False)
@@ -50,7 +50,7 @@ class Setting:
 
 def checked(
     *,
-    nodes: Sequence[Node],
+    nodes: Sequence[NodeName],
     eot: int | None = None,
     eff: int | None = None,
     crashes: int | None = None,
@@ -81,7 +81,7 @@ def checked(
     return Setting(names, Bounds(names, eot, eff, crashes, delays), tuple(rows), position)
 
 
-def _read_given(node: Node, contents: Mapping[Any, Any], position: Position | None) -> Iterator[Given]:
+def _read_given(node: NodeName, contents: Mapping[Any, Any], position: Position | None) -> Iterator[Given]:
     for key, value in contents.items():
         if isinstance(key, str):
             yield Given(node, key, 1, _read_rows(key, value, position))

@@ -39,7 +39,7 @@ from clew.bloom.to_program.lattices import (
 from clew.bloom.to_program.recursion import find_recursion
 from clew.bloom.to_program.rows import Rows
 from clew.errors import Notice, ProgramError
-from clew.faults import Node
+from clew.faults import NodeName
 from clew.program import ir
 from clew.program.ir import CRASH, Fact, Premise, Program, Timing, Var
 from clew.program.notices import find_unread, unread_notice
@@ -207,7 +207,7 @@ class _Compiler:
             yield (given.node, *(v for k, v in enumerate(row) if k != location))
 
     def _check_given(
-        self, node: Node, row: tuple[ir.Value, ...], location: int | None, width: int, collection: Collection
+        self, node: NodeName, row: tuple[ir.Value, ...], location: int | None, width: int, collection: Collection
     ) -> None:
         remedy = f"its columns are {', '.join(collection.schema.columns)}"
         if len(row) != width:

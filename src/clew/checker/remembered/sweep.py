@@ -20,7 +20,7 @@ from clew.checker.remembered.values import (
 from clew.checker.sweeping import ProgramSweep
 from clew.engine.ground import SolverFigures
 from clew.errors import Notice, Position
-from clew.faults import FailureSpec, FaultSet, Node
+from clew.faults import FailureSpec, FaultSet, NodeName
 from clew.files.checkpoints import Checkpoint, ForeignCheckpointError
 from clew.files.json_document import Item
 from clew.search.protocol import Run
@@ -201,7 +201,7 @@ class _Reading:
 
     def __init__(self, base: FailureSpec) -> None:
         self._base = base
-        self._nodes: tuple[Node, ...] = base.nodes
+        self._nodes: tuple[NodeName, ...] = base.nodes
 
     def log(self, saved: Item) -> list[_Examined | _Followed]:
         (log,) = saved.members("log")

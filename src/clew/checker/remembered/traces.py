@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from clew.checker.remembered.values import fault_json, read_fault
-from clew.faults import FailureSpec, Fault, FaultSet, Node
+from clew.faults import FailureSpec, Fault, FaultSet, NodeName
 from clew.files.checkpoints import Checkpoint, ForeignCheckpointError
 from clew.files.json_document import Item
 from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, Present
@@ -121,7 +121,7 @@ def _read(saved: Item, system: TracedSystem, goals: Sequence[Violation]) -> list
 class _Known:
     """What gates and runs of a checkpoint refer to."""
 
-    def __init__(self, faults: Item, nodes: Sequence[Node], goals: Sequence[Violation]) -> None:
+    def __init__(self, faults: Item, nodes: Sequence[NodeName], goals: Sequence[Violation]) -> None:
         self._faults = [read_fault(item, nodes) for item in faults.items()]
         self._goals = goals
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clew.faults import KINDS, Fault, FaultSet, Node, make_fault
+from clew.faults import KINDS, Fault, FaultSet, NodeName, make_fault
 from clew.files.json_document import Item
 from clew.violation import Cell, Violation
 
@@ -24,7 +24,7 @@ def faults_json(faults: Iterable[Fault]) -> list[list[object]]:
     return [fault_json(fault) for fault in faults]
 
 
-def read_fault(item: Item, nodes: Sequence[Node]) -> Fault:
+def read_fault(item: Item, nodes: Sequence[NodeName]) -> Fault:
     name, *rest = item.items() or [item]
     # A name that is no string may not be hashable.
     kind = _KINDS.get(name.value) if isinstance(name.value, str) else None
@@ -35,14 +35,14 @@ def read_fault(item: Item, nodes: Sequence[Node]) -> Fault:
     return make_fault(kind, [*(_node(part, nodes) for part in rest[:split]), *numbers])
 
 
-def read_faults(item: Item, nodes: Sequence[Node]) -> FaultSet:
+def read_faults(item: Item, nodes: Sequence[NodeName]) -> FaultSet:
     faults = [read_fault(fault, nodes) for fault in item.items()]
     if len(set(faults)) < len(faults):
         item.refuse("faults, each once")
     return FaultSet.of(faults)
 
 
-def _node(item: Item, nodes: Sequence[Node]) -> Node:
+def _node(item: Item, nodes: Sequence[NodeName]) -> NodeName:
     for node in nodes:
         if type(node) is type(item.value) and node == item.value:
             return node

@@ -7,22 +7,26 @@ from pathlib import Path
 
 import click
 
+from clew.budgets.whereabouts import time_left
 from clew.checker.api import Verdict, check
 from clew.checker.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
 from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, opened_checkpoint
-from clew.cli.parts.explaining import explanation, write_page
-from clew.cli.parts.files import refuse_no_file, refuse_unwritable, write_file
+from clew.cli.parts.files import FILE, refuse_no_file, write_file
+from clew.cli.parts.outputs import Outputs, note_exhaustion, output_options
 from clew.cli.parts.progress import progress_display
-from clew.cli.process import exit_codes
-from clew.cli.process.streams import say, warn, wrote
-from clew.errors import UsageError
+from clew.cli.process.state import current_state
+from clew.cli.process.streams import ascii_only, say, warn, wrote
+from clew.cli.process.time_limit import time_limit_option
+from clew.errors import BudgetExhaustedError, ProgramError, UsageError
 from clew.lineage.negation import Negation
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
-from clew.report.verdict.document import to_json
 from clew.report.verdict.text import verdict_text
 
 _STRATEGY_HELP = "; ".join(f"{s.name}: {s.summary}" for s in STRATEGIES.values())
 
+
+#: Seconds before the end of a time limit, and of all patience, in which the answer itself is told.
+_MARGIN = 2.0
 
 NODES_HELP = (
     "The nodes.  Default: where facts and messages are.  A name in double quotes is a string, +1 is a number; "
@@ -31,7 +35,7 @@ NODES_HELP = (
 
 
 @click.command("check")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @click.option("--nodes", metavar="A,B,C", help=NODES_HELP)
 @click.option("--eot", type=int, metavar="N", help="End of time: the number of steps of an execution.")
 @click.option("--eff", type=int, metavar="N", help="End of finite failures: messages sent before it can be lost.")
@@ -71,7 +75,7 @@ NODES_HELP = (
     metavar="N",
     help=f"Stop after N executions (not exact).  Default: no limit; random: {DEFAULT_RANDOM_RUNS}.",
 )
-@click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
+@time_limit_option()
 @checkpoint_option
 @click.option("--seed", type=int, metavar="N", help=f"The seed (random only).  Default: {DEFAULT_SEED}.")
 @click.option(
@@ -81,12 +85,11 @@ NODES_HELP = (
 @click.option(
     "--coverage", is_flag=True, help="List how often each rule fires in the failure-free run, or when else."
 )
-@click.option("--json", "json_file", metavar="FILE", help="Write the verdict as JSON; - for standard output.")
-@click.option("--junit", "junit_file", metavar="FILE", help="Write the verdict as JUnit XML, for CI systems.")
-@click.option("--report", "report_file", metavar="FILE", help="Write a page that explains the verdict (HTML).")
+@output_options("the verdict")
 @click.option(
     "--proof",
     "proof_file",
+    type=FILE,
     metavar="FILE",
     help="Write a proof of the certificate that clew verify and public checkers can check (exact only).",
 )
@@ -110,9 +113,7 @@ def check_command(
     allow_hollow: bool,
     strict: bool,
     coverage: bool,
-    json_file: str | None,
-    junit_file: str | None,
-    report_file: str | None,
+    outputs: Outputs,
     proof_file: str | None,
 ) -> None:
     """Search for faults under which what must hold does not.
@@ -122,10 +123,6 @@ def check_command(
 
     Exit code: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete.
     """
-    if json_file is not None and json_file != "-":
-        refuse_unwritable(json_file, "give a path that can, or -")
-    refuse_no_file("--junit", junit_file, "clew.xml")
-    refuse_no_file("--report", report_file, "clew.html")
     refuse_no_file("--proof", proof_file, "proof.zip")
     if proof_file is not None and strategy != "exact":
         raise UsageError(
@@ -157,46 +154,45 @@ def check_command(
         )
     # Before the answer is shown: if the question turned out to have a model, the answer would be wrong.
     proof = None if proof_file is None else _proof(verdict, time_limit)
-    for notice in verdict.notices:
-        warn(str(notice))
-    _show(verdict, files, json_file)
-    if coverage and json_file != "-":
+    outputs.show(verdict, lambda: _text(verdict))
+    if coverage and not outputs.prints_json:
         from clew.report.verdict.survey_text import coverage_text  # only when asked for
 
         say(coverage_text(verdict))
-    if junit_file is not None:
-        _write_junit(verdict, files, junit_file)
-    if report_file is not None:
-        write_page(verdict, files, report_file)
+    outputs.write(verdict)
     if proof_file is not None and proof is not None:
         _write_proof(proof, proof_file)
     conclude_checkpoint(checkpoint)
     if sys.stderr.isatty():
         warn(f"  ({verdict.seconds:.2f} s)")
-    sys.exit(exit_codes.OF_ANSWER[verdict.answer])
+    sys.exit(verdict.exit_code)
 
 
 def split_nodes(nodes: str | None) -> list[WrittenNode] | None:
+    """Read what ``--nodes`` lists."""
     try:
         return None if nodes is None else read_nodes(nodes)
     except NodeListError as error:
         raise UsageError(f"--nodes {nodes}: {error.message}", remedy=error.remedy) from None
 
 
-def _show(verdict: Verdict, files: tuple[str, ...], json_file: str | None) -> None:
-    if json_file == "-":
-        say(to_json(verdict, files))
-        return
-    explained = explanation(verdict)
-    say(verdict_text(verdict, files, explained.lines, explained.summaries))
-    if json_file:
-        write_file(json_file, to_json(verdict, files))
+def _text(verdict: Verdict) -> str:
+    """Return the verdict with its explanation, which must not be the reason why the answer is never told."""
+    if not verdict.found:
+        return verdict_text(verdict, verdict.files)
+    from clew.report.verdict.explaining import EXPLANATION_SECONDS, explain_verdict  # only where it is needed
+
+    left = time_left()
+    seconds = EXPLANATION_SECONDS if left is None else min(EXPLANATION_SECONDS, max(0.1, left - _MARGIN))
+    explained = explain_verdict(verdict, seconds=seconds, ascii_only=ascii_only(), on_failure=_note_failure)
+    return verdict_text(verdict, verdict.files, explained.lines, explained.summaries)
 
 
-def _write_junit(verdict: Verdict, files: tuple[str, ...], file: str) -> None:
-    from clew.report.verdict.junit import junit_xml  # only when asked for: a cold start should not pay for it
-
-    write_file(file, junit_xml(verdict, files))
+def _note_failure(failure: Exception) -> None:
+    if isinstance(failure, BudgetExhaustedError | ProgramError):
+        note_exhaustion(failure)
+    else:
+        current_state().note(failure)
 
 
 def _proof(verdict: Verdict, time_limit: float | None) -> bytes | str:

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
 
 import click
 
 from clew.budgets.whereabouts import ProcessEnd
 from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, opened_checkpoint
-from clew.cli.parts.files import refuse_no_file, write_file
+from clew.cli.parts.files import FILE, refuse_no_file, write_file
+from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.parts.progress import progress_display
-from clew.cli.parts.recordings import violation_details, violation_text, what_next
-from clew.cli.process import exit_codes
 from clew.cli.process.state import current_state
-from clew.cli.process.streams import harmless, say, warn
+from clew.cli.process.time_limit import time_limit_option
 from clew.errors import UsageError
-from clew.report.text.plural import counted
-from clew.simulation.execution.steps import Step, describe
-from clew.simulation.fuzzing.coverage import MOST_STATES, PERIOD, Coverage
-from clew.simulation.fuzzing.fuzz import DEFAULT_RUNS, Fuzzed, fuzz, fuzz_question, record, with_steps
+from clew.report.simulated.fuzzed import fuzz_next_steps, fuzz_text
+from clew.simulation.fuzzing.fuzz import (
+    DEFAULT_RUNS,
+    Fuzzed,
+    ended_search,
+    fuzz,
+    fuzz_question,
+    record,
+    with_steps,
+)
 from clew.simulation.fuzzing.recording_run import record_death
 from clew.simulation.loading import LoadedScenario, load_scenario
 from clew.simulation.recordings.reading import refuse_unreadable
 from clew.simulation.recordings.recording import write_recording
-from clew.simulation.world import Wait
-
-#: Of a schedule that ended its process, so many events are shown.
-_MOST_STEPS = 10
 
 
 @click.command("fuzz")
-@click.argument("scenario", metavar="SCENARIO.py[:NAME]")
+@click.argument("scenario", type=FILE, metavar="SCENARIO.py[:NAME]")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The seed of the first run.")
 @click.option("--runs", type=int, default=DEFAULT_RUNS, show_default=True, metavar="N", help="How many runs.")
 @click.option("--steps", type=int, metavar="N", help="The longest run.  Default: what the scenario says.")
@@ -39,9 +39,10 @@ _MOST_STEPS = 10
 @click.option(
     "--at-least", type=int, default=0, metavar="N", help="Only take a violation after at least N deliveries."
 )
-@click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
+@time_limit_option()
 @checkpoint_option
-@click.option("-o", "--output", metavar="FILE", help="Write the recording of the violation.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write the recording of the violation.")
+@output_options("the result")
 def fuzz_command(
     scenario: str,
     seed: int,
@@ -52,6 +53,7 @@ def fuzz_command(
     time_limit: float | None,
     checkpoint_file: str | None,
     output: str | None,
+    outputs: Outputs,
 ) -> None:
     """Search for a violation in random executions.
 
@@ -69,52 +71,40 @@ def fuzz_command(
         return
     if state.end is not None:
         loaded = with_steps(loaded, steps)
-        _report_end(loaded, state.end, output)
+        fuzzed = _ended(loaded, state.end, seed, at_least)
         if checkpoint is not None:
             checkpoint.open(fuzz_question(loaded, seed=seed, runs=runs, at_least=at_least))
             checkpoint.answered = True
-            conclude_checkpoint(checkpoint)
-        sys.exit(exit_codes.VIOLATED)
-    with progress_display() as progress:
-        fuzzed = fuzz(
-            loaded,
-            seed=seed,
-            runs=runs,
-            steps=steps,
-            workers=workers,
-            at_least=at_least,
-            time_limit=time_limit,
-            progress=progress,
-            in_process=True,  # which is the child of a command already
-            checkpoint=checkpoint,
-        )
-    for notice in fuzzed.notices:
-        warn(str(notice))
+    else:
+        with progress_display() as progress:
+            fuzzed = fuzz(
+                loaded,
+                seed=seed,
+                runs=runs,
+                steps=steps,
+                workers=workers,
+                at_least=at_least,
+                time_limit=time_limit,
+                progress=progress,
+                in_process=True,  # which is the child of a command already
+                checkpoint=checkpoint,
+            )
     problem = _problem(fuzzed, loaded) if output is not None else None
-    say(harmless("".join(f"{line}\n" for line in _lines(fuzzed, seed, at_least, None if problem else output))))
+    recorded_in = None if problem else output
+    outputs.show(fuzzed, lambda: fuzz_text(fuzzed, fuzz_next_steps(fuzzed, recorded_in)))
+    if fuzzed.recording is not None and recorded_in is not None:
+        write_file(recorded_in, write_recording(fuzzed.recording))
+    outputs.write(fuzzed, recorded_in=recorded_in)
     if problem is not None:
         raise problem
-    if fuzzed.recording is not None and output is not None:
-        write_file(output, write_recording(fuzzed.recording))
     conclude_checkpoint(checkpoint)
-    sys.exit(_exit_code(fuzzed))
+    sys.exit(fuzzed.exit_code)
 
 
-def _report_end(loaded: LoadedScenario, end: ProcessEnd, output: str | None) -> None:
-    """Report a run that ended its process; what it did up to that event is recorded."""
+def _ended(loaded: LoadedScenario, end: ProcessEnd, seed: int, at_least: int) -> Fuzzed:
+    """Return the result of a search that a run ended with its process; what it did up to that is recorded."""
     recording = record_death(loaded, end.seed, end.event, str(end))
-    if output is not None:
-        write_file(output, write_recording(recording))
-    lines = [f"VIOLATION: {end}, in the run with seed {end.seed}."]
-    lines += (f"    {number:3}. {describe(step)}" for number, step in last_steps(recording.steps))
-    say(
-        harmless("".join(f"{line}\n" for line in [*lines, *what_next(output, recording.scenario, minimize=False)]))
-    )
-
-
-def last_steps(steps: Sequence[Step]) -> Sequence[tuple[int, Step]]:
-    """Return the end of a schedule, with the numbers of the events."""
-    return list(enumerate((step for step in steps if not isinstance(step, Wait)), start=1))[-_MOST_STEPS:]
+    return ended_search(recording, run=end.seed - seed, at_least=at_least)
 
 
 def _problem(fuzzed: Fuzzed, loaded: LoadedScenario) -> UsageError | None:
@@ -125,41 +115,3 @@ def _problem(fuzzed: Fuzzed, loaded: LoadedScenario) -> UsageError | None:
     except UsageError as error:
         return error
     return None
-
-
-def _exit_code(fuzzed: Fuzzed) -> int:
-    if fuzzed.recording is not None:
-        return exit_codes.VIOLATED
-    return exit_codes.HOLDS if fuzzed.incomplete is None else exit_codes.INCOMPLETE
-
-
-def _lines(fuzzed: Fuzzed, seed: int, at_least: int, output: str | None) -> Iterator[str]:
-    recording, run = fuzzed.recording, fuzzed.run
-    if recording is not None and recording.broken is not None and run is not None:
-        what = violation_text(recording.broken, recording.deliveries)
-        yield f"VIOLATION: {what}, in the run with seed {seed + run}."
-        yield from violation_details(recording.broken, fuzzed.trace, fuzzed.also)
-        yield from what_next(output, recording.scenario)
-    elif fuzzed.incomplete is not None:
-        yield f"INCOMPLETE: {fuzzed.incomplete}; no violation so far."
-    else:
-        yield "NO VIOLATION in these runs."
-    yield from _covered(fuzzed.coverage)
-    if fuzzed.early:
-        yield f"  {counted(fuzzed.early, 'violation')} after fewer than {at_least} deliveries did not count"
-
-
-def _covered(coverage: Coverage) -> Iterator[str]:
-    counts = [counted(coverage.runs, "run"), counted(coverage.steps, "step")]
-    counts.append(counted(coverage.deliveries, "delivery", "deliveries"))
-    yield f"  covered: {', '.join(counts)}"
-    yield f"  types of messages delivered: {', '.join(coverage.types) or 'none'}"
-    states = f"{coverage.states}{' or more' if coverage.states >= MOST_STATES else ''}"
-    yield f"  different states of nodes, looked at every {PERIOD} events: {states}"
-    for how, runs in coverage.unfinished:
-        yield f"  in {counted(runs, 'run')} {how}"
-    if coverage.driven_by_timers:
-        driven = counted(coverage.driven_by_timers, "run")
-        yield f"  {driven} had nothing but timers to go on with, and went on for all steps"
-    if coverage.idle:
-        yield f"  in {counted(coverage.idle, 'run')} nothing was delivered, neither a message nor a timer"

@@ -2,73 +2,56 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
 
 from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, opened_checkpoint
-from clew.cli.parts.explaining import ascii_only
-from clew.cli.parts.files import in_one_line, refuse_no_file, write_file
+from clew.cli.parts.files import FILE, refuse_no_file, write_file
+from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.parts.progress import progress_display
-from clew.cli.parts.recordings import SCENARIO_HELP, one_scenario, recording_words
-from clew.cli.process import exit_codes
+from clew.cli.parts.recordings import SCENARIO_HELP, one_scenario
 from clew.cli.process.state import current_state
-from clew.cli.process.streams import say, warn, wrote
+from clew.cli.process.streams import ascii_only, warn
+from clew.cli.process.time_limit import time_limit_option
 from clew.errors import UsageError
-from clew.minimization.minimizing import Minimized, minimize
-from clew.minimization.pipeline import Progress, Stage
+from clew.minimization.minimizing import minimize
+from clew.minimization.pipeline import Progress
 from clew.minimization.trial import Size
+from clew.report.simulated.minimized import minimize_next_steps, minimize_text
 from clew.simulation.recordings.recording import write_recording
 
-_DEFAULT_BUDGET = "120s"
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-class _Duration(click.ParamType[float]):
-    """Seconds, or a number with a unit."""
-
-    name = "duration"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value).strip())
-        if found is None or not float(found[1]):
-            self.fail(f"{value!r} is no duration: give seconds, or 60s, 2m, 1h", param, ctx)
-        return float(found[1]) * _UNITS[found[2]]
+#: Most recordings are small long before; who waits for more says so.
+_DEFAULT_LIMIT = "2m"
 
 
 @click.command("minimize")
-@click.argument("recording", metavar="REC.json")
-@click.argument("file", required=False, metavar="[SCENARIO.py[:NAME]]")
-@click.option("--scenario", metavar="SCENARIO.py[:NAME]", help=SCENARIO_HELP)
-@click.option(
-    "--budget",
-    type=_Duration(),
-    default=_DEFAULT_BUDGET,
-    show_default=True,
-    metavar="TIME",
-    help="Stop after this long, with the best so far.",
+@click.argument("recording", type=FILE, metavar="REC.json")
+@click.argument("file", required=False, type=FILE, metavar="[SCENARIO.py[:NAME]]")
+@click.option("--scenario", type=FILE, metavar="SCENARIO.py[:NAME]", help=SCENARIO_HELP)
+@time_limit_option(
+    "Stop after TIME (90, 90s, 2m, 1h), with the best so far.", default=_DEFAULT_LIMIT, show_default=True
 )
 @click.option("--workers", type=int, default=1, show_default=True, metavar="N", help="How many processes.")
 @click.option("--shrink/--no-shrink", default=True, help="Make contents of messages from outside smaller, too.")
 @checkpoint_option
 @click.option("--brief", is_flag=True, help="Show the diagram and the table, not what each event did.")
-@click.option("-o", "--output", metavar="FILE", help="Write the recording of the smallest execution.")
-@click.option("--report", "report_file", metavar="FILE", help="Write a page that shows it (HTML).")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write the recording of the smallest execution.")
+@output_options("the result")
 def minimize_command(
     recording: str,
     file: str | None,
     scenario: str | None,
-    budget: float,
+    time_limit: float,
     workers: int,
     shrink: bool,
     checkpoint_file: str | None,
     brief: bool,
     output: str | None,
-    report_file: str | None,
+    outputs: Outputs,
 ) -> None:
     """Search for a small execution that ends in the same violation.
 
@@ -83,7 +66,6 @@ def minimize_command(
     Exit code: 0 searched to the end, 2 bad recording, scenario or usage, 3 stopped before the end.
     """
     refuse_no_file("-o", output, "min.json")
-    refuse_no_file("--report", report_file, "min.html")
     checkpoint = opened_checkpoint(checkpoint_file)
     if (end := current_state().end) is not None:
         raise UsageError(
@@ -96,26 +78,24 @@ def minimize_command(
         found = minimize(
             recording,
             named,
-            budget=budget,
+            time_limit=time_limit,
             workers=workers,
             shrink=shrink,
             progress=progress,
             in_process=True,  # which is the child of a command already
             checkpoint=checkpoint,
         )
-    for notice in found.notices:
-        warn(str(notice))
     if output is not None:  # before anything is shown: nothing that happens there loses it
         write_file(output, write_recording(found.recording))
-    say("".join(f"{line}\n" for line in _lines(found, output, brief)))
-    if report_file is not None:
-        _write_report(found, output, report_file)
+    then = minimize_next_steps(found, output)
+    outputs.show(found, lambda: minimize_text(found, then=then, ascii_only=ascii_only(), brief=brief))
+    outputs.write(found, recorded_in=output)
     if sys.stderr.isatty():
         warn(f"  ({time.monotonic() - started:.1f} s)")
     conclude_checkpoint(checkpoint)
     if found.problem is not None:
         raise found.problem
-    sys.exit(exit_codes.HOLDS if found.stopped is None else exit_codes.INCOMPLETE)
+    sys.exit(found.exit_code)
 
 
 @contextmanager
@@ -133,44 +113,3 @@ def _progress() -> Iterator[Progress | None]:
 
 def _sized(size: Size) -> str:
     return f"{size.deliveries} deliveries and {size.externals} externals"
-
-
-# -- what is said ------------------------------------------------------------------------------------------------
-
-
-def _lines(found: Minimized, output: str | None, brief: bool) -> Iterator[str]:
-    from clew.report.simulated.text import run_text
-
-    name = found.recording.scenario or "the scenario"
-    yield run_text(name, found.execution, ascii_only=ascii_only(), brief=brief)
-    yield from stage_table(found.stages)
-    if found.stopped is not None:
-        yield f"INCOMPLETE: {found.stopped}; this is the best so far."
-    if output is None:
-        yield "  not recorded: to keep it, run the same command with -o min.json"
-    else:
-        yield f"  recorded in {in_one_line(output)}"
-        yield f"  replay:   clew replay {recording_words(output, found.recording.scenario)} --step"
-
-
-def stage_table(stages: Sequence[Stage]) -> Iterator[str]:
-    """Table 1 of the paper for one recording: what each stage left, and how many schedules it tried."""
-    yield "stage         deliveries  externals  schedules"
-    for stage in stages:
-        size = stage.size
-        yield f"{stage.name:12}  {size.deliveries:10}  {size.externals:9}  {stage.schedules:9}"
-
-
-def _write_report(found: Minimized, output: str | None, file: str) -> None:
-    from clew.report.simulated.page import run_page
-
-    page = run_page(
-        found.recording.scenario or "a scenario made in Python",
-        found.execution,
-        replay=f"clew replay {recording_words(output, found.recording.scenario)}" if output else "",
-        stages=found.stages,
-        facts=[("seed", str(found.recording.seed))],
-        cautions=[f"The search was stopped: {found.stopped}."] if found.stopped else [],
-    )
-    write_file(file, page)
-    wrote("the report", file)

@@ -8,19 +8,24 @@ from typing import Any, TypeVar
 
 import click
 
+from clew.budgets.deadline import Deadline
+from clew.budgets.whereabouts import extend_limit
 from clew.checker.api import run
 from clew.checker.named_nodes import WrittenFault
 from clew.cli.commands.check import NODES_HELP, split_nodes
-from clew.cli.parts.explaining import show_diagram, write_diagram, write_lineage, write_page
-from clew.cli.parts.files import refuse_no_file
-from clew.cli.process import exit_codes
-from clew.cli.process.streams import say, warn
+from clew.cli.parts.files import FILE, refuse_no_file, write_file
+from clew.cli.parts.outputs import Outputs, output_options
+from clew.cli.process.streams import ascii_only, wrote
+from clew.engine.execution import Execution
 from clew.errors import UsageError
 from clew.faults import KINDS, Fault
 from clew.node_lists import BareNumber, NodeListError, read_parts
 from clew.report.verdict.text import execution_text
 
 C = TypeVar("C", bound=Callable[..., Any])
+
+#: Seconds for the lineage of an outcome.
+_LINEAGE_SECONDS = 10.0
 
 
 def _fault_options(command: C) -> C:
@@ -32,7 +37,7 @@ def _fault_options(command: C) -> C:
 
 
 @click.command("run")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @click.option("--nodes", metavar="A,B,C", help=NODES_HELP)
 @click.option("--eot", type=int, metavar="N", help="End of time: the number of steps.")
 @_fault_options
@@ -41,11 +46,15 @@ def _fault_options(command: C) -> C:
 )
 @click.option("--at", type=int, metavar="T", help="Show this time only.")
 @click.option("--diagram", is_flag=True, help="Show the messages as a space-time diagram instead of the rows.")
-@click.option("--svg", "svg_file", metavar="FILE", help="Write the space-time diagram as a picture.")
+@click.option("--svg", "svg_file", type=FILE, metavar="FILE", help="Write the space-time diagram as a picture.")
 @click.option(
-    "--lineage", "lineage_file", metavar="FILE", help="Write the lineage of the outcome as a picture (SVG)."
+    "--lineage",
+    "lineage_file",
+    type=FILE,
+    metavar="FILE",
+    help="Write the lineage of the outcome as a picture (SVG).",
 )
-@click.option("--report", "report_file", metavar="FILE", help="Write a page that explains the run (HTML).")
+@output_options("the run")
 def run_command(
     files: tuple[str, ...],
     nodes: str | None,
@@ -55,7 +64,7 @@ def run_command(
     diagram: bool,
     svg_file: str | None,
     lineage_file: str | None,
-    report_file: str | None,
+    outputs: Outputs,
     **written_faults: tuple[str, ...],
 ) -> None:
     """Perform one execution under chosen faults.
@@ -65,29 +74,52 @@ def run_command(
     Exit code: 0 if it holds, 1 if it is violated, 2 bad program or usage, 3 interrupted.
     """
     faults = [_read_fault(kind, text) for kind in KINDS for text in written_faults[kind.name]]
-    wanted = (("--svg", svg_file, "run.svg"), ("--lineage", lineage_file, "lineage.svg"))
-    for flag, file, example in (*wanted, ("--report", report_file, "run.html")):
-        refuse_no_file(flag, file, example)
+    refuse_no_file("--svg", svg_file, "run.svg")
+    refuse_no_file("--lineage", lineage_file, "lineage.svg")
     execution = run(files, faults, nodes=split_nodes(nodes), eot=eot)
-    for notice in execution.notices:
-        warn(str(notice))
     for relation in relations:
         if relation not in execution.tables:
             known = ", ".join(execution.tables)
             raise UsageError(f"the program has no relation '{relation}'", remedy=f"there are {known}")
     if at is not None and not 1 <= at <= execution.spec.eot:
         raise UsageError(f"time {at} is outside the execution", remedy=f"give --at from 1 to {execution.spec.eot}")
-    if diagram:
-        show_diagram(execution)
-    else:
-        say(execution_text(execution, relations, at))
+    outputs.show(execution, lambda: _diagram(execution) if diagram else execution_text(execution, relations, at))
     if svg_file is not None:
-        write_diagram(execution, svg_file)
+        _write_diagram(execution, svg_file)
     if lineage_file is not None:
-        write_lineage(execution, lineage_file)
-    if report_file is not None:
-        write_page(execution, files, report_file)
-    sys.exit(exit_codes.HOLDS if execution.good else exit_codes.VIOLATED)
+        _write_lineage(execution, lineage_file)
+    outputs.write(execution)
+    sys.exit(execution.exit_code)
+
+
+# What draws is imported where it is used: most runs are shown as text.
+
+
+def _diagram(execution: Execution) -> str:
+    from clew.report.verdict.explaining import diagram_text
+
+    return diagram_text(execution, ascii_only=ascii_only())
+
+
+def _write_diagram(execution: Execution, file: str) -> None:
+    from clew.report.diagrams.pictures import diagram_picture
+
+    write_file(file, diagram_picture(execution))
+    wrote("the diagram", file)
+
+
+def _write_lineage(execution: Execution, file: str) -> None:
+    """Write the lineage of what the run violates, with the cut, or of the first outcome if it violates nothing."""
+    from clew.explain.explainer import Explainer
+    from clew.report.diagrams.pictures import lineage_picture
+
+    assert execution.program is not None, "an execution that was just performed knows its program"
+    extend_limit(_LINEAGE_SECONDS)
+    deadline = Deadline(_LINEAGE_SECONDS)
+    with deadline.listening():
+        picture = lineage_picture(execution, Explainer(execution.program, execution.spec, deadline))
+    write_file(file, picture)
+    wrote("the lineage", file)
 
 
 def _read_fault(kind: type[Fault], text: str) -> WrittenFault:

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
 from clew.budgets.deadline import Deadline
+from clew.cli.parts.files import FILE, write_file
+from clew.cli.parts.outputs import json_option, refuse_json
 from clew.cli.parts.progress import progress_display
-from clew.cli.process import exit_codes
-from clew.cli.process.streams import harmless, say
+from clew.cli.process.streams import say
+from clew.cli.process.time_limit import time_limit_option
 from clew.errors import UsageError
 from clew.faults import FailureSpec
+from clew.names import harmless
+from clew.results import HOLDS, VIOLATED
 from clew.verify.archive import Parts, read_parts
 from clew.verify.refusals import RefusedError, UnreadableError
 from clew.verify.verifying import Verified, verify
 
+#: What the document calls itself, and the version of its shape.
+FORMAT, VERSION = "clew verification", 1
+
 
 @click.command("verify")
-@click.argument("file", metavar="FILE")
+@click.argument("file", type=FILE, metavar="FILE")
 @click.option(
     "--program",
     "programs",
     multiple=True,
+    type=FILE,
     metavar="PROGRAM",
     help="Compare with this program, too (again for further files of it).",
 )
-@click.option("--time-limit", type=float, metavar="S", help="Stop after S seconds.")
-def verify_command(file: str, programs: tuple[str, ...], time_limit: float | None) -> None:
+@time_limit_option()
+@json_option("the answer")
+def verify_command(file: str, programs: tuple[str, ...], time_limit: float | None, json_file: str | None) -> None:
     """Check the proof of a certificate.
 
     FILE is what clew check --proof has written.  The proof is checked step by step, and its clauses are compared
@@ -35,8 +45,7 @@ def verify_command(file: str, programs: tuple[str, ...], time_limit: float | Non
 
     Exit code: 0 accepted, 1 refused, 2 no such file or bad usage, 3 incomplete.
     """
-    if time_limit is not None and not time_limit > 0:
-        raise UsageError(f"--time-limit is {time_limit:g}", remedy="give a number larger than 0")
+    refuse_json(json_file)
     deadline = Deadline(time_limit)
     try:
         with progress_display("verifying") as progress:
@@ -55,10 +64,57 @@ def verify_command(file: str, programs: tuple[str, ...], time_limit: float | Non
         remedy = "give a file that clew check --proof has written"
         raise UsageError(f"{file} cannot be verified: {problem}", remedy=remedy) from None
     except RefusedError as problem:
-        say(harmless(f"REFUSED: {problem}.\n"))
-        sys.exit(exit_codes.VIOLATED)
-    say(harmless(_accepted_text(verified, parts, programs)))
-    sys.exit(exit_codes.HOLDS)
+        refused = f"REFUSED: {problem}.\n"
+        _tell(refused, _document(file, programs, VIOLATED, reason=str(problem)), json_file)
+        sys.exit(VIOLATED)
+    document = {**_document(file, programs, HOLDS), **_counts(verified, parts)}
+    _tell(_accepted_text(verified, parts, programs), document, json_file)
+    sys.exit(HOLDS)
+
+
+def _tell(text: str, document: dict[str, Any], json_file: str | None) -> None:
+    if json_file is None:
+        say(harmless(text))
+        return
+    from clew.report.text.json_text import json_text
+
+    say(json_text(document) if json_file == "-" else harmless(text))
+    if json_file != "-":
+        write_file(json_file, json_text(document))
+
+
+def _document(file: str, programs: tuple[str, ...], code: int, *, reason: str | None = None) -> dict[str, Any]:
+    """Return the answer as an object; ``docs/json.md`` documents its fields."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "file": file,
+        "programs": list(programs),
+        "verdict": "accepted" if code == HOLDS else "refused",
+        "reason": reason,
+        "exit_code": code,
+    }
+
+
+def _counts(verified: Verified, parts: Parts) -> dict[str, Any]:
+    """Return what was checked: the bounds that the file states, and how much there was to confirm."""
+    bounds = parts.bounds
+    return {
+        "spec": {
+            "nodes": list(bounds.nodes),
+            "eot": bounds.eot,
+            "eff": bounds.eff,
+            "crashes": bounds.crashes,
+            "delays": bounds.delays,
+        },
+        "steps": verified.steps,
+        "variables": verified.variables,
+        "clauses": verified.clauses,
+        "loops": verified.loops,
+        "rules": verified.rules,
+        "atoms": verified.atoms,
+        "faults": verified.choices,
+    }
 
 
 def _accepted_text(verified: Verified, parts: Parts, programs: tuple[str, ...]) -> str:

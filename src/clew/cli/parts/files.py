@@ -1,15 +1,39 @@
-"""Files that commands write: whole or not at all, and never at the price of the answer."""
+"""Files that commands take and write: whole or not at all, and never at the price of the answer."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import click
+
 from clew.cli.process.state import current_state
-from clew.cli.process.streams import harmless
 from clew.errors import OutputError, UsageError
 from clew.files.writing import refuse_unwritable_path, write_whole
+from clew.names import in_one_line
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class _FileName(click.ParamType[str]):
+    """The name of a file, as it was given; a shell completes it.
+
+    Not ``click.Path``, which looks at the file itself and refuses some with messages and exit codes of its own.
+    """
+
+    name = "file"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+FILE = _FileName()
 
 
 def refuse_no_file(flag: str, file: str | None, example: str) -> None:
-    """For what only makes sense in a file."""
+    """Raise for what only makes sense in a file and was not given one that can be written."""
     if file == "-":
         raise UsageError(
             f"{flag} writes a file, not standard output", remedy=f"give a path, as in {flag} {example}"
@@ -19,11 +43,12 @@ def refuse_no_file(flag: str, file: str | None, example: str) -> None:
 
 
 def refuse_unwritable(file: str, remedy: str) -> None:
-    """Before the search: an answer that took an hour must not be lost to a misspelt path."""
+    """Raise before the search: an answer that took an hour must not be lost to a misspelt path."""
     try:
         refuse_unwritable_path(file)
     except (OSError, ValueError) as error:
-        raise _refusal(file, error, remedy) from None
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{file or 'the empty path'} cannot be written ({reason})", remedy=remedy) from None
 
 
 def write_file(file: str, content: str | bytes) -> None:
@@ -37,13 +62,3 @@ def write_file(file: str, content: str | bytes) -> None:
             f"{in_one_line(file)} cannot be written ({error.strerror})",
             remedy="give another path; the answer stands",
         ) from None
-
-
-def in_one_line(name: str) -> str:
-    """Return the name of a file for a sentence: in one line, and nothing that a terminal would obey."""
-    return harmless(name, breaks="")
-
-
-def _refusal(file: str, error: OSError | ValueError, remedy: str) -> UsageError:
-    reason = error.strerror if isinstance(error, OSError) else str(error)
-    return UsageError(f"{file or 'the empty path'} cannot be written ({reason})", remedy=remedy)

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import click
 
-from clew.cli.process.exit_codes import BAD_INPUT, FAILED, HOLDS, INCOMPLETE
 from clew.cli.process.source import with_source
 from clew.cli.process.state import CommandState
 from clew.cli.process.streams import flush, warn
 from clew.errors import BudgetExhaustedError, ClewError, OutputError
+from clew.results import BAD_INPUT, FAILED, HOLDS, INCOMPLETE
 
 #: The frames of Clew, from which the place of a failure is taken.
 _CLEW = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import NoReturn
 
-#: The codes of ``exit_codes``, which imports too much for here.
+#: The codes of ``clew.results``: nothing of Clew is imported before an import that fails has its exit code.
 _INCOMPLETE, _FAILED = 3, 4
 
 

@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +25,9 @@ from clew.cli.process.state import IN_PROCESS, CommandState
 from clew.cli.process.streams import open_closed_streams
 from clew.cli.process.time_limit import watch_time
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 #: The commands, each in the module of its name, with what --help says: to import all takes half a second.
 COMMANDS = {
     "check": "Search for faults under which what must hold does not.",
@@ -33,9 +36,9 @@ COMMANDS = {
     "replay": "Run a recording or the counterexamples of a verdict again.",
     "fuzz": "Search for a violation in random executions.",
     "minimize": "Search for a small execution that ends in the same violation.",
-    "explore": "Execute every schedule of a scenario, each class of equivalent ones once.",
+    "explore": "Execute every schedule of a scenario, equivalent ones once.",
     "calm": "Find the outputs that depend on the order in which things happen.",
-    "blazes": "Tell what the order of messages can do to a dataflow, and what to do about it.",
+    "blazes": "Find where a dataflow needs coordination, and which.",
 }
 
 
@@ -108,6 +111,13 @@ class _Group(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command without importing all of them, which would take half a second a key."""
+        from click.shell_completion import CompletionItem
+
+        names = [CompletionItem(n, help=text) for n, text in COMMANDS.items() if n.startswith(incomplete)]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -15,6 +15,7 @@ import click
 
 from clew.budgets.whereabouts import current_whereabouts, end_copy
 from clew.cli.process.state import CommandState, current_state
+from clew.names import harmless, in_one_line
 
 
 @dataclass
@@ -95,12 +96,16 @@ def warn(text: str) -> None:
 
 def wrote(what: str, file: str) -> None:
     """Tell where something is."""
-    warn(harmless(f"{what} is in {file}", breaks=""))
+    warn(in_one_line(f"{what} is in {file}"))
 
 
-def harmless(text: str, *, breaks: str = "\n") -> str:
-    """Names in files are not trusted: what a terminal would obey, but ``breaks``, is shown as Python writes it."""
-    return "".join(c if c.isprintable() or c in breaks else ascii(c)[1:-1] for c in text)
+def ascii_only() -> bool:
+    """Tell whether standard output cannot show the characters of a diagram."""
+    try:
+        "│●▶✗→…".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return True
+    return False
 
 
 def open_closed_streams() -> None:

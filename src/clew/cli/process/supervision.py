@@ -20,11 +20,11 @@ from typing import NoReturn
 
 from clew.budgets.whereabouts import PATIENCE, ProcessEnd, Whereabouts, describe_end, die_with, set_whereabouts
 from clew.cli.process.ending import SURROUNDINGS_HINT
-from clew.cli.process.exit_codes import BAD_INPUT, FAILED, INCOMPLETE, VIOLATED
 from clew.cli.process.orphans import adopt_orphans, end_orphans
 from clew.cli.process.places import StackPipe, trace_lines, traced_place
 from clew.cli.process.state import IN_PROCESS, CommandState
 from clew.cli.process.streams import keep_streams, warn
+from clew.results import BAD_INPUT, FAILED, INCOMPLETE, VIOLATED
 
 _POLL = 0.25
 #: Seconds for processes that the user's code has started, to end by themselves after a command that has.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from clew.analysis.blazes.blame import Blame
@@ -10,6 +9,7 @@ from clew.analysis.blazes.derivation import Reconciled, Step
 from clew.analysis.blazes.remedies import Remedy
 from clew.analysis.blazes.verdict import SinkVerdict, Verdict
 from clew.report.blazes.text import blame_text, meaning, remedy_text
+from clew.report.text.json_text import json_text
 
 #: What the document calls itself, and the version of its shape.
 FORMAT, VERSION = "clew blazes", 1
@@ -31,7 +31,7 @@ def blazes_document(verdict: Verdict, file: str) -> dict[str, Any]:
 
 
 def to_json(verdict: Verdict, file: str) -> str:
-    return json.dumps(blazes_document(verdict, file), indent=2, ensure_ascii=False) + "\n"
+    return json_text(blazes_document(verdict, file))
 
 
 def _sink(sink: SinkVerdict) -> dict[str, Any]:

@@ -29,6 +29,11 @@ def blazes_text(verdict: Verdict, file: str) -> str:
     )
 
 
+def sink_text(verdict: Verdict, sink: SinkVerdict) -> str:
+    """Return the verdict on one sink alone."""
+    return "\n".join(_sink(verdict, sink)).lstrip("\n") + "\n"
+
+
 def _headline(verdict: Verdict, file: str) -> str:
     bad = [sink.stream.name for sink in verdict.sinks if sink.label.bad]
     if not bad:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from clew.analysis.calm.analysis import Analysis, Output, verdict_of
 from clew.analysis.calm.dataflow.graph import Statement
+from clew.report.text.json_text import json_text
 
 FORMAT, VERSION = "clew calm", 2
-
-#: Half a character: what the path of a file becomes whose name is not UTF-8.
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def calm_document(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
@@ -51,8 +47,7 @@ def calm_document(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
 
 
 def calm_json(analysis: Analysis, files: Sequence[str]) -> str:
-    text = json.dumps(calm_document(analysis, files), indent=2, ensure_ascii=False)
-    return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text) + "\n"
+    return json_text(calm_document(analysis, files))
 
 
 def _output(output: Output, analysis: Analysis) -> dict[str, Any]:

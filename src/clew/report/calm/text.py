@@ -37,6 +37,11 @@ def calm_text(analysis: Analysis) -> str:
     return "\n".join(_lines(analysis)) + "\n"
 
 
+def output_text(output: Output, analysis: Analysis) -> str:
+    """Return one output alone."""
+    return "\n".join(_output(output, analysis)) + "\n"
+
+
 def _lines(analysis: Analysis) -> Iterator[str]:
     flow = analysis.flow
     size = f"{counted(len(flow.nodes), 'collection')}, {counted(len(flow.statements), 'rule')}"

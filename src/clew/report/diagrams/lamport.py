@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clew.engine.execution import Execution, Message, row_text
-from clew.faults import Crash, FailureSpec, Fault, FaultSet, Node, SentMessage, by_message
+from clew.faults import Crash, FailureSpec, Fault, FaultSet, NodeName, SentMessage, by_message
 from clew.names import show
 
 
@@ -142,8 +142,8 @@ class Sending(NamedTuple):
 
     label: str
     detail: str
-    source: Node
-    target: Node
+    source: NodeName
+    target: NodeName
     sent: int
     arrived: int | None
 
@@ -173,7 +173,7 @@ def lamport_of_messages(
 
 
 def diagram_of(
-    nodes: Sequence[Node], last: int, sendings: Iterable[Sending], faults: FaultSet, *, foreseen: bool = False
+    nodes: Sequence[NodeName], last: int, sendings: Iterable[Sending], faults: FaultSet, *, foreseen: bool = False
 ) -> Diagram:
     """The diagram of these messages; ``foreseen``: the faults do not happen here, they are only marked."""
     names = {node: show(node) for node in nodes}
@@ -198,9 +198,9 @@ class _Hits:
         self._of_message: dict[SentMessage, Fault] = {
             message: group[0] for message, group in by_message(faults).items()
         }
-        self._crashes: dict[Node, Crash] = {c.node: c for c in reversed(faults.crashes)}
+        self._crashes: dict[NodeName, Crash] = {c.node: c for c in reversed(faults.crashes)}
 
-    def crash(self, node: Node, time: int) -> Crash | None:
+    def crash(self, node: NodeName, time: int) -> Crash | None:
         """The crash because of which a node does not send at a time."""
         crash = self._crashes.get(node)
         return crash if crash is not None and crash.time <= time else None
@@ -211,7 +211,7 @@ class _Hits:
         return crash or self._of_message.get((sending.source, sending.target, sending.sent))
 
 
-def _arrow(sendings: Sequence[Sending], names: Mapping[Node, str], hits: _Hits, last: int) -> Arrow:
+def _arrow(sendings: Sequence[Sending], names: Mapping[NodeName, str], hits: _Hits, last: int) -> Arrow:
     first = sendings[0]
     fault = hits.fault(first)
     return Arrow(

@@ -22,9 +22,8 @@ from clew.report.simulated.run import Change, Event, Sent, Story, story_of
 from clew.report.simulated.text import violation_text
 from clew.report.simulated.values import Difference, Piece, abbreviated, difference, nearby, pieces
 from clew.report.text.markup import speakable
-from clew.report.text.page_template import page_template
+from clew.report.text.page_template import page_template, policy_hash
 from clew.report.text.plural import counted
-from clew.report.verdict.template import policy_hash
 from clew.simulation.execution.steps import Act
 from clew.simulation.execution.trace import Execution
 from clew.simulation.pool import Envelope

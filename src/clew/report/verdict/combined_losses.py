@@ -11,11 +11,11 @@ from itertools import combinations
 from typing import NamedTuple
 
 from clew.engine.execution import Message
-from clew.faults import FaultSet, Loss, Node, node_key
+from clew.faults import FaultSet, Loss, NodeName, node_key
 from clew.names import show
 
 #: From whom to whom.
-_Link = tuple[Node, Node]
+_Link = tuple[NodeName, NodeName]
 
 
 class Together(NamedTuple):
@@ -66,7 +66,7 @@ class _Traffic:
     def arriving(self, time: int) -> set[_Link]:
         return self.sent.get(time, set()) - self.lost.get(time, set())
 
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[NodeName]:
         """Those with losses, in order."""
         return sorted({node for loss in self.hit for node in (loss.source, loss.target)}, key=node_key)
 
@@ -104,13 +104,13 @@ def _statements(traffic: _Traffic) -> Iterator[Together]:
         yield from _between(traffic, one, other)
 
 
-def _cut_off(traffic: _Traffic, node: Node) -> Iterator[Together]:
+def _cut_off(traffic: _Traffic, node: NodeName) -> Iterator[Together]:
     for first, last, losses in traffic.spans(lambda link: node in link):
         if {loss.source == node for loss in losses} == {True, False}:
             yield Together(f"{show(node)} is cut off {_at(first, last)}", first, last, losses)
 
 
-def _one_way(traffic: _Traffic, node: Node) -> Iterator[Together]:
+def _one_way(traffic: _Traffic, node: NodeName) -> Iterator[Together]:
     for first, last, losses in traffic.spans(lambda link: link[1] == node):
         if len({loss.source for loss in losses}) > 1:
             yield Together(f"nothing sent to {show(node)} {_at(first, last)} arrives", first, last, losses)
@@ -119,7 +119,7 @@ def _one_way(traffic: _Traffic, node: Node) -> Iterator[Together]:
             yield Together(f"nothing sent by {show(node)} {_at(first, last)} arrives", first, last, losses)
 
 
-def _between(traffic: _Traffic, one: Node, other: Node) -> Iterator[Together]:
+def _between(traffic: _Traffic, one: NodeName, other: NodeName) -> Iterator[Together]:
     for first, last, losses in traffic.spans(lambda link: set(link) == {one, other}):
         if len({loss.source for loss in losses}) == 2:
             words = f"nothing sent between {show(one)} and {show(other)} {_at(first, last)} arrives"
@@ -128,7 +128,7 @@ def _between(traffic: _Traffic, one: Node, other: Node) -> Iterator[Together]:
     yield from _over(traffic, other, one)
 
 
-def _over(traffic: _Traffic, source: Node, target: Node) -> Iterator[Together]:
+def _over(traffic: _Traffic, source: NodeName, target: NodeName) -> Iterator[Together]:
     for first, last, losses in traffic.spans(lambda link: link == (source, target)):
         words = f"nothing sent from {show(source)} to {show(target)} {_at(first, last)} arrives"
         yield Together(words, first, last, losses)
@@ -154,7 +154,7 @@ def _splits(traffic: _Traffic) -> Iterator[Together]:
                 yield Together(words, first, last, tuple(losses))
 
 
-def _groups(sent: set[_Link], arriving: set[_Link]) -> list[list[Node]]:
+def _groups(sent: set[_Link], arriving: set[_Link]) -> list[list[NodeName]]:
     """Return the nodes that are connected, in either direction, in order."""
     group = {node: {node} for link in sent for node in link}
     for source, target in arriving:
@@ -171,5 +171,5 @@ def _at(first: int, last: int) -> str:
     return f"at times {first} {'and' if last == first + 1 else 'to'} {last}"
 
 
-def _listed(nodes: Sequence[Node]) -> str:
+def _listed(nodes: Sequence[NodeName]) -> str:
     return f"{', '.join(map(show, nodes[:-1]))} and {show(nodes[-1])}"

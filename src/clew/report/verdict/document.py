@@ -1,31 +1,29 @@
 """A verdict as one JSON object; ``docs/json.md`` documents every field, ``docs/verdict.schema.json`` its shape.
 
-``clew.report.verdict.reading`` reads it back.
+``clew.report.replay.reading`` reads it back.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from clew.checker.api import Verdict
-from clew.errors import Position
 from clew.faults import KINDS
+from clew.report.text.json_text import escape_surrogates
 from clew.report.text.rules import clause_text
-from clew.search.verdict import Counterexample
-from clew.violation import Violation
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # whoever only asks what the document calls itself needs no solver
+    from clew.checker.api import Verdict
     from clew.checker.survey.coverage import RuleCoverage
     from clew.checker.survey.promises import Promise
+    from clew.errors import Position
+    from clew.faults import FaultSet
+    from clew.search.verdict import Counterexample
+    from clew.violation import Violation
 
 #: What the document calls itself, and the version of its shape; readers refuse what they do not know.
 FORMAT, VERSION = "clew verdict", 2
-
-#: Half a character: what the path of a file becomes whose name is not UTF-8.
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, Any]:
@@ -66,15 +64,17 @@ def to_json(verdict: Verdict, files: Sequence[str] = ()) -> str:
     # occurs in no JSON string, so this line is the field and nothing else.
     text = json.dumps({**document, "combinations": 0}, indent=2, ensure_ascii=False)
     text = text.replace('\n  "combinations": 0,', f'\n  "combinations": {Decimal(verdict.combinations)},', 1)
-    return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text) + "\n"
+    return escape_surrogates(text) + "\n"
 
 
 def _counterexample(counterexample: Counterexample) -> dict[str, Any]:
-    faults = counterexample.faults
-    return {
-        **{kind.kind.plural: [list(f.parts) for f in faults.of_kind(kind)] for kind in KINDS},
-        "violated": [_violation(v) for v in counterexample.violations],
-    }
+    violated = [violation_fields(v) for v in counterexample.violations]
+    return {**fault_fields(counterexample.faults), "violated": violated}
+
+
+def fault_fields(faults: FaultSet) -> dict[str, Any]:
+    """Return faults by kind, as all documents about programs have them."""
+    return {kind.kind.plural: [list(f.parts) for f in faults.of_kind(kind)] for kind in KINDS}
 
 
 def _promise(promise: Promise) -> dict[str, Any]:
@@ -100,5 +100,6 @@ def _place(position: Position | None) -> str | None:
     return None if position is None else str(position)
 
 
-def _violation(violation: Violation) -> dict[str, Any]:
+def violation_fields(violation: Violation) -> dict[str, Any]:
+    """Return a violated row, as all documents about programs have it."""
     return {"relation": violation.relation, "row": list(violation.row)}

@@ -15,6 +15,7 @@ from clew.checker.survey.promises import Part
 from clew.engine.conditions import Occurrence
 from clew.errors import ProgramError
 from clew.program.outcomes import PRE, stated_outcomes
+from clew.report.text.junit import finish_suite
 from clew.report.text.markup import speakable
 from clew.report.verdict.text import verdict_text
 from clew.search.verdict import Answer
@@ -31,14 +32,7 @@ def junit_xml(verdict: Verdict, files: Sequence[str]) -> str:
         case.set("time", _seconds(verdict))
         _fill(case, relation, verdict, files)
     _add_empty_promises(suite, verdict, files)
-    if verdict.notices:
-        ElementTree.SubElement(suite, "system-err").text = speakable("\n".join(map(str, verdict.notices)))
-    counted = {"tests": "", "failures": "/failure", "errors": "/error", "skipped": "/skipped"}
-    for attribute, elements in counted.items():
-        suite.set(attribute, str(len(suite.findall(f"testcase{elements}"))))
-    suite.set("time", _seconds(verdict))
-    ElementTree.indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+    return finish_suite(root, suite, verdict.notices, seconds=_seconds(verdict))
 
 
 def _cases(verdict: Verdict) -> dict[str, str]:

@@ -6,8 +6,6 @@ content security policy, so that even a mistake in escaping could not run anythi
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +19,7 @@ from clew.program.ir import Program, Rule
 from clew.report.diagrams import lamport_svg
 from clew.report.diagrams.colours import COLOURS
 from clew.report.lineage import style as lineage_style
-from clew.report.text.page_template import page_template
+from clew.report.text.page_template import page_template, policy_hash
 from clew.report.text.rules import clause_text
 
 
@@ -103,12 +101,6 @@ def render(page: Page) -> str:
             "version": version("clew"),
         }
     )
-
-
-def policy_hash(script: str) -> str:
-    """How the content security policy of a page names the one script that it admits."""
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _inside_script(data: dict[str, Any]) -> str:

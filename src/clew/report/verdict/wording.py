@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clew.engine.execution import Execution, Message
-from clew.faults import Fault, FaultSet, Node, SentMessage, by_message, node_key
+from clew.faults import Fault, FaultSet, NodeName, SentMessage, by_message, node_key
 from clew.names import show
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
@@ -65,7 +65,7 @@ class Hits:
         source, _, sent = link
         return link in self._links or not self.up(source, sent)
 
-    def up(self, node: Node, time: int) -> bool:
+    def up(self, node: NodeName, time: int) -> bool:
         """Whether the node still sends at this time."""
         return self._crashes.get(node, time + 1) > time
 

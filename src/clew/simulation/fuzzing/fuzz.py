@@ -9,9 +9,10 @@ goes on in other processes than this one, unless somebody watches it already (``
 from __future__ import annotations
 
 import dataclasses
+import enum
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from clew.budgets.deadline import Deadline
 from clew.budgets.whereabouts import ProcessEnd, current_whereabouts, tell_limit, tell_run
 from clew.errors import BudgetExhaustedError, Notice, Position, UsageError
 from clew.files.checkpoints import Checkpoint, Question, as_checkpoint, conclude_own
+from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
 from clew.simulation.execution.isolation import (
     ProcessEndedError,
     Tell,
@@ -28,6 +30,7 @@ from clew.simulation.execution.isolation import (
     needs_child,
     run_isolated,
 )
+from clew.simulation.execution.trace import Execution
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.execution.workers import Worker, WorkerDiedError, can_fork, wait_for_replies, workers
 from clew.simulation.fuzzing.coverage import PERIOD, Coverage, Tally
@@ -55,14 +58,27 @@ _LARGEST_BLOCK = 1000
 _POLL_SECONDS = 0.05
 
 
+class Answer(enum.Enum):
+    """``NO_VIOLATION`` is said of the runs that were executed, and of no others."""
+
+    NO_VIOLATION = "no violation"
+    VIOLATION = "violation"
+    INCOMPLETE = "incomplete"
+
+
+_EXIT_CODES = {Answer.NO_VIOLATION: HOLDS, Answer.VIOLATION: VIOLATED, Answer.INCOMPLETE: INCOMPLETE}
+
+
 @dataclass(frozen=True)
-class Fuzzed:
+class Fuzzed(Result):
     """What a search came to.
 
     ``recording`` is of the first violation, in run ``run`` (from 0), ``trace`` that of its exception, ``also``
-    what else is broken there.
-    ``early``: violations that came after fewer deliveries than were asked for.
-    ``incomplete``: why the search ended before its time, if it did.
+    what else is broken there, ``execution`` all that happened in it (None if it ended its process).
+    ``coverage`` is that of no run where the process that counted was ended by one.
+    ``early``: violations that came after fewer deliveries than were asked for (``at_least``).
+    ``reason``: why the search ended before its time, if it did.
+    ``scenario``: as a command names it, "" for one made in Python.
     """
 
     recording: Recording | None
@@ -70,9 +86,22 @@ class Fuzzed:
     trace: str | None
     coverage: Coverage
     early: int
-    incomplete: str | None
+    reason: str | None
     notices: tuple[Notice, ...]
     also: tuple[Broken, ...] = ()
+    scenario: str = ""
+    at_least: int = 0
+    execution: Execution | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def answer(self) -> Answer:
+        if self.recording is not None:
+            return Answer.VIOLATION
+        return Answer.NO_VIOLATION if self.reason is None else Answer.INCOMPLETE
+
+    @property
+    def exit_code(self) -> int:
+        return _EXIT_CODES[self.answer]
 
 
 def fuzz(
@@ -106,22 +135,25 @@ def fuzz(
     if workers > 1 and not can_fork():
         notices.append(Notice("this system cannot fork a process, so there is one worker only"))
         workers = 1
-    incomplete = None
+    reason = None
     with search.deadline.listening():
         try:
             search.alone() if workers == 1 and not apart else search.with_workers(min(workers, runs))
         except BudgetExhaustedError as limit:
-            incomplete = str(limit)
+            reason = str(limit)
     if saving is not None:
         saving.answered = not search.cut_short
         conclude_own(checkpoint, saving)
     found, coverage, early = search.found, search.tally.coverage(), search.tally.early
     if search.end is not None:
         end = search.end
-        return Fuzzed(_record_end(loaded, end), end.seed - seed, None, coverage, early, None, tuple(notices))
+        recording = _record_end(loaded, end)
+        return dataclasses.replace(
+            ended_search(recording, run=end.seed - seed, at_least=at_least), coverage=coverage, early=early
+        )
     if found is None:
         if coverage.is_hollow:
-            incomplete = incomplete or NOTHING_DELIVERED
+            reason = reason or NOTHING_DELIVERED
         elif coverage.is_thin:
             notices.append(
                 Notice(
@@ -129,11 +161,39 @@ def fuzz(
                     remedy="let the scenario's events start nodes and send messages early, or give it more steps",
                 )
             )
-        return Fuzzed(None, None, None, coverage, early, incomplete, tuple(notices))
+        return Fuzzed(
+            None,
+            None,
+            None,
+            coverage,
+            early,
+            reason,
+            tuple(notices),
+            scenario=loaded.full_name,
+            at_least=at_least,
+        )
     ending = End(found.invariant, found.deliveries)
     # Here, where all of it is at hand: a run that came to its end elsewhere does so again.
     recording, execution = record_run(loaded, seed + found.run, ending)
-    return Fuzzed(recording, found.run, execution.trace, coverage, early, None, tuple(notices), execution.also)
+    return Fuzzed(
+        recording,
+        found.run,
+        execution.trace,
+        coverage,
+        early,
+        None,
+        tuple(notices),
+        execution.also,
+        loaded.full_name,
+        at_least,
+        execution,
+    )
+
+
+def ended_search(recording: Recording, *, run: int, at_least: int) -> Fuzzed:
+    """Return the result of a search that found a run which ends its process, as ``recording`` says."""
+    counted = Tally().coverage()
+    return Fuzzed(recording, run, None, counted, 0, None, (), scenario=recording.scenario, at_least=at_least)
 
 
 def record(

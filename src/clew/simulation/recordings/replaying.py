@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from clew.budgets.whereabouts import tell_run
+from clew.budgets.whereabouts import ProcessEnd, tell_run
+from clew.errors import Notice
+from clew.results import BAD_INPUT, HOLDS, INCOMPLETE, VIOLATED, Result
 from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.isolation import needs_child, run_isolated
 from clew.simulation.execution.steps import Act, Step, describe
@@ -22,7 +24,7 @@ from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import LoadedScenario
 from clew.simulation.recordings.nondeterminism import Cause, find_cause
 from clew.simulation.recordings.reading import Opened, changed_code_error, open_given
-from clew.simulation.recordings.recording import Recording, Waited
+from clew.simulation.recordings.recording import PROCESS_GOES_ON, Recording, Waited
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.world import Wait
 
@@ -58,8 +60,11 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Replayed:
-    """``execution`` is what happened, up to the step ``absent`` (from 1) if that could not be taken."""
+class Replayed(Result):
+    """``execution`` is what happened, up to the step ``absent`` (from 1) if that could not be taken.
+
+    ``scenario``: as a command names it, "" for one made in Python.
+    """
 
     recording: Recording
     outcome: Outcome
@@ -67,6 +72,43 @@ class Replayed:
     absent: int | None = None
     difference: Difference | None = None
     cause: Cause | None = None
+    scenario: str = ""
+
+    @property
+    def answer(self) -> Outcome:
+        return self.outcome
+
+    @property
+    def reason(self) -> str | None:
+        """Return why this says nothing about the code: it does something else, or nothing at all."""
+        if self.difference is not None:
+            return f"the replay differs from the recording: {self.difference}"
+        if self.outcome is Outcome.LOST:
+            return f"the changed code does not fit the recording from step {self.absent} on"
+        if self.execution.broken is None and not self.execution.deliveries:
+            return "nothing is delivered in this recording, neither a message nor a timer"
+        return None
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """Return none: whatever is worth knowing about a replay is its ``reason``."""
+        return ()
+
+    @property
+    def exit_code(self) -> int:
+        if self.outcome is Outcome.DIFFERENT:
+            return BAD_INPUT
+        if self.outcome is not Outcome.LOST and self.execution.broken is not None:
+            return VIOLATED
+        return HOLDS if self.reason is None else INCOMPLETE
+
+
+def replayed_to_the_end(recording: Recording, end: ProcessEnd) -> Replayed:
+    """Return the result of a replay that ended its process, told by whoever has watched that."""
+    identity = f"{PROCESS_GOES_ON}: {end}"
+    execution = Execution((), Broken(PROCESS_GOES_ON, str(end)), identity, None, recording.beginning)
+    outcome = Outcome.SAME if recording.ends_process else Outcome.STILL_FAILS
+    return Replayed(recording, outcome, execution, scenario=recording.scenario)
 
 
 def replay(
@@ -91,11 +133,10 @@ def replay_opened(found: Opened, *, changed_code: bool = False) -> Replayed:
     """Execute a recording again; one that ends its process does so here, if nothing has changed."""
     tell_run(found.recording.seed)
     with step_limit(found.loaded.scenario.step_seconds):
-        if changed_code:
-            return _replay_changed_code(found)
-        if not found.same_code:
+        if not changed_code and not found.same_code:
             raise changed_code_error(found.loaded.file)
-        return _replay_exactly(found)
+        replayed = _replay_changed_code(found) if changed_code else _replay_exactly(found)
+    return replace(replayed, scenario=found.loaded.full_name)
 
 
 # -- executing ---------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from clew.checker.strategies import STRATEGIES
 from clew.checker.survey.promises import Part
 from clew.engine.conditions import Occurrence
 from clew.errors import UsageError
-from clew.faults import KINDS, FailureSpec, Fault, FaultSet, Node, make_fault
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet, NodeName, make_fault
 from clew.files.json_document import HugeInteger, Item, format_of, quoted, read_document, shortened
 from clew.program.ir import SMALLEST_NUMBER, Value
 from clew.report.verdict.document import FORMAT, VERSION
@@ -45,7 +45,7 @@ class SavedVerdict:
     """What a document tells that can be used again."""
 
     files: tuple[str, ...]
-    nodes: tuple[Node, ...]
+    nodes: tuple[NodeName, ...]
     eot: int
     eff: int
     crashes: int
@@ -146,7 +146,7 @@ def _check_bounds(item: Item, spec: FailureSpec) -> None:
     item.member("crashes").number(0, len(spec.nodes))
 
 
-def _node(item: Item) -> Node:
+def _node(item: Item) -> NodeName:
     node = _value(item, "a node: a string or an integer")
     if isinstance(node, str) and not node.isprintable():
         item.refuse("a node with a printable name")

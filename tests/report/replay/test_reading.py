@@ -15,8 +15,8 @@ import pytest
 
 import clew
 from clew.files.json_document import LARGEST_DOCUMENT
+from clew.report.replay.reading import SavedVerdict, read_verdict
 from clew.report.verdict.document import to_json, verdict_document
-from clew.report.verdict.reading import SavedVerdict, read_verdict
 from command import ROOT
 
 GONE = object()

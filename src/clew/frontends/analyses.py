@@ -1,0 +1,105 @@
+"""From Python: ``calm`` and ``blazes``, from what a user names to a result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from clew.analysis.blazes.dataflow import Dataflow
+from clew.analysis.blazes.extraction.system import Extraction
+from clew.analysis.blazes.result import BlazesAnalysis
+from clew.analysis.blazes.verdict import analyse
+from clew.analysis.blazes.yaml.reading import load_dataflow
+from clew.analysis.calm.analysis import analysed
+from clew.analysis.calm.result import CalmAnalysis
+from clew.bloom.language.module import Module
+from clew.errors import UsageError
+from clew.files.python_names import is_python
+from clew.frontends.bloom import BloomSource, open_bloom
+from clew.frontends.registry import Source, open_program
+
+
+def calm(source: Source, *, orders: int | None = None, seed: int = 0) -> CalmAnalysis:
+    """Find the outputs of a program that depend on the order in which things happen.
+
+    - ``source``: a Bloom class, ``"FILE.py:Class"``, or the file or files of a Dedalus program.
+    - ``orders``: also run a Bloom program, with the nodes and rows of its ``setting``, in so many random orders;
+      ``seed`` is that of the first.
+
+    Raises ``ProgramError`` or ``UsageError`` for what cannot be analysed.
+    """
+    files: tuple[str, ...] = ()
+    if isinstance(source, str | Path):
+        files = (str(source),)
+    elif isinstance(source, Sequence):
+        files = tuple(map(str, source))
+    opened = open_program(source, to_check=False)
+    if orders is None:
+        return CalmAnalysis(analysed(opened.dataflow()), files=files)
+    if not isinstance(opened, BloomSource):
+        raise UsageError("--try runs Bloom programs", remedy="give one class: FILE.py:Class")
+    # Only whoever tries orders pays for what runs them.
+    from clew.analysis.calm.trying.orders import try_analysis
+    from clew.analysis.calm.trying.workloads import workload_of
+
+    workload = workload_of(opened.cls)
+    analysis = analysed(opened.dataflow())
+    return CalmAnalysis(analysis, try_analysis(analysis, workload, orders=orders, seed=seed), files)
+
+
+def blazes(
+    source: str | Path | Dataflow | type[Module],
+    *,
+    variants: Mapping[str, str] | None = None,
+    seals: Mapping[str, Sequence[str]] | None = None,
+) -> BlazesAnalysis:
+    """Tell what the order of messages can do to a dataflow, and which coordination prevents it.
+
+    - ``source``: a file that describes a dataflow (docs/blazes.md), a ``Dataflow``, or a Bloom program: a class or
+      ``"FILE.py:Class"``.
+    - ``variants``: by component, which of its variants is meant (of a file).
+    - ``seals``: by stream, the attributes on which it is supposed to be sealed, too.
+
+    Raises ``UsageError`` for what cannot be analysed.
+    """
+    file = str(source) if isinstance(source, str | Path) else ""
+    extraction = _extraction(source, file, variants)
+    if extraction is not None:
+        dataflow = extraction.dataflow
+    else:
+        dataflow = source if isinstance(source, Dataflow) else load_dataflow(file, variants or {})
+    for stream, key in (seals or {}).items():
+        dataflow = seal_stream(dataflow, stream, key)
+    return BlazesAnalysis(analyse(dataflow), file, extraction)
+
+
+def _extraction(
+    source: str | Path | Dataflow | type[Module], file: str, variants: Mapping[str, str] | None
+) -> Extraction | None:
+    """Extract the dataflow of a program; None if what is given describes one."""
+    if isinstance(source, Dataflow) or (file and not is_python(file)):
+        return None
+    if variants:
+        raise UsageError(
+            "--variant is for the variants of a dataflow file", remedy="name the class: FILE.py:CLASS"
+        )
+    return (BloomSource(source) if isinstance(source, type) else open_bloom(file)).extract()
+
+
+def seal_stream(dataflow: Dataflow, name: str, key: Sequence[str]) -> Dataflow:
+    """Suppose that a stream is sealed on some of its attributes."""
+    stream = next((s for s in dataflow.streams if s.name == name), None)
+    if stream is None:
+        raise UsageError(
+            f"--seal: there is no stream '{name}'",
+            remedy=f"the streams are {', '.join(s.name for s in dataflow.streams)}",
+        )
+    for attribute in key:
+        if not attribute or (stream.attributes is not None and attribute not in stream.attributes):
+            raise UsageError(
+                f"--seal: the stream '{name}' has no attribute '{attribute}'",
+                remedy=f"its attributes are {', '.join(stream.attributes or ['not stated'])}",
+            )
+    if stream.source is None and stream.label.bad:
+        raise UsageError(f"--seal: a stream that is {stream.label} cannot be sealed", remedy="seal another one")
+    return dataflow.with_seal(name, frozenset(key))

@@ -1,0 +1,1 @@
+"""Verdicts that were saved: read back, and their counterexamples executed again."""

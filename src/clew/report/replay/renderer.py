@@ -1,0 +1,139 @@
+"""Shows what ``clew.replay_verdict`` returns: text, JSON, JUnit and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from clew.engine.execution import Execution, row_text
+from clew.names import in_one_line
+from clew.program.outcomes import PRE
+from clew.report.renderers import PageOptions
+from clew.report.replay.replaying import ReplayedVerdict
+from clew.report.text.commands import check_command, replay_command
+from clew.report.text.json_text import json_text as write_json
+from clew.report.text.json_text import result_fields
+from clew.report.verdict.document import fault_fields, violation_fields
+from clew.violation import Violation
+
+#: What the document calls itself, and the version of its shape.
+FORMAT, VERSION = "clew replayed verdict", 1
+
+
+def text(replayed: ReplayedVerdict) -> str:
+    """Return what the terminal shows."""
+    return "".join(f"{in_one_line(line)}\n" for line in _lines(replayed))
+
+
+def _lines(replayed: ReplayedVerdict) -> Iterator[str]:
+    saved = replayed.saved
+    yield f"{' '.join(replayed.files)}, EOT {saved.eot}, nodes {row_text(saved.nodes)}"
+    for number, (found, execution) in enumerate(zip(replayed.found, replayed.runs, strict=True), start=1):
+        if len(replayed.found) > 1:
+            yield f" {number}."
+        yield from _outcome(replayed, execution, found.violations)
+    yield from _conclusion(replayed)
+
+
+def _outcome(replayed: ReplayedVerdict, execution: Execution, before: Sequence[Violation]) -> Iterator[str]:
+    """Say what came of the faults this time."""
+    for fault in execution.faults:
+        yield f"  {fault.sentence}"
+    if not execution.faults:
+        yield "  no fault"
+    if execution.violations:
+        changed = "" if set(execution.violations) == set(before) else f" (before: {_listed(before)})"
+        yield f"  still fails: {_listed(execution.violations)}{changed}"
+        yield f"  see: {_see(replayed, execution)}"
+        return
+    for violation in before:
+        yield f"  fixed: {_fixed(replayed, execution, violation)}"
+    if not any(execution.rows(relation) for relation in replayed.outcomes):
+        nothing = "'pre' is empty" if PRE in replayed.outcomes else "no relation that persists has a row"
+        yield f"  Beware: {nothing} at the end of this run, so that there is nothing that could fail."
+
+
+def _see(replayed: ReplayedVerdict, execution: Execution) -> str:
+    return replay_command(execution.faults, replayed.saved.spec, replayed.files, replayed.program)
+
+
+def _fixed(replayed: ReplayedVerdict, execution: Execution, violation: Violation) -> str:
+    """Say why a row that failed no longer does; not every reason is a good one."""
+    if violation.relation not in replayed.outcomes:
+        return f"{violation} is not asked for any more: what must hold is about {', '.join(replayed.outcomes)}"
+    there = violation.row in execution.rows(violation.relation)
+    if violation.relation == PRE:
+        return f"{violation} is in 'post', too" if there else f"{violation} is no longer in 'pre'"
+    return f"{violation} is there at the end" if there else f"{violation} is not in the failure-free run any more"
+
+
+def _conclusion(replayed: ReplayedVerdict) -> Iterator[str]:
+    total, failing = len(replayed.found), replayed.failing
+    if failing:
+        yield f"STILL FAILS: {_counted(replayed, f'{failing} of {total}')}"
+        return
+    yield f"FIXED: {_counted(replayed, f'all {total}')}"
+    yield "  Other faults may still break it.  To find out:"
+    yield f"  {check_command(replayed.saved.spec, replayed.files, replayed.program)}"
+
+
+def _counted(replayed: ReplayedVerdict, number: str) -> str:
+    return f"{number} {replayed.kind}s" if len(replayed.found) > 1 else f"the {replayed.kind}"
+
+
+def _listed(violations: Iterable[Violation]) -> str:
+    return ", ".join(map(str, violations))
+
+
+# -- for machines ------------------------------------------------------------------------------------------------
+
+
+def json_text(replayed: ReplayedVerdict) -> str:
+    """Return what ``--json`` writes."""
+    return write_json(replayed_document(replayed))
+
+
+def replayed_document(replayed: ReplayedVerdict) -> dict[str, Any]:
+    """Return a replay as an object; ``docs/json.md`` documents its fields."""
+    saved = replayed.saved
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "files": list(replayed.files),
+        **result_fields(replayed),
+        "spec": {"nodes": list(saved.nodes), "eot": saved.eot},
+        "kind": replayed.kind,
+        "replays": [
+            {
+                **fault_fields(found.faults),
+                "before": [violation_fields(violation) for violation in found.violations],
+                "violated": [violation_fields(violation) for violation in execution.violations],
+            }
+            for found, execution in zip(replayed.found, replayed.runs, strict=True)
+        ],
+        "warnings": [str(notice) for notice in replayed.notices],
+    }
+
+
+def junit(replayed: ReplayedVerdict) -> str:
+    """Return what ``--junit`` writes: a case for each counterexample."""
+    from clew.report.text.junit import Case, junit_xml
+
+    files = " + ".join(replayed.files)
+    cases = []
+    for found, execution in zip(replayed.found, replayed.runs, strict=True):
+        shown = "\n".join(_outcome(replayed, execution, found.violations)) + "\n"
+        failed = ("", "") if execution.good else ("failure", f"still fails: {_listed(execution.violations)}")
+        name = f"{replayed.kind} {found.faults}"
+        cases.append(Case(files, name, *failed, shown, replayed.answer.value))
+    return junit_xml(cases, replayed.notices)
+
+
+def page(replayed: ReplayedVerdict, options: PageOptions) -> str:
+    """Return what ``--report`` writes: what came of each counterexample, with the command that shows its run."""
+    from clew.report.text.page_template import plain_page
+
+    summary = next(_conclusion(replayed)) + "."
+    spec = replayed.saved.spec
+    facts = [("EOT", str(spec.eot)), ("nodes", row_text(spec.nodes))]
+    return plain_page(replayed, name=" + ".join(replayed.files), summary=summary, text=text(replayed), facts=facts)

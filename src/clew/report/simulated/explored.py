@@ -1,0 +1,143 @@
+"""Shows what ``clew.explore`` returns: text, JSON, JUnit and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from clew.exploration import Answer, Exploration, Found
+from clew.names import harmless
+from clew.report.renderers import PageOptions
+from clew.report.simulated.violations import (
+    UNNAMED,
+    next_steps,
+    replay_line,
+    step_line,
+    violation_details,
+    violation_fields,
+    violation_headline,
+)
+from clew.report.text.json_text import json_text as write_json
+from clew.report.text.json_text import result_fields
+from clew.report.text.plural import counted
+from clew.simulation.execution.steps import describe
+from clew.simulation.recordings.recording import PROCESS_GOES_ON
+from clew.simulation.world import Wait
+
+#: What the document calls itself, and the version of its shape.
+FORMAT, VERSION = "clew explore", 1
+
+
+def text(explored: Exploration) -> str:
+    """Return what the terminal shows, but for what to do with a recording."""
+    return explore_text(explored)
+
+
+def explore_text(explored: Exploration, then: Iterable[str] = ()) -> str:
+    """Return the answer, the violations and what was explored; ``then`` are lines that follow the violations."""
+    return harmless("".join(f"{line}\n" for line in _lines(explored, then)))
+
+
+def explore_next_steps(explored: Exploration, recorded_in: str | None) -> Iterator[str]:
+    """Say what to do with the recording of a violation."""
+    if explored.found:
+        shrinks = explored.found[0].broken.invariant != PROCESS_GOES_ON
+        yield from next_steps(recorded_in, explored.scenario, minimize=shrinks)
+
+
+def _lines(explored: Exploration, then: Iterable[str]) -> Iterator[str]:
+    if explored.answer is Answer.ALL_EXPLORED:
+        yield "NO VIOLATION: all schedules within the bounds are explored."
+    elif explored.answer is Answer.INCOMPLETE:
+        yield f"INCOMPLETE: {explored.reason}; no violation so far."
+    for found in explored.found:
+        yield from _violation(found)
+    yield from then
+    yield from _explored(explored)
+
+
+def _headline(found: Found) -> str:
+    if found.broken.invariant == PROCESS_GOES_ON:
+        return found.broken.what
+    return violation_headline(found.broken, found.deliveries)
+
+
+def _violation(found: Found) -> Iterator[str]:
+    yield f"VIOLATION: {_headline(found)}."
+    if found.broken.invariant != PROCESS_GOES_ON:
+        yield from violation_details(found.broken, found.trace)
+    yield "  schedule:" if found.steps else "  schedule: none, it is so from the beginning"
+    number = 0
+    for step in found.steps:
+        if isinstance(step, Wait):
+            yield f"        ({describe(step)})"
+            continue
+        number += 1
+        yield step_line(number, step)
+
+
+def _explored(explored: Exploration) -> Iterator[str]:
+    counts = [counted(explored.schedules, "schedule"), f"{counted(explored.events, 'event')} executed"]
+    if explored.states:
+        counts.insert(1, counted(explored.states, "global state"))
+    yield f"  explored: {', '.join(counts)}"
+    if explored.answer is Answer.VIOLATION and explored.reason is not None:
+        yield f"  not everything is explored: {explored.reason}"
+    if explored.waiting and not explored.undone:
+        schedules = f"{explored.waiting} of {counted(explored.schedules, 'schedule')}"
+        yield f"  in {schedules} a wait never ends, and what follows it does not happen"
+    if not explored.invariants and explored.answer is not Answer.VIOLATION:
+        yield "  checked: only that no handler raises; the scenario has no invariants"
+    yield f"  bounds: {explored.bounds}"
+
+
+# -- for machines ------------------------------------------------------------------------------------------------
+
+
+def json_text(explored: Exploration) -> str:
+    """Return what ``--json`` writes."""
+    return write_json(explore_document(explored))
+
+
+def explore_document(explored: Exploration) -> dict[str, Any]:
+    """Return an exploration as an object; ``docs/json.md`` documents its fields."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "scenario": explored.scenario,
+        **result_fields(explored),
+        "bounds": asdict(explored.bounds),
+        "violations": [violation_fields(f.broken, f.identity, f.steps) for f in explored.found],
+        "invariants": list(explored.invariants),
+        "schedules": explored.schedules,
+        "states": explored.states,
+        "events": explored.events,
+        "waiting": explored.waiting,
+        "warnings": [str(notice) for notice in explored.notices],
+    }
+
+
+def junit(explored: Exploration) -> str:
+    """Return what ``--junit`` writes: the scenario is one test case."""
+    from clew.report.text.junit import junit_xml, result_case
+
+    message = "; ".join(map(_headline, explored.found)) or explored.reason or ""
+    return junit_xml([result_case(explored, explored.scenario or UNNAMED, "explore", message, text(explored))])
+
+
+def page(explored: Exploration, options: PageOptions) -> str:
+    """Return what ``--report`` writes: the first run that fails, event by event; else what was explored."""
+    name, replay = explored.scenario or UNNAMED, replay_line(options.recorded_in, explored.scenario)
+    if explored.execution is not None:
+        from clew.report.simulated.page import run_page
+
+        facts = [("schedules explored", str(explored.schedules)), ("bounds", str(explored.bounds))]
+        reason = [f"Not everything is explored: {explored.reason}."] if explored.reason else []
+        others = [f"Also found: {_headline(found)}." for found in explored.found[1:]]
+        return run_page(name, explored.execution, replay=replay, facts=facts, cautions=[*reason, *others])
+    from clew.report.text.page_template import plain_page
+
+    first = _headline(explored.found[0]) if explored.found else explored.reason
+    summary = first or "No invariant breaks in any schedule within the bounds."
+    return plain_page(explored, name=name, summary=summary, text=text(explored), replay=replay)

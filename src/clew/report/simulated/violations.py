@@ -1,0 +1,92 @@
+"""What is said about a violation in simulated code, whichever command found it, and what to do with it next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from clew.files.json_document import is_below_here
+from clew.files.python_names import split_name
+from clew.names import in_one_line
+from clew.report.text.plural import counted
+from clew.report.text.shell import file_words
+from clew.simulation.execution.steps import Step, describe
+from clew.simulation.recordings.recording import Recording
+from clew.simulation.scenario import Broken
+from clew.simulation.world import Wait
+
+#: What a page or a test case calls a scenario that has no file.
+UNNAMED = "a scenario made in Python"
+
+
+def violation_headline(broken: Broken, deliveries: int) -> str:
+    """Say which invariant broke, where, and how far into the execution."""
+    where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
+    return f"{broken.invariant}{where}, after {counted(deliveries, 'delivery', 'deliveries')}"
+
+
+def violation_details(broken: Broken, trace: str | None, also: Sequence[Broken] = ()) -> Iterator[str]:
+    """Say what is wrong; ``also``: what else is, at the same time."""
+    yield f"  {broken.what}"
+    for line in trace.rstrip().splitlines() if trace else ():
+        yield f"    {line}"
+    for other in also:
+        where = f" at {', '.join(other.nodes)}" if other.nodes else ""
+        yield f"  also broken: {other.invariant}{where}: {other.what}"
+
+
+def numbered_steps(steps: Sequence[Step]) -> list[tuple[int, Step]]:
+    """Return the events of a schedule with their numbers; waiting is no event."""
+    return list(enumerate((step for step in steps if not isinstance(step, Wait)), start=1))
+
+
+def step_line(number: int, step: Step) -> str:
+    """Return a line of a schedule."""
+    return f"    {number:3}. {describe(step)}"
+
+
+# -- what next ---------------------------------------------------------------------------------------------------
+
+
+def recording_words(file: str, scenario: str) -> str:
+    """Return a recording as arguments: with its scenario, if a command would not look for that where it is."""
+    if not scenario or is_below_here(split_name(scenario)[0]):
+        return file_words([file])
+    return f"{file_words([file])} --scenario {file_words([scenario])}"
+
+
+def replay_line(recorded_in: str | None, scenario: str) -> str:
+    """Return the command that replays a recording; none if it was not written to a file."""
+    return f"clew replay {recording_words(recorded_in, scenario)}" if recorded_in else ""
+
+
+def next_steps(recorded_in: str | None, scenario: str, *, minimize: bool = True) -> Iterator[str]:
+    """Say what can be done with the recording of a violation, or how to get one."""
+    if recorded_in is None:
+        yield "  not recorded: to keep it, run the same command with -o rec.json"
+        return
+    yield f"  recorded in {in_one_line(recorded_in)}"
+    yield f"  replay:   {replay_line(recorded_in, scenario)}"
+    if minimize:
+        yield f"  minimize: clew minimize {recording_words(recorded_in, scenario)} -o min.json"
+
+
+# -- for JSON ----------------------------------------------------------------------------------------------------
+
+
+def violation_fields(broken: Broken, identity: str | None, steps: Sequence[Step]) -> dict[str, Any]:
+    """Return a violation and the schedule that leads to it, as all documents about scenarios have it."""
+    return {
+        "invariant": broken.invariant,
+        "what": broken.what,
+        "nodes": list(broken.nodes),
+        "identity": identity,
+        "schedule": [describe(step) for step in steps],
+    }
+
+
+def recorded_violation(recording: Recording) -> dict[str, Any] | None:
+    """Return the violation that a recording ends with."""
+    if recording.broken is None:
+        return None
+    return violation_fields(recording.broken, recording.identity, recording.steps)
