@@ -273,11 +273,11 @@ BAD = [
     Bad("no file", "error: no.json: no such file", "no.json"),
     Bad("a folder", "error: .: is a folder", "."),
     Bad(
-        "other format", "rec.json: is no recording, but a 'clew-verdict'", old="clew-recording", new="clew-verdict"
+        "other format", "rec.json: not a recording, but a 'clew-verdict'", old="clew-recording", new="clew-verdict"
     ),
     Bad("other version", "version: this clew reads version 3, found 4", old='"version": 3', new='"version": 4'),
     Bad("no such node", "expected the name of a node", old='"start": "a"', new='"start": "z"'),
-    Bad("no such message", "the scenario knows no message type 'Join2'", old="$Join", new="$Join2"),
+    Bad("no such message", "unknown message type 'Join2'", old="$Join", new="$Join2"),
     Bad("another violation", "does not end in the recorded violation", old="alone at a", new="alone at b"),
     Bad("another schedule", "does not end in the recorded violation", old='"to": "a"', new='"to": "b"'),
     Bad("no such scenario", "error: t.py: no such file", "rec.json t.py"),

@@ -89,7 +89,7 @@ def _edited(before: bytes, **changes: object) -> bytes:
         (lambda good: b'{"format": "clew-recording", "version": 1}', "is no checkpoint"),
         (lambda good: _edited(good, version=2), "this clew reads version 1"),
         (lambda good: _edited(good, version=True), "expected an integer"),
-        (lambda good: _edited(good, more=1), "'more' is no field here"),
+        (lambda good: _edited(good, more=1), "unknown field 'more'"),
         (lambda good: _edited(good, state={"runs": 100}), "was edited or damaged"),
         (lambda good: _edited(good, question={}), "was edited or damaged"),
         (lambda good: _edited(good, digest=7), "was edited or damaged"),

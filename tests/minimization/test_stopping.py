@@ -181,7 +181,7 @@ MISTAKES = {
     ),
     "a handler sends to nobody": (
         keepers(never("b", lambda kept: kept[-1:] == [3]), nodes=dict.fromkeys("bd", Sensitive), running="bd"),
-        "at b, in Sensitive.on_message: b sends to 'nobody', and there is no such node",
+        "at b, in Sensitive.on_message: b sends to the unknown node 'nobody'",
     ),
     "a handler never returns": (
         keepers(

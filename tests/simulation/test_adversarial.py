@@ -84,7 +84,7 @@ def test_a_run_says_how_far_it_came(seed: int) -> None:
     if run.broken is None:
         missing = _missing(scenario, run)
         # With nothing but timers to go on with, quiescence is not what it ends with.
-        assert (run.unfinished() is not None) == (missing and not run.driven_by_timers)
+        assert (run.describe_unfinished() is not None) == (missing and not run.driven_by_timers)
 
 
 def _missing(scenario: Scenario, run: RandomRun) -> bool:

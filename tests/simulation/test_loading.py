@@ -52,7 +52,7 @@ def test_no_such_file(where: str) -> None:
 
 
 def test_a_folder_is_no_file() -> None:
-    with pytest.raises(UsageError, match=r"\.: is no regular file"):
+    with pytest.raises(UsageError, match=r"\.: not a regular file"):
         load_scenario(".")
 
 

@@ -238,7 +238,7 @@ def test_an_exception_of_a_handler_is_a_finding(message: str, error: str) -> Non
     [
         ("object", "at a, in Bad.on_message: a object cannot be sent"),
         ("lambda", "at a, in Bad.on_message: a function cannot be sent"),
-        ("nobody", "at a, in Bad.on_message: a sends to 'nobody', and there is no such node"),
+        ("nobody", "at a, in Bad.on_message: a sends to the unknown node 'nobody'"),
     ],
 )
 def test_what_a_scenario_must_not_do(message: str, says: str) -> None:
@@ -255,10 +255,10 @@ def explode(world: World) -> None:
 @pytest.mark.parametrize(
     ("event", "says"),
     [
-        (Start("d"), "the scenario has no node 'd'"),
-        (Send("d", 1), "the scenario sends to 'd', and there is no such node"),
-        (Partition("a", "d"), "the scenario has no node 'd'"),
-        (Heal("d", "a"), "the scenario has no node 'd'"),
+        (Start("d"), "unknown node 'd'"),
+        (Send("d", 1), "the scenario sends to the unknown node 'd'"),
+        (Partition("a", "d"), "unknown node 'd'"),
+        (Heal("d", "a"), "unknown node 'd'"),
         (CodeBlock("boom", explode), "the code block 'boom' raised OSError: no"),
     ],
     ids=str,

@@ -2,8 +2,8 @@
 
     from clew.exploration import explore
 
-Read ``dependence`` for which events are related, ``dpor`` for how one execution of each class is found, ``cuts``
-for how no global state is missed all the same, and ``search`` for the whole.
+Read ``event`` for which events are related, ``dpor`` for how one execution of each class is found, ``cuts`` for
+how no global state is missed all the same, and ``search`` for the whole.
 """
 
 from __future__ import annotations

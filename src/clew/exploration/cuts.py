@@ -31,7 +31,7 @@ class Cut(NamedTuple):
         return sum(self.counts)
 
     def events(self, execution: list[Event]) -> tuple[Event, ...]:
-        """The cut as an execution."""
+        """Return the cut as an execution."""
         return tuple(e for e in execution if e.nth <= self.counts[e.chain])
 
 
@@ -47,7 +47,7 @@ class Cuts:
             self._base[event.chain] += 1
 
     def new(self, execution: list[Event], local: tuple[int, ...]) -> Iterator[Cut]:
-        """Those of an execution that were not listed yet; ``local`` are the histories of its nodes at its end."""
+        """Yield the cuts of an execution that were not listed yet; ``local``: its nodes' histories at its end."""
         chains: list[list[Event]] = [[] for _ in range(self._system.chains)]
         for event in execution:
             chains[event.chain].append(event)
@@ -57,12 +57,14 @@ class Cuts:
         while pending:
             cut = pending.pop()
             last = [chain[n - 1] if n else None for chain, n in zip(chains, cut.counts, strict=True)]
+            # By whole histories: equal ones are the same state in executions of different classes, too.
             key = tuple(e.whole if e else 0 for e in last)
             if key in self._seen:
                 continue
             self._seen.add(key)
             yield cut
             for latest in last:
+                # Not below the base: those cuts belong to the phase before.
                 if latest is not None and latest.nth > self._base[latest.chain] and _is_last(latest, last):
                     pending.append(self._without(cut, latest))
 
@@ -77,5 +79,5 @@ class Cuts:
 
 
 def _is_last(event: Event, others: list[Event | None]) -> bool:
-    """Whether no other event of the cut comes after it."""
+    """Tell whether no other event of the cut comes after it."""
     return not any(e is not None and e is not event and e.is_after(event) for e in others)

@@ -8,6 +8,10 @@ In the paper no event can prevent another.  Here it can, so the sequence contain
 depends on neither event of the race, not only what happened before the later one: an event that sleeps may be
 unrelated to the race and yet prevent what is to follow.
 
+What is still to be explored from a place is a wakeup tree: each branch begins with something that was not explored
+there yet, and a sequence is added only if no branch leads to the same executions already.  So every branch that is
+followed leads to executions that were never seen.
+
 Worlds are not copied: what came before is executed again for each execution.
 """
 
@@ -37,7 +41,7 @@ class Branch:
 
 
 def can_begin(key: Key, footprint: Footprint, sequence: Sequence) -> bool:
-    """Whether an event can come first in an execution that contains the events of the sequence in their order."""
+    """Tell whether an event can come first in an execution that contains the sequence in its order."""
     for other, its_footprint in sequence:
         if other == key:
             return True
@@ -55,8 +59,11 @@ def insert(tree: list[Branch], sequence: Sequence) -> None:
                 tree.append(Branch(key, footprint))
                 tree = tree[-1].children
             return
+        # A leaf stands for any continuation, so also for this one.
         if not branch.children:
             return
+        # The rest of the sequence after what the branch begins with; it need not be the first of the sequence,
+        # only independent of all before it.
         sequence = [(key, footprint) for key, footprint in sequence if key != branch.key]
         tree = branch.children
 
@@ -104,6 +111,8 @@ class Dpor:
             driver = Driver(self._system, events, base)
             new = len(events)
             end = self._finish(driver, next_fork)
+            # Those that came to light in the part that this execution shares with the one before; they are turned
+            # round again, for the rest of the execution, which goes into the sequence, is another.
             races = [race for race in races if race.seen < new] + driver.races
             for race in races:
                 self._reverse_race(driver, race)
@@ -118,6 +127,8 @@ class Dpor:
             if len(driver.events) >= self._system.scenario.steps:
                 return End.CUT_SHORT
             if not fork.tree:
+                # Everything that is possible sleeps: what could follow is a part of executions that were explored
+                # already.
                 awake = next((key for key in possible if key not in fork.sleep), None)
                 if awake is None:
                     return End.REDUNDANT
@@ -127,15 +138,18 @@ class Dpor:
                 key, rest = branch.key, branch.children
             event = fork.chosen = driver.do(key)
             self._forks.append(fork)
+            # What is dependent on the event wakes up: after it, the two are in another order than what was
+            # explored.
             still_asleep = {k: f for k, f in fork.sleep.items() if independent(f, event.footprint)}
             fork = _Fork(still_asleep, rest)
         return End.COMPLETE
 
     def _backtrack(self) -> _Fork | None:
-        """The last place from where something is still to be explored."""
+        """Go back to the last place from where something is still to be explored."""
         while self._forks:
             fork = self._forks.pop()
             assert fork.chosen is not None
+            # All executions that begin with it from here have been made.
             fork.sleep[fork.chosen.key] = fork.chosen.footprint
             if fork.tree:
                 return fork
@@ -146,13 +160,15 @@ class Dpor:
         footprint = self._footprint(driver, race, between)
         sequence = [*((e.key, e.footprint) for e in between), (race.key, footprint)]
         fork = self._forks[race.early - len(self._prefix)]
+        # An execution of that class was made from here already.
         if not any(can_begin(key, mark, sequence) for key, mark in fork.sleep.items()):
             insert(fork.tree, sequence)
 
     def _footprint(self, driver: Driver, race: Race, between: list[Event]) -> Footprint:
-        """What the later event of a race does when it comes first; if that was never seen, it is tried out."""
+        """Return what the later event of a race does when it comes first; if that was never seen, try it out."""
         known = self._system.footprints
         local = driver.local_of(race, between)
+        # A footprint depends on the local history only, so most are known from other executions.
         if local not in known:
             trial = Driver(self._system, [*driver.events[: race.early], *between], len(self._prefix))
             tried = trial.do(race.key)

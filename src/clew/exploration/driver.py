@@ -30,6 +30,7 @@ from clew.simulation.pool import OUTSIDE, Envelope, Link
 from clew.simulation.world import CodeBlock, External, Happened
 
 _DO = {Rank.DELIVER: Do.DELIVER, Rank.TIMER: Do.DELIVER, Rank.LOSE: Do.LOSE, Rank.DUPLICATE: Do.DUPLICATE}
+#: Of what waits and of code blocks: nothing trades places with them.
 _GLOBAL = Footprint(frozenset({EVERYTHING}), frozenset())
 
 
@@ -61,8 +62,10 @@ class Driver:
         self._counts = [0] * system.chains
         self._changed: dict[Thing, int] = {}
         self._readers: dict[Thing, list[int]] = {}
+        # The latest event that looks at everything: all after it depend on it.
         self._barrier = -1
         self._local = {name: system.at_start(name) for name in (*system.names, OUTSIDE)}
+        # The latest code block, which is part of every local history after it: it may have changed anything.
         self._era = 0
         self._creators: dict[Name, int] = {}
         self._ledger = Ledger(system)
@@ -74,18 +77,18 @@ class Driver:
 
     @property
     def item(self) -> int:
-        """How many events from outside there were."""
+        """Return how many events from outside there were."""
         return self._ledger.item
 
     @property
     def local(self) -> tuple[int, ...]:
-        """The history of each node of the scenario."""
+        """Return the history of each node of the scenario."""
         return tuple(self._local[name] for name in self._system.names)
 
     # -- what can happen -----------------------------------------------------------------------------------------
 
     def possible(self) -> list[Key]:
-        """What can happen next, in the order in which it is to be tried."""
+        """Return what can happen next, in the order in which it is to be tried."""
         return sorted(key for key, offer in self._offers.items() if offer.is_possible)
 
     # -- doing it ------------------------------------------------------------------------------------------------
@@ -118,7 +121,7 @@ class Driver:
         return event
 
     def do_global(self) -> Event:
-        """The next event from outside, which looks at everything."""
+        """Perform the next event from outside, which looks at everything."""
         key = Key(Rank.OUTSIDE, OUTSIDE, self.item)
         self._offers[key] = Offer(None)
         return self.do(key)
@@ -138,6 +141,7 @@ class Driver:
             self._compare(event, happened)
 
     def _perform(self, gate: Step | None, step: Step | None, envelope: Envelope | None) -> Happened | None:
+        # An exploration goes on after an exception: executions in which it comes later count as well.
         self.world.failure = None
         self._system.begin_event(self.events, gate, step)
         if envelope is not None:
@@ -149,6 +153,7 @@ class Driver:
         # Code that does several things leaves several entries; its own is the last.
         history = self.world.history
         happened = history[-1] if history else None
+        # Or what a block did inside would be taken for the next event.
         if history:
             history.clear()
         return happened
@@ -213,7 +218,7 @@ class Driver:
         return tuple(link for link in self._system.links if self.world.pool.is_held(*link))
 
     def _count_messages(self, also: dict[Link, int] | None = None) -> dict[Link, int]:
-        """How many messages are on each link; links in ``also`` are counted even if there are none."""
+        """Count the messages on each link; links in ``also`` are counted even if there are none."""
         counted = dict.fromkeys(also or (), 0)
         if self._system.counts_messages:
             for envelope in self.world.pool:
@@ -236,7 +241,7 @@ class Driver:
     # -- order and races -----------------------------------------------------------------------------------------
 
     def _predecessors(self, mark: Footprint) -> list[int]:
-        """The places of the events that come immediately before one with this footprint."""
+        """Return the places of the events that come immediately before one with this footprint."""
         if mark.is_global:
             found = set(range(len(self.events)))
         else:
@@ -247,6 +252,8 @@ class Driver:
                 if thing in self._changed:
                     found.add(self._changed[thing])
         events = self.events
+        # Only those that nothing comes between: a race with an earlier one is no race, since what is between
+        # depends on it.
         return sorted(p for p in found if not any(q > p and events[q].is_after(events[p]) for q in found))
 
     def _note_races(self, place: int, event: Event, preds: list[int]) -> None:
@@ -258,6 +265,7 @@ class Driver:
         key, other = event.key, early.key
         if key.rank is Rank.OUTSIDE:
             return other.rank is not Rank.OUTSIDE
+        # It needs the earlier one: that sent it, or is the duplicate before it.
         if key.name in early.created or other == key.previous:
             return False
         if key.rank is Rank.TIMER:
@@ -267,16 +275,20 @@ class Driver:
         if other.rank is Rank.OUTSIDE:
             return not (isinstance(early.step, Heal) and ("link", *link) in early.footprint.changes)
         assert isinstance(early.step, Act)
+        # Over FIFO the head of the queue goes first, whether it is delivered or lost.
         in_line = self._system.fifo and link[0] != OUTSIDE and link == (early.step.source, early.step.target)
         return not (in_line and other.rank in (Rank.DELIVER, Rank.LOSE))
 
     def _note_prevented(self, place: int, done: Key) -> None:
         """Note what this event made impossible, and what it made possible that could have come earlier still."""
         old, new = self._offers, self._ledger.offers(self.world.pool)
+        # Sorted, here and below: races must be noted in the same order whatever the order of the pool is.
         for key in sorted(old):
             if key != done and old[key].is_possible and not (key in new and new[key].is_possible):
                 self._note_prevention(place, key, old[key])
         for key in sorted(new):
+            # A message that becomes possible after a heal can only come first if it precedes the partition, too:
+            # whole classes of schedules were missed as long as it raced with the heal alone.
             if key not in old:
                 for by in self._ledger.preventing(new[key]):
                     if not self._needs(key, new[key], self.events[by]):
@@ -284,7 +296,7 @@ class Driver:
         self._offers = new
 
     def _needs(self, key: Key, offer: Offer, earlier: Event) -> bool:
-        """Whether a message would not be there, or not be the next of its link, without an earlier event."""
+        """Tell whether a message would not be there, or not be the next of its link, without an earlier event."""
         assert offer.link is not None
         places = [self._creators.get(key.name, -1), *self._ledger.enabling(key, offer.link)]
         return any(place >= 0 and self.events[place].is_after(earlier) for place in places)
@@ -295,16 +307,17 @@ class Driver:
             self.races.append(Race(by, -1, key, _history_owner(key, offer.envelope), len(self.events) - 1))
 
     def reversal(self, race: Race) -> list[Event]:
-        """What else happened, from the first event of a race on, that depends on neither of the two."""
+        """Return what else happened, from the first event of a race on, that depends on neither of the two."""
         early = self.events[race.early]
         others = [e for e in self.events[race.early + 1 :] if not e.is_after(early)]
+        # One that was prevented has not happened, so nothing depends on it.
         if race.late >= 0:
             late = self.events[race.late]
             others = [e for e in others if not e.is_after(late)]
         return others
 
     def local_of(self, race: Race, between: list[Event]) -> int:
-        """The local history that the later event of a race would have if it came first."""
+        """Return the local history that the later event of a race would have if it came first."""
         was = 0
         if race.node is not None:
             earlier = (e for e in (*reversed(between), *reversed(self.events[: race.early])))
@@ -349,7 +362,7 @@ def _history_number(event: Event) -> int:
 
 
 def _history_owner(key: Key, what: Envelope | External | None) -> str | None:
-    """Whose history an event goes on with."""
+    """Return whose history an event goes on with."""
     if isinstance(what, Envelope):
         if key.rank is Rank.LOSE:
             return None

@@ -1,4 +1,18 @@
-"""One event of an explored execution: what it was, and what it came after.
+"""Events of an explored execution: which of them can trade places, what each was, and what it came after.
+
+An event reads or changes some of these things, and two events are dependent when one changes what the other
+reads or changes:
+
+- a *node*: changed by what is delivered to it, its timers, and its start, stop and restart;
+- whether a node is *up*: changed by its start, stop and restart; read by whatever sends to it, because what is
+  sent to a node that is down is lost;
+- a *link*: changed by a loss, a duplicate, and a partition or heal that blocks or frees it; read by a delivery;
+- a *message* or timer: changed by the event that sends it and the one that takes it;
+- the *outside*, whose events are in a fixed order.
+
+Sending and delivering on the same link commute: one works on the end of the queue, the other on its head.  A
+duplicate takes the next number of its sender, so it is dependent on what happens there.  Arbitrary code and
+waiting look at everything.
 
 Numbers stand for histories.  Equal ``local`` numbers: the same event at its node after the same events there, so
 what it did is the same, too.  Equal ``whole`` numbers: the same event after the same events anywhere, in the same
@@ -20,6 +34,7 @@ from clew.simulation.world import CodeBlock, External, Happened, WaitCondition
 #: What an event can read or change: its kind, and its names.
 Thing = tuple[str | int, ...]
 
+#: No name of a thing stands for all of them in a set, so ``independent`` asks for this one by itself.
 EVERYTHING: Thing = ("everything",)
 
 
@@ -35,7 +50,7 @@ class Footprint(NamedTuple):
 
 
 def independent(a: Footprint, b: Footprint) -> bool:
-    """Whether events with these footprints can trade places when they are next to each other."""
+    """Tell whether events with these footprints can trade places when they are next to each other."""
     return (
         a.changes.isdisjoint(b.changes)
         and a.changes.isdisjoint(b.reads)
@@ -45,24 +60,27 @@ def independent(a: Footprint, b: Footprint) -> bool:
 
 
 def commute(first: Happened, second: Happened) -> bool:
-    """Whether two events that were recorded next to each other can trade places.
+    """Tell whether two events that were recorded next to each other can trade places.
 
     A partition or heal is taken to change every link that it names, and a heal of all to have to do with
     everything: what was blocked at the time is not in the record.
     """
+    # Which links it frees depends on what was blocked then, and that is not in the record.
     if Heal() in (first.what, second.what):
         return False
     return independent(footprint(first, _links(first)), footprint(second, _links(second)))
 
 
 def footprint(happened: Happened, links: Iterable[Link] = ()) -> Footprint:
-    """What an event read and changed; ``links`` are those that it blocked or freed."""
+    """Return what an event read and changed; ``links`` are those that it blocked or freed."""
     what = happened.what
     changes: set[Thing] = {("message", e.source, e.nth) for e in happened.sent}
+    # Whether a message gets on its way depends on whether its target is up when it is sent.
     reads: set[Thing] = {("up", e.target) for e in happened.sent}
     if isinstance(what, Envelope):
         _of_envelope(what, happened.fate, changes, reads)
     else:
+        # Events from outside keep their order among each other.
         changes.add(("outside",))
         changes.update(("link", *link) for link in links)
         if isinstance(what, Start | Stop | Restart):
@@ -82,6 +100,7 @@ def _of_envelope(envelope: Envelope, fate: str, changes: set[Thing], reads: set[
         return
     changes.add(link)
     reads.add(("up", envelope.target))
+    # The copy takes the next number of its sender, which names all that the sender sends after it.
     if fate == "duplicate":
         changes.add(("outside",) if envelope.source == OUTSIDE else ("node", envelope.source))
 
@@ -126,7 +145,7 @@ class Key(NamedTuple):
 
     @property
     def previous(self) -> Key | None:
-        """The duplicate of the same message before this one."""
+        """Return the duplicate of the same message before this one."""
         return self._replace(again=self.again - 1) if self.again else None
 
 
@@ -159,10 +178,10 @@ class Event(NamedTuple):
     held: tuple[Link, ...]
 
     def is_after(self, other: Event) -> bool:
-        """Whether this event happens after the other in every execution of the same class (or is it)."""
+        """Tell whether this event happens after the other in every execution of the same class (or is it)."""
         return self.clock[other.chain] >= other.nth
 
 
 def steps_of(events: Sequence[Event]) -> tuple[Step, ...]:
-    """The schedule that these events are."""
+    """Return the schedule that these events are."""
     return tuple(step for e in events for step in (e.gate, e.step) if step is not None)

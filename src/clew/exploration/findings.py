@@ -1,4 +1,9 @@
-"""What breaks in the global states and events of an exploration: one schedule for each violation, a short one."""
+"""What an exploration comes to: the violations it found, and what it does not cover though it came to its end.
+
+Of each violation one schedule is kept, the shortest seen.  Whatever keeps "nothing found" from being a certificate
+is a *gap*: executions that were cut short, random draws, waits that never end, scenarios in which no handler
+runs.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +35,23 @@ class Findings:
         return len(self._shortest)
 
     def at_first(self) -> None:
-        """A node that is up from the beginning may have raised before the first event."""
+        """Keep what a node raised before the first event, if one did that is up from the beginning."""
         if self._view.failure is not None:
             self._keep(self._identity(), ())
 
     def event(self, event: Event, execution: list[Event]) -> None:
-        """A handler raised in it?  Only the first such event counts, not what follows from it."""
+        """Keep an event in which a handler raised; only the first counts, not what follows from it."""
         if event.failure is None:
             return
         past = tuple(e for e in execution if event.is_after(e))
+        # What is raised after an exception may follow from it.
         if all(e is event or e.failure is None for e in past):
             self._view.failure = event.failure
             self._keep(self._identity(), past)
 
     def state(self, up: tuple[str, ...], local: tuple[int, ...]) -> str | None:
-        """The identity of what is broken in the global state of these local histories, if anything is."""
+        """Return the identity of what is broken in the global state of these local histories, if anything is."""
+        # By histories and not by states: those need not be compared, or even be comparable.
         if (up, local) not in self._checked:
             self.states += 1
             self._view.failure = None
@@ -62,11 +69,11 @@ class Findings:
             self._shortest[identity] = events
 
     def keep(self, identity: str, events: tuple[Event, ...]) -> None:
-        """A schedule after which this is broken."""
+        """Keep a schedule after which this is broken."""
         self._shortest[identity] = events
 
     def is_shorter(self, identity: str, size: int) -> bool:
-        """Whether a schedule of this many events is shorter than what is known."""
+        """Tell whether a schedule of this many events is shorter than what is known."""
         return identity not in self._shortest or size < len(self._shortest[identity])
 
     def collect(self, *, interrupted: bool) -> tuple[Found, ...]:
@@ -101,6 +108,7 @@ class Findings:
 
 
 #: How often a condition is asked in one state; a coin says the same so often in one of 128 cases.
+#: Asking is cheap, and each answer decides about a whole phase.
 _ASKED = 8
 
 
@@ -124,7 +132,7 @@ class Coverage:
 
     @property
     def asks_at_last(self) -> bool:
-        """Whether a condition that is awaited at the end is not known to hold anywhere yet."""
+        """Tell whether a condition that is awaited at the end is not known to hold anywhere yet."""
         return bool(self._unmet)
 
     def ask_at_last(self, world: World) -> None:
@@ -137,7 +145,7 @@ class Coverage:
 
     @property
     def undone(self) -> tuple[External, ...]:
-        """The events from outside that no execution came to."""
+        """Return the events from outside that no execution came to."""
         if not self.is_all:
             return ()
         return tuple(item.event for item in self._system.plan[self._items :] if item.event is not None)
@@ -175,5 +183,5 @@ def holds(wait: WaitCondition, world: World) -> bool:
 
 
 def _executes_user_code(event: Event) -> bool:
-    """Whether an event executes code of the user."""
+    """Tell whether an event executes code of the user."""
     return event.key.rank in (Rank.DELIVER, Rank.TIMER) or isinstance(event.step, Start | Restart | CodeBlock)

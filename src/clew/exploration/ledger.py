@@ -30,7 +30,7 @@ class Offer(NamedTuple):
 
     @property
     def link(self) -> Link | None:
-        """The link of the message that this is about; None for timers and what comes from outside."""
+        """Return the link of the message that this is about; None for timers and what comes from outside."""
         envelope = self.envelope
         return None if envelope is None or envelope.timer else (envelope.source, envelope.target)
 
@@ -72,6 +72,7 @@ class Ledger:
         first: set[Link] = set()
         for envelope in pool:
             link = (envelope.source, envelope.target)
+            # Over FIFO only the oldest of a link could be delivered if it were free.
             if not envelope.timer and link in self.held and not (self._system.fifo and link in first):
                 first.add(link)
                 self._offer(offers, envelope, blocked=True)
@@ -82,6 +83,8 @@ class Ledger:
         for rank, most in ((Rank.LOSE, bounds.losses), (Rank.DUPLICATE, bounds.duplicates)):
             if most:
                 places = self._spent.get((rank, (source, envelope.target)), [])
+                # The event that used the bound up, not the latest: without that one, this would have been
+                # possible.
                 spent = places[most - 1] if len(places) >= most else -1
                 again = len(self._copied.get((source, nth), ())) if rank is Rank.DUPLICATE else 0
                 offers[Key(rank, source, nth, again)] = Offer(envelope, blocked, spent)
@@ -121,6 +124,7 @@ class Ledger:
             self._fired[event.step.target] = self._fired.get(event.step.target, 0) + 1
             return
         link = (event.step.source, event.step.target)
+        # A duplicate takes nothing from the queue, and what comes from outside is in none.
         if rank is not Rank.DUPLICATE and link[0] != OUTSIDE:
             self._taken[link] = place
         if rank is not Rank.DELIVER:

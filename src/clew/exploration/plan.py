@@ -9,6 +9,7 @@ from clew.errors import UsageError
 from clew.simulation.scenario import Scenario
 from clew.simulation.world import CodeBlock, External, Wait, WaitCondition
 
+#: Timers mostly set themselves again, so without a bound no execution would be complete.
 DEFAULT_TIMERS = 2
 
 
@@ -58,7 +59,7 @@ class Item(NamedTuple):
 
 
 def plan_events(scenario: Scenario) -> tuple[Item, ...]:
-    """The events from outside; waiting at the end is left out, since exploring goes on until nothing is left.
+    """Return the events from outside; waiting at the end is left out: exploring goes on until nothing is left.
 
     Whether what is awaited at the end ever comes is asked of the states themselves (``awaited_at_last``).
     """
@@ -70,6 +71,7 @@ def plan_events(scenario: Scenario) -> tuple[Item, ...]:
     items: list[Item] = []
     gate: Wait | None = None
     events = [*scenario.before, *scenario.after]
+    # They would make every execution look at everything once more, to no effect.
     while events and isinstance(events[-1], Wait):
         events.pop()
     for event in events:

@@ -36,6 +36,7 @@ class NotRepeatableError(UsageError):
 
 
 #: How many events are executed again and again in the end, and how often at most.
+#: A coin falls on the same side fifteen times in one of 16,384 cases.
 _SAMPLE, _ROUNDS = 64, 14
 
 
@@ -71,6 +72,7 @@ def effect_of_beginning(world: World) -> Effect:
 
 def _effect(world: World, names: list[str], sent: Sequence[Envelope], network: int | None = None) -> Effect:
     state = tuple(part for name in names if name in world.nodes for part in _hash_state(name, world.nodes[name]))
+    # In hashes, for an exploration keeps one for each history; Python's own, since they never leave the process.
     messages = hash(tuple((e.target, e.timer, canonical(e.payload)) for e in sent))
     failure = world.failure
     return Effect(
@@ -128,6 +130,7 @@ class Repetition:
         if known is None:
             self._effects[history] = effect
             self._once[history] = (execution, place)
+            # The first ones: they are short, and so quick to execute again.
             if len(self._sample) < _SAMPLE:
                 self._sample.append((execution, place))
         elif known != effect:
@@ -138,6 +141,7 @@ class Repetition:
     def yield_executed_once(self) -> Iterator[Sequence[Event]]:
         """Yield executions that end with an event that was executed only once; each is to be executed again."""
         while self._once:
+            # Executing it takes away from what is left, also all that comes before it.
             history, (execution, place) = next(reversed(self._once.items()))  # the longest contain the others
             yield execution[: place + 1]
             self._once.pop(history, None)

@@ -40,7 +40,7 @@ class Found:
 
     @property
     def deliveries(self) -> int:
-        """How many messages are delivered and timers go off on the way."""
+        """Count the messages that are delivered and the timers that go off on the way."""
         return sum(isinstance(step, Act) and step.do is Do.DELIVER for step in self.steps)
 
 
@@ -86,5 +86,5 @@ class Exploration(Result):
 
     @property
     def reason(self) -> str | None:
-        """All reasons in one sentence."""
+        """Return all reasons in one sentence."""
         return "; ".join(self.reasons) or None

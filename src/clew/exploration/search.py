@@ -107,6 +107,7 @@ def explore(
             if progress is not None:
                 deadline.heartbeat = lambda: progress(search.schedules, search.stage)
             return _with_recording(search.run(), loaded, seed)
+    # With the places to look at, which only whoever has the files can name.
     except NotRepeatableError as error:
         raise NotRepeatableError(error.what, find_suspects(loaded.modules)) from error
 
@@ -180,6 +181,7 @@ class Search:
 
     def _explore(self) -> bool:
         """Look at everything; False if it ended at a violation."""
+        # A stack: phases are explored depth first, so that few beginnings are kept.
         pending: list[tuple[Event, ...]] = [()]
         while pending:
             prefix = pending.pop()
@@ -207,10 +209,11 @@ class Search:
             self._deadline.check()
             Driver(system, list(execution), len(execution))
             system.compare_beginning(system.world())
+        # What was executed to check on the code is not counted as explored.
         system.performed = searched
 
     def _examine(self, made: Explored, cuts: Cuts) -> list[tuple[Event, ...]]:
-        """Look at what an execution passed through; the beginnings of the phases that follow."""
+        """Look at what an execution passed through; return the beginnings of the phases that follow."""
         if made.end is End.REDUNDANT:
             self._blocked += 1
             return []
@@ -238,6 +241,7 @@ class Search:
             self._deadline.check()
             last = outside[cut.outside - 1] if cut.outside else None
             up = last.up if last else self._system.running
+            # Elsewhere an execution ends with an exception, so what is broken after one is no finding here either.
             if self._system.keeps_states and not cut.failed:
                 broken = findings.state(up, cut.local)
                 if broken is not None and findings.is_shorter(broken, cut.size):
@@ -255,13 +259,14 @@ class Search:
     # -- from phase to phase -------------------------------------------------------------------------------------
 
     def _can_go_on(self, events: tuple[Event, ...], item: int, held: tuple[Link, ...]) -> bool:
-        """Whether the next event from outside, which looks at everything, can happen after these."""
+        """Tell whether the next event from outside, which looks at everything, can happen after these."""
         match self._system.plan[item].gate:
             case WaitQuiescence():
                 on_links = dict(self._system.counted)
                 for event in events:
                     for link, more in event.moves:
                         on_links[link] = on_links.get(link, 0) + more
+                # What a partition holds back is not waited for, or one that never heals would wait for ever.
                 return all(link in held or not number for link, number in on_links.items())
             case WaitCondition() as wait:
                 return holds(wait, Driver(self._system, list(events), len(events)).world)

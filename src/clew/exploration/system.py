@@ -57,12 +57,15 @@ class System:
         self.footprints: dict[int, Footprint] = {}
         self.states: dict[int, Any] = {}
         self.performed = 0
+        # The process that ended counted in this way, too: its number finds the same event again.
         self._begun = 0  # like it, but never set back
         self._ends_with = ends_with
         self.drew: set[str] = set()
         self.repetition = Repetition()
         self._numbers: dict[Hashable, int] = {}
         self._begin()
+        # A chain for each link only where something can be lost or duplicated: clocks are as long as there are
+        # chains.
         places: list[str | Link] = [*self.names, OUTSIDE]
         if bounds.losses or bounds.duplicates:
             places += self.links
@@ -81,7 +84,7 @@ class System:
         tell_event(self._begun)
 
     def _begin(self) -> None:
-        """What there is before the first event."""
+        """Look at what there is before the first event."""
         world = self.world()
         self.running = tuple(world.nodes)
         #: How many messages are on each link.
@@ -93,6 +96,7 @@ class System:
         for name in self.running:
             self.keep_state(self.at_start(name), name, world)
         self.note_draws(world, self.running)
+        # Twice at once: where the beginning differs, nothing after it can be compared.
         for each in (world, self.world()):
             self.compare_beginning(each)
 
@@ -105,26 +109,28 @@ class System:
         return len(self._chains)
 
     def chain(self, place: str | Link) -> int:
-        """The chain of a node, of what comes from outside, or of losses and duplicates on a link."""
+        """Return the chain of a node, of what comes from outside, or of losses and duplicates on a link."""
         return self._chains[place]
 
     def world(self) -> World:
         return self.scenario.world(self.seed)
 
     def number(self, history: Hashable) -> int:
-        """A number for a history, the same whenever it is seen again; never 0."""
+        """Return a number for a history, the same whenever it is seen again; never 0."""
+        # Numbers for histories, for these are nested: comparing them as tuples would take as long as they are
+        # deep.
         return self._numbers.setdefault(history, len(self._numbers) + 1)
 
     def local(self, key: Key, before: int, creator: int, era: int) -> int:
-        """The number of a local history: an event after another at its node, with a message of known origin."""
+        """Number a local history: an event after another at its node, with a message of known origin."""
         return self.number((key, before, creator, era))
 
     def at_start(self, node: str) -> int:
-        """The history of a node that is up from the beginning, or that has none."""
+        """Return the history of a node that is up from the beginning, or that has none."""
         return self.number(("beginning", node))
 
     def after_code(self, whole: int, node: str) -> int:
-        """The history of a node after arbitrary code, which may have changed it."""
+        """Return the history of a node after arbitrary code, which may have changed it."""
         return self.number(("code", whole, node))
 
     def keep_footprint(self, local: int, footprint: Footprint, step: object) -> None:
@@ -151,16 +157,16 @@ class System:
 
     @property
     def drew_globally(self) -> bool:
-        """Whether something drew from the module ``random`` since the beginning; Clew itself never does."""
+        """Tell whether something drew from the module ``random`` since the beginning; Clew itself never does."""
         return random.getstate() != self._random_state
 
     def nodes(self, up: tuple[str, ...], local: tuple[int, ...]) -> dict[str, Any]:
-        """The nodes that are up, as they were after these histories (one for each node of the scenario)."""
+        """Return the nodes that are up, as they were after these histories (one for each node of the scenario)."""
         return {name: self.states[local[self._chains[name]]] for name in up}
 
 
 def _refuse_idle(bound: str, number: int, name: str, chance: float) -> None:
-    """What the scenario says never happens is not explored, and nobody should believe that it was."""
+    """Refuse to explore what the scenario says never happens: nobody should believe that it was explored."""
     if number and not chance:
         raise UsageError(
             f"{bound} is {number}, but in the scenario {name} is 0",

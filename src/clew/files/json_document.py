@@ -84,7 +84,7 @@ class Item:
         members = self.mapping()
         for name in members:
             if name not in names:
-                raise self.problem(f"{quoted(name)} is no field here; the fields are {', '.join(names)}")
+                raise self.problem(f"unknown field {quoted(name)}; the fields are {', '.join(names)}")
         for name in names:
             if name not in members:
                 raise self.problem(f"the field {name!r} is missing")

@@ -30,7 +30,7 @@ def require_file(file: str, remedy: str) -> None:
     """Raise, with the reason, unless there is a regular file of this name."""
     try:
         is_regular = stat.S_ISREG(os.stat(file).st_mode)  # noqa: PTH116  # a text, as the user gave it
-        why = "is no regular file"
+        why = "not a regular file"
     except (OSError, ValueError):
         is_regular, why = False, "no such file"
     if not is_regular:
@@ -41,7 +41,7 @@ def import_file(path: Path, what: str = "scenario") -> ModuleType:
     """Import a file, once until it changes; ``what`` is what messages call it."""
     resolved = path.resolve()
     if resolved.suffix != ".py":  # what is no Python file is neither executed nor quoted
-        raise UsageError(f"{path}: is no Python file: its name does not end in .py", remedy="name one that is")
+        raise UsageError(f"{path}: not a Python file: its name does not end in .py", remedy="name one that is")
     try:
         source = read_source(resolved)
     except OSError as error:

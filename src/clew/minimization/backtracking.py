@@ -33,6 +33,7 @@ class BacktrackingTrial(NamedTuple):
             taken = attempt(target, candidate, Match.CAUSE)
             if taken is not None:
                 return TrialResult(taken, executed)
+            # Looking for neighbours costs an execution, too; not for more than can be tried.
             if len(pending) + executed <= self.budget:
                 fresh = [other for other in _neighbours(target, candidate) if other not in seen]
                 seen.update(fresh)
@@ -41,7 +42,7 @@ class BacktrackingTrial(NamedTuple):
 
 
 def _neighbours(target: Target, schedule: Schedule) -> list[Schedule]:
-    """The schedule with one delivery replaced by another of the same type that was possible there."""
+    """Return the schedule with one delivery replaced by another of the same type that was possible there."""
     run = GuidedRun(target, Match.CAUSE)
     found: list[Schedule] = []
     for place, item in enumerate(schedule):
@@ -59,7 +60,8 @@ def _neighbours(target: Target, schedule: Schedule) -> list[Schedule]:
 
 
 def _rivals(target: Target, run: GuidedRun, scheduled: ScheduledAct, chosen: Envelope) -> list[ScheduledAct]:
-    """Messages of the same type to the same node that differ in what matters, oldest first."""
+    """Return messages of the same type to the same node that differ in what matters, oldest first."""
+    # A timer has no sender and no contents: another one at the same node is another type.
     if chosen.timer:
         return []
     own = act_of(target.scenario, chosen)

@@ -1,8 +1,11 @@
-"""The order in which a minimized execution is told: of all equivalent ones, one that reads well.
+"""The causal order of an execution: what a violation rests on, and the canonical order of the same events.
 
-Events at different nodes that do not depend on each other can be told in any order.  Here processes start first,
-what comes from outside comes just before it is delivered, and then every chain of causes is told to its end
-before another begins.
+``causal_past`` is the first stage of the paper (provenance): events outside the causal past of the violation
+cannot have had a part in it.
+
+Events at different nodes that do not depend on each other can be told in any order.  In canonical order processes
+start first, what comes from outside comes just before it is delivered, and then every chain of causes is told to
+its end before another begins.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from clew.simulation.world import CodeBlock, Happened
 
 
 def causal_past(target: Target, schedule: Schedule) -> Schedule:
-    """The items that the violation rests on, or that may concern everything.
+    """Return the items that the violation rests on, or that may concern everything.
 
     What the network did (losses, copies) and code blocks stay: they are in no order with the events of a node.
     With a code block stays what it delivered, and what was at the nodes that it restarted.  A violation that names
@@ -32,6 +35,7 @@ def causal_past(target: Target, schedule: Schedule) -> Schedule:
 def _closure(history: Sequence[Happened], nodes: Sequence[str], blocks: Sequence[int]) -> set[int]:
     pending: list[int] = [*blocks]
     for node in nodes:
+        # The last event of a node has all before it at the same node in its past.
         at_node = [h.number for h in history if h.node == node]
         pending += at_node[-1:]
     needed: set[int] = set()
@@ -52,7 +56,7 @@ def _is_block(target: Target, item: Item) -> bool:
 
 
 def canonicalize(target: Target, schedule: Schedule) -> list[Item]:
-    """The same events in another order, with every event after those that it depends on."""
+    """Return the same events in canonical order, with every event after those that it depends on."""
     depends = _dependencies(target, schedule)
     order = {name: k for k, name in enumerate(target.scenario.nodes)}
     waiting = [place for place, item in enumerate(schedule) if not _is_message(target, item)]
@@ -60,11 +64,13 @@ def canonicalize(target: Target, schedule: Schedule) -> list[Item]:
     told: dict[int, int] = {}
     items: list[Item] = []
     while waiting:
+        # Quadratic, on executions that are minimized: a few dozen events.
         ready = [place for place in waiting if depends[place] <= told.keys()]
         place = min(ready, key=lambda place: _urgency(target, schedule, place, depends[place], told, order))
         waiting.remove(place)
         told[place] = len(told)
         item = schedule[place]
+        # A message from outside just before its first delivery, which is where a reader looks for it.
         if not isinstance(item, int) and item.origin in sent:
             sent.remove(item.origin)
             items.append(item.origin)
@@ -80,7 +86,7 @@ def _urgency(
     told: dict[int, int],
     order: dict[str, int],
 ) -> tuple[int, int, int]:
-    """What is told first: processes that start, what comes from outside to them, then the latest chain."""
+    """Rank what comes first: processes that start, what comes from outside to them, then the latest chain."""
     item = schedule[place]
     if isinstance(item, int):
         event = target.externals[item]
@@ -96,7 +102,7 @@ def _is_message(target: Target, item: Item) -> bool:
 
 
 def _dependencies(target: Target, schedule: Schedule) -> list[set[int]]:
-    """By place, the places of the events that have to come before; messages from outside are left out of this."""
+    """Return, by place, the places that have to come before; messages from outside are left out of this."""
     history = repeat_recorded(target, schedule).world.history
     assert history is not None
     messages = {place for place, item in enumerate(schedule) if _is_message(target, item)}
@@ -114,7 +120,7 @@ def _dependencies(target: Target, schedule: Schedule) -> list[set[int]]:
 
 
 def _concerns_all(target: Target, item: Item) -> bool:
-    """What changes who hears whom stays where it is."""
+    """Tell whether an item changes who hears whom, and so stays where it is."""
     if isinstance(item, int):
         return isinstance(target.externals[item], CodeBlock | Partition | Heal | Stop | Restart)
     return item.act.do is not Do.DELIVER

@@ -46,7 +46,7 @@ def externals_of(schedule: Sequence[Item]) -> list[int]:
 
 
 def remove_externals(search: Search, schedule: Schedule, how: TrialMode) -> Schedule:
-    """The schedule with as few events from outside as delta debugging finds."""
+    """Return the schedule with as few events from outside as delta debugging finds."""
     return _Externals(search, how, schedule).minimize()
 
 
@@ -61,13 +61,14 @@ class _Externals:
 
     def minimize(self) -> Schedule:
         everything = externals_of(self._original)
+        # First without any event from outside: what nodes do by themselves may be enough.
         nothing = self._try([[]])
         if nothing is None and everything:
             self._find_needed(everything, [])
         return self._best
 
     def _find_needed(self, suspects: list[int], kept: list[int]) -> list[int]:
-        """Those of the suspects that are needed together with what is kept."""
+        """Return those of the suspects that are needed together with what is kept."""
         if len(suspects) == 1:
             return suspects
         middle = len(suspects) // 2
@@ -114,7 +115,7 @@ def _unpack_subsets(items: Plain, how: TrialMode, subsets: list[list[int]]) -> _
 def remove_deliveries(
     search: Search, schedule: Schedule, how: TrialMode, *, everything: bool = False, least_gain: float = 0.0
 ) -> Schedule:
-    """The schedule without the deliveries that can be spared; with ``everything``, also events from outside.
+    """Leave out the deliveries that can be spared; with ``everything``, also events from outside.
 
     It goes on until no single one can be spared; or, with ``least_gain``, until leaving out short runs of some
     length makes the schedule shorter by no more than this share of it: still shorter ones promise little then.
@@ -124,6 +125,7 @@ def remove_deliveries(
     while True:
         before = len(best)
         best = _pass(search, best, how, chunk, everything)
+        # Long runs may gain nothing and shorter ones still do, so only short ones may end it.
         short = chunk == 1 or (least_gain and chunk * _LONG_RUNS < before)
         if short and before - len(best) <= least_gain * before:
             return best
@@ -155,6 +157,7 @@ class _Cuts:
         self._end = max(0, len(self._places) - done)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # As plain tuples: see ``Plain``.
         return _unpack_cuts, (plain(self._schedule), *self._given)
 
     def __len__(self) -> int:

@@ -124,6 +124,7 @@ def minimize(
             saving.save()
         with step_limit(loaded.scenario.step_seconds):
             execution = execute(loaded.scenario, given.seed, found.steps)
+    # Executed once more, in full: what is written down is what happened, not what the search believed.
     if execution.identity != given.identity:
         raise not_repeatable_error(found.steps[len(execution.moments) :])
     if saving is not None:
@@ -145,6 +146,7 @@ def minimize(
 
 def _open_memory(checkpoint: Checkpoint, given: Recording, loaded: LoadedScenario, shrink: bool) -> Memory:
     """Return what a checkpoint knows of this minimization; neither time nor the number of processes matters."""
+    # The whole recording: the same scenario may have several, and outcomes are of one.
     recording = hashlib.sha256(write_recording(given).encode()).hexdigest()
     saved = checkpoint.open(
         {

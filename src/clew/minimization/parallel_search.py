@@ -50,10 +50,11 @@ class _Board:
 
     def next_search(self) -> None:
         self._search.value += 1
+        # Or the family of the search before would be taken for the one that is posted.
         self._length.value = 0
 
     def post(self, family: Family) -> bool:
-        """False if there is no room for it.  It is the same for all: it is posted once."""
+        """Post a family, once, for all; False if there is no room for it."""
         if not self._length.value:
             packed = pickle.dumps(family)
             if len(packed) <= _BOARD_BYTES:
@@ -62,7 +63,7 @@ class _Board:
         return bool(self._length.value)
 
     def family(self, search: int) -> Family | None:
-        """None if that search is over."""
+        """Read the family of a search; None if that is over."""
         packed = self._memory[: self._length.value]
         # Afterwards: if it is the latest one now, nobody wrote meanwhile.
         if self.search != search:
@@ -112,7 +113,10 @@ class ParallelSearch:
         self._asked: dict[Worker, deque[_Block]] = {worker: deque() for worker in others}
 
     def set_limit(self, limit: StepLimit) -> None:
-        """To be called first: the limit in this process; it is a thread, so it begins after the others."""
+        """Set the limit in this process, before the first search.
+
+        It is a thread, so it begins after the others were forked.
+        """
         self._own.limit = limit
 
     def close(self) -> None:
@@ -142,6 +146,7 @@ class ParallelSearch:
         own = _Block(self._board.search, place, self._end(family, place))
         place = self._hand_out(family, own.end)
         if own.start < own.end:
+            # This process tries, too: on two cores, one that only waits would be half of the machine.
             results.update(self._by_place(own, self._own.outcome(own)))
         results.update(self._answers(0.0 if own.start < own.end else _POLL_SECONDS))
         return place
@@ -152,6 +157,7 @@ class ParallelSearch:
         return place + min(self._size, fair)
 
     def _hand_out(self, family: Family, place: int) -> int:
+        # One for each before a second for any.
         for _ in range(_BLOCKS_AHEAD):
             for worker, asked in self._asked.items():
                 if place < len(family) and len(asked) < _BLOCKS_AHEAD and self._board.post(family):
@@ -161,7 +167,7 @@ class ParallelSearch:
         return place
 
     def _answers(self, seconds: float) -> Iterator[tuple[int, TrialResult | ClewError]]:
-        """What has become of candidates of this search, by their place."""
+        """Yield what has become of candidates of this search, by their place."""
         for worker in wait_for_replies([worker for worker, asked in self._asked.items() if asked], seconds):
             yield from self._by_place(self._asked[worker].popleft(), _read_answer(worker.reply()))
 
@@ -195,6 +201,7 @@ class _BlockRunner:
         try:
             with self.limit.guard():
                 for place in range(block.start, block.end):
+                    # Another search has begun, so one before it succeeded: nobody wants the rest.
                     if self._board.search != block.search:
                         break
                     results.append(self.family.at(place).evaluate(self._target))
@@ -205,7 +212,7 @@ class _BlockRunner:
         return _Outcome(results, refused, time.perf_counter() - started)
 
     def serve(self, block: _Block) -> _Answer:
-        """In a worker."""
+        """Answer a request, in a worker."""
         if self.limit is None:
             self.limit = _ENDS_WITH_THE_PROCESS.enter_context(step_limit(self._target.scenario.step_seconds))
         if block.search != self._search:

@@ -42,6 +42,7 @@ from clew.simulation.scenario import Scenario
 #: which is what TFB is for, and single deliveries of a thousand would take minutes.
 _LEAST_GAIN = 0.02
 #: How many events the neighbours of a schedule may take before it is given up, and how many they may be.
+#: By events and not by schedules, so that long and short executions are given up after about as long.
 _BACKTRACK_EVENTS = 3000
 _BACKTRACKS = 30
 #: How many walks in a row may fail before the search for shorter executions ends.
@@ -124,6 +125,7 @@ class Minimizer:
         except ForeignCheckpointError:
             raise  # there is no best so far that could be trusted
         except ClewError as error:
+            # Only a schedule that the search made up ended there; what was found before still holds.
             stopped, problem = f"an error ended the stage {self._stage}", error
         steps = self._target.steps(self._best)
         return Smallest(steps, self._size(), tuple(self._stages), tuple(self._pace), self._ahead, stopped, problem)
@@ -167,7 +169,7 @@ class Minimizer:
                     return
 
     def _shrink_and_shorten(self) -> None:
-        """Each makes room for the other, as long as the execution gets shorter."""
+        """Alternate as long as the execution gets shorter: each makes room for the other."""
         for number in count():
             before = length_of(self._best)
             if self._shrink:
@@ -178,6 +180,7 @@ class Minimizer:
 
     def _shrink_contents(self) -> None:
         with self._counting("contents"):
+            # A user's ``smaller`` may lead in circles.
             had = {contents(self._target, self._best)}
             sideways = 0
             while sideways < _SIDEWAYS and self._shrink_once(had):
@@ -201,13 +204,13 @@ class Minimizer:
         return False
 
     def _shorten(self, number: int) -> None:
-        """``number``: how often that was done before; other changes are tried every time."""
+        """Look for shorter executions; ``number``, how often that was done before, makes the changes others."""
         with self._searching("shortening") as search:
             self._keep(shorten(search, self._best, f"{self._target.seed}/{number}", _PATIENCE))
             self._canonicalize(search)
 
     def _canonicalize(self, search: Search) -> None:
-        """In another order something else can be spared, so it ends when nothing can in an order that is tidy."""
+        """Bring the execution into canonical order, where more may be spared, until nothing changes."""
         tidy: Schedule | None = None
         while True:
             self._keep(remove_deliveries(search, self._best, TrialMode(Match.TYPE), everything=True))
@@ -215,12 +218,14 @@ class Minimizer:
                 return
             tidy = attempt(self._target, canonicalize(self._target, self._best), Match.FINGERPRINT)
             self._witness(1, tidy)
+            # Equivalent in theory; but an invariant is looked at after every event, and another order has other
+            # states.
             if tidy is None or length_of(tidy) > length_of(self._best):
                 return
             self._best = tidy
 
     def _choose_backtracking(self) -> TrialMode:
-        """The longer the schedule, the fewer neighbours can be afforded."""
+        """Return how to try with backtracks: the longer the schedule, the fewer neighbours can be afforded."""
         affordable = _BACKTRACK_EVENTS // max(1, len(self._best))
         return TrialMode(Match.TYPE, max(1, min(_BACKTRACKS, affordable)))
 
@@ -231,7 +236,7 @@ class Minimizer:
             self._best = schedule
 
     def _witness(self, executed: int, schedule: Schedule | None) -> None:
-        """Whatever reproduced the violation is kept at once: the search may be stopped at any time."""
+        """Keep at once whatever reproduced the violation: the search may be stopped at any time."""
         self._tried += executed
         if schedule is not None and length_of(schedule) < length_of(self._best):
             self._best = schedule
@@ -242,7 +247,7 @@ class Minimizer:
             self._progress(self._stage, self._tried, size)
 
     def _witness_smaller(self, executed: int, schedule: Schedule | None) -> None:
-        """While contents shrink, a schedule belongs to another target until that is the one."""
+        """Count only: while contents shrink, a schedule belongs to another target until that is the one."""
         self._witness(executed, None)
 
     @contextmanager
@@ -256,7 +261,7 @@ class Minimizer:
             self._close(Stage(name, self._size(), self._tried - before, time.monotonic() - started))
 
     def _close(self, stage: Stage) -> None:
-        """A stage that was there before goes on: all of it is one row."""
+        """Note a stage that ended; one that was there before goes on, so that all of it is one row."""
         for place, earlier in enumerate(self._stages):
             if earlier.name == stage.name:
                 self._stages[place] = Stage(

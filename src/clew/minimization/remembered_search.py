@@ -58,7 +58,7 @@ class Memory:
 
     @property
     def schedules(self) -> int:
-        """How many schedules were executed for what is known."""
+        """Count the schedules that were executed for what is known."""
         return sum(tried.schedules for tried in self._families)
 
     def next_family(self) -> _Tried:
@@ -123,6 +123,7 @@ class RememberedSearch:
     def first(self, family: Family) -> Success | None:
         self._tried = tried = self._memory.next_family()
         start = tried.candidates
+        # Whatever wrote the checkpoint had another family here: other code, or another version.
         if start + (tried.succeeded is not None) > len(family):
             raise ForeignCheckpointError(f"that {len(family)} schedules are tried next")
         for executed, count in tried.failed:
@@ -147,6 +148,7 @@ class RememberedSearch:
 
     def _again(self, family: Family, place: int, before: int) -> Success:
         """Execute a candidate that has succeeded before, with so many schedules."""
+        # Executed and not read from the file: a checkpoint says where to look, never what is true.
         schedule, executed = family.at(place).evaluate(self._target)
         if schedule is None or executed != before:
             raise ForeignCheckpointError("what a schedule comes to")

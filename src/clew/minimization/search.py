@@ -53,7 +53,7 @@ class Search(Protocol):
     """Tries candidates; stops by raising ``BudgetExhaustedError``."""
 
     def first(self, family: Family) -> Success | None:
-        """The first of the candidates that reproduces the violation."""
+        """Return the first of the candidates that reproduces the violation."""
 
 
 #: Told of every candidate, in order: how many schedules were executed for it, and what it came to.
@@ -70,6 +70,8 @@ class SequentialSearch:
 
     def first(self, family: Family) -> Success | None:
         for place in range(len(family)):
+            # Between candidates, not within one: each is short, and a result must not depend on when the clock was
+            # read.
             self._deadline.check()
             schedule, executed = family.at(place).evaluate(self._target)
             self._witness(executed, schedule)

@@ -28,7 +28,7 @@ _DEPARTURES = 3
 
 
 def shorten(search: Search, schedule: Schedule, seed: str, patience: int) -> Schedule:
-    """The shortest execution found when ``patience`` candidates in a row have led to no shorter one."""
+    """Look for shorter executions until ``patience`` candidates in a row have led to none."""
     best = schedule
     generation = 0
     while best:
@@ -73,6 +73,7 @@ class Walk(NamedTuple):
             taken = attempt(target, items, Match.CAUSE)
             if taken is not None and length_of(taken) <= longest:
                 current = taken
+                # At the first success: the search goes on from there, with candidates made anew.
                 if _is_better(current, self.schedule):
                     return TrialResult(current, executed)
         return TrialResult(None, _LENGTH)
@@ -94,12 +95,13 @@ class Departure(NamedTuple):
         return TrialResult(None, _LENGTH)
 
     def _depart(self, target: Target, random: Random) -> list[Item] | None:
-        """One such execution, if it reproduces the violation; what comes from outside does so at once."""
+        """Make one such execution; None unless it reproduces the violation."""
         run = GuidedRun(target, Match.CAUSE)
         place = random.randrange(len(self.schedule))
         items = [item for item in self.schedule[:place] if run.take(item)]
         items += [item for item in self.schedule[place:] if isinstance(item, int) and run.take(item)]
         name = len(target.externals) + len(self.schedule)
+        # One event fewer than the best at most, or it would be no gain.
         while run.broken is None and len(items) < len(self.schedule) - 1:
             pending = [*run.world.pool.messages, *run.world.pool.timers]
             if not pending:
@@ -113,6 +115,7 @@ class Departure(NamedTuple):
 
 
 def _is_better(schedule: Schedule, than: Schedule) -> bool:
+    # Both: fewer events in all must not be bought with more deliveries, which is what people read.
     return length_of(schedule) < length_of(than) and _deliveries(schedule) <= _deliveries(than)
 
 

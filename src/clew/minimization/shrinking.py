@@ -25,20 +25,20 @@ _MOST_FOR_PAIRS = 12
 
 
 def smaller_targets(target: Target, schedule: Sequence[Item]) -> Iterator[Target]:
-    """The target with one message that the schedule uses made smaller, wherever it is sent."""
+    """Yield the target with one message that the schedule uses made smaller, wherever it is sent."""
     for message in _messages(target, schedule):
         for simpler in shrink_message(message):
             yield _replace_message(target, message, simpler)
 
 
 def contents(target: Target, schedule: Sequence[Item]) -> tuple[int, str]:
-    """All that the messages from outside say, to be compared: shorter is simpler, and that comes to an end."""
+    """Return all that the messages from outside say, to be compared: shorter is simpler, and that ends."""
     text = canonical(_messages(target, schedule))
     return len(text), text
 
 
 def shrink_message(message: Any) -> Iterator[Any]:
-    """What a message can be shrunk to in one step."""
+    """Yield what a message can be shrunk to in one step."""
     own = getattr(message, "smaller", None)
     if callable(own):
         yield from _ask_smaller(f"the method smaller of a {type(message).__qualname__}", own)
@@ -62,7 +62,7 @@ def shrink_message(message: Any) -> Iterator[Any]:
 
 
 def _cuts(count: int) -> Iterator[set[int]]:
-    """The places of items that may go: runs of them, the long ones first, then pairs, then single ones.
+    """Yield the places of items that may go: runs of them, the long ones first, then pairs, then single ones.
 
     Pairs, because a majority of nine is no smaller when one is gone.
     """
@@ -76,7 +76,7 @@ def _cuts(count: int) -> Iterator[set[int]]:
 
 
 def _inside(items: list[Any]) -> Iterator[list[Any]]:
-    """As many items, but one of them smaller."""
+    """Yield as many items, but one of them smaller."""
     for k, item in enumerate(items):
         yield from ([*items[:k], simpler, *items[k + 1 :]] for simpler in shrink_message(item))
 
@@ -86,20 +86,21 @@ def _with_smaller_fields(message: Any) -> Iterator[Any]:
         for simpler in shrink_message(getattr(message, field.name)):
             try:
                 made = replace(message, **{field.name: simpler})
+            # A dataclass may check its fields in ``__post_init__``.
             except Exception:  # the class says that there is no such message
                 continue
             yield made
 
 
 def _ask_smaller(what: str, function: Callable[[], Any]) -> Iterator[Any]:
-    """What the user's function gives, after looking whether it can be sent."""
+    """Yield what the user's function gives, after looking whether it can be sent."""
 
-    def given() -> Iterable[Any]:
+    def list_smaller() -> Iterable[Any]:
         return list(islice(function() or (), _MOST_WAYS))
 
-    STANDING_IN.add(given.__code__)  # that the user's function gives no list shows here
+    STANDING_IN.add(list_smaller.__code__)  # that the user's function gives no list shows here
 
-    for simpler in ask(what, given, remedy="it must give messages, the simplest first, or none"):
+    for simpler in ask(what, list_smaller, remedy="it must give messages, the simplest first, or none"):
         try:
             to_json(simpler)
             yield isolate(simpler)
@@ -108,7 +109,7 @@ def _ask_smaller(what: str, function: Callable[[], Any]) -> Iterator[Any]:
 
 
 def _messages(target: Target, schedule: Sequence[Item]) -> list[Any]:
-    """The different messages from outside that the schedule uses, in their order."""
+    """Return the different messages from outside that the schedule uses, in their order."""
     found: dict[str, Any] = {}
     for item in schedule:
         event = target.externals[item] if isinstance(item, int) else None
@@ -118,6 +119,7 @@ def _messages(target: Target, schedule: Sequence[Item]) -> list[Any]:
 
 
 def _replace_message(target: Target, message: Any, simpler: Any) -> Target:
+    # Wherever an equal one is sent: see above.
     old = canonical(message)
     externals = tuple(
         Send(event.node, simpler) if isinstance(event, Send) and canonical(event.message) == old else event

@@ -73,7 +73,7 @@ class Target:
 
 
 def split_steps(steps: Iterable[Step]) -> tuple[tuple[External, ...], Schedule]:
-    """The events from outside, and the schedule that refers to them; in a schedule nothing needs to wait."""
+    """Return the events from outside, and the schedule that refers to them, in which nothing needs to wait."""
     events = [step for step in steps if not isinstance(step, Wait)]
     externals = tuple(step for step in events if not isinstance(step, Act))
     numbers = iter(range(len(externals)))
@@ -93,7 +93,7 @@ class Size:
 
 
 def measure(target: Target, schedule: Sequence[Item]) -> Size:
-    """Messages from outside count when they are delivered, other events from outside when they happen."""
+    """Measure a schedule: messages from outside count when delivered, others from outside when they happen."""
     deliveries = externals = 0
     for item in schedule:
         if isinstance(item, int):
@@ -107,12 +107,12 @@ def measure(target: Target, schedule: Sequence[Item]) -> Size:
 
 
 def length_of(schedule: Sequence[Item]) -> int:
-    """What every stage makes smaller: everything that happens counts, from outside or not."""
+    """Return what every stage makes smaller: everything that happens counts, from outside or not."""
     return len(schedule)
 
 
 def attempt(target: Target, schedule: Sequence[Item], match: Match) -> Schedule | None:
-    """What was taken of the schedule, if it ends in the violation; None if it does not."""
+    """Return what was taken of the schedule, if it ends in the violation; None if it does not."""
     run = GuidedRun(target, match)
     taken = [item for item in schedule if run.take(item)]
     if not run.reproduced:
@@ -154,6 +154,7 @@ class GuidedRun:
         else:
             assert envelope is not None
             self._names.append(item.name)
+            # For ``_rank``: what was taken still counts as sent before.
             if item.act.do is not Do.DUPLICATE and not self._alone(envelope):
                 link = (envelope.cause, envelope.source, envelope.target)
                 self._taken.setdefault(link, []).append(envelope)
@@ -166,7 +167,7 @@ class GuidedRun:
         return broken is not None and target.scenario.same(broken, self.world) == target.identity
 
     def resolve(self, scheduled: ScheduledAct) -> Envelope | None:
-        """The pending thing that an act is about in this execution."""
+        """Find the pending message or timer that an act is about in this execution."""
         act, pool = scheduled.act, self.world.pool
         if act.timer:
             return pool.timer(act.target, act.kind) or self._sibling(scheduled, pool.timers)
@@ -175,7 +176,10 @@ class GuidedRun:
         for envelope in pool.ready(act.source, act.target):
             if type(envelope.payload).__qualname__ != act.kind:
                 continue
+            # Grades: 1 of the type, 2 also of equal fingerprint, from 3 on sent by the same item, which outweighs
+            # both; 6 is that one exactly.
             sibling = self.origin(envelope) == scheduled.origin
+            # It could not become better, and a fingerprint is a call into the user's code.
             if grade >= 2 and not sibling:
                 continue
             same = self._target.scenario.fingerprint_of(envelope.payload) == act.fingerprint
@@ -191,7 +195,7 @@ class GuidedRun:
         return best or self._sibling(scheduled, pool.messages)
 
     def _sibling(self, scheduled: ScheduledAct, pending: Sequence[Envelope]) -> Envelope | None:
-        """A timer, or a message of that type, that the same item has sent in this execution, wherever it goes."""
+        """Find a timer, or a message of that type, that the same item has sent here, wherever it goes."""
         if self._by_cause and scheduled.origin != _BEGINNING:
             for envelope in pending:
                 if self.origin(envelope) == scheduled.origin and (
@@ -201,17 +205,18 @@ class GuidedRun:
         return None
 
     def origin(self, envelope: Envelope) -> int:
-        """The name of the item that sent it."""
+        """Return the name of the item that sent it."""
         return self._names[envelope.cause] if envelope.cause >= 0 else _BEGINNING
 
     def schedule_act(self, envelope: Envelope, do: Do, name: int, origin: int) -> ScheduledAct:
-        """What is done with an envelope that is pending, written down so that just this one is meant."""
+        """Write down what is done with a pending envelope, so that just this one is meant."""
         act = act_of(self._target.scenario, envelope, do)
         return ScheduledAct(act, name, origin, self._rank(envelope))
 
     def _rank(self, envelope: Envelope) -> int:
         if self._alone(envelope):
             return 0
+        # Among what the same event sent on this link, for an event may send several of one type.
         cause, kind, rank = envelope.cause, envelope.kind, 0
         for taken in self._taken.get((cause, envelope.source, envelope.target), ()):
             rank += taken.nth < envelope.nth and taken.kind == kind
@@ -222,12 +227,12 @@ class GuidedRun:
         return rank
 
     def _alone(self, envelope: Envelope) -> bool:
-        """Whether it is the only one that could be meant: a timer, or the first of its pair over FIFO."""
+        """Tell whether it is the only one that could be meant: a timer, or the first of its pair over FIFO."""
         return envelope.timer or (self._fifo and envelope.source != OUTSIDE)
 
 
 def rewrite(target: Target, schedule: Sequence[Item], match: Match) -> Schedule:
-    """The same execution with every act as it is there: numbers, fingerprints and origins may have changed."""
+    """Write the execution down anew: numbers, fingerprints and origins of its acts may have changed."""
     run = GuidedRun(target, match)
     items = _rewrite_items(target, run, schedule, run.resolve)
     if not run.reproduced:
@@ -236,14 +241,14 @@ def rewrite(target: Target, schedule: Sequence[Item], match: Match) -> Schedule:
 
 
 def complete_recorded(target: Target, schedule: Schedule) -> Schedule | None:
-    """A recorded schedule with what its acts do not say yet; None if it does not end in the violation."""
+    """Add to a recorded schedule what its acts do not say yet; None if it does not end in the violation."""
     run = GuidedRun(target, Match.FINGERPRINT)
     items = _rewrite_items(target, run, schedule, lambda scheduled: find_envelope(run.world, scheduled.act))
     return items if run.reproduced else None
 
 
 def repeat_recorded(target: Target, schedule: Schedule) -> GuidedRun:
-    """What happened in an execution that is known to end in the violation, recorded."""
+    """Repeat an execution that is known to end in the violation, with the world recording it."""
     run = GuidedRun(target, Match.FINGERPRINT, recording=True)
     taken = [item for item in schedule if run.take(item)]
     if len(taken) < len(schedule) or not run.reproduced:
@@ -254,7 +259,7 @@ def repeat_recorded(target: Target, schedule: Schedule) -> GuidedRun:
 def _rewrite_items(
     target: Target, run: GuidedRun, schedule: Sequence[Item], choose: Callable[[ScheduledAct], Envelope | None]
 ) -> Schedule:
-    """The items that are taken, up to the violation or to what is not there."""
+    """Return the items that are taken, up to the violation or to what is not there."""
     items: list[Item] = []
     fresh: dict[int, int] = {}  # the new names by the number of the event
     for place, item in enumerate(schedule):
@@ -266,6 +271,7 @@ def _rewrite_items(
             envelope = choose(item)
             if envelope is None:
                 break
+            # Named anew by place: after something was left out, the numbers of events are others.
             origin = fresh.get(envelope.cause, _BEGINNING)
             written = run.schedule_act(envelope, item.act.do, len(target.externals) + place, origin)
         fresh[run.world.events] = written if isinstance(written, int) else written.name
@@ -275,7 +281,7 @@ def _rewrite_items(
 
 
 def not_repeatable_error(rest: Sequence[Step]) -> UsageError:
-    """An execution that was to be repeated and took another way; ``rest`` was not taken any more."""
+    """Make the error that an execution was repeated and took another way; ``rest`` was not taken any more."""
     where = f", from this step on: {describe(rest[0])}" if rest else ""
     return UsageError(
         f"the same schedule twice is not the same execution{where}",

@@ -44,7 +44,7 @@ class LoadedScenario:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files of ``modules``, as seen from the folder of the scenario; none, if it was made in Python."""
+        """Return the files of ``modules``, seen from the folder of the scenario; none for one made in Python."""
         if not self.file:
             return ()
         given = Path(self.file)
@@ -54,7 +54,7 @@ class LoadedScenario:
 
 
 def load_scenario(where: str) -> LoadedScenario:
-    """The scenario that ``path.py`` or ``path.py:name`` names."""
+    """Load the scenario that ``path.py`` or ``path.py:name`` names."""
     file, name = split_name(where)
     path = Path(file)
     require_file(file, "name a Python file that defines a Scenario")
@@ -74,12 +74,13 @@ def load_scenario(where: str) -> LoadedScenario:
 
 
 def as_loaded(given: Scenario | str | LoadedScenario) -> LoadedScenario:
-    """What may be given where a scenario is asked for; one that was made in Python has no file and no name."""
+    """Load what may be given for a scenario; one that was made in Python has no file and no name."""
     if isinstance(given, LoadedScenario):
         return given
     if isinstance(given, str):
         return load_scenario(given)
     own: dict[Path, ModuleType] = {}
+    # A scenario that was made in Python names no file; the functions in it do.
     for function in (*given.nodes.values(), *given.invariants):
         while isinstance(function, partial):
             function = function.func
@@ -120,6 +121,8 @@ def _types(modules: Mapping[Path, ModuleType], scenario: Scenario) -> dict[str, 
         for value in vars(module).values():
             for kind in _with_inner_classes(value):
                 if is_dataclass(kind) or issubclass(kind, Enum):
+                    # The first of a name: a recording has nothing but the name, and ``messages`` decides where
+                    # that is not enough.
                     found.setdefault(kind.__qualname__, kind)
     for kind in scenario.messages:
         found[kind.__qualname__] = kind

@@ -25,21 +25,23 @@ class Context(Protocol):
 
     @property
     def me(self) -> str:
-        """The name of this node."""
+        """Return the name of this node."""
 
     @property
     def now(self) -> int:
-        """Logical time: greater at every event than at all events of this node before it, also in earlier lives,
-        and than at those that sent what is delivered; what comes from outside comes at time 0.
+        """Return the logical time, by Lamport's clock.
+
+        It is greater at every event than at all events of this node before it, also in earlier lives, and than at
+        those that sent what is delivered; what comes from outside comes at time 0.
         """
 
     @property
     def random(self) -> Random:
-        """Seeded, and this node's own: what other nodes draw makes no difference."""
+        """Return random numbers that are seeded and this node's own: what other nodes draw makes no difference."""
 
     @property
     def durable(self) -> MutableMapping[Any, Any]:
-        """What survives a restart.  Values are copied when they are stored and when they are read."""
+        """Return what survives a restart.  Values are copied when they are stored and when they are read."""
 
     def send(self, target: str, message: Any) -> None:
         """Send a message, also to oneself; it is isolated: changing it afterwards changes nothing there."""
@@ -51,17 +53,17 @@ class Context(Protocol):
         """Withdraw a timer; one that is not set is no mistake."""
 
     def log(self, text: str) -> None:
-        """A remark that recordings and reports show with this event."""
+        """Make a remark that recordings and reports show with this event."""
 
 
 class Node:
     """A process.  Override what it needs."""
 
     def on_start(self, ctx: Context) -> None:
-        """Called when the process starts, and when it starts again."""
+        """Handle the start of the process, also when it starts again."""
 
     def on_message(self, ctx: Context, sender: str, message: Any) -> None:
-        """Called for every message that is delivered; ``sender`` is "" for one from outside."""
+        """Handle a message that is delivered; ``sender`` is "" for one from outside."""
 
     def on_timer(self, ctx: Context, name: str) -> None:
-        """Called when a timer that was set goes off."""
+        """Handle a timer that was set and goes off."""

@@ -41,7 +41,7 @@ class Envelope:
 
     @property
     def kind(self) -> str:
-        """The type of the message, or the name of the timer."""
+        """Return the type of the message, or the name of the timer."""
         return str(self.payload) if self.timer else type(self.payload).__qualname__
 
     def __repr__(self) -> str:
@@ -55,6 +55,7 @@ class Pool:
         self.messages: list[Envelope] = []
         self.timers: list[Envelope] = []
         self._fifo = fifo
+        # By number, so that taking one out of the midst (reordering) costs no more than the oldest.
         self._ready: dict[Link, dict[int, Envelope]] = {}  # those in ``messages``, oldest first
         self._waiting: dict[Link, deque[Envelope]] = {}  # behind the one that is ready (FIFO)
         self._held: dict[Link, list[Envelope]] = {}  # by a partition, oldest first
@@ -63,7 +64,7 @@ class Pool:
     # -- looking -------------------------------------------------------------------------------------------------
 
     def ready(self, source: str, target: str) -> Iterable[Envelope]:
-        """The messages from one to the other that can be delivered, oldest first."""
+        """Return the messages from one to the other that can be delivered, oldest first."""
         ready = self._ready.get((source, target))
         return ready.values() if ready else ()
 
@@ -79,7 +80,7 @@ class Pool:
         return sorted(self._held)
 
     def __iter__(self) -> Iterator[Envelope]:
-        """Everything that is on its way, whether it can be delivered or not."""
+        """Yield everything that is on its way, whether it can be delivered or not."""
         yield from self.messages
         yield from self.timers
         for waiting in self._waiting.values():
@@ -90,10 +91,11 @@ class Pool:
     # -- arriving ------------------------------------------------------------------------------------------------
 
     def add(self, envelope: Envelope) -> None:
-        """A message is on its way."""
+        """Put a message on its way."""
         link = (envelope.source, envelope.target)
         if self._held and link in self._held:
             self._held[link].append(envelope)
+        # What comes from outside is in no order, also over FIFO, as in the paper.
         elif self._fifo and link in self._ready and link[0] != OUTSIDE:
             waiting = self._waiting.get(link)
             if waiting is None:
@@ -104,7 +106,7 @@ class Pool:
             self._make_ready(link, envelope)
 
     def arm(self, envelope: Envelope) -> None:
-        """A timer is set; one of that name that is set already stays as it is."""
+        """Set a timer; one of that name that is set already stays as it is."""
         key = (envelope.target, envelope.payload)
         if key not in self._armed:
             self._armed[key] = envelope
@@ -150,8 +152,10 @@ class Pool:
         """Remove everything that is on its way to a node that is no more, its timers included."""
         for timer in [e for e in self.timers if e.target == node]:
             self.take(timer)
+        # Before the messages: taking one would move the next of its pair up.
         for link in [link for link in self._waiting if link[1] == node]:
             del self._waiting[link]
+        # The link stays blocked: a partition outlives the node, and what is sent to its next life waits, too.
         for link in self._held:
             if link[1] == node:
                 self._held[link] = []
@@ -161,22 +165,24 @@ class Pool:
     # -- partitions ----------------------------------------------------------------------------------------------
 
     def hold(self, link: Link) -> None:
-        """From now on nothing on this link can be delivered."""
+        """Block a link: from now on nothing on it can be delivered."""
         if link not in self._held:
             ready = list(self.ready(*link))
+            # First, so that taking what is ready moves nothing up.
             waiting = self._waiting.pop(link, ())
             for envelope in ready:
                 self.take(envelope)
             self._held[link] = [*ready, *waiting]
 
     def release(self, link: Link | None = None) -> None:
-        """The link works again, or all do."""
+        """Free a link, or all of them."""
         for healed in [link] if link is not None else list(self._held):
             for envelope in self._held.pop(healed, []):
                 self.add(envelope)
 
 
 def _take_out(ready: list[Envelope], envelope: Envelope) -> None:
+    # The last takes its place: no shifting, however many there are.  The order stays determined by what happened.
     last = ready.pop()
     if last is not envelope:
         ready[envelope.place] = last

@@ -48,6 +48,7 @@ class Failure:
 
 def failure_of(error: BaseException, node: str, handler: Any) -> Failure:
     """Describe what a handler raised, the same in every execution."""
+    # The last line only: a SyntaxError has several.
     text = traceback.format_exception_only(error)[-1].strip()
     trace = "".join(traceback.format_exception(error))
     return Failure(node, _ADDRESS.sub("at 0x...", text), place_of(error, handler), _ADDRESS.sub("at 0x...", trace))
@@ -55,6 +56,7 @@ def failure_of(error: BaseException, node: str, handler: Any) -> Failure:
 
 def place_of(error: BaseException, handler: Any) -> str:
     """Return the innermost function of the user's module that was running."""
+    # By file: a frame of a library says less about whose mistake it is.
     module = getattr(handler, "__func__", handler).__code__.co_filename
     frames = [f for f, _ in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == module]
     return frames[-1].f_code.co_qualname if frames else handler.__qualname__
@@ -69,6 +71,7 @@ class Durable(MutableMapping[Any, Any]):
         self._stored: dict[Any, Any] = {}
 
     def __getitem__(self, key: Any) -> Any:
+        # Also when it is read: a process that changes what it read must not change what is stored.
         return isolate(self._stored[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -86,6 +89,7 @@ class Durable(MutableMapping[Any, Any]):
         return len(self._stored)
 
 
+# A KeyError of the storage is the mistake of the handler that asked, as with a dictionary.
 STANDING_IN |= {m.__code__ for m in (Durable.__getitem__, Durable.__setitem__, Durable.__delitem__)}
 
 
@@ -135,11 +139,12 @@ class Process:
 
     @property
     def drew(self) -> bool:
-        """Whether its handlers asked for random numbers."""
+        """Tell whether its handlers asked for random numbers."""
         return self._random is not None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Process:
         """Keep a context as it is now for whoever keeps the state of a node: storage and clock go on."""
+        # Not the world: it is no part of the state of a node, and copying it would copy the cluster.
         stored = copy.deepcopy(self.durable, memo)
         twin = Process(self._world, self.me, self.node, stored, self._seed, self.now)
         memo[id(self)] = twin

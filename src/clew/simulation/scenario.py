@@ -83,6 +83,7 @@ class Scenario:
     step_seconds: float = 10.0
 
     def __post_init__(self) -> None:
+        # The name "" is that of the outside, as a sender.
         if not self.nodes or "" in self.nodes:
             raise UsageError(
                 "the scenario has no node, or one without a name", remedy="give nodes={'a': MyNode, ...}"
@@ -99,6 +100,7 @@ class Scenario:
             )
         if not self.step_seconds > 0:
             raise UsageError(f"step_seconds is {self.step_seconds}", remedy="give a number above 0")
+        # Now, when the user can still see which function it is, and not after the first thousand runs.
         self._refuse_suspended_functions()
         chances = {"loss": self.loss, "duplication": self.duplication, "timers": self.timers, **self.rare}
         for name, chance in chances.items():
@@ -127,7 +129,7 @@ class Scenario:
         )
 
     def look(self, world: World) -> Broken | None:
-        """What is wrong now, if anything is."""
+        """Return what is wrong now, if anything is."""
         if world.failure is not None:
             return _violation_of(world.failure)
         for invariant in self.invariants:
@@ -162,11 +164,12 @@ class Scenario:
         return tuple(found[1:])
 
     def same(self, broken: Broken, world: World) -> str:
-        """The identity of a violation: what minimization must keep."""
+        """Return the identity of a violation: what minimization must keep."""
         if self.identity:
             return str(ask("the scenario's identity", self.identity, broken, remedy="it must take every Broken"))
         where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
         if world.failure is not None:
+            # Without the message of the exception, which often quotes values: minimization changes those.
             raised = [f"{one.error.partition(':')[0]} in {one.place}" for one in world.failure.all]
             return f"{broken.invariant}{where}: {'; '.join(raised)}"
         return f"{broken.invariant}{where}"
@@ -182,6 +185,7 @@ class Scenario:
         return {event.name: event for event in events if isinstance(event, WaitCondition)}
 
     def fingerprint_of(self, message: Any) -> str:
+        # By type, as the paper ends up with (observation 3): contents differ as soon as anything is left out.
         if self.fingerprint is None:
             return type(message).__qualname__
         try:
@@ -194,6 +198,7 @@ class Scenario:
 
 
 def _violation_of(failure: Failure) -> Broken:
+    # Several nodes may raise in one event: all start at once, and a code block may do anything.
     nodes = tuple(dict.fromkeys(one.node for one in failure.all))
     told = [f"{one.error} (in {one.place})" for one in failure.all]
     if len(told) > 1:

@@ -1,4 +1,12 @@
-"""Functions of a scenario that are asked something: what they raise is a mistake in the scenario, no finding."""
+"""Call functions of the user: which of them can be called at all, and whose mistake it is when they raise.
+
+What a handler raises is a finding.  What a function raises that is only *asked* something (an invariant, a maker
+of events, a fingerprint) is a mistake in the scenario, and what code of Clew raises is neither.
+
+Functions whose calls execute nothing are refused: ``async def``, and those with ``yield``.  A call of one of these
+only makes an object that nobody runs.  An async handler was once called and never awaited, and the answer was that
+no violation was found.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +23,7 @@ from clew.errors import ClewError, Position, UsageError
 
 def refuse_suspended(what: str, function: Any) -> None:
     """Refuse a function that executes nothing when it is called; ``what`` names it in the message."""
+    # Looked through as far as possible; what remains shows in its result (``refuse_suspended_result``).
     while isinstance(function, partial):
         function = function.func
     if callable(function) and not hasattr(function, "__code__"):
@@ -33,6 +42,7 @@ def refuse_suspended(what: str, function: Any) -> None:
 def refuse_suspended_result(what: str, result: Any) -> None:
     """Refuse what a call returned instead of being executed, such as the coroutine of a wrapped function."""
     if isinstance(result, Coroutine | Generator):
+        # Or Python warns, later and somewhere else, that it was never awaited.
         result.close()
         _refuse(f"{what} returned a {type(result).__name__}", None)
     if isinstance(result, AsyncGenerator):
@@ -58,7 +68,7 @@ class StoppedError(BaseException):
 
 
 def ask(what: str, function: Callable[..., T], *arguments: Any, remedy: str) -> T:
-    """The answer of a function; ``what`` says which one it is, should it raise."""
+    """Return the answer of a function; ``what`` says which one it is, should it raise."""
     try:
         result = function(*arguments)
         refuse_suspended_result(what, result)
@@ -70,7 +80,7 @@ def ask(what: str, function: Callable[..., T], *arguments: Any, remedy: str) -> 
 
 
 def blame(what: str, error: BaseException, remedy: str) -> ClewError:
-    """For where a call more would cost too much: the error to raise instead of the one that was raised."""
+    """Return the error to raise instead of one that was raised; for where ``ask``, a call more, costs too much."""
     if isinstance(error, ClewError):
         return error
     raise_own_failure(error)
@@ -82,6 +92,7 @@ def raise_own_failure(error: BaseException) -> None:
 
     What stands in for a built-in type (``Durable`` for a dictionary) raises as that does, on behalf of its caller.
     """
+    # Only the innermost: the outermost is always ours, for it called the user's code.
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     code = frames[-1].f_code
     if is_ours(code.co_filename) and len(frames) > 1 and code not in STANDING_IN:
@@ -93,13 +104,13 @@ STANDING_IN: set[CodeType] = set()
 
 
 def line_of(error: BaseException) -> Position | None:
-    """The innermost line of the user's code that was running."""
+    """Return the innermost line of the user's code that was running."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_ours(f.filename)]
     return Position(frames[-1].filename, frames[-1].lineno or 1, 1) if frames else None
 
 
 def is_ours(file: str) -> bool:
-    """Whether a file of code is part of Clew, not of the user's code."""
+    """Tell whether a file of code is part of Clew, not of the user's code."""
     return _CLEW in Path(file).parents
 
 

@@ -18,9 +18,11 @@ from typing import Any
 from clew.errors import UsageError
 from clew.files.json_document import Item, quoted
 
+#: Exactly these types: a subclass of int may have attributes that change.
 _ATOMS = frozenset({int, str, bool, float, bytes, type(None)})
 #: A state that is larger has got hold of something that is no state.
 _MOST_OBJECTS = 10_000
+#: Far below where Python gives up, so that it is a message and no RecursionError.
 _DEEPEST = 200
 
 #: Python writes and reads no longer integers as decimals; they are few, and written as hexadecimals.
@@ -35,7 +37,7 @@ class NoValueError(UsageError):
 
 
 def isolate(value: Any) -> Any:
-    """The value itself where nothing in it can change, otherwise a copy that shares nothing with it."""
+    """Return the value itself where nothing in it can change, otherwise a copy that shares nothing with it."""
     return value if type(value) in _ATOMS else _isolate(value, 0)
 
 
@@ -45,12 +47,14 @@ def _isolate(value: Any, depth: int) -> Any:
         return value
     if depth > _DEEPEST:
         raise NoValueError("the value is nested too deeply, or contains itself", remedy="send something flatter")
+    # Looked at before it is copied: most messages are frozen all the way down, and are passed on as they are.
     if kind is tuple or kind is frozenset:
         for item in value:
             if type(item) not in _ATOMS:
                 copied = kind(_isolate(i, depth + 1) for i in value)
                 return value if kind is tuple and all(map(_same, copied, value)) else copied
         return value
+    # By class, not by value: what its fields are is found out once.
     copy = _COPIES.get(kind)
     if copy is None:
         copy = _COPIES[kind] = _copier(kind)
@@ -78,6 +82,7 @@ def _copier(kind: type) -> Callable[[Any, int], Any]:
                         changed[name] = isolated
             if frozen and not changed:
                 return value
+            # Not by its constructor, which may refuse or change what it is given.
             twin = object.__new__(kind)
             for name in names:
                 object.__setattr__(twin, name, changed[name] if name in changed else getattr(value, name))
@@ -101,7 +106,7 @@ _COPIES: dict[type, Callable[[Any, int], Any]] = {
 
 
 def canonical(value: Any) -> str:
-    """One text for equal values, whatever the order in which sets and dicts were filled."""
+    """Return one text for equal values, whatever the order in which sets and dicts were filled."""
     return _text(to_json(value, strict=False))
 
 
@@ -113,7 +118,7 @@ def _text(document: Any) -> str:
 
 
 def to_json(value: Any, *, strict: bool = True) -> Any:
-    """JSON for a value: what JSON has no word for is an object with one key that begins with a dollar sign.
+    """Return JSON for a value: what JSON has no word for is an object with one key that begins with a dollar sign.
 
     Not ``strict``, an object that is no value is written by its attributes: enough to look at, not to read back.
     """
@@ -121,8 +126,9 @@ def to_json(value: Any, *, strict: bool = True) -> Any:
 
 
 def _json(value: Any, seen: dict[int, int] | None, depth: int) -> Any:
-    """``seen`` are the objects that are no values and have been written, by identity; None where none may be."""
+    """Return JSON; ``seen`` are the objects that are no values and have been written, None where none may be."""
     kind = type(value)
+    # By type and not by ``isinstance``, and in this order: states are mostly made of these.
     if kind is str or kind is bool or value is None:
         return value
     if kind is int:
@@ -134,6 +140,7 @@ def _json(value: Any, seen: dict[int, int] | None, depth: int) -> Any:
         return {"$tuple": _items(value, seen, inner)}
     match value:
         case enum.Enum():
+            # Before the other cases: an enum may be a float, a tuple or a dataclass, too.
             return {"$enum": [kind.__qualname__, value.name]}
         case float():
             return value if value == value and abs(value) != float("inf") else {"$float": repr(value)}
@@ -165,12 +172,12 @@ def _json(value: Any, seen: dict[int, int] | None, depth: int) -> Any:
 
 
 def _order(document: Any) -> str:
-    """An order of all JSON: strings, of which most sets and keys consist, need not be written for it."""
+    """Return a key that orders all JSON: strings, of which most sets and keys consist, need no encoding for it."""
     return f'"{document}' if type(document) is str else _text(document)
 
 
 def _items(value: Iterable[Any], seen: dict[int, int] | None, depth: int) -> list[Any]:
-    """Most of what is written is here, so that what is simple is decided without a call."""
+    """Return JSON for each of these; most of what is written is here, so simple ones take no call."""
     return [
         item
         if (kind := type(item)) is str or (kind is int and -_LARGEST_DECIMAL < item < _LARGEST_DECIMAL)
@@ -180,9 +187,10 @@ def _items(value: Iterable[Any], seen: dict[int, int] | None, depth: int) -> lis
 
 
 def _sketch(value: Any, seen: dict[int, int], depth: int) -> Any:
-    """Something that is no value, by what can be seen of it."""
+    """Describe something that is no value by what can be seen of it."""
     name = type(value).__qualname__
     if isinstance(value, type) or callable(value):
+        # Not its repr, which has an address: digests of equal states must be equal in every process.
         return {"$object": getattr(value, "__qualname__", name)}
     if getattr(type(value), "is_machinery", False):
         return {"$object": name}
@@ -191,6 +199,7 @@ def _sketch(value: Any, seen: dict[int, int], depth: int) -> Any:
             f"it is made of more than {_MOST_OBJECTS} objects that are no values",
             remedy="keep large machinery out of the attributes of a node, for example in __slots__",
         )
+    # Objects refer to each other in circles; numbers in the order of meeting them are the same every time.
     if id(value) in seen:
         return {"$object": name, "again": seen[id(value)]}
     seen[id(value)] = len(seen)
@@ -233,7 +242,7 @@ def unknown_type(value: Any, types: Mapping[str, type]) -> type | None:
 
 
 def from_json(item: Item, types: Mapping[str, type]) -> Any:
-    """The value again; ``types`` are the dataclasses and enums that may be made, by their name."""
+    """Make the value again; ``types`` are the dataclasses and enums that may be made, by their name."""
     return _revive_value(item, types, 0)
 
 
@@ -251,6 +260,7 @@ def _revive_value(item: Item, types: Mapping[str, type], depth: int) -> Any:
         item.refuse(
             "a value: a number, a string, true, false, null, a list, or an object with one key like $tuple"
         )
+    # One key that begins with a dollar: no plain object can be mistaken for it, for dicts are written as pairs.
     (mark,) = document
     return _revive(mark[1:], item.member(mark), types, depth + 1)
 
@@ -269,8 +279,8 @@ def _revive(mark: str, content: Item, types: Mapping[str, type], depth: int) -> 
         if mark in _FROM_LIST:
             return _FROM_LIST[mark](_revive_value(part, types, depth) for part in content.items())
     except (ValueError, TypeError) as error:
-        raise content.problem(f"this is no {mark}: {error}") from None
-    raise content.problem(f"the scenario knows no message type {quoted(mark)}")
+        raise content.problem(f"not a valid {mark}: {error}") from None
+    raise content.problem(f"unknown message type {quoted(mark)}")
 
 
 _FROM_TEXT: dict[str, Callable[[str], Any]] = {
@@ -284,7 +294,8 @@ _FROM_LIST: dict[str, Callable[[Iterator[Any]], Any]] = {"tuple": tuple, "set": 
 def _revive_dataclass(name: str, content: Item, types: Mapping[str, type], depth: int) -> Any:
     kind = types.get(name)
     if kind is None or not is_dataclass(kind):
-        raise content.problem(f"the scenario knows no message type {quoted(name)}")
+        raise content.problem(f"unknown message type {quoted(name)}")
+    # Without its constructor, as when it was isolated; nothing that a document names is executed.
     made = object.__new__(kind)
     names = [f.name for f in fields(kind)]
     for field, part in zip(names, content.members(*names), strict=True):
@@ -296,7 +307,7 @@ def _revive_member(content: Item, types: Mapping[str, type]) -> Any:
     name, member = content.parts("the name of an enum", "the name of its member")
     kind = types.get(name.text())
     if kind is None or not issubclass(kind, enum.Enum):
-        raise name.problem(f"the scenario knows no enum {quoted(name.text())}")
+        raise name.problem(f"unknown enum {quoted(name.text())}")
     if member.text() not in kind.__members__:
         raise member.problem(f"{kind.__qualname__} has no member {quoted(member.text())}")
     return kind[member.text()]

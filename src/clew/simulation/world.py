@@ -106,6 +106,7 @@ class World:
         recording: bool = False,
     ) -> None:
         self.pool = Pool(fifo)
+        # Numbers what is sent in the beginning with a cause that no event has.
         self.events = -1  # the beginning, before the first event
         self.failure: Failure | None = None
         self.processes: dict[str, Process] = {}
@@ -114,10 +115,12 @@ class World:
         self.history: list[Happened] | None = [] if recording else None
         self._makers = makers
         self._seed = seed
+        # By node, not by process: storage, the clock and the numbers of what was sent outlive a restart.
         self._durable: dict[str, Durable] = {}
         self._lives: dict[str, int] = {}
         self._ended: dict[str, int] = {}  # the logical time at which the latest life of a node ended
         self._sent: dict[str, int] = {}
+        # The latest event at each node: program order, one of the two things that an event depends on.
         self._last_at: dict[str, int] = {}
         self._blocks = 0  # how many code blocks are being executed, one inside the other
         self._depends: set[int] = set()
@@ -151,12 +154,13 @@ class World:
         self._note(envelope, "deliver", envelope.target, envelope.cause)
 
     def lose(self, envelope: Envelope) -> None:
-        """A message gets lost on its way."""
+        """Let a message get lost on its way."""
         self.pool.take(envelope)
         self._note(envelope, "lose", "", envelope.cause)
 
     def duplicate(self, envelope: Envelope) -> None:
-        """The network makes a second copy of a message."""
+        """Let the network make a second copy of a message."""
+        # Its own number, so that the two can be told apart; the cause stays that of the original, which sent both.
         copy = self._envelope(envelope.source, envelope.target, isolate(envelope.payload), False, envelope.time)
         copy.cause = envelope.cause
         self.pool.add(copy)
@@ -164,6 +168,8 @@ class World:
 
     def _run(self, process: Process, handler: Any, *arguments: Any) -> None:
         try:
+            # The hottest line of the simulation: nothing is wrapped around it, and the watchdog finds this frame
+            # by its code and by the names of its locals.
             result = handler(process, *arguments)
             if result is not None:
                 refuse_suspended_result(handler.__qualname__, result)
@@ -183,12 +189,13 @@ class World:
     # -- what processes do ---------------------------------------------------------------------------------------
 
     def send(self, source: str, target: str, payload: Any, time: int) -> None:
+        # Isolated when it is sent, not when it is delivered: the sender may change it as soon as this returns.
         envelope = self._envelope(source, target, isolate(payload), False, time)
         if target in self.processes:
             self.pool.add(envelope)
         elif target not in self._makers:
             raise UsageError(
-                f"{source or 'the scenario'} sends to '{target}', and there is no such node",
+                f"{source or 'the scenario'} sends to the unknown node '{target}'",
                 remedy=f"the nodes are {', '.join(self._makers)}",
             )
         elif self.history is not None:
@@ -197,6 +204,7 @@ class World:
     def arm(self, node: str, name: str, time: int) -> None:
         if not isinstance(name, str):  # a recording names the timer
             raise UsageError(f"the name of a timer is {name!r}", remedy="name timers by strings")
+        # One that is set stays as it is: it has a number, by which schedules name it.
         if self.pool.timer(node, name) is None:
             self.pool.arm(self._envelope(node, node, name, True, time))
 
@@ -205,6 +213,7 @@ class World:
             self._remarks.append(str(text))
 
     def _envelope(self, source: str, target: str, payload: Any, timer: bool, time: int) -> Envelope:
+        # Counted by sender: a name must not depend on what unrelated nodes did meanwhile (see Envelope).
         nth = self._sent.get(source, 0) + 1
         self._sent[source] = nth
         envelope = Envelope(source, nth, target, payload, timer, self.events, time)
@@ -239,12 +248,13 @@ class World:
                 self._execute(event)
             case _:
                 raise UsageError(
-                    f"{event!r} is nothing that can be done to a cluster",
+                    f"{event!r} cannot be done to a cluster",
                     remedy="inject events; list what waits in the scenario's before or after",
                 )
         self._note(event, "do", event.node if isinstance(event, Start | Stop | Restart) else "", -1)
 
     def _execute(self, block: CodeBlock) -> None:
+        # Only around the outermost block, and only when somebody asks: the whole pool is copied.
         before = list(self.pool) if self.history is not None and not self._blocks else []
         lives = {name: self._lives[name] for name in self.processes}
         self._blocks += 1
@@ -257,6 +267,8 @@ class World:
         finally:
             self._blocks -= 1
         if self.history is not None and not self._blocks:
+            # What a block took from its way, by delivering, losing or stopping: by comparison, for it can do so in
+            # any way.
             left = {*self.pool, *self._lost}
             self._gone += [envelope for envelope in (*before, *self._on_its_way) if envelope not in left]
             self._turns += self._turns_since(lives)
@@ -274,9 +286,7 @@ class World:
 
     def _require_known(self, name: str) -> str:
         if name not in self._makers:
-            raise UsageError(
-                f"the scenario has no node '{name}'", remedy=f"the nodes are {', '.join(self._makers)}"
-            )
+            raise UsageError(f"unknown node '{name}'", remedy=f"the nodes are {', '.join(self._makers)}")
         return name
 
     def _start(self, name: str) -> None:
@@ -285,6 +295,7 @@ class World:
             self._run(process, process.node.on_start)
 
     def _make_process(self, name: str) -> Process:
+        # A life has random numbers of its own, or a restart would draw what the first life drew.
         life = self._lives[name] = self._lives.get(name, 0) + 1
         durable = self._durable.setdefault(name, Durable())
         node = ask(f"making the node '{name}'", self._makers[name], remedy="give nodes a maker without arguments")
@@ -306,6 +317,7 @@ class World:
 
     def consult(self, what: str, function: Callable[..., T], *arguments: Any) -> T:
         """Ask a function of the scenario that looks at the world; ``what`` says which one it is."""
+        # Only the number of events: comparing whole states would cost more than the question.
         events = self.events
         answer = ask(what, function, *arguments, remedy="it must cope with every state of the world")
         if self.events != events:
@@ -329,6 +341,7 @@ class World:
     def _note(self, what: External | Envelope, fate: str, node: str, cause: int) -> None:
         number = self.events
         if self.history is not None:
+            # What was sent in the beginning rests on no event.
             if cause >= 0:
                 self._depends.add(cause)
             if node:

@@ -204,7 +204,7 @@ DEFECTS = [
     Bad("format", 1, "format: expected the name of a format, found 1"),
     Bad("version", GONE, "the field 'version' is missing"),
     Bad("version", 3, "version 3 is newer than version 2, which this clew reads"),
-    Bad("version", 1, "'cautions' is no field here"),
+    Bad("version", 1, "unknown field 'cautions'"),
     Bad("version", 0, "version: expected an integer from 1 to 2147483647, found 0"),
     Bad("version", "1", "version: expected an integer from 1 to 2147483647, found the string '1'"),
     Bad("version", True, "version: expected an integer from 1 to 2147483647, found true"),
@@ -216,8 +216,8 @@ DEFECTS = [
     Bad("files.0", "", "files[0]: expected the path of a file, found the string ''"),
     Bad("files.1", "a\0b", r"files[1]: expected the path of a file, found the string 'a\x00b'"),
     Bad("files.1", "\ud800", r"files[1]: expected the path of a file, found the string '\ud800'"),
-    Bad("comment", "hello", "'comment' is no field here; the fields are format, version, files"),
-    Bad("\x1b[31m", 1, r"'\x1b[31m' is no field here"),
+    Bad("comment", "hello", "unknown field 'comment'; the fields are format, version, files"),
+    Bad("\x1b[31m", 1, r"unknown field '\x1b[31m'"),
     Bad(
         "verdict", "perhaps", 'verdict: expected "counterexample" or "certified" or "incomplete", found the string'
     ),
@@ -227,7 +227,7 @@ DEFECTS = [
     Bad("strategy", "luck", 'strategy: expected "exact" or "lineage" or "random" or "exhaustive"'),
     Bad("spec", None, "spec: expected an object, found null"),
     Bad("spec.eot", GONE, "spec: the field 'eot' is missing"),
-    Bad("spec.eto", 6, "spec: 'eto' is no field here; the fields are nodes, eot, eff, crashes, delays"),
+    Bad("spec.eto", 6, "spec: unknown field 'eto'; the fields are nodes, eot, eff, crashes, delays"),
     Bad("spec.eot", 0, "spec.eot: expected an integer from 1 to 1000, found 0"),
     Bad("spec.eot", 10**9, "spec.eot: expected an integer from 1 to 1000, found 1000000000"),
     Bad("spec.eot", 6.0, "spec.eot: expected an integer from 1 to 1000, found 6.0"),
@@ -377,7 +377,7 @@ def test_the_first_version_had_no_such_field_and_the_second_always_has(field: st
     file.write_text(json.dumps({**first, "version": 1}), encoding="utf-8")
     assert len(read_verdict(file).counterexamples) == 1
     file.write_text(json.dumps({**first, "version": 1, field: good()[field]}), encoding="utf-8")
-    assert f"'{field}' is no field here" in refusal(file).message
+    assert f"unknown field '{field}'" in refusal(file).message
     file.write_text(json.dumps({k: v for k, v in good().items() if k != field}), encoding="utf-8")
     assert f"the field '{field}' is missing" in refusal(file).message
 

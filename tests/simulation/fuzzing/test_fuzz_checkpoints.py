@@ -103,7 +103,7 @@ def test_changed_code_is_refused(tmp_path: Path) -> None:
         ({"unfinished": {"x": 3}}, "unfinished.x: expected an integer from 1 to 2"),
         ({"types": [1]}, "types\\[0\\]: expected the type of a message"),
         ({"states": [2**64]}, "states\\[0\\]: expected an integer"),
-        ({"more": 1}, "'more' is no field here"),
+        ({"more": 1}, "unknown field 'more'"),
     ],
 )
 def test_fields_are_checked(tmp_path: Path, changes: dict[str, object], message: str) -> None:

@@ -174,16 +174,16 @@ def ticked(times: int) -> WaitCondition:
 @pytest.mark.parametrize("times", [0, 1, 7])
 def test_a_condition_at_the_end_ends_the_execution_when_it_holds(times: int) -> None:
     run = finished(ticking(after=[ticked(times)], steps=50))
-    assert (run.world.events, run.unfinished()) == (times, None)
+    assert (run.world.events, run.describe_unfinished()) == (times, None)
 
 
 def test_a_condition_at_the_end_that_comes_to_hold_in_the_last_step() -> None:
-    assert finished(ticking(after=[ticked(7)], steps=7)).unfinished() is None
+    assert finished(ticking(after=[ticked(7)], steps=7)).describe_unfinished() is None
 
 
 def test_a_condition_at_the_end_that_never_holds() -> None:
     run = finished(ticking(after=[ticked(7)], steps=6))
-    assert (run.world.events, run.unfinished()) == (6, "'7 ticks' did not hold at the end")
+    assert (run.world.events, run.describe_unfinished()) == (6, "'7 ticks' did not hold at the end")
 
 
 def test_an_execution_in_which_nothing_can_happen_any_more_ends() -> None:
@@ -196,7 +196,10 @@ def test_an_execution_in_which_nothing_can_happen_any_more_ends() -> None:
     silent = Scenario(nodes={"a": Node}, running=["a"], before=[WaitCondition("never", never), Send("a", 1)])
     run = finished(silent)
     assert (run.world.events, asked) == (0, [0])
-    assert run.unfinished() == "'never' did not hold at the end, so that what comes after that did not happen"
+    assert (
+        run.describe_unfinished()
+        == "'never' did not hold at the end, so that what comes after that did not happen"
+    )
 
 
 def test_what_comes_after_a_wait_that_is_over_already_comes_at_once() -> None:
@@ -207,16 +210,16 @@ def test_what_comes_after_a_wait_that_is_over_already_comes_at_once() -> None:
 
 def test_events_that_the_steps_did_not_suffice_for() -> None:
     run = finished(ticking(before=[Send("a", "x")] * 3, steps=2))
-    assert run.unfinished() == "events from outside were still to come after 2 steps"
+    assert run.describe_unfinished() == "events from outside were still to come after 2 steps"
     drawn = finished(ticking(before=[Send("a", "x")], events=[(1, lambda random, world: None)], count=3, steps=1))
-    assert drawn.unfinished() == "events from outside were still to come after 1 step"
+    assert drawn.describe_unfinished() == "events from outside were still to come after 1 step"
 
 
 def test_messages_that_the_steps_did_not_suffice_for() -> None:
     run = finished(ticking(before=[Send("a", 10)], timers=0.0, steps=5))
-    assert run.unfinished() == "messages were still under way after 5 steps"
+    assert run.describe_unfinished() == "messages were still under way after 5 steps"
     waiting = finished(ticking(before=[Send("a", 10), WaitQuiescence(), Send("a", 1)], timers=0.0, steps=5))
-    assert waiting.unfinished() == (
+    assert waiting.describe_unfinished() == (
         "messages were still under way after 5 steps, so that what comes after that did not happen"
     )
 
@@ -225,13 +228,13 @@ def test_messages_that_the_steps_did_not_suffice_for() -> None:
     "more", [{}, {"after": []}, {"after": [Send("a", 1)]}, {"after": [ticked(1), WaitQuiescence()]}], ids=str
 )
 def test_an_execution_that_came_to_its_end(more: dict[str, Any]) -> None:
-    assert finished(ticking(before=[Send("a", 3)], timers=0.3, steps=50, **more)).unfinished() is None
+    assert finished(ticking(before=[Send("a", 3)], timers=0.3, steps=50, **more)).describe_unfinished() is None
 
 
 @pytest.mark.parametrize("after", [None, [WaitQuiescence()], [Start("a"), WaitQuiescence()]])
 def test_with_nothing_but_timers_it_goes_on_for_all_steps(after: list[External] | None) -> None:
     run = finished(ticking(steps=50, **({} if after is None else {"after": after})))
-    assert (run.world.events, run.driven_by_timers, run.unfinished()) == (50, True, None)
+    assert (run.world.events, run.driven_by_timers, run.describe_unfinished()) == (50, True, None)
 
 
 def test_with_nothing_but_timers_it_ends_when_none_is_set_any_more() -> None:
@@ -240,7 +243,7 @@ def test_with_nothing_but_timers_it_ends_when_none_is_set_any_more() -> None:
             self.ticks += 1
 
     run = finished(Scenario(nodes={"a": Once}, running=["a"]))
-    assert (run.world.events, run.driven_by_timers, run.unfinished()) == (1, True, None)
+    assert (run.world.events, run.driven_by_timers, run.describe_unfinished()) == (1, True, None)
 
 
 @pytest.mark.parametrize("messages", [1, 3])

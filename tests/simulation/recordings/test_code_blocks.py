@@ -128,7 +128,7 @@ def test_what_is_no_event_cannot_be_injected(event: Any) -> None:
     for given in (event, CodeBlock("block", action)):
         with pytest.raises(UsageError) as caught:
             world().inject(given)
-        assert caught.value.message == f"{event!r} is nothing that can be done to a cluster"
+        assert caught.value.message == f"{event!r} cannot be done to a cluster"
         assert caught.value.remedy == "inject events; list what waits in the scenario's before or after"
 
 

@@ -22,6 +22,7 @@ from clew.simulation.world import World
 State = Mapping[str, Any] | None
 
 #: How much of a digest stands for a whole event, and for one part of it.
+#: Long enough that no replay is taken for the same by chance; short, for a recording has one for each event.
 _WHOLE, _PART = 12, 6
 
 
@@ -61,6 +62,7 @@ def effect_of(
 ) -> Effect:
     """Sum up an event; ``contents`` is what the envelopes that it ``sent`` contained then, as JSON."""
     names = [[e.source, e.nth, e.target, e.timer] for e in sent]
+    # Down is not the same as up without attributes.
     up = sight.after is not None
     everything = [names, contents, depends, remarks, up, sight.attributes, sight.beside]
     before, after = sight.before or {}, sight.after or {}
@@ -97,6 +99,7 @@ class Observer:
         """Look at a node where an event happened; there is nothing to see where it happened at none."""
         if not name:
             return Sight(None, None, {}, {}, ())
+        # Taken out, and put back below if it is still up: one that is down has no state.
         before, known = self._states.pop(name, None), self._digests.pop(name, {})
         had, beside = self._beside.get(name, {}), self._see_beside(name)
         self._beside[name] = beside
@@ -108,6 +111,7 @@ class Observer:
         digests: dict[str, str] = {}
         for attribute, value in after.items():
             if before is not None and attribute in before and before[attribute] == value:
+                # The old object, so that the new one can go: states that hardly change take no memory.
                 after[attribute] = before[attribute]
                 digests[attribute] = known[attribute]
             else:
@@ -146,6 +150,7 @@ class Observer:
         storage = self._world.storage_of(name)
         if not storage:
             return ""
+        # By the number of writes: storage can be large, and most events do not write.
         writes, digest = self._stored.get(name, (-1, ""))
         if writes != storage.writes:
             digest = digest_of(to_json(dict(storage), strict=False), _WHOLE)
@@ -183,5 +188,6 @@ def _attribute_json(node: Node, name: str, value: Any) -> Any:
 
 def digest_of(document: Any, length: int) -> str:
     """Return the beginning of a digest of JSON; equal JSON has equal digests whatever the order of its objects."""
+    # Lone surrogates are in strings that a node may well have; hence ``surrogatepass``.
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]

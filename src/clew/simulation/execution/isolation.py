@@ -32,7 +32,9 @@ Tell = Callable[..., None]
 #: What is executed in a child; it is given something to tell its progress to.
 Work = Callable[[Tell], T]
 
+#: Often enough that progress looks alive and a limit is kept; a child that answers wakes this side at once.
 _POLL_SECONDS = 0.05
+#: A pipe that nobody empties fast enough would stop the child.
 _TELL_SECONDS = 0.1
 
 
@@ -121,6 +123,7 @@ class _Reply(NamedTuple):
 
 
 def _run_child(work: Work[Any], progress: Tell | None, *, traced: bool) -> _Reply:
+    # Beside the answer: progress must not have to wait for it.
     told, telling = multiprocessing.Pipe(duplex=False)
 
     def serve(request: object) -> bytes | None:
@@ -152,15 +155,17 @@ def _run_child(work: Work[Any], progress: Tell | None, *, traced: bool) -> _Repl
 
 
 def _pack_result(work: Work[Any], tell: Tell) -> bytes | None:
-    """In the child: what the work comes to, or None if that cannot be sent."""
+    """Return what the work comes to, in the child, as bytes; None if that cannot be sent."""
     result = error = None
     try:
+        # Workers ignore it (``_serve``), but this one has results that an interrupt must not lose.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         result = work(tell)
     except BaseException as raised:
         error = raised
         if not isinstance(raised, ClewError | BudgetExhaustedError | KeyboardInterrupt):
             raised.add_note("".join(traceback.format_exception(raised)))  # or nobody would know where it was
+    # From here on an interrupt would tear the answer apart.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return pickle.dumps((result, error))
@@ -170,7 +175,7 @@ def _pack_result(work: Work[Any], tell: Tell) -> bytes | None:
 
 @contextmanager
 def _send_progress(connection: Connection) -> Iterator[Tell]:
-    """In the child: send some of what is told, and the last of it."""
+    """Send some of what is told, in the child, and the last of it."""
     latest = 0.0
     left: tuple[object, ...] | None = None
 
@@ -207,7 +212,7 @@ def _refuse_late(worker: Worker) -> None:
 
 @contextmanager
 def _forward_interrupts(worker: Worker) -> Iterator[None]:
-    """While inside, Ctrl-C is for the child, which has what was found so far; a second one ends this, too."""
+    """Pass Ctrl-C on to the child, which has what was found so far; a second one ends this process, too."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -48,7 +48,7 @@ Step = External | Act
 
 
 def describe(step: Step) -> str:
-    """A step in words."""
+    """Describe a step in words."""
     match step:
         case Start(node):
             return f"start {node}"
@@ -72,7 +72,7 @@ def describe(step: Step) -> str:
 
 
 def act_of(scenario: Scenario, envelope: Envelope, do: Do = Do.DELIVER) -> Act:
-    """What is done with an envelope, written down."""
+    """Write down what is done with an envelope."""
     kind = envelope.kind
     mark = kind if envelope.timer else scenario.fingerprint_of(envelope.payload)
     return Act(do, envelope.source, envelope.nth, envelope.target, envelope.timer, kind, mark)

@@ -105,6 +105,7 @@ class _Executor:
         self._waits: list[int | None] = []
         self._asked: WaitCondition | None = None
         self._since = 0
+        # Nodes that are up from the beginning act before the first event; a replay must notice if that changed.
         sent, remarks = self._world.beginning
         self._beginning = effect_of(self._observer.look_at_all(), sent, _contents(sent), remarks)
         self.broken: Broken | None = scenario.look(self._world)
@@ -124,6 +125,7 @@ class _Executor:
             envelope = find_envelope(world, step)
             if envelope is None:
                 return False
+            # As it is now: a fingerprint that differs from the recorded one is a difference like others.
             step = act_of(self._scenario, envelope, step.do)
             perform(world, envelope, step.do)
         else:
@@ -168,11 +170,12 @@ def _contents(sent: Sequence[Envelope]) -> tuple[Any, ...]:
 
 
 def find_envelope(world: World, act: Act) -> Envelope | None:
-    """The very envelope that an act names, if it can be delivered and is what the act says."""
+    """Find the very envelope that an act names, if it can be delivered and is what the act says."""
     if act.timer:
         timer = world.pool.timer(act.target, act.kind)
         return timer if timer is not None and timer.nth == act.nth else None
     for envelope in world.pool.ready(act.source, act.target):
+        # Also by kind: after a change of the code, the same number may be something else.
         if envelope.nth == act.nth and envelope.kind == act.kind:
             return envelope
     return None

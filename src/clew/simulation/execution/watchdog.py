@@ -27,6 +27,7 @@ from clew.simulation.world import World
 #: Through these functions all calls into the user's code go.
 _GATES = {World._run.__code__, Scenario.look.__code__, Scenario.fingerprint_of.__code__, ask.__code__}
 
+#: So that also a long limit beats often enough for whoever watches this process from outside.
 _LONGEST_PAUSE = 0.5
 
 #: After so many rounds of a loop an exception from another thread has arrived.
@@ -42,12 +43,13 @@ class _TooLongError(StoppedError):
 
 @contextmanager
 def step_limit(seconds: float) -> Iterator[StepLimit]:
-    """While inside, a call into the user's code that takes longer is an error of the user."""
+    """Make a call into the user's code that takes longer an error of the user, while inside."""
     watchdog = _Watchdog(seconds, threading.get_ident())
     if (page := current_whereabouts()) is not None:
         # C code that keeps all threads from running may come before the first beat of the watchdog.
         page.beat(seconds)
     with watchdog.catch_signal():
+        # A thread and no alarm: signals reach the main thread only, and a scenario may be executed in another.
         thread = threading.Thread(target=watchdog.watch, daemon=True, name="clew-watchdog")
         thread.start()
         try:
@@ -67,7 +69,10 @@ class StepLimit(Protocol):
     """A limit that holds."""
 
     def guard(self) -> AbstractContextManager[None]:
-        """What is stuck while inside is an error there, and the limit goes on: far cheaper than one of its own."""
+        """Raise for what gets stuck while inside, and go on limiting afterwards.
+
+        Far cheaper than a limit of its own, which starts a thread.
+        """
 
 
 class _Watchdog:
@@ -100,6 +105,7 @@ class _Watchdog:
         while not self._over.wait(min(self._seconds / 4, _LONGEST_PAUSE)):
             if page is not None:
                 page.beat(self._seconds)
+            # Before looking: what is seen then belongs to this part or to an earlier one, never to a later one.
             part = self._part
             frame = sys._current_frames().get(self._thread)
             call = _find_gate(frame)
@@ -152,6 +158,7 @@ class _Watchdog:
 
     def _stop(self, part: int, refusal: UsageError) -> None:
         with self._lock:
+            # Under the lock: after ``_settle`` nothing may be thrown at code that has nothing to do with it.
             if self._over.is_set() or part != self._part:
                 return
             self._stuck = self._stuck or refusal
@@ -165,7 +172,7 @@ class _Watchdog:
 
     @contextmanager
     def catch_signal(self) -> Iterator[None]:
-        """Where it is possible, a signal interrupts calls of the system, too: in the main thread."""
+        """Let a signal interrupt calls of the system, too, where that is possible: in the main thread."""
         main = threading.current_thread() is threading.main_thread()
         if not main or _SIGNAL is None or not hasattr(signal, "pthread_kill"):
             yield
@@ -183,7 +190,8 @@ class _Watchdog:
 
 
 def _find_gate(frame: FrameType | None) -> FrameType | None:
-    """The innermost call into the user's code, if one is being executed."""
+    """Return the innermost call into the user's code, if one is being executed."""
+    # By code object: names may be the user's as well.
     while frame is not None and frame.f_code not in _GATES:
         frame = frame.f_back
     return frame
@@ -198,7 +206,7 @@ def _refuse_stuck(call: FrameType, frame: FrameType | None, seconds: float) -> U
 
 
 def _describe_gate(local: dict[str, Any]) -> str:
-    """What a gate was called for."""
+    """Describe what a gate was called for."""
     if "handler" in local:
         return f"at {local['process'].me}, event {local['self'].events + 1}: {local['handler'].__qualname__}"
     if "invariant" in local:
@@ -207,7 +215,7 @@ def _describe_gate(local: dict[str, Any]) -> str:
 
 
 def _find_user_line(frame: FrameType | None, call: FrameType) -> Position | None:
-    """The line of the user's code nearest to where it is stuck."""
+    """Return the line of the user's code nearest to where it is stuck."""
     for inner, line in traceback.walk_stack(frame):
         if inner is call:
             return None

@@ -23,6 +23,7 @@ from clew.errors import UsageError
 #: From a request to its reply.
 Serve = Callable[[Any], Any]
 
+#: Beyond the step limit: the watchdog inside comes first, if anything in there can run at all.
 _PATIENCE_SECONDS = 5.0
 
 
@@ -41,6 +42,7 @@ class Worker:
     """One process."""
 
     def __init__(self, serve: Serve, siblings: list[Worker], *, daemon: bool) -> None:
+        # A scenario is made of lambdas and closures, which cannot be pickled for a process that is spawned.
         context = multiprocessing.get_context("fork")
         self.connection, theirs = context.Pipe()
         inherited = [self.connection, *(sibling.connection for sibling in siblings)]
@@ -59,7 +61,7 @@ class Worker:
             self.connection.send(request)
 
     def reply(self) -> Any:
-        """What it answers; to be called when there is something to read."""
+        """Return its answer; to be called when there is something to read."""
         try:
             return self.connection.recv()
         except (EOFError, OSError):
@@ -87,6 +89,7 @@ class Worker:
             )
 
     def end(self) -> None:
+        # Not terminate: code of the user may handle SIGTERM, or be stuck in C.
         self._process.kill()
         self._process.join(_PATIENCE_SECONDS)
         self.connection.close()
@@ -98,11 +101,12 @@ def can_fork() -> bool:
 
 @contextmanager
 def workers(count: int, serve: Serve, *, daemon: bool = True) -> Iterator[list[Worker]]:
-    """So many processes, which are gone afterwards, whatever happens.
+    """Start so many processes, and end them afterwards, whatever happens.
 
     ``daemon``: they have no children of their own.
     """
     started: list[Worker] = []
+    # A third of what a second worker gains was lost when collectors looked through all that they inherited.
     gc.freeze()  # what is there now is shared with them, for as long as nobody looks through it
     try:
         for _ in range(count):
@@ -115,7 +119,7 @@ def workers(count: int, serve: Serve, *, daemon: bool = True) -> Iterator[list[W
 
 
 def wait_for_replies(busy: list[Worker], seconds: float) -> list[Worker]:
-    """Those that have answered, or died, after waiting for at most so long; one that is stuck is an error."""
+    """Return those that have answered, or died, within so many seconds; raise for one that is stuck."""
     if not busy:
         return []
     answered = wait([worker.connection for worker in busy], seconds)
@@ -128,7 +132,7 @@ def wait_for_replies(busy: list[Worker], seconds: float) -> list[Worker]:
 def _serve(
     serve: Serve, connection: Connection, inherited: list[Connection], page: Whereabouts, parent: int
 ) -> None:
-    """In the new process: answer until there is nobody to answer to."""
+    """Answer, in the new process, until there is nobody to answer to."""
     die_with(parent)  # also in the midst of an answer, which may never end
     set_whereabouts(page)
     # Ctrl-C goes to all processes of a terminal; the one that started this one decides what it means.

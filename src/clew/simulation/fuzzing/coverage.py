@@ -19,6 +19,7 @@ from clew.simulation.fuzzing.random_run import RandomRun
 from clew.simulation.node import Node
 from clew.simulation.values import to_json
 
+#: Looking at a state costs more than an event; so seldom, it is a small part of the time.
 PERIOD = 64
 
 #: More states are not told apart, so that memory does not grow for ever.
@@ -79,7 +80,7 @@ class Tally:
         self._types: set[str] = set()
 
     def sample(self, run: RandomRun) -> None:
-        """Between the events of a run: look at a state."""
+        """Look at a state, between the events of a run."""
         node = run.world.nodes.get(run.touched)
         if node is not None and len(self.states) < MOST_STATES:
             state = _digest(node)
@@ -87,7 +88,7 @@ class Tally:
                 self.states.add(state)
 
     def add(self, run: RandomRun) -> None:
-        """A run is over."""
+        """Count a run that is over."""
         self.runs += 1
         self.steps += run.world.events
         self.deliveries += run.deliveries
@@ -96,7 +97,7 @@ class Tally:
             return  # where a violation ends a run, nothing is missing
         self.driven_by_timers += run.driven_by_timers
         self.idle += not run.deliveries
-        unfinished = run.unfinished()
+        unfinished = run.describe_unfinished()
         if unfinished is not None:
             self.unfinished[unfinished] += 1
 
@@ -154,8 +155,9 @@ class Tally:
 
 
 def _digest(node: Node) -> int:
-    """One number for equal states: by the quick way that most states can go, or else by the slow one."""
+    """Return one number for equal states: by the quick way that most states can go, or else by the slow one."""
     try:
+        # The C encoder on the attributes as they are; keys that are no strings, or circles, take the slow way.
         text = json.dumps(vars(node), sort_keys=True, default=_encode_unknown)
     except (TypeError, ValueError):
         text = json.dumps(state_of(node), sort_keys=True)

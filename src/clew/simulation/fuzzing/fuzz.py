@@ -54,6 +54,7 @@ NOTHING_DELIVERED = (
 
 #: How long a worker is to take for the runs that it is given at once.
 _BLOCK_SECONDS = 0.2
+#: A violation in a block is only known when the block is done.
 _LARGEST_BLOCK = 1000
 _POLL_SECONDS = 0.05
 
@@ -172,6 +173,7 @@ def fuzz(
             scenario=loaded.full_name,
             at_least=at_least,
         )
+    # A worker tells only how its run ended; the run itself is made again, with everything recorded.
     ending = End(found.invariant, found.deliveries)
     # Here, where all of it is at hand: a run that came to its end elsewhere does so again.
     recording, execution = record_run(loaded, seed + found.run, ending)
@@ -199,7 +201,7 @@ def ended_search(recording: Recording, *, run: int, at_least: int) -> Fuzzed:
 def record(
     scenario: Scenario | str | LoadedScenario, seed: int, *, steps: int | None = None, in_process: bool = False
 ) -> Recording:
-    """The recording of the execution that belongs to a seed, whether it breaks an invariant or not."""
+    """Record the execution that belongs to a seed, whether it breaks an invariant or not."""
     loaded = with_steps(scenario, steps)
     if not needs_child(in_process):
         return record_run(loaded, seed)[0]
@@ -335,6 +337,7 @@ class _Search:
         tally.add(run)
         if run.broken is None:
             return None
+        # With every event looked at it may be another invariant, and fewer deliveries.
         if self._scenario.check_every > 1:
             # The same run, but ending at the very event that broke an invariant.
             run = RandomRun(dataclasses.replace(self._scenario, check_every=1), self._seed + number)
@@ -409,9 +412,11 @@ class _Search:
         return self.found is not None
 
     def _serve(self, request: Any) -> Any:
-        """In a worker: execute a block of runs, up to the first that breaks an invariant or is refused."""
+        """Execute a block of runs, in a worker, up to the first that breaks an invariant or is refused."""
         first, count = request
+        # Time is the business of the process that hands out: it ends the workers.
         self.deadline = Deadline(None)
+        # States that the other side knows of are not sent again: they would be most of the reply.
         tally, found, refused = Tally(self._told), None, None
         try:
             with step_limit(self._scenario.step_seconds):
@@ -459,12 +464,14 @@ class _Blocks:
             self._size = max(1, min(int(_BLOCK_SECONDS / per_run), 8 * self._size, _LARGEST_BLOCK))
 
     def in_order(self) -> Iterator[Any]:
+        # In the order of the runs, whoever was faster: the first violation must not depend on the number of
+        # workers.
         while self.due in self._replies:
             count, reply = self._replies.pop(self.due)
             self.due += count
             yield reply
 
     def rest(self) -> Iterator[Any]:
-        """What has been answered although runs before it have not."""
+        """Yield what has been answered although runs before it have not."""
         for _, (_, reply) in sorted(self._replies.items()):
             yield reply

@@ -34,7 +34,7 @@ class Run:
 
 
 def random_run(scenario: Scenario, seed: int, *, recording: bool = False) -> Run:
-    """The execution that belongs to a seed: always the same, recorded or not."""
+    """Make the execution that belongs to a seed: always the same, recorded or not."""
     return RandomRun(scenario, seed, recording=recording).finish()
 
 
@@ -52,6 +52,7 @@ class RandomRun:
         self._scenario = scenario
         self._recording = recording
         self._random = Random(seed)
+        # Bound once: two or three numbers are drawn for each event.
         self._draw = self._random.random
         self._before = deque(scenario.before)
         self._after = deque(scenario.after)
@@ -73,7 +74,7 @@ class RandomRun:
         return Run(self.world, self.steps, self.broken, self.deliveries)
 
     def go_on(self, events: int) -> bool:
-        """At most so many more events; False when it is over, with what is ``broken`` then."""
+        """Go on for at most so many more events; False when it is over, with what is ``broken`` then."""
         if self.broken is not None:
             return False
         every, look, world, advance = self._scenario.check_every, self._scenario.look, self.world, self.advance
@@ -88,9 +89,10 @@ class RandomRun:
         return True
 
     def advance(self) -> bool:
-        """One more event; False when everything is over."""
+        """Perform one more event; False when everything is over."""
         if self._steps_left <= 0 or self.world.failure is not None:
             return False
+        # Also for what turns out to be nothing, or a maker that makes nothing could go on for ever.
         self._steps_left -= 1
         if self._waiting is not None or self._before or self._left or self._after:
             event = self._external()
@@ -103,7 +105,7 @@ class RandomRun:
                 return False
         return self._internal()
 
-    def unfinished(self) -> str | None:
+    def describe_unfinished(self) -> str | None:
         """Return what an execution that is over did not get to; None if it did all that the scenario says."""
         if self.driven_by_timers:
             return None
@@ -150,6 +152,8 @@ class RandomRun:
             self.steps.append(wait)
         pool = self.world.pool
         if isinstance(wait, WaitQuiescence) and not self._is_more():
+            # Timers never run out, so waiting for them would be for ever; but a cluster of heartbeats only would
+            # end at once.
             self.driven_by_timers = not self.deliveries and not pool.messages and bool(pool.timers)
 
     def _next(self) -> External | None:
@@ -185,6 +189,7 @@ class RandomRun:
                 # Nothing can happen: what is drawn comes in time, but what is waited for never does.
                 return self._waiting is None and self._is_more()
             envelope = messages[int(draw() * len(messages))]
+            # Timers are neither lost nor duplicated: they are inside of a node.
             do = self._fate()
         if self._recording:
             self.steps.append(act_of(scenario, envelope, do))

@@ -42,12 +42,15 @@ def record_run(loaded: LoadedScenario, seed: int, found: End | None = None) -> t
     with step_limit(scenario.step_seconds):
         run = random_run(scenario, seed, recording=True)
         steps = _name_steps(scenario, run.steps)
+        # Twice: what is recorded is the first, and the second has to be the same, with names resolved as a reader
+        # will.
         first = attempt(scenario, seed, run.steps)
         _refuse_absence(loaded, first)
         recording = make_recording(loaded, seed, steps, first.execution)
         again = attempt(scenario, seed, steps)
         difference = first_difference(recording, again)
         if difference is not None:
+            # The likelier reason first: two code blocks of one name, of which the reader finds only one.
             _refuse_ambiguity(scenario, seed, run.steps, steps, first)
             raise _nondeterminism(loaded, str(difference))
     ends = [] if found is None else [found]
@@ -82,6 +85,7 @@ def _let_halt(run: RandomRun) -> None:
     def halt(*_: object) -> None:
         raise _HaltError
 
+    # In this world only: the draw must be the same as in the run that ended its process.
     vars(run.world).update(deliver=halt, inject=halt)
     with suppress(_HaltError):
         run.advance()

@@ -1,4 +1,9 @@
-"""Places in code whose result is not determined by what a node has seen: where to look when a replay differs."""
+"""Why code does not do the same twice: on what it seems to depend, and where in it to look.
+
+Suspects are places whose result is not determined by what a node has seen: the clock, random numbers, the order of
+a set.  They are found in the text, so that something can be said also of code that differs only in another
+process.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +36,7 @@ class NondeterminismError(UsageError):
 
 
 def find_cause(modules: Iterable[str], *, same_twice: bool) -> Cause:
-    """On what code depends that differs from its recording; ``same_twice``: but not from itself."""
+    """Tell on what code depends that differs from its recording; ``same_twice``: but not from itself."""
     if same_twice:
         text = (
             "it depends on the process, as the order of a set of strings does (PYTHONHASHSEED), the environment "
@@ -69,11 +74,12 @@ _SETS = {"set", "frozenset"}
 
 
 def find_suspects(files: Iterable[str], most: int = 5) -> tuple[tuple[Position, str], ...]:
-    """Where the code asks for something that a replay cannot repeat, and for what; the first few."""
+    """Find where the code asks for something that a replay cannot repeat, and for what; the first few."""
     found: list[tuple[Position, str]] = []
     for file in files:
         try:
             tree = ast.parse(read_source(file))
+        # A suspect is only a hint; a file that has changed meanwhile is no reason to fail.
         except (OSError, SyntaxError, ValueError):
             continue
         for node, what in _find_suspicious(tree, _resolve_imports(tree)):
@@ -82,7 +88,7 @@ def find_suspects(files: Iterable[str], most: int = 5) -> tuple[tuple[Position, 
 
 
 def _resolve_imports(tree: ast.Module) -> dict[str, str]:
-    """What a name in this file stands for: ``now`` for ``time.time`` after ``from time import time as now``."""
+    """Return what names stand for: ``now`` for ``time.time`` after ``from time import time as now``."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -119,7 +125,7 @@ def _reason(name: str) -> str | None:
 
 
 def _qualify(node: ast.expr, names: dict[str, str]) -> str:
-    """``a.b.c`` for such an expression, with imported names as what they stand for; "" for any other."""
+    """Return ``a.b.c`` for such an expression, with imported names as what they stand for; "" for any other."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

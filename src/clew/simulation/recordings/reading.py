@@ -63,9 +63,10 @@ class SavedRecording:
     document: str
 
     def recording(self, loaded: LoadedScenario) -> Recording:
-        """The recording, with the scenario that it is of."""
+        """Make the recording, with the scenario that it is of."""
         if Network(self.network.value) is not loaded.scenario.network:
             self.network.refuse(f'"{loaded.scenario.network.value}", as the scenario has it')
+        # Only what the scenario itself has: types, conditions and code blocks are never looked up anywhere else.
         known = _Known(loaded)
         steps = tuple(_KINDS[step.kind].make(step.parts, known) for step in self.steps)
         effects = tuple(step.effect for step in self.steps)
@@ -106,7 +107,7 @@ class Opened(NamedTuple):
 def open_recording(
     path: str, scenario: Scenario | str | LoadedScenario | None = None, *, changed_code: bool = False
 ) -> Opened:
-    """The recording in a file; ``scenario`` stands for the one that it names."""
+    """Open the recording in a file; ``scenario`` stands for the one that it names."""
     return open_saved(read_recording(read_document(path)), scenario, changed_code=changed_code)
 
 
@@ -116,7 +117,7 @@ def open_given(
     *,
     changed_code: bool = False,
 ) -> Opened:
-    """A recording that was made just now, or the one in a file."""
+    """Open a recording that was made just now, or the one in a file."""
     if not isinstance(recording, Recording):
         return open_recording(str(recording), scenario, changed_code=changed_code)
     given = scenario if scenario is not None else recording.scenario
@@ -128,16 +129,17 @@ def open_given(
 def open_saved(
     saved: SavedRecording, scenario: Scenario | str | LoadedScenario | None = None, *, changed_code: bool = False
 ) -> Opened:
-    """A recording with its scenario, whose code is compared with what was recorded before it is executed."""
+    """Load the scenario of a recording; its code is compared with what was recorded before it is executed."""
     where = _name_scenario(saved) if scenario is None else scenario
     if isinstance(where, str) and not changed_code:
+        # Before it is imported: a recording must not choose code that is executed.
         _refuse_other_code(saved, where)
     loaded = as_loaded(where)
     return Opened(saved.recording(loaded), loaded)
 
 
 def changed_code_error(file: str) -> UsageError:
-    """The scenario, or something that it uses, is not what was recorded."""
+    """Make the error that the scenario, or something that it uses, is not what was recorded."""
     return UsageError(
         f"this is a recording of other code: {file or 'the scenario'} has changed since, or a module that it uses",
         remedy="record again; or, to see whether the change helped, replay with --changed-code",
@@ -165,6 +167,7 @@ def _name_scenario(saved: SavedRecording) -> str:
             f"{saved.document}: names no scenario, for it was recorded from Python",
             remedy="replay it from Python: replay(path, scenario), or name the file of the scenario",
         )
+    # A document may come from anybody; what it names is executed only below the working directory.
     refuse_elsewhere(
         saved.document,
         saved.file,
@@ -194,10 +197,10 @@ def refuse_unreadable(recording: Recording, loaded: LoadedScenario) -> None:
 
 
 def read_recording(document: Item) -> SavedRecording:
-    """What a document says, after checking all that can be checked without the scenario."""
+    """Read what a document says, and check all that can be checked without the scenario."""
     if format_of(document) != FORMAT:
         raise UsageError(
-            f"{document.file}: is no recording, but a {quoted(format_of(document))}",
+            f"{document.file}: not a recording, but a {quoted(format_of(document))}",
             remedy="give a file that clew fuzz ... -o FILE wrote",
         )
     _check_version(document)
@@ -223,9 +226,10 @@ def read_recording(document: Item) -> SavedRecording:
 
 
 def _read_files(part: Item, scenario: str) -> tuple[str, ...]:
-    """The files that the digest is of: they lie below the folder of the scenario, which is one of them."""
+    """Read the files that the digest is of: they lie below the folder of the scenario, which is one of them."""
     names = tuple(item.text("the name of a file") for item in part.items())
     for item, name in zip(part.items(), names, strict=True):
+        # Names of files in a document are data of strangers, until they are known to stay in their folder.
         if not name.endswith(".py") or "\0" in name or ".." in PurePosixPath(name).parts or name.startswith("/"):
             item.refuse("the name of a Python file below the folder of the scenario")
     if (Path(scenario).name in names) != bool(scenario) or len(set(names)) < len(names):
@@ -276,7 +280,7 @@ def _parts(item: Item, needed: tuple[str, ...], optional: tuple[str, ...]) -> di
     members = item.mapping()
     for name in members:
         if name not in (*needed, *optional):
-            raise item.problem(f"{quoted(name)} is no field here; the fields are {', '.join(needed)}")
+            raise item.problem(f"unknown field {quoted(name)}; the fields are {', '.join(needed)}")
     for name in needed:
         if name not in members:
             raise item.problem(f"the field {name!r} is missing")

@@ -28,6 +28,7 @@ from clew.simulation.world import CodeBlock, WaitCondition
 FORMAT, VERSION = "clew-recording", 3
 
 #: What is broken when the process ends by itself, and what is recorded of the event that does it.
+#: The event itself cannot be recorded: nothing is left afterwards that could look at its effect.
 PROCESS_GOES_ON, NOT_PERFORMED = "the process goes on", "0" * 12
 
 #: What a recording says it waited for when that was no condition of the scenario.
@@ -64,7 +65,7 @@ class Recording:
 
     @property
     def scenario(self) -> str:
-        """The scenario as a command names it."""
+        """Return the scenario as a command names it."""
         return f"{self.file}:{self.name}" if self.file else ""
 
     @property
@@ -80,7 +81,7 @@ class Recording:
 def make_recording(
     loaded: LoadedScenario, seed: int, steps: Sequence[Step], execution: Execution | None = None
 ) -> Recording:
-    """The recording of a schedule that can be followed; steps after a violation are left out.
+    """Make the recording of a schedule that can be followed; steps after a violation are left out.
 
     ``execution`` is what came of it, where that is known already.
     """
@@ -124,6 +125,7 @@ def _with_effects(
 def record_deadly(loaded: LoadedScenario, seed: int, steps: Sequence[Step], what: str) -> Recording:
     """Record a schedule whose last step ends the process and is not performed; ``what`` says how it ends."""
     with step_limit(loaded.scenario.step_seconds):
+        # Without the last step, which would end this process, too.
         survived = make_recording(loaded, seed, steps[:-1])
     deadly = steps[-1]
     node = deadly.target if isinstance(deadly, Act) else getattr(deadly, "node", "")
@@ -141,7 +143,7 @@ def record_deadly(loaded: LoadedScenario, seed: int, steps: Sequence[Step], what
 
 
 def write_recording(recording: Recording) -> str:
-    """The document: one step a line."""
+    """Write the document: one step a line."""
     head = {
         "format": FORMAT,
         "version": VERSION,

@@ -188,6 +188,7 @@ def _replay_exactly(found: Opened) -> Replayed:
     if difference is None:
         return Replayed(found.recording, Outcome.SAME, attempt.execution)
     absent = attempt.absent.index + 1 if attempt.absent else None
+    # Executed once more in the same process: what agrees with itself depends on something fixed for a process.
     cause = find_cause(found.loaded.modules, same_twice=_attempt(found).digests == attempt.digests)
     return Replayed(found.recording, Outcome.DIFFERENT, attempt.execution, absent, difference, cause)
 
@@ -198,6 +199,7 @@ def _replay_exactly(found: Opened) -> Replayed:
 def first_difference(recording: Recording, attempt: Attempt) -> Difference | None:
     """Compare everything that is recorded, in the order in which it happened."""
     execution = attempt.execution
+    # In the order in which it happened, so that the first difference is told, of which the others follow.
     if execution.beginning != recording.beginning:
         return Difference(0, None, "", describe_difference(recording.beginning, execution.beginning))
     moments, waits = iter(execution.moments), iter(execution.waits)
@@ -218,6 +220,7 @@ def first_difference(recording: Recording, attempt: Attempt) -> Difference | Non
             difference = _compare_event(done, step, effect, moment)
             if difference is not None:
                 return difference
+        # A wait shows its difference late; an event that differs before that is the reason, and comes first.
         if wrong is not None and done >= due:
             return wrong
     return wrong or _compare_end(done, last, recording, execution)
@@ -278,7 +281,7 @@ def _describe_end(identity: str | None) -> str:
 
 
 def describe_difference(before: Effect, now: Effect) -> str:
-    """What of an event is not what it was."""
+    """Describe what of an event is not what it was."""
     parts = []
     old, new = dict(before.state), dict(now.state)
     attributes = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
