@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
+import clew
+from clew.engine.fault_semantics import Arrivals
+from clew.faults import KINDS, Crash, Delay, FailureSpec, Fault, FaultSet, Loss, NodeName, fault_key, make_fault
+
+SOURCE = Path(clew.__file__).parent
+
+#: Where faults of one kind are picked out, and what becomes of the others does not matter.
+SELECTING = ("faults/sets.py", "lineage/minimal.py")
 
 SPEC = FailureSpec(("a", "b", "c"), eot=5, eff=3, crashes=1, delays=1)
 
@@ -79,3 +91,81 @@ def test_fault_sets_have_one_order_and_the_notation_of_the_paper() -> None:
     assert str(one) == "O(a,b,1) O(b,a,1) C(a,2)"
     assert str(FaultSet()) == "no fault"
     assert str(FaultSet.of([Delay("a", 2, 1, 3)])) == "D(a,2,1,3)"
+
+
+# Nothing takes an unknown kind for granted.
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_what_a_kind_declares_is_in_line_with_its_fields(kind: type[Fault]) -> None:
+    possible: list[Fault] = list(kind.possible(SPEC))
+    fault = possible[0]
+    assert fault.parts == tuple(getattr(fault, field.name) for field in fields(fault))
+    assert len(fault.parts) == len(kind.kind.columns)
+    assert fault.nodes == fault.parts[: len(kind.kind.nodes)]
+    assert fault.time == fault.parts[len(kind.kind.nodes)]
+    assert make_fault(kind, fault.parts) == fault
+    assert str(fault) == f"{kind.kind.letter}({','.join(map(str, fault.parts))})"
+    assert fault_key(fault)[0] == KINDS.index(kind)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_possible_faults_are_admitted_and_widen_the_bounds_to_themselves(kind: type[Fault]) -> None:
+    nothing = FailureSpec(SPEC.nodes, SPEC.eot)
+    assert list(kind.possible(nothing)) == []
+    for fault in kind.possible(SPEC):
+        assert fault.admitted(SPEC)
+        assert not nothing.admits(FaultSet.of([fault]))
+        assert fault in kind.possible(fault.widen(nothing))
+        assert fault.widen(nothing).admits(FaultSet.of([fault]))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_renaming_moves_all_that_a_fault_hits(kind: type[Fault]) -> None:
+    swapped: dict[NodeName, NodeName] = {"a": "b", "b": "a", "c": "c"}
+    for fault in kind.possible(SPEC):
+        renamed = fault.rename(swapped.__getitem__)
+        assert renamed.nodes == tuple(swapped[node] for node in fault.nodes)
+        assert renamed.rename(swapped.__getitem__) == fault
+        assert (renamed.message is None) is (fault.message is None)
+
+
+def test_kinds_have_names_and_flags_of_their_own() -> None:
+    written = [(kind.name, kind.kind.letter, kind.kind.plural, kind.kind.flag) for kind in KINDS]
+    for column in zip(*written, strict=True):
+        assert len(set(column)) == len(KINDS)
+
+
+class _Unknown:
+    """A fault of a kind that the union does not have."""
+
+    name = "unknown"
+    time = 1
+
+
+def test_an_unknown_kind_is_refused_wherever_faults_are_told_apart() -> None:
+    unknown: Any = _Unknown()
+    with pytest.raises(AttributeError):
+        FaultSet.of([unknown])
+    with pytest.raises(AttributeError):
+        SPEC.admits(FaultSet((unknown,)))
+    with pytest.raises(AssertionError, match="Expected code to be unreachable"):
+        Arrivals(SPEC, FaultSet((unknown,)))
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_kinds_are_told_apart_by_what_they_declare_or_by_an_exhaustive_match(path: Path) -> None:
+    """``isinstance(fault, Crash)`` takes every other kind, also one to come, for the opposite."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    kinds = {kind.__name__ for kind in KINDS}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+            named = {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}
+            assert not named & kinds or str(path.relative_to(SOURCE)) in SELECTING
+        if isinstance(node, ast.Match) and _mentions(node, kinds):
+            assert "assert_never" in ast.unparse(node.cases[-1])
+
+
+def _mentions(match: ast.Match, kinds: set[str]) -> bool:
+    patterns = [p for case in match.cases for p in ast.walk(case.pattern) if isinstance(p, ast.MatchClass)]
+    return any(isinstance(p.cls, ast.Name) and p.cls.id in kinds for p in patterns)

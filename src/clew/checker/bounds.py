@@ -5,7 +5,7 @@ Flags win over the program's ``//!`` line.  Where neither says how long executio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from clew.bounds import Bounds
 from clew.budgets.deadline import Deadline
@@ -41,25 +41,27 @@ def complete(program: Program, bounds: Bounds, deadline: Deadline | None = None)
             raise UsageError(
                 f"{name} is {_shown(given)}, which is no integer", remedy=f"give {name} a whole number"
             )
-    eot, eff, crashes, delays = bounds.eot, bounds.eff, bounds.crashes, bounds.delays or 0
+    eot, eff = bounds.eot, bounds.eff
     _check_times(eot, eff)
-    for name in numbers[2:]:
-        if (number := getattr(bounds, name) or 0) < 0:
+    # How many or how much of each kind of fault: by name, so that a new kind cannot be forgotten here.
+    counts: dict[str, int] = {name: getattr(bounds, name) or 0 for name in numbers[2:]}
+    for name, number in counts.items():
+        if number < 0:
             raise UsageError(f"{name} is {number}", remedy=f"give --{name} a number from 0 on")
-    if delays > (eot or LONGEST_EXECUTION):
+    if (delays := counts["delays"]) > (eot or LONGEST_EXECUTION):
         raise UsageError(
             f"delays of {delays} steps are longer than any execution", remedy="give --delays at most --eot"
         )
-    nodes = _resolve_nodes(program, bounds.nodes, eot or _DISCOVERY_EOT, delays, deadline)
-    if crashes is None:
+    nodes = _resolve_nodes(program, bounds.nodes, eot or _DISCOVERY_EOT, counts, deadline)
+    if bounds.crashes is None and eot is None:
         # A sweep without any word on crashes explores one, as the paper's measurements do.
-        crashes = min(1, len(nodes)) if eot is None else 0
-    if crashes > len(nodes):
+        counts["crashes"] = min(1, len(nodes))
+    if (crashes := counts["crashes"]) > len(nodes):
         raise UsageError(
             f"{crashes} crashes are more than the {_counted(nodes)} ({_listed(nodes)})",
             remedy=f"give --crashes a number up to {len(nodes)}",
         )
-    return FailureSpec(nodes, eot or _SHORTEST, eff or _NO_LOSSES, crashes, delays)
+    return FailureSpec(nodes, eot or _SHORTEST, eff or _NO_LOSSES, **counts)
 
 
 def _shown(given: object) -> str:
@@ -82,18 +84,24 @@ def _check_times(eot: int | None, eff: int | None) -> None:
 
 
 def _resolve_nodes(
-    program: Program, named: Sequence[WrittenNode] | None, eot: int, delays: int, deadline: Deadline | None
+    program: Program,
+    named: Sequence[WrittenNode] | None,
+    eot: int,
+    counts: Mapping[str, int],
+    deadline: Deadline | None,
 ) -> tuple[NodeName, ...]:
     if isinstance(named, str):
         raise UsageError(f"nodes is the string '{named}'", remedy="give a list of names")
-    nodes = _find_nodes(program, eot, delays, deadline) if named is None else named_nodes(program, named)
+    nodes = _find_nodes(program, eot, counts, deadline) if named is None else named_nodes(program, named)
     for node in nodes:
         if isinstance(node, str) and not node.isprintable():
             raise UsageError(f"{node!r} is no name for a node", remedy="use letters, digits and . _ ?")
     return nodes
 
 
-def _find_nodes(program: Program, eot: int, delays: int, deadline: Deadline | None) -> tuple[NodeName, ...]:
+def _find_nodes(
+    program: Program, eot: int, counts: Mapping[str, int], deadline: Deadline | None
+) -> tuple[NodeName, ...]:
     """Return the places of facts, and those that messages can reach from there."""
     located = {as_place(f.args[0]) for f in program.facts}
     if not located:
@@ -104,7 +112,7 @@ def _find_nodes(program: Program, eot: int, delays: int, deadline: Deadline | No
     while True:
         nodes = tuple(sorted(located, key=node_key))
         # With every kind of fault: some places are reached only when something goes wrong.
-        anything = FailureSpec(nodes, eot, eff=eot, crashes=len(nodes), delays=delays)
+        anything = FailureSpec(nodes, eot, eff=eot, **{**counts, "crashes": len(nodes)})
         reached = GroundProgram(program, anything, expect_outcomes=False, deadline=deadline).message_locations()
         if reached <= located:
             return nodes

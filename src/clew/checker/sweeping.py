@@ -50,8 +50,11 @@ class ProgramSweep:
 
     def follow(self, faults: FaultSet, until: int) -> Course:
         """One long run: its prefix up to a time is the run with that EOT, since no rule knows EOT."""
-        eff = max((f.time + 1 for f in faults.losses), default=0)
-        spec = replace(self.base, eot=until, eff=eff)
+        needed = FailureSpec(self.base.nodes, until)
+        for fault in faults:
+            needed = fault.widen(needed)
+        # The least EFF: more possible faults would only make the ground program larger.
+        spec = replace(self.base, eot=until, eff=needed.eff)
         ground = GroundProgram(self.program, spec, expect_outcomes=False, deadline=self.deadline)
         run = ground.run(faults)
         if self.deadline.effort:

@@ -11,6 +11,8 @@
 ``sentence, effect``   its words
 ``possible, admitted`` which faults of the kind there are within some bounds
 ``most``, ``widen``    how many of it the bounds allow, and which bounds would allow it
+``bound, bound_words`` its bound, as a number and in words
+``combinations``       its factor in the number of failure combinations
 ====================== =================================================================================
 
 To add a kind: write its class here, add it to ``Fault``, and let mypy lead the way.  What can be decided from
@@ -23,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import comb
 from typing import ClassVar, Literal, NamedTuple, TypeVar, get_args
 
 from clew.faults.limits import Limits, NodeName, SentMessage, node_key
@@ -34,13 +37,15 @@ L = TypeVar("L", bound=Limits)
 class Kind(NamedTuple):
     """How faults of a kind are written.
 
-    ``letter``: in the paper's notation.  ``plural``: the field of a verdict document that lists them.  ``flag``,
-    ``metavar`` and ``help``: of ``clew run``.  ``nodes`` and ``numbers``: the columns, in the order of the fields
-    of the class; every number counts from 1, and the first is the time.
+    ``letter``: in the paper's notation.  ``plural``: the field of a verdict document that lists them.  ``bound``:
+    the heading of its bound in a table.  ``flag``, ``metavar`` and ``help``: of ``clew run``.  ``nodes`` and
+    ``numbers``: the columns, in the order of the fields of the class; every number counts from 1, and the first is
+    the time.
     """
 
     letter: str
     plural: str
+    bound: str
     flag: str
     metavar: str
     help: str
@@ -87,6 +92,7 @@ class Loss(MessageFault):
     kind: ClassVar[Kind] = Kind(
         letter="O",
         plural="losses",
+        bound="losses before (EFF)",
         flag="--lose",
         metavar="FROM,TO,T",
         help="Lose what FROM sends to TO at time T.",
@@ -137,6 +143,16 @@ class Loss(MessageFault):
     def possible_words(spec: Limits) -> str:
         return f"messages between different nodes are lost at times 1 to {spec.eot - 1}"
 
+    @staticmethod
+    def bound_words(spec: Limits) -> str:
+        """Say the bound in a line of bounds; nothing for a kind beyond the paper that is not allowed at all."""
+        return f"EFF {spec.eff}"
+
+    @staticmethod
+    def allowance(spec: Limits) -> str:
+        """Say the bound in a sentence; nothing for a kind beyond the paper that is not allowed at all."""
+        return f"any messages sent before time {spec.eff} lost" if spec.eff > 1 else "no message lost"
+
     # -- bounds --------------------------------------------------------------------------------------
 
     @staticmethod
@@ -155,6 +171,16 @@ class Loss(MessageFault):
         """Return bounds that are just wide enough for one more fault, this one."""
         return replace(spec, eff=max(spec.eff, min(spec.eot, self.time + 1)))
 
+    @staticmethod
+    def bound(spec: Limits) -> int:
+        return spec.eff
+
+    @staticmethod
+    def combinations(spec: Limits) -> int:
+        """Return the factor of the kind in the paper's number of failure combinations."""
+        # Those of nodes that never crash; crashes count the losses of the others.
+        return _power(_cuts(spec), spec.eff * max(0, len(spec.nodes) - spec.crashes))
+
     def __str__(self) -> str:
         return _notation(self)
 
@@ -167,6 +193,7 @@ class Crash:
     kind: ClassVar[Kind] = Kind(
         letter="C",
         plural="crashes",
+        bound="crashes up to",
         flag="--crash",
         metavar="NODE,T",
         help="Crash NODE at time T.",
@@ -230,6 +257,14 @@ class Crash:
     def possible_words(spec: Limits) -> str:
         return f"a node crashes at times 1 to {spec.eot - 1}"
 
+    @staticmethod
+    def bound_words(spec: Limits) -> str:
+        return f"{spec.crashes} {'crash' if spec.crashes == 1 else 'crashes'}"
+
+    @staticmethod
+    def allowance(spec: Limits) -> str:
+        return f"up to {Crash.bound_words(spec)}" if spec.crashes else "no crash"
+
     # -- bounds --------------------------------------------------------------------------------------
 
     @staticmethod
@@ -248,6 +283,16 @@ class Crash:
     def widen(self, spec: L) -> L:
         return replace(spec, crashes=spec.crashes + 1)
 
+    @staticmethod
+    def bound(spec: Limits) -> int:
+        return spec.crashes
+
+    @staticmethod
+    def combinations(spec: Limits) -> int:
+        # Of a node that crashes at t, only what it sends before t can be lost; at EOT + 1 it does not crash.
+        courses = sum(_power(_cuts(spec), min(spec.eff, t - 1)) for t in range(1, spec.eot + 2))
+        return comb(len(spec.nodes), spec.crashes) * _power(courses, spec.crashes)
+
     def __str__(self) -> str:
         return _notation(self)
 
@@ -260,6 +305,7 @@ class Delay(MessageFault):
     kind: ClassVar[Kind] = Kind(
         letter="D",
         plural="delays",
+        bound="delays up to",
         flag="--delay",
         metavar="FROM,TO,T,LAG",
         help="Let it arrive LAG steps late.",
@@ -309,6 +355,15 @@ class Delay(MessageFault):
         last = spec.eot - 1
         return f"messages between different nodes at times 1 to {last} are late by 1 to {last} steps"
 
+    @staticmethod
+    def bound_words(spec: Limits) -> str:
+        return f"delays up to {spec.delays}" if spec.delays else ""
+
+    @staticmethod
+    def allowance(spec: Limits) -> str:
+        steps = "1 step" if spec.delays == 1 else f"{spec.delays} steps"
+        return f"messages up to {steps} late" if spec.delays else ""
+
     # -- bounds --------------------------------------------------------------------------------------
 
     @staticmethod
@@ -327,6 +382,16 @@ class Delay(MessageFault):
     def widen(self, spec: L) -> L:
         return replace(spec, delays=max(spec.delays, self.lag))
 
+    @staticmethod
+    def bound(spec: Limits) -> int:
+        return spec.delays
+
+    @staticmethod
+    def combinations(spec: Limits) -> int:
+        # Beyond the paper: when each message arrives.
+        n = len(spec.nodes)
+        return _power(spec.delays + 1, n * (n - 1) * (spec.eot - 1))
+
     def __str__(self) -> str:
         return _notation(self)
 
@@ -335,6 +400,16 @@ Fault = Loss | Crash | Delay
 
 #: Every kind there is, in canonical order.  Taken from the union, so that none can be in one and not in the other.
 KINDS: tuple[type[Fault], ...] = get_args(Fault)
+
+
+def _cuts(spec: Limits) -> int:
+    """Return in how many ways some of what a node sends at a time can be lost, one message for each other node."""
+    return _power(2, max(0, len(spec.nodes) - 1))
+
+
+def _power(base: int, exponent: int) -> int:
+    result: int = base**exponent  # mypy has to allow for exponents below 0, which give fractions
+    return result
 
 
 def _notation(fault: Fault) -> str:

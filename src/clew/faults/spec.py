@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import comb
-from typing import assert_never
+from math import prod
 
 from clew.faults.kinds import KINDS, Fault
 from clew.faults.limits import Limits
@@ -42,19 +41,4 @@ class FailureSpec(Limits):
 
         A factor for the arrival of every message is added when messages may be delayed.
         """
-        n, c = len(self.nodes), self.crashes
-        k = 2 ** max(0, n - 1)
-        total = 1
-        for kind in KINDS:
-            match kind.name:
-                case "loss":
-                    total *= k ** (self.eff * (n - c))
-                case "crash":
-                    # Of a node that crashes, only what it sends before can be lost.
-                    when: int = sum(k ** min(self.eff, t - 1) for t in range(1, self.eot + 2))
-                    total *= comb(n, c) * int(when**c)
-                case "delay":
-                    total *= (self.delays + 1) ** (n * (n - 1) * (self.eot - 1))
-                case _ as unknown:
-                    assert_never(unknown)
-        return total
+        return prod(kind.combinations(self) for kind in KINDS)

@@ -49,6 +49,7 @@ def independent_supports(supports: Sequence[Support]) -> int:
     rules out the fewest others.  ``fewest_losses`` bounds the number from above; where the two meet, it is exact.
     Supports that need no message count once together.
     """
+    # A support that needs a message needs that it is not lost: the other faults of a message name no further one.
     messages = [frozenset(f for f in support if isinstance(f, Loss)) for support in supports]
     left = {n: set(_overlapping(n, messages)) for n in range(len(messages))}
     picked = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from clew.budgets.deadline import Deadline
 from clew.engine.conditions import Occurrence, RuleConditions, find_failure_free, find_occurrences
@@ -80,7 +80,7 @@ def _alarms(program: Program) -> frozenset[str]:
 
 def count_firings(program: Program, spec: FailureSpec, deadline: Deadline) -> dict[Rule, int]:
     """Return for each rule in how many ways it fires in the failure-free run, times counted apart."""
-    quiet = replace(spec, eff=0, crashes=0, delays=0)
+    quiet = FailureSpec(spec.nodes, spec.eot)
     ground = GroundProgram(program, quiet, expect_outcomes=False, deadline=deadline)
     found: dict[Rule, int] = {}
     for indices in _statements(program).values():

@@ -10,7 +10,6 @@ would be too much, it remains a suspicion.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -105,8 +104,9 @@ class _FreeProtocol:
         """
         if domain is None or not asked:
             return {}
-        spec = replace(self._ground.spec, crashes=len(self._ground.spec.nodes), eff=0, delays=0)
-        spec = replace(spec, eot=eot)
+        # Crashes are what assertions can look at; of other faults they only see what becomes of the rows.
+        nodes = self._ground.spec.nodes
+        spec = FailureSpec(nodes, eot, crashes=len(nodes))
         plain = [n for n in asked if not self._rule(n).aggregates and not self._remembers]
         found = self._ask(spec, domain, plain)
         for number in asked:

@@ -9,7 +9,7 @@ from clew.checker.api import Verdict
 from clew.engine.execution import Execution, row_text
 from clew.errors import BudgetExhaustedError, ProgramError
 from clew.explain.explainer import Explainer, Lineage
-from clew.faults import FailureSpec, FaultSet
+from clew.faults import KINDS, FailureSpec, FaultSet, MessageFault
 from clew.report.text.commands import replay_command
 from clew.report.text.plural import counted
 from clew.report.text.rules import rule_text
@@ -88,9 +88,7 @@ def _bounds(spec: FailureSpec) -> list[tuple[str, str]]:
     return [
         ("nodes", row_text(spec.nodes)),
         ("end of time (EOT)", str(spec.eot)),
-        ("losses before (EFF)", str(spec.eff)),
-        ("crashes up to", str(spec.crashes)),
-        *([("delays up to", str(spec.delays))] if spec.delays else []),
+        *((kind.kind.bound, str(kind.bound(spec))) for kind in KINDS if kind.bound_words(spec)),
     ]
 
 
@@ -309,16 +307,15 @@ def _summaries(shown: Sequence[ShownRun]) -> Summaries:
 
 def _brief(faults: FaultSet) -> str:
     """Crashes by name, losses by number: the heaviest faults are many."""
-    parts = [str(c) for c in faults.crashes]
-    if faults.losses:
-        parts.insert(0, counted(len(faults.losses), "loss", "losses"))
-    if faults.delays:
-        parts.append(counted(len(faults.delays), "delay"))
+    parts: list[str] = []
+    for kind in KINDS:
+        happened = faults.of_kind(kind)
+        if issubclass(kind, MessageFault):
+            parts += [counted(len(happened), kind.name, kind.kind.plural)] if happened else []
+        else:
+            parts += map(str, happened)
     return ", ".join(parts) or "no fault"
 
 
 def _in_words(spec: FailureSpec) -> str:
-    losses = f"any messages sent before time {spec.eff} lost" if spec.eff > 1 else "no message lost"
-    crashes = f"up to {counted(spec.crashes, 'crash', 'crashes')}" if spec.crashes else "no crash"
-    delays = f", messages up to {counted(spec.delays, 'step')} late" if spec.delays else ""
-    return f"{losses}, {crashes}{delays}, {spec.eot} steps"
+    return ", ".join([*filter(None, (kind.allowance(spec) for kind in KINDS)), f"{spec.eot} steps"])

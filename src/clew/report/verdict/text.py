@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clew.checker.api import Verdict
 from clew.engine.execution import Execution, Message, row_text
-from clew.faults import FailureSpec, FaultSet
+from clew.faults import KINDS, FailureSpec, FaultSet
 from clew.names import show
 from clew.program.outcomes import PRE
 from clew.report.text.commands import replay_command
@@ -127,9 +127,7 @@ def _faultcounted(found: Counterexample) -> str:
 
 
 def spec_text(spec: FailureSpec) -> str:
-    parts = [f"EOT {spec.eot}", f"EFF {spec.eff}", f"{spec.crashes} crash{'' if spec.crashes == 1 else 'es'}"]
-    if spec.delays:
-        parts.append(f"delays up to {spec.delays}")
+    parts = [f"EOT {spec.eot}", *filter(None, (kind.bound_words(spec) for kind in KINDS))]
     parts.append(f"nodes {row_text(spec.nodes)}" if spec.nodes else "nodes not known yet")
     return ", ".join(parts)
 
