@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from clew.bloom.ir.program import BloomProgram
 from clew.bloom.language.module import Module, program_of
 from clew.bloom.language.setting import Setting
-from clew.bloom.to_program.translation import compiled
+from clew.bloom.to_program.translation import translate
 from clew.dedalus.loader import Loaded
 from clew.errors import UsageError
 from clew.files.python_module import import_file, require_file
@@ -99,7 +99,7 @@ class BloomSource:
             raise UsageError(message, remedy=f"give it a setting: {_GIVE_SETTING}")
         program = self.program
         with self.names.in_errors():
-            made = compiled(program, setting)
+            made = translate(program, setting)
         clauses = tuple(map(self._name_files, made.program.clauses))
         return Loaded(
             Program(clauses, made.program.helpers),

@@ -1,4 +1,8 @@
-"""Rows of a Bloom expression as premises of the IR: what all parts of the compiler build and combine."""
+"""Rows of a Bloom expression as premises of the IR: what all parts of the translation build and combine.
+
+A ``Body`` is a conjunction, and an expression is a list of them, one for each way in which a row can come about:
+the disjunctive form that rules of the IR have.
+"""
 
 from __future__ import annotations
 
@@ -37,29 +41,29 @@ class Body:
 class Place:
     """A relation of the IR and how the columns of a collection stand in it.
 
-    ``location`` is the column of a channel that is not repeated: it is the node.  ``everywhere``: the first column
-    is the node, and rows of all nodes are meant.  ``crash``: the relation that the failure model defines.
+    ``location`` is the column of a channel that is not repeated: it is the node.  ``of_all_nodes``: the first
+    column is the node, and rows of all nodes are meant.  ``crash``: the relation that the failure model defines.
     """
 
     relation: str
     width: int
     location: int | None = None
-    everywhere: bool = False
+    of_all_nodes: bool = False
     crash: bool = False
 
 
 @dataclass
-class Compilation:
-    """What is made of rule number ``index``.  ``outside``: it is about all nodes together, and runs at none.
+class RuleWriter:
+    """Writes rule number ``index`` as rules of the IR.  ``is_outcome``: it is about all nodes, and runs at none.
 
-    ``around``: the collections that its target depends on and that depend on it, within a step.
+    ``cycle``: the collections that its target depends on and that depend on it, within a step.
     """
 
     rule: Rule
     index: int
     text: str
-    outside: bool
-    around: frozenset[str] = frozenset()
+    is_outcome: bool
+    cycle: frozenset[str] = frozenset()
     rules: list[ir.Rule] = field(default_factory=list)
     helpers: dict[str, None] = field(default_factory=dict)
     number: int = 0
@@ -69,6 +73,7 @@ class Compilation:
         return self.rule.position
 
     def fresh(self) -> Var:
+        """Return a variable that no other part of the rule uses."""
         self.number += 1
         return Var(f"V{self.number}")
 
@@ -77,7 +82,7 @@ class Compilation:
 
     @property
     def here(self) -> tuple[Var, ...]:
-        return () if self.outside else (HERE,)
+        return () if self.is_outcome else (HERE,)
 
     def refusal(self, message: str, remedy: str, position: Position | None = None) -> ProgramError:
         return ProgramError(f"{self.rule.block}: {message}", position=position or self.position, remedy=remedy)
@@ -92,23 +97,27 @@ class Compilation:
     # -- premises ------------------------------------------------------------------------------------------------
 
     def all_of(self, place: Place) -> Body:
-        """Every row of a relation."""
+        """Read every row of a relation."""
         columns = list(self.several(place.width))
-        return self._matching(place, columns)
+        return self._match(place, columns)
 
-    def _matching(self, place: Place, columns: list[Var]) -> Body:
+    def _match(self, place: Place, columns: list[Var]) -> Body:
         if place.crash:
             return Body((self._premise(ir.CRASH, (Wildcard(), *columns)),), tuple(columns))
-        node = columns[:1] if place.everywhere else list(self.here)
+        node = columns[:1] if place.of_all_nodes else list(self.here)
         if place.location is not None:
             columns[place.location] = node[0]
         args = self._args(place, node, columns)
         return Body((self._premise(place.relation, args),), tuple(columns))
 
     def absent(self, place: Place, wanted: Sequence[Sequence[Expr]]) -> Iterator[tuple[Element, ...]]:
-        """The ways in which no row has, in each column, all the values that are wanted there; none may be."""
+        """Yield the ways in which no row has, in each column, all the values that are wanted there; none may be.
+
+        The IR negates one premise, with one value in each column.  Where a column is to have several values,
+        either two of them differ, and then no row can match, or they are all equal, and one of them is enough.
+        """
         same: list[tuple[Expr, Expr]] = []
-        node: list[ir.Term] = [Wildcard()] if place.everywhere else list(self.here)
+        node: list[ir.Term] = [Wildcard()] if place.of_all_nodes else list(self.here)
         bound: list[Element] = []
         columns: list[ir.Term] = []
         for values in wanted:
@@ -116,7 +125,7 @@ class Compilation:
             bound += more
             columns.append(term)
             same += [(values[0], other) for other in values[1:]]
-        if place.everywhere and columns:
+        if place.of_all_nodes and columns:
             node = columns[:1]
         if place.location is not None and wanted[place.location]:
             if isinstance(node[0], Wildcard):
@@ -132,17 +141,17 @@ class Compilation:
         yield (*equal, *bound, self._premise(relation, args, negated=True))
 
     def _term(self, expr: Expr) -> tuple[ir.Term, tuple[Element, ...]]:
-        """What can stand in a premise; a tuple that is put together gets a name first."""
+        """Return what can stand in a premise; a tuple that is put together gets a name first."""
         if isinstance(expr, Const | Var):
             return expr, ()
         name = self.fresh()
-        return name, (Call(_THE_SAME, (expr,), (name,), self.position),)
+        return name, (Call(_IDENTITY, (expr,), (name,), self.position),)
 
     def _args(self, place: Place, node: Sequence[ir.Term], columns: Sequence[ir.Term]) -> tuple[ir.Term, ...]:
-        own = columns[1:] if place.everywhere else columns
-        skipped = None if place.location is None else place.location - place.everywhere
+        own = columns[1:] if place.of_all_nodes else columns
+        skipped = None if place.location is None else place.location - place.of_all_nodes
         kept = tuple(c for k, c in enumerate(own) if k != skipped)
-        return (*node, *kept) or (Const(0),)
+        return (*node, *kept) or (Const(0),)  # the IR has no relation without columns
 
     def _premise(self, relation: str, args: tuple[ir.Term, ...], *, negated: bool = False) -> Premise:
         return Premise(relation, args, negated, None, self.position)
@@ -152,17 +161,17 @@ class Compilation:
     def conclude(
         self, relation: str, args: Sequence[ir.HeadArg], body: Body, timing: Timing = Timing.SAME
     ) -> None:
-        """A rule of the IR; without a premise of its own it runs at every node."""
+        """Add a rule of the IR; without a premise of its own it runs at every node."""
         elements = body.elements
         if not any(isinstance(e, Premise) and not e.negated for e in elements):
-            everywhere: tuple[ir.Term, ...] = self.here or (Wildcard(),)
-            elements = (self._premise(NODES, everywhere), *elements)
-        made = tuple(args) or (Const(0),)
-        if self.around:
-            made, elements = self._bounded(made, elements)
-        self.rules.append(ir.Rule(relation, made, timing, elements, self.position, self.text))
+            every_node: tuple[ir.Term, ...] = self.here or (Wildcard(),)
+            elements = (self._premise(NODES, every_node), *elements)
+        head = tuple(args) or (Const(0),)
+        if self.cycle:
+            head, elements = self._freeze_tuples(head, elements)
+        self.rules.append(ir.Rule(relation, head, timing, elements, self.position, self.text))
 
-    def _bounded(
+    def _freeze_tuples(
         self, args: tuple[ir.HeadArg, ...], elements: tuple[Element, ...]
     ) -> tuple[tuple[ir.HeadArg, ...], tuple[Element, ...]]:
         """Let a call put tuples together, which refuses what a node refuses: they could grow without end."""
@@ -170,14 +179,15 @@ class Compilation:
         for arg in args:
             if isinstance(arg, ir.Nested):
                 name = self.fresh()
-                elements = (*elements, Call(_A_VALUE, (arg,), (name,), self.position))
+                elements = (*elements, Call(_FREEZE, (arg,), (name,), self.position))
                 arg = name
             kept.append(arg)
         return tuple(kept), elements
 
     def helper(self, what: str, bodies: Iterable[Body], width: int) -> Place:
-        """A relation with these rows that the program's author does not know."""
+        """Make a relation of these rows, which the program's author does not know."""
         line = f", line {self.position.line}" if self.position else ""
+        # No collection can have such a name; and it tells whoever meets it in an error which rule it belongs to.
         name = f"({what} {self.index}.{len(self.helpers) + 1} of {self.rule.block}{line})"
         self.helpers[name] = None
         for body in bodies:
@@ -185,5 +195,5 @@ class Compilation:
         return Place(name, width)
 
 
-_THE_SAME = Function("a tuple", lambda args: [args])
-_A_VALUE = Function("a tuple", lambda args: [(freeze(args[0]),)])
+_IDENTITY = Function("a tuple", lambda args: [args])
+_FREEZE = Function("a tuple", lambda args: [(freeze(args[0]),)])

@@ -1,7 +1,7 @@
 """Functions of rows in checked programs.
 
 A function that gives columns, constants and tuples of them, under equalities, becomes one rule for each way
-through it.  Any other is called while the rules are made ground: with every row that some execution might have.
+through it.  Any other is called while the rules are grounded: with every row that some execution might have.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from clew.bloom.ir.expressions import Expr, RowFunction, Transform
 from clew.bloom.ir.symbolic import Column, Constant, Here, Nested, Path, Scalar
 from clew.bloom.language.capture import acting_as
 from clew.bloom.runtime.calls import NoRowError, make_caller
-from clew.bloom.to_program.bodies import HERE, Body, Compilation
+from clew.bloom.to_program.bodies import HERE, Body, RuleWriter
 from clew.bloom.values import Row
 from clew.errors import Position
 from clew.program import ir
 from clew.program.ir import Call, Comparison, Function, Value
 
 
-def understood(made: Compilation, function: RowFunction, source: Body) -> list[Body] | None:
-    """The rows of a function that needs no call, for the rows of ``source``; None if it needs one."""
+def translate_paths(writer: RuleWriter, function: RowFunction, source: Body) -> list[Body] | None:
+    """Translate a function that needs no call, for the rows of ``source``; None if it needs one."""
     if function.paths is None:
         return None
-    given = _Given(made, function, source)
+    given = _Arguments(writer, function, source)
     bodies: list[Body] = []
     for path in function.paths:
         found = given.rows(path)
@@ -33,22 +33,23 @@ def understood(made: Compilation, function: RowFunction, source: Body) -> list[B
     return bodies
 
 
-class _Given:
-    """The columns that a function is given."""
+class _Arguments:
+    """The columns that a function is given, as terms of the IR."""
 
-    def __init__(self, made: Compilation, function: RowFunction, source: Body) -> None:
-        self._made = made
+    def __init__(self, writer: RuleWriter, function: RowFunction, source: Body) -> None:
+        self._writer = writer
         self._source = source
         self._offsets = [sum(map(len, function.parts[:part])) for part in range(len(function.parts))]
 
     def rows(self, path: Path) -> list[Body] | None:
+        """Return a body for each row of a path; None if the IR cannot say what it tests or returns."""
         tests = []
         for test in path.tests:
             left, right = self._value(test.left), self._value(test.right)
             # Only equality means the same in Python and in the engine, whatever the values are.
             if left is None or right is None or test.op not in ("==", "!="):
                 return None
-            tests.append(Comparison("==" if test.op == "==" else "!=", left, right, self._made.position))
+            tests.append(Comparison("==" if test.op == "==" else "!=", left, right, self._writer.position))
         bodies = []
         for row in path.rows:
             values = [self._value(scalar) for scalar in row] if isinstance(row, tuple) else [None]
@@ -65,7 +66,7 @@ class _Given:
             case Constant(value):
                 return _constant(value)
             case Here():
-                return None if self._made.outside else HERE
+                return None if self._writer.is_outcome else HERE
             case Nested(items):
                 values = [self._value(item) for item in items]
                 known = [value for value in values if value is not None]
@@ -77,29 +78,32 @@ def _constant(value: object) -> ir.Const | None:
     try:
         return ir.Const(ir.as_value(value))
     except ValueError:
-        return None  # calling it says what is wrong
+        return None  # then the function is called, which says what is wrong
 
 
 def unknown_steps(expr: Transform) -> tuple[Expr, tuple[Transform, ...]]:
-    """The last expression whose columns are known, and the functions after it, first to last."""
+    """Return the last expression whose columns are known, and the functions after it, first to last.
+
+    The engine needs a number of columns for every relation, so what lies between is one call.
+    """
     steps = [expr]
     while isinstance(source := steps[-1].source, Transform) and not source.columns:
         steps.append(source)
     return steps[-1].source, tuple(reversed(steps))
 
 
-def called(made: Compilation, steps: Sequence[Transform], source: Body, width: int) -> Body:
-    """The rows that the functions give, one after the other, by calling them."""
+def translate_call(writer: RuleWriter, steps: Sequence[Transform], source: Body, width: int) -> Body:
+    """Translate functions to a call of all of them, one after the other."""
     for step in steps:
-        _refuse_what_cannot_be_called(made, step.function)
+        _refuse_reads(writer, step.function)
     position = steps[-1].function.position
-    results = made.several(width)
-    function = Function(f"the function in {made.rule.block}", _rows(steps, made.outside))
-    call = Call(function, (*made.here, *source.columns), results, position)
+    results = writer.several(width)
+    function = Function(f"the function in {writer.rule.block}", _make_rows(steps, writer.is_outcome))
+    call = Call(function, (*writer.here, *source.columns), results, position)
     return source.with_elements(call).with_columns(results)
 
 
-def _rows(steps: Sequence[Transform], outside: bool) -> Callable[[tuple[Value, ...]], Iterable[Row]]:
+def _make_rows(steps: Sequence[Transform], is_outcome: bool) -> Callable[[tuple[Value, ...]], Iterable[Row]]:
     failures: list[str] = []
 
     def fail(message: str, position: Position | None = None) -> None:
@@ -108,7 +112,7 @@ def _rows(steps: Sequence[Transform], outside: bool) -> Callable[[tuple[Value, .
     runs = [make_caller(step.function, step.source, fail, (MemoryError, RecursionError)) for step in steps]
 
     def rows(args: tuple[Value, ...]) -> Iterable[Row]:
-        node, given = (None, args) if outside else (args[0], args[1:])
+        node, given = (None, args) if is_outcome else (args[0], args[1:])
         failures.clear()
         with acting_as(node):
             found: list[Row] = [given]
@@ -121,9 +125,9 @@ def _rows(steps: Sequence[Transform], outside: bool) -> Callable[[tuple[Value, .
     return rows
 
 
-def _refuse_what_cannot_be_called(made: Compilation, function: RowFunction) -> None:
+def _refuse_reads(writer: RuleWriter, function: RowFunction) -> None:
     if function.reads:
-        raise made.refusal(
+        raise writer.refusal(
             f"a function looks into {', '.join(function.reads)}, and that cannot be checked",
             "join the collection instead, so that its rows are arguments of the function",
             function.position,

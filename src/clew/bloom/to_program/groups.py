@@ -9,41 +9,45 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from clew.bloom.ir.expressions import Aggregate
-from clew.bloom.to_program.bodies import Body, Compilation, Place
+from clew.bloom.to_program.bodies import Body, Place, RuleWriter
 from clew.bloom.values import sort_key
 from clew.program import ir
 from clew.program.ir import Call, Comparison, Expr, Function, Value, Var
 
 
-def grouped(made: Compilation, source: Place, keys: Sequence[int], aggregates: Sequence[Aggregate]) -> list[Body]:
-    """One row for each group: the keys, then the aggregates."""
+def group_rows(
+    writer: RuleWriter, source: Place, keys: Sequence[int], aggregates: Sequence[Aggregate]
+) -> list[Body]:
+    """Translate ``group``: one row for each group, the keys, then the aggregates."""
     if not aggregates:
-        row = made.all_of(source)
+        row = writer.all_of(source)
         return [row.with_columns(row.columns[k] for k in keys)]
     columns: tuple[Expr, ...] = ()
     elements: list[ir.Premise | Comparison | Call] = []
     values: list[Expr] = []
+    # Each has a relation of its own, and they are joined by the keys: the smallest value, for example, is no
+    # aggregate of the IR, but a row that none beats.
     for aggregate in aggregates:
-        body = _aggregated(made, source, keys, aggregate)
+        body = _aggregate(writer, source, keys, aggregate)
         if columns:
             shared = zip(columns, body.columns, strict=False)
-            elements += [Comparison("==", a, b, made.position) for a, b in shared]
+            elements += [Comparison("==", a, b, writer.position) for a, b in shared]
         columns = columns or body.columns[: len(keys)]
         elements += body.elements
         values.append(body.columns[len(keys)])
     return [Body(tuple(elements), (*columns, *values))]
 
 
-def unbeaten(made: Compilation, source: Place, keys: Sequence[int], column: int, *, largest: bool) -> Body:
-    """The rows of each group in which a column is smallest (or largest)."""
-    row, other = made.all_of(source), made.all_of(source)
-    equal = [Comparison("==", row.columns[k], other.columns[k], made.position) for k in keys]
+def select_extreme(writer: RuleWriter, source: Place, keys: Sequence[int], column: int, *, largest: bool) -> Body:
+    """Select the rows of each group in which a column is smallest (or largest)."""
+    row, other = writer.all_of(source), writer.all_of(source)
+    equal = [Comparison("==", row.columns[k], other.columns[k], writer.position) for k in keys]
     pair = (row.columns[column], other.columns[column])
-    beats = Call(_MORE if largest else _LESS, pair, (), made.position)
+    beats = Call(_MORE if largest else _LESS, pair, (), writer.position)
     beaten = Body((*row.elements, *other.elements, *equal, beats), _key(row, keys, column))
-    losers = made.helper("beaten", [beaten], len(beaten.columns))
-    kept = made.all_of(source)
-    (way,) = made.absent(losers, [[value] for value in _key(kept, keys, column)])
+    losers = writer.helper("beaten", [beaten], len(beaten.columns))
+    kept = writer.all_of(source)
+    (way,) = writer.absent(losers, [[value] for value in _key(kept, keys, column)])
     return kept.with_elements(*way)
 
 
@@ -51,71 +55,71 @@ def _key(row: Body, keys: Sequence[int], column: int) -> tuple[Expr, ...]:
     return (*(row.columns[k] for k in keys), row.columns[column])
 
 
-def _aggregated(made: Compilation, source: Place, keys: Sequence[int], aggregate: Aggregate) -> Body:
-    """Rows with the keys and the value of one aggregate."""
+def _aggregate(writer: RuleWriter, source: Place, keys: Sequence[int], aggregate: Aggregate) -> Body:
+    """Translate one aggregate to rows with the keys and its value."""
     if aggregate.function in ("min", "max", "choose"):
         (column,) = aggregate.over
-        row = unbeaten(made, source, keys, column, largest=aggregate.function == "max")
+        row = select_extreme(writer, source, keys, column, largest=aggregate.function == "max")
         return row.with_columns(_key(row, keys, column))
     match aggregate.function:
         case "count":
-            return counted(made, source, keys, *aggregate.over)
+            return count_rows(writer, source, keys, *aggregate.over)
         case "sum":
-            return summed(made, source, keys, *aggregate.over)
+            return sum_rows(writer, source, keys, *aggregate.over)
         case "bool_and" | "bool_or":
-            row, truth = made.all_of(source), made.fresh()
-            call = Call(_TRUTH, (row.columns[aggregate.over[0]],), (truth,), made.position)
+            row, truth = writer.all_of(source), writer.fresh()
+            call = Call(_TRUTH, (row.columns[aggregate.over[0]],), (truth,), writer.position)
             value = ir.Aggregate("min" if aggregate.function == "bool_and" else "max", truth)
-            return _collected(made, row.with_elements(call), keys, value)
-    raise made.refusal(
+            return _collect(writer, row.with_elements(call), keys, value)
+    raise writer.refusal(
         f"the aggregate '{aggregate.function}' cannot be checked",
         "use count, sum, min, max, choose, bool_and or bool_or",
     )
 
 
-def counted(made: Compilation, source: Place, keys: Sequence[int], column: int | None = None) -> Body:
-    """The number of rows in each group, or of different values of a column."""
-    row = made.all_of(source)
+def count_rows(writer: RuleWriter, source: Place, keys: Sequence[int], column: int | None = None) -> Body:
+    """Count the rows in each group, or the different values of a column."""
+    row = writer.all_of(source)
     every = _variables(row)
     if column is None:
-        return _collected(made, row, keys, ir.Aggregate("count", every[0], every))
+        return _collect(writer, row, keys, ir.Aggregate("count", every[0], every))
     value = row.columns[column]
     assert isinstance(value, Var), "rows of a relation are made of variables"
-    return _collected(made, row, keys, ir.Aggregate("count", value))
+    return _collect(writer, row, keys, ir.Aggregate("count", value))
 
 
-def summed(made: Compilation, source: Place, keys: Sequence[int], column: int = 0) -> Body:
-    """The sum of a column over the rows of each group."""
-    row, number = made.all_of(source), made.fresh()
-    call = Call(_NUMBER, (row.columns[column],), (number,), made.position)
-    return _collected(made, row.with_elements(call), keys, ir.Aggregate("sum", number, _variables(row)))
+def sum_rows(writer: RuleWriter, source: Place, keys: Sequence[int], column: int = 0) -> Body:
+    """Sum a column over the rows of each group."""
+    row, number = writer.all_of(source), writer.fresh()
+    call = Call(_NUMBER, (row.columns[column],), (number,), writer.position)
+    return _collect(writer, row.with_elements(call), keys, ir.Aggregate("sum", number, _variables(row)))
 
 
-def climbed(made: Compilation, source: Place, what: str) -> Body:
-    """The sizes or sums of all subsets of a set, of which the largest is its own.
+def measure_subsets(writer: RuleWriter, source: Place, what: str) -> Body:
+    """Compute the sizes or sums of all subsets of a set, of which the largest is its own.
 
     In recursion an aggregate has no meaning in the IR: it needs all elements, and they may depend on it.  Subsets
     stay when elements are added.  Each is built in ascending order, so that no element counts twice; any order
     will do, and so it is the engine's.
     """
-    subsets = made.helper("subsets", (), 2)
-    first = made.all_of(source)
+    subsets = writer.helper("subsets", (), 2)
+    first = writer.all_of(source)
     alone = first.columns[0] if what == "sum" else ir.Const(1)
-    made.conclude(subsets.relation, (*made.here, first.columns[0], alone), first)
-    before, added, total = made.all_of(subsets), made.all_of(source), made.fresh()
-    ascending = Comparison("<", before.columns[0], added.columns[0], made.position)
+    writer.conclude(subsets.relation, (*writer.here, first.columns[0], alone), first)
+    before, added, total = writer.all_of(subsets), writer.all_of(source), writer.fresh()
+    ascending = Comparison("<", before.columns[0], added.columns[0], writer.position)
     function = _ADDED if what == "sum" else _ONE_MORE
-    more = Call(function, (before.columns[1], added.columns[0]), (total,), made.position)
+    more = Call(function, (before.columns[1], added.columns[0]), (total,), writer.position)
     larger = Body((*before.elements, *added.elements, ascending, more), (added.columns[0], total))
-    made.conclude(subsets.relation, (*made.here, *larger.columns), larger)
-    found = made.all_of(subsets)
+    writer.conclude(subsets.relation, (*writer.here, *larger.columns), larger)
+    found = writer.all_of(subsets)
     return found.with_columns(found.columns[1:])
 
 
-def _collected(made: Compilation, row: Body, keys: Sequence[int], value: ir.Aggregate) -> Body:
-    groups = made.helper("groups", (), len(keys) + 1)
-    made.conclude(groups.relation, (*made.here, *(row.columns[k] for k in keys), value), row)
-    return made.all_of(groups)
+def _collect(writer: RuleWriter, row: Body, keys: Sequence[int], value: ir.Aggregate) -> Body:
+    groups = writer.helper("groups", (), len(keys) + 1)
+    writer.conclude(groups.relation, (*writer.here, *(row.columns[k] for k in keys), value), row)
+    return writer.all_of(groups)
 
 
 def _variables(row: Body) -> tuple[Var, ...]:
@@ -124,7 +128,7 @@ def _variables(row: Body) -> tuple[Var, ...]:
 
 def _number(args: tuple[Value, ...]) -> Iterable[tuple[Value, ...]]:
     if not isinstance(args[0], int):
-        raise TypeError(f"{args[0]!r} is not a number")
+        raise TypeError(f"{args[0]!r} is not a number")  # as sum(...) at a node does
     return [args]
 
 

@@ -1,4 +1,4 @@
-"""Recursion within a step, in checked programs.
+"""Translate recursion within a step.
 
 A node derives and merges until nothing changes.  In the IR, the parts of a lattice are rows, and most recursion
 through lattices is recursion of rows there.  Not so ``lmax`` and ``lmin`` with ``plus`` and ``minus``: a node only
@@ -23,8 +23,8 @@ from clew.program import ir
 from clew.program.graph import components
 from clew.program.ir import CRASH
 
-#: For each lattice, by the lattices of its cycle, what is added on the best way from there.
-Ways = dict[str, dict[str, int]]
+#: For each lattice, by the lattices of its cycle, what is added on the best path from there.
+Offsets = dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class _Shift:
         return self.rule.target
 
     def by(self) -> int:
-        """What is added; refuses what is no whole number."""
+        """Return what is added; refuse what is not a whole number."""
         return sum(map(self._number, self.added)) - sum(map(self._number, self.subtracted))
 
     def _number(self, value: object) -> int:
@@ -62,16 +62,16 @@ class _Shift:
 class Recursion:
     """What depends on itself within a step.
 
-    ``ways`` is about the lattices that get their numbers from each other; the rules of ``replaced`` are those by
-    which they do.
+    ``offsets`` is about the lattices that get their numbers from each other; the rules of ``replaced`` are those
+    by which they do.
     """
 
     strata: tuple[Stratum, ...]
-    ways: Ways
+    offsets: Offsets
     replaced: tuple[Rule, ...]
 
-    def around(self, rule: Rule) -> frozenset[str]:
-        """The collections that the target of a rule depends on and that depend on it, within the step."""
+    def cycle_of(self, rule: Rule) -> frozenset[str]:
+        """Return the collections that the target of a rule depends on and that depend on it, within the step."""
         if rule.op is Op.NOW:
             for stratum in self.strata:
                 if stratum.recursive and rule.target in stratum.collections:
@@ -80,13 +80,13 @@ class Recursion:
 
 
 def find_recursion(program: BloomProgram) -> Recursion:
-    """Refuses, in the words of the program, what has no meaning or no end."""
+    """Find what depends on itself; refuse, in the words of the program, what has no meaning or no end."""
     names = [collection.name for collection in program.collections]
     strata = stratify(program.rules, names)
-    outside = stratify(program.outcomes, [*names, CRASH])
+    outcomes = stratify(program.outcomes, [*names, CRASH])
     rules = (*program.rules, *program.outcomes)
     _refuse_pairs_of_pairs(program, [rule for rule in rules if rule.op is Op.NOW])
-    ways: Ways = {}
+    offsets: Offsets = {}
     replaced: list[Rule] = []
     for lattice in ("lmax", "lmin"):
         lattices = [c.name for c in program.collections if c.lattice == lattice]
@@ -97,13 +97,13 @@ def find_recursion(program: BloomProgram) -> Recursion:
         for cycle in components(sources, lambda name: sources[name]):  # noqa: B023  # used at once
             inner = [s for s in shifts if s.source in cycle and s.target in cycle]
             if inner:
-                ways |= _best_ways(cycle, inner, lattice, sources)
+                offsets |= _best_offsets(cycle, inner, lattice, sources)
                 replaced += [shift.rule for shift in inner]
-    return Recursion((*strata, *outside), ways, tuple(replaced))
+    return Recursion((*strata, *outcomes), offsets, tuple(replaced))
 
 
 def _shift(rule: Rule, lattices: Sequence[str]) -> _Shift | None:
-    """What a rule is if it merges one lattice into another, perhaps with ``plus`` and ``minus`` on the way."""
+    """Return what a rule adds if it merges one lattice into another, perhaps with ``plus`` and ``minus``."""
     if rule.op is not Op.NOW or rule.target not in lattices:
         return None
     expr = rule.expr
@@ -116,10 +116,10 @@ def _shift(rule: Rule, lattices: Sequence[str]) -> _Shift | None:
     return _Shift(rule, expr.collection, tuple(constants["plus"]), tuple(constants["minus"]))
 
 
-def _best_ways(
+def _best_offsets(
     cycle: Sequence[str], shifts: Sequence[_Shift], lattice: str, sources: Mapping[str, Sequence[str]]
-) -> Ways:
-    """Floyd and Warshall's algorithm, for the largest sums, or of ``lmin`` the smallest."""
+) -> Offsets:
+    """Compute the largest sums, or of ``lmin`` the smallest, by Floyd and Warshall's algorithm."""
     sign = 1 if lattice == "lmax" else -1
     best: dict[tuple[str, str], int] = {(name, name): 0 for name in cycle}
     for shift in shifts:
@@ -142,22 +142,22 @@ def _refuse_pairs_of_pairs(program: BloomProgram, rules: Sequence[Rule]) -> None
     sources: dict[str, list[str]] = {c.name: [] for c in program.collections if c.lattice == "lset"}
     merging = [rule for rule in rules if rule.target in sources]
     for rule in merging:
-        sources[rule.target] += [name for name, _ in _contained(rule.expr)]
+        sources[rule.target] += [name for name, _ in _sets_included(rule.expr)]
     for cycle in components(sources, lambda name: sources[name]):
         for rule in merging:
-            for name, paired in _contained(rule.expr):
+            for name, paired in _sets_included(rule.expr):
                 if paired and name in cycle and rule.target in cycle:
                     raise _endless(rule, name, frozenset(cycle), sources, "gets pairs of its own elements")
 
 
-def _contained(expr: AnyExpr, *, paired: bool = False) -> Iterator[tuple[str, bool]]:
-    """The sets whose elements are all in the value of an expression, and whether as parts of pairs."""
+def _sets_included(expr: AnyExpr, *, paired: bool = False) -> Iterator[tuple[str, bool]]:
+    """Yield the sets whose elements are all in the value of an expression, and whether as parts of pairs."""
     match expr:
         case LatticeRef(collection):
             yield collection, paired
         case Apply(_, ("union" | "product") as method):
             for child in children(expr):
-                yield from _contained(child, paired=paired or method == "product")
+                yield from _sets_included(child, paired=paired or method == "product")
 
 
 def _endless(

@@ -9,7 +9,7 @@ Every collection is a relation with the node as its first column; the location o
 ``<-``     a row of a helper relation; a row of a table stays unless it is there
 table      its rows stay, as far as they are not deleted; deleted and derived again, a row stays, too
 periodic   has a row at every time: a timer may fire at any time, and so nothing can be hidden by one that does not
-lattice    all that was merged into it stays, in a helper relation; see ``checked_lattices``
+lattice    all that was merged into it stays, in a helper relation; see ``lattices``
 outcomes   relations of no node; rows of other collections are read with the node they are at
 ========== ======================================================================================
 
@@ -27,17 +27,17 @@ from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Collection, Kind
 from clew.bloom.language.capture import statement_at
 from clew.bloom.language.setting import Given, Setting
-from clew.bloom.to_program.bodies import HERE, NODES, Compilation, Place
+from clew.bloom.to_program.bodies import HERE, NODES, Place, RuleWriter
 from clew.bloom.to_program.lattices import (
     EXTREMES,
-    given_relation,
-    merged_relation,
+    entry_relation,
+    parts_relation,
     refuse_unknown,
-    shifted,
+    shift,
     value_of_parts,
 )
 from clew.bloom.to_program.recursion import find_recursion
-from clew.bloom.to_program.rows import Rows
+from clew.bloom.to_program.rows import RowTranslator
 from clew.errors import Notice, ProgramError
 from clew.faults import NodeName
 from clew.program import ir
@@ -49,22 +49,24 @@ _TIMINGS = {Op.NOW: Timing.SAME, Op.NEXT: Timing.NEXT, Op.DELETE: Timing.SAME, O
 
 
 @dataclass(frozen=True)
-class Compiled:
+class Translation:
+    """The program that is checked, and what it leaves out or takes for something else."""
+
     program: Program
     notices: tuple[Notice, ...]
 
 
-def compiled(program: BloomProgram, setting: Setting) -> Compiled:
-    """The program with the rows that the setting gives."""
-    return _Compiler(program, setting).compiled()
+def translate(program: BloomProgram, setting: Setting) -> Translation:
+    """Translate a program, with the rows that the setting gives."""
+    return _Translator(program, setting).translate()
 
 
-class _Compiler:
+class _Translator:
     def __init__(self, program: BloomProgram, setting: Setting) -> None:
         self._program = program
         self._setting = setting
-        self._outside = dict.fromkeys(rule.target for rule in program.outcomes)
-        self._places = {c.name: _place(c) for c in program.collections}
+        self._outcome_targets = dict.fromkeys(rule.target for rule in program.outcomes)
+        self._places = {c.name: _place_of(c) for c in program.collections}
         self._helpers: dict[str, None] = {}
         self._recursion = find_recursion(program)
         self._refuse_mixtures()
@@ -78,14 +80,14 @@ class _Compiler:
                     remedy="rename it: in checked programs, 'crash' says which nodes crash",
                 )
         for rule in self._program.rules:
-            if rule.target in self._outside:
+            if rule.target in self._outcome_targets:
                 raise ProgramError(
                     f"{rule.block}: '{rule.target}' is derived at nodes and by an outcome, which belongs to none",
                     position=rule.position,
                     remedy="use two collections",
                 )
 
-    def compiled(self) -> Compiled:
+    def translate(self) -> Translation:
         every = (*self._program.rules, *self._program.outcomes)
         rules = [r for index, rule in enumerate(every) for r in self._rules(rule, index)]
         deleted = dict.fromkeys(r.target for r in every if r.op is Op.DELETE)
@@ -93,62 +95,62 @@ class _Compiler:
             rules += self._upkeep(collection, collection.name in deleted, index)
         clauses: list[Fact | ir.Rule] = [*self._facts(), *rules]
         if any(p.relation == NODES for rule in rules for p in rule.premises):
-            clauses = [*self._everybody(), *clauses]
-        return Compiled(Program(tuple(clauses), frozenset(self._helpers)), tuple(self._notices(rules)))
+            clauses = [*self._node_facts(), *clauses]
+        return Translation(Program(tuple(clauses), frozenset(self._helpers)), tuple(self._notices(rules)))
 
     # -- rules ---------------------------------------------------------------------------------------------------
 
     def _rules(self, rule: Rule, index: int) -> list[ir.Rule]:
-        outside = index >= len(self._program.rules)
+        is_outcome = index >= len(self._program.rules)
         target = self._program.by_name[rule.target]
         text = f"{rule.block}: {statement_at(rule.position) or rule}"
-        made = Compilation(rule, index, text, outside, self._recursion.around(rule))
-        self._refuse_kinds(made, target)
+        writer = RuleWriter(rule, index, text, is_outcome, self._recursion.cycle_of(rule))
+        self._refuse_kinds(writer, target)
         if target.kind is Kind.STDIO or rule in self._recursion.replaced:
             return []  # what is printed changes nothing; what is replaced is part of the upkeep of its target
-        readable = {n: p for n, p in self._places.items() if outside <= (n in self._outside)}
-        relation = self._concluded(target, rule.op)
-        everywhere = self._places if outside else {}
-        for body in Rows(made, readable, everywhere).bodies(rule.expr, len(target.schema.columns)):
-            args = self._head(made, target, body.columns)
-            made.conclude(relation, args, body, _TIMINGS[rule.op])
-        self._helpers.update(made.helpers)
-        return made.rules
+        readable = {n: p for n, p in self._places.items() if is_outcome <= (n in self._outcome_targets)}
+        relation = self._target_relation(target, rule.op)
+        all_nodes = self._places if is_outcome else {}
+        for body in RowTranslator(writer, readable, all_nodes).bodies(rule.expr, len(target.schema.columns)):
+            args = self._head(writer, target, body.columns)
+            writer.conclude(relation, args, body, _TIMINGS[rule.op])
+        self._helpers.update(writer.helpers)
+        return writer.rules
 
-    def _concluded(self, target: Collection, op: Op) -> str:
-        """The relation that gets the rows: the collection's own, or a helper."""
+    def _target_relation(self, target: Collection, op: Op) -> str:
+        """Return the relation that gets the rows: the collection's own, or a helper."""
         relation = target.name
         if op is Op.DELETE:
-            relation = _deleted(target.name)
-        elif target.name in self._recursion.ways:
-            relation = given_relation(target.name)
+            relation = _deletions_of(target.name)
+        elif target.name in self._recursion.offsets:
+            relation = entry_relation(target.name)
         elif target.lattice is not None:
-            relation = merged_relation(target.name, target.lattice)
+            relation = parts_relation(target.name, target.lattice)
         if relation != target.name:
             self._helpers[relation] = None
         return relation
 
-    def _refuse_kinds(self, made: Compilation, target: Collection) -> None:
+    def _refuse_kinds(self, writer: RuleWriter, target: Collection) -> None:
         if target.lattice is not None:
-            refuse_unknown(made, target.lattice)
-        if made.outside and made.rule.op is Op.SEND:
-            raise made.refusal("an outcome sends", "it belongs to no node: derive a scratch with <=")
+            refuse_unknown(writer, target.lattice)
+        if writer.is_outcome and writer.rule.op is Op.SEND:
+            raise writer.refusal("an outcome sends", "it belongs to no node: derive a scratch with <=")
 
-    def _head(self, made: Compilation, target: Collection, columns: Sequence[ir.Expr]) -> tuple[ir.HeadArg, ...]:
+    def _head(self, writer: RuleWriter, target: Collection, columns: Sequence[ir.Expr]) -> tuple[ir.HeadArg, ...]:
         location = self._places[target.name].location
         if location is None:
-            return (*made.here, *columns)
+            return (*writer.here, *columns)
         return (columns[location], *(c for k, c in enumerate(columns) if k != location))
 
     def _upkeep(self, collection: Collection, deleted: bool, index: int) -> Iterator[ir.Rule]:
-        """What happens to a collection by itself."""
+        """Yield the rules by which rows stay, or appear, without any rule of the program."""
         place = self._places[collection.name]
-        here = () if collection.name in self._outside else (HERE,)
+        here = () if collection.name in self._outcome_targets else (HERE,)
         if collection.kind is Kind.TABLE:
             args = (*here, *(Var(f"V{k}") for k in range(place.width)))
             body = [Premise(collection.name, args, position=collection.position)]
             if deleted:
-                name = _deleted(collection.name)
+                name = _deletions_of(collection.name)
                 body.append(Premise(name, args, negated=True, position=collection.position))
             text = f"{collection.module}.{collection.name}: rows of a table stay"
             yield ir.Rule(collection.name, args, Timing.NEXT, tuple(body), collection.position, text)
@@ -161,30 +163,30 @@ class _Compiler:
             yield ir.Rule(collection.name, (HERE, now, now), Timing.SAME, (premise,), collection.position, text)
 
     def _lattice_upkeep(self, collection: Collection, lattice: str, index: int) -> Iterator[ir.Rule]:
-        """What was merged stays merged; the largest or smallest of it is the value."""
+        """Yield the rules of a lattice: what was merged stays; the largest or smallest of it is the value."""
         block = f"{collection.module}.{collection.name}"
         rule = Rule(collection.name, Op.NOW, LatticeRef(collection.name, lattice), block, collection.position)
         text = f"{block}: what was merged into a lattice stays"
-        made = Compilation(rule, index, text, collection.name in self._outside)
-        parts = Place(merged_relation(collection.name, lattice), 1)
-        ways = self._recursion.ways.get(collection.name, {})
-        for source, by in ways.items():
-            part = shifted(made, made.all_of(Place(given_relation(source), 1)), by)
-            made.conclude(parts.relation, (*made.here, *part.columns), part)
-        if ways:
-            self._helpers.update(dict.fromkeys((parts.relation, given_relation(collection.name))))
-        kept = Place(given_relation(collection.name), 1) if ways else parts
-        row = made.all_of(kept)
-        made.conclude(kept.relation, (*made.here, *row.columns), row, Timing.NEXT)
+        writer = RuleWriter(rule, index, text, collection.name in self._outcome_targets)
+        parts = Place(parts_relation(collection.name, lattice), 1)
+        offsets = self._recursion.offsets.get(collection.name, {})
+        for source, by in offsets.items():
+            part = shift(writer, writer.all_of(Place(entry_relation(source), 1)), by)
+            writer.conclude(parts.relation, (*writer.here, *part.columns), part)
+        if offsets:
+            self._helpers.update(dict.fromkeys((parts.relation, entry_relation(collection.name))))
+        kept = Place(entry_relation(collection.name), 1) if offsets else parts
+        row = writer.all_of(kept)
+        writer.conclude(kept.relation, (*writer.here, *row.columns), row, Timing.NEXT)
         if lattice in EXTREMES:
-            value = value_of_parts(made, lattice, parts)
-            made.conclude(collection.name, (*made.here, *value.columns), value)
-        self._helpers.update(made.helpers)
-        yield from made.rules
+            value = value_of_parts(writer, lattice, parts)
+            writer.conclude(collection.name, (*writer.here, *value.columns), value)
+        self._helpers.update(writer.helpers)
+        yield from writer.rules
 
     # -- facts ---------------------------------------------------------------------------------------------------
 
-    def _everybody(self) -> Iterator[Fact | ir.Rule]:
+    def _node_facts(self) -> Iterator[Fact | ir.Rule]:
         self._helpers[NODES] = None
         yield from (Fact(NODES, (node,)) for node in self._setting.nodes)
         yield ir.Rule(NODES, (HERE,), Timing.NEXT, (Premise(NODES, (HERE,)),), text="nodes stay nodes")
@@ -234,15 +236,15 @@ class _Compiler:
             )
 
     def _unread(self, rules: Sequence[ir.Rule]) -> Iterator[Notice]:
-        """Temps and what outcomes derive have no readers outside; a misspelt temp is a new one."""
+        """Warn of temps and collections of outcomes that nothing reads: a misspelt temp is a new one."""
         collections = self._program.collections
-        private = [c.name for c in collections if c.kind is Kind.TEMP or c.name in self._outside]
+        private = [c.name for c in collections if c.kind is Kind.TEMP or c.name in self._outcome_targets]
         for group in find_unread([name for name in private if name not in (PRE, POST)], rules):
             known = [c.name for c in collections]
             yield unread_notice(group, self._program.by_name[group[0]].position, known)
 
     def _forgotten_outcomes(self) -> Iterator[Notice]:
-        """``pre`` and ``post`` that are declared and never derived: then something else is checked."""
+        """Warn of ``pre`` and ``post`` that are declared and never derived: then something else is checked."""
         derived = {rule.target for rule in (*self._program.rules, *self._program.outcomes)}
         forgotten = [c for c in self._program.collections if c.name in (PRE, POST)]
         if forgotten and not derived & {PRE, POST}:
@@ -253,11 +255,11 @@ class _Compiler:
             )
 
 
-def _place(collection: Collection) -> Place:
+def _place_of(collection: Collection) -> Place:
     schema = collection.schema
     location = schema.index(schema.location) if collection.kind is Kind.CHANNEL and schema.location else None
     return Place(collection.name, len(schema.columns), location)
 
 
-def _deleted(collection: str) -> str:
+def _deletions_of(collection: str) -> str:
     return f"({collection}, deleted)"
