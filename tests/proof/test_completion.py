@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clew.budgets.deadline import Deadline
 from clew.faults import FailureSpec
 from clew.proof.completion import Completion, TooLargeError
-from clew.proof.loops import Foundations, strong_components
+from clew.proof.loops import Foundations
 from clew.proof.refuting import NoRefutation, refute_question
 from proof.stable import ground_text, project_models
 
@@ -98,14 +98,3 @@ def test_a_question_that_is_too_large_is_refused() -> None:
     assert Completion(question, size)
     with pytest.raises(TooLargeError):
         Completion(question, size - 1)
-
-
-def test_strong_components_of_a_graph() -> None:
-    edges = {1: [2], 2: [3], 3: [1, 4], 4: [5], 5: [4], 6: [6], 7: []}
-    assert sorted(strong_components(edges)) == [(1, 2, 3), (4, 5), (6,), (7,)]
-
-
-def test_a_long_path_needs_no_recursion() -> None:
-    length = 20_000
-    edges = {n: [n + 1] for n in range(length)} | {length: [0]}
-    assert [len(c) for c in strong_components(edges)] == [length + 1]

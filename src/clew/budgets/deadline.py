@@ -18,6 +18,7 @@ from clew.errors import BudgetExhaustedError, ResourcesExhaustedError
 
 T = TypeVar("T")
 
+#: Short enough that Ctrl-C seems to act at once, long enough that waiting costs nothing.
 _POLL_SECONDS = 0.05
 _WORKER = "clew-worker"
 
@@ -44,19 +45,21 @@ class Deadline:
         self._end = None if seconds is None else time.monotonic() + seconds
 
     def passed(self) -> bool:
+        """Tell whether the time is over, or Ctrl-C was pressed."""
         return self.interrupted or (self._end is not None and time.monotonic() >= self._end)
 
     @property
     def remaining(self) -> float | None:
-        """The seconds that are left; None if the clock does not matter."""
+        """Return the seconds that are left; None if the clock does not matter."""
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
     def check_interrupt(self) -> None:
-        """Where what is being done has to be finished even when the time is over, but not after Ctrl-C."""
+        """Check for Ctrl-C only: where work has to be finished even when the time is over."""
         if self.interrupted:
             self.check()
 
     def check(self) -> None:
+        """Raise ``BudgetExhaustedError`` if the deadline has come."""
         if self.heartbeat:
             self.heartbeat()
         if self.interrupted:
@@ -71,7 +74,7 @@ class Deadline:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """While inside, Ctrl-C brings this deadline (only the main thread can arrange that)."""
+        """Let Ctrl-C bring this deadline while inside (only the main thread can arrange that)."""
         if threading.current_thread() is not threading.main_thread():
             with telling_exhaustion():
                 yield
@@ -114,7 +117,7 @@ class Deadline:
 
 @contextmanager
 def telling_exhaustion() -> Iterator[None]:
-    """While inside, memory or stack that runs out is a budget like others: what was found before it counts."""
+    """Turn memory or stack that runs out into a budget like others: what was found before it counts."""
     try:
         yield
     except MemoryError:
@@ -124,12 +127,12 @@ def telling_exhaustion() -> Iterator[None]:
 
 
 def has_abandoned_work() -> bool:
-    """Whether C code that outlived its deadline still runs; the process must then end without waiting for it."""
+    """Tell whether C code outlived its deadline; the process must then end without waiting for it."""
     return any(thread.name == _WORKER for thread in threading.enumerate())
 
 
 def _leave_without(thread: threading.Thread) -> None:
-    """At the end of the process: C code must not outlive the interpreter, or both crash."""
+    """End the process without a thread that is still in C code: outliving the interpreter, it would crash."""
     thread.join(_PATIENCE_SECONDS)
     if thread.is_alive():
         sys.stdout.flush()

@@ -53,17 +53,17 @@ class Effort:
 
     @property
     def conflicts_left(self) -> int:
-        """After how many conflicts the effort is exhausted; never 0, which would mean no limit."""
+        """Return after how many conflicts the effort is exhausted; never 0, which would mean no limit."""
         return max(1, -(-self.left // CONFLICT))
 
     @property
     def propagations_left(self) -> int:
-        """The same for propagations."""
+        """Return after how many propagations the effort is exhausted; never 0, either."""
         return max(1, self.left * PROPAGATIONS_PER_UNIT)
 
     @property
     def may_not_suffice(self) -> bool:
-        """Whether grounding the program for larger bounds could take more than is left."""
+        """Tell whether grounding the program for larger bounds could take more than is left."""
         return not self._largest_program or self._largest_program * _LARGEST_GROWTH > self.left
 
     def count(self, units: int) -> None:
@@ -80,10 +80,12 @@ class Effort:
         self.count(units)
 
     def count_program(self, units: int) -> None:
+        """Note a ground program; its size is the best guess for the next."""
         self._largest_program = max(self._largest_program, units)
         self.count(units)
 
     def check(self) -> None:
+        """Raise ``EffortExhaustedError`` if nothing is left."""
         if self.exhausted:
             raise EffortExhaustedError(USED_UP)
 
@@ -100,7 +102,7 @@ class Effort:
 
     @contextmanager
     def reserve(self, units: int) -> Iterator[None]:
-        """Within, at least this much may still be spent, even if there is less left."""
+        """Allow at least this much to be spent while inside, even if there is less left."""
         before = self.most
         self.most = max(self.most, self.spent + units)
         try:

@@ -77,7 +77,7 @@ class Whereabouts:
         self._write()
 
     def belong_to_process(self) -> None:
-        """In a new child: nobody else but its parent writes here from now on."""
+        """Claim the page for this process, a new child: a copy that user code forks must not write here."""
         self._writer = os.getpid()
 
     # -- for the child -------------------------------------------------------------------------------------------
@@ -153,12 +153,12 @@ class Whereabouts:
 
     @property
     def code(self) -> int | None:
-        """The exit code of a child that came to its end; None for any other."""
+        """Return the exit code of a child that came to its end; None for any other."""
         return self._fields[1] if self._fields[0] else None
 
     @property
     def seed(self) -> int | None:
-        """The run that is going on."""
+        """Return the seed of the run that is going on; None outside of any."""
         return self._fields[3] if self._fields[2] else None
 
     @property
@@ -175,7 +175,7 @@ class Whereabouts:
 
     @property
     def untold(self) -> str:
-        """What the child had to say and could not print."""
+        """Return what the child had to say and could not print."""
         what = self.what
         return what.removeprefix(_UNTOLD) if what.startswith(_UNTOLD) else ""
 
@@ -242,7 +242,7 @@ def time_left() -> float | None:
 
 
 def set_whereabouts(page: Whereabouts | None) -> None:
-    """In a new child: from now on, tell what is being done."""
+    """Tell from now on what this process, a new child, is doing."""
     global _current, _process
     _current, _process = page, os.getpid()
     if page is not None:
@@ -259,7 +259,7 @@ def end_copy() -> None:
 
 
 def die_with(parent: int) -> None:
-    """In a new child: end when the process that started it does, where the system can arrange that."""
+    """End this process, a new child, when the one that started it does, where the system can arrange that."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it has already ended

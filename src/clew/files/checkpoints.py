@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from clew.errors import UsageError
-from clew.files.json_document import LARGEST_DOCUMENT, Item, json_line, quoted, read_document, shortened
+from clew.files.json_document import LARGEST_DOCUMENT, Item, json_line, quote_short, read_document, shorten
 from clew.files.writing import refuse_unwritable_path, replaceable_file, write_whole
 
 FORMAT = "clew-checkpoint"
@@ -74,6 +74,7 @@ class Checkpoint:
 
     def open(self, question: Question) -> Item | None:
         """Return the state that was saved for this question; None if there is no file yet."""
+        # Another version may count or number differently, so its state is of another question.
         self._question = {**question, "clew": _own_version()}
         self._seen = _identity(self._file)
         if self._seen is not None:
@@ -103,7 +104,7 @@ class Checkpoint:
         self._interval = min(_LONGEST, 2 * self._interval)
 
     def conclude(self) -> None:
-        """At the end of a command: remove the file if the question is answered, otherwise say how to go on."""
+        """End a command: remove the file if the question is answered, otherwise say how to go on."""
         if self._untouched or self._seen is None or _identity(self._file) != self._seen:
             return
         if self.answered:
@@ -113,6 +114,7 @@ class Checkpoint:
             self._tell(f"to go on, run the same command again: {self.path} holds what was done")
 
     def _write(self, state: object) -> None:
+        # Two searches with one file would overwrite each other's work in turn: the one that notices gives up.
         if _identity(self._file) != self._seen:
             self._untouched = True
             self._complain(f"{self.path} was changed by another process; this one leaves it alone from now on")
@@ -173,7 +175,7 @@ def _identity(file: Path) -> _Identity | None:
 def _state(document: Item, path: str, question: Question) -> Item:
     """Return the state in a checkpoint of this question; whatever else a file is, is refused."""
     if document.mapping().get("format") != FORMAT:
-        raise document.problem("is no checkpoint")
+        raise document.problem("not a checkpoint")
     if "version" in document.mapping() and document.member("version").number(1) != VERSION:
         raise document.problem(f"version: this clew reads version {VERSION}")
     _, _, digest, asked, state = document.members("format", "version", "digest", "question", "state")
@@ -187,7 +189,7 @@ def _state(document: Item, path: str, question: Question) -> Item:
             remedy=f"give the same program and options, or {_REMEDY}",
         )
     if extra := [name for name in asked.mapping() if name not in question]:
-        raise asked.problem(f"{quoted(extra[0])} is nothing that this search depends on")
+        raise asked.problem(f"{quote_short(extra[0])} is nothing that this search depends on")
     state.mapping()
     return state
 
@@ -211,11 +213,11 @@ def _difference(asked: Item, name: str, now: object) -> str:
     then = asked.mapping().get(name, _MISSING)
     if name.endswith("digest"):
         return f"{name.removesuffix('digest').strip()} has changed since"
-    return f"{name} was {'not given' if then is _MISSING else _shown(then)}, and is {_shown(now)}"
+    return f"{name} was {'not given' if then is _MISSING else _show(then)}, and is {_show(now)}"
 
 
-def _shown(value: object) -> str:
-    return shortened(json_line(value)) if isinstance(value, str | int | float | list | None) else "something else"
+def _show(value: object) -> str:
+    return shorten(json_line(value)) if isinstance(value, str | int | float | list | None) else "something else"
 
 
 def _own_version() -> str:

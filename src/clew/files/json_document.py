@@ -33,7 +33,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _remedy(kind: object = None) -> str:
-    """What to do about a document of a kind that has a defect, or of one that nobody can tell."""
+    """Say what to do about a defect in a document of this kind; None if nobody can tell which it is."""
     writer = _WRITERS.get(kind) if isinstance(kind, str) else None
     return f"let {writer or _any_writer()} write it anew; docs/json.md describes every field"
 
@@ -50,6 +50,8 @@ class _Object(dict[str, object]):
 
 @dataclass(frozen=True)
 class HugeInteger:
+    """An integer with more digits than are converted, kept as text so that messages can tell of it."""
+
     text: str
 
 
@@ -74,17 +76,17 @@ class Item:
         return UsageError(f"{where}: {message}", remedy=self.remedy)
 
     def mismatch(self, expected: str) -> UsageError:
-        return self.problem(f"expected {expected}, found {_named(self.value)}")
+        return self.problem(f"expected {expected}, found {_describe(self.value)}")
 
     def refuse(self, expected: str) -> NoReturn:
         raise self.mismatch(expected)
 
     def members(self, *names: str) -> list[Item]:
-        """The members of an object that has exactly these, in this order."""
+        """Return the members of an object that has exactly these, in this order."""
         members = self.mapping()
         for name in members:
             if name not in names:
-                raise self.problem(f"unknown field {quoted(name)}; the fields are {', '.join(names)}")
+                raise self.problem(f"unknown field {quote_short(name)}; the fields are {', '.join(names)}")
         for name in names:
             if name not in members:
                 raise self.problem(f"the field {name!r} is missing")
@@ -98,7 +100,7 @@ class Item:
         if not isinstance(self.value, _Object):
             self.refuse("an object")
         if self.value.twice is not None:
-            raise self.problem(f"the field {quoted(self.value.twice)} stands there twice")
+            raise self.problem(f"the field {quote_short(self.value.twice)} stands there twice")
         return self.value
 
     def items(self) -> list[Item]:
@@ -107,7 +109,7 @@ class Item:
         return [Item(self.file, f"{self.place}[{k}]", value, self.remedy) for k, value in enumerate(self.value)]
 
     def parts(self, *names: str) -> list[Item]:
-        """The items of a list that has exactly these."""
+        """Return the items of a list that has exactly these."""
         if not isinstance(self.value, list) or len(self.value) != len(names):
             self.refuse(f"[{', '.join(names)}]")
         return self.items()
@@ -131,7 +133,7 @@ class Item:
 
 
 def read_document(path: str | Path, *, remedy: str | None = None) -> Item:
-    """The JSON object that a file holds; only that it is one has been checked.
+    """Read the JSON object that a file holds; only that it is one has been checked.
 
     ``remedy`` is what to do about a document with a defect, where that is not to let a command write it anew.
     """
@@ -161,7 +163,7 @@ def read_document(path: str | Path, *, remedy: str | None = None) -> Item:
 
 
 def format_of(document: Item) -> str:
-    """What the document says it is."""
+    """Return what the document says it is."""
     if "format" not in document.mapping():
         raise UsageError(
             f"{document.file}: does not say what it is: the field 'format' is missing",
@@ -171,7 +173,7 @@ def format_of(document: Item) -> str:
 
 
 def is_below_here(file: str) -> bool:
-    """Whether a file lies below the working directory, wherever links lead."""
+    """Tell whether a file lies below the working directory, wherever links lead."""
     try:
         real, here = os.path.realpath(file), os.path.realpath(".")
         return os.path.commonpath([real, here]) == here
@@ -180,15 +182,15 @@ def is_below_here(file: str) -> bool:
 
 
 def refuse_elsewhere(document: str, file: str, remedy: str) -> None:
-    """A document does not choose what is read or executed: what it names must lie below the working directory."""
+    """Refuse a file that is not below the working directory: documents do not choose what is read or executed."""
     if not is_below_here(file):
         raise UsageError(
-            f"{document}: names {quoted(file)}, which is not below the working directory", remedy=remedy
+            f"{document}: names {quote_short(file)}, which is not below the working directory", remedy=remedy
         )
 
 
 def json_line(value: object) -> str:
-    """JSON in one line, with nothing in it that UTF-8 cannot hold."""
+    """Write JSON in one line, with nothing in it that UTF-8 cannot hold."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", text)
 
@@ -216,6 +218,7 @@ def _read(path: str | Path, remedy: str | None = None) -> str:
 
 
 def _object(pairs: list[tuple[str, object]]) -> _Object:
+    # Python would silently keep the last of two equal names, and other readers the first.
     made = _Object(pairs)
     if len(made) < len(pairs):
         made.twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
@@ -226,13 +229,13 @@ def _integer(text: str) -> int | HugeInteger:
     return int(text) if len(text) <= _MOST_DIGITS else HugeInteger(text)
 
 
-def _named(value: object) -> str:
-    """A value in a message: short, and without characters that a terminal would obey."""
+def _describe(value: object) -> str:
+    """Describe a value in a message: short, and without characters that a terminal would obey."""
     match value:
         case None | bool():
             return json.dumps(value)
         case str():
-            return f"the string {quoted(value)}"
+            return f"the string {quote_short(value)}"
         case list():
             return f"a list of {len(value)}"
         case dict():
@@ -242,12 +245,14 @@ def _named(value: object) -> str:
         case _NoNumber(text):
             return f"{text}, which JSON does not have"
         case _:
-            return shortened(str(value))
+            return shorten(str(value))
 
 
-def quoted(text: str) -> str:
-    return repr(shortened(text))
+def quote_short(text: str) -> str:
+    """Quote a text for a message, with escapes for what a terminal would obey."""
+    return repr(shorten(text))
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
+    """Cut a text to what fits into a message: a document may have a name of megabytes."""
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from clew.proof.question import write_aspif
 from clew.proof.refuting import NoRefutation, Refutation
 
-#: The same as what ``clew verify`` reads of one part.
+#: The same as what ``clew verify`` reads of one part.  Said twice, because the two must not share code.
 MOST_PART_BYTES = 128_000_000
 
 #: The earliest that an archive can say: the same proof is the same bytes.
@@ -34,6 +34,7 @@ clew verify FILE checks all of it; docs/proofs.md says how.
 
 def write_archive(refutation: Refutation) -> bytes | NoRefutation:
     """Return the bytes of the archive, unless a part would be too long to be read again."""
+    # In the order in which somebody who opens the archive should read them.
     parts = {
         "README.txt": _README,
         "about.json": _about(refutation),

@@ -40,11 +40,12 @@ class Completion:
     def __init__(
         self, question: Question, most_literals: int = MOST_LITERALS, tick: Callable[[], None] = lambda: None
     ) -> None:
-        """``tick`` is called now and then, and may raise to end the work."""
+        """Make the clauses; ``tick`` is called now and then, and may raise to end the work."""
         self._tick = tick
         self.atoms = question.atoms
         self.variables = question.atoms
-        #: The clauses, sorted each, in the order in which they came.
+        #: The clauses, sorted each, in the order in which they came; a dictionary, because a checker refuses
+        #: doubles.
         self.clauses: dict[tuple[int, ...], None] = {}
         #: One line for each definition of a variable, and one for each set that has a loop formula.
         self.definitions: list[str] = []
@@ -56,6 +57,7 @@ class Completion:
         for rule in question.rules:
             for atom in dict.fromkeys(rule.head):
                 self._rules_for[atom].append(rule)
+        # The two halves of the completion: a body that holds forces its head, and an atom that holds has a body.
         for rule in question.rules:
             if not rule.choice:
                 self._require(-self._holds(rule.body), *rule.head)
@@ -86,7 +88,7 @@ class Completion:
         self.clauses[clause] = None
         if len(self.clauses) % 10_000 == 0:
             self._tick()
-        self._literals_left -= len(clause) + 1
+        self._literals_left -= len(clause) + 1  # with the 0 that ends a clause in DIMACS
         if self._literals_left < 0:
             raise TooLargeError
 
@@ -106,7 +108,7 @@ class Completion:
     def _all(self, literals: Iterable[int]) -> int:
         """Return a literal that is true exactly when all of these are."""
         key = tuple(sorted(set(literals), key=_order))
-        if len(key) == 1:
+        if len(key) == 1:  # most bodies: a variable of its own would double the clauses
             return key[0]
         if key not in self._conjunctions:
             variable = self._conjunctions[key] = self._new_variable()
@@ -126,6 +128,7 @@ class Completion:
             self._lists[elements] = number = len(self._lists) + 1
             shown = " ".join(f"{literal} {weight}" for literal, weight in elements)
             self.definitions.append(f"elements {number} {shown} 0")
+        # Sums are unrolled from the front, sharing what is left of them, as in a binary decision diagram.
         rests = [*accumulate((weight for _, weight in reversed(elements)), initial=0)][::-1]
         waiting: list[_Sum] = []
         variable = self._sum_variable(_Sum(self._lists[elements], 0, bound), waiting)

@@ -1,10 +1,14 @@
-"""Unfounded sets of a supported model: atoms that hold only because of each other."""
+"""Unfounded sets of a supported model: atoms that hold only because of each other.
+
+The completion of a program admits them (``p :- q.  q :- p.`` has a model in which both hold), an execution does
+not.  Where the SAT solver shows such a model, its sets get loop formulas, and the solver is asked again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import count
+from collections.abc import Callable, Collection, Iterable
 
+from clew.program.graph import components
 from clew.proof.question import Conjunction, Question, QuestionRule, WeightBody
 
 
@@ -15,32 +19,36 @@ class Foundations:
         self._rules = [rule for rule in question.rules if rule.head]
         self._reading: dict[int, list[int]] = {}
         for number, rule in enumerate(self._rules):
-            for literal in {literal for literal, _ in _weighted(rule) if literal > 0}:
+            for literal in {literal for literal, _ in _elements(rule) if literal > 0}:
                 self._reading.setdefault(literal, []).append(number)
 
     def find_loops(self, true: Collection[int]) -> list[tuple[int, ...]]:
         """Return strongly connected sets of true atoms without support from outside; none if all is founded."""
-        lacking = self._unfounded(true)
+        lacking = self._find_unfounded(true)
         edges = {atom: set[int]() for atom in lacking}
         for rule in self._rules:
             heads = [atom for atom in rule.head if atom in lacking]
-            if heads and _weight_of(rule, lambda literal: _holds(literal, true)) >= _bound(rule):
-                premises = [literal for literal, _ in _weighted(rule) if literal in lacking]
+            if heads and _weight_of(rule, lambda literal: _holds(literal, true)) >= _least_weight(rule):
+                premises = [literal for literal, _ in _elements(rule) if literal in lacking]
                 for head in heads:
                     edges[head].update(premises)
-        components = strong_components(edges)
-        home = {atom: number for number, component in enumerate(components) for atom in component}
+        # In a fixed order and sorted: which loop formulas are added first decides what the proof looks like.
+        loops = [tuple(sorted(c)) for c in components(edges, lambda atom: sorted(edges[atom]))]
+        home = {atom: number for number, loop in enumerate(loops) for atom in loop}
+        # Only those that lean on no other: the formula of a loop is falsified by the model if nothing outside
+        # holds.
         return [
-            component
-            for number, component in enumerate(components)
-            if all(home[premise] == number for atom in component for premise in edges[atom])
+            loop
+            for number, loop in enumerate(loops)
+            if all(home[premise] == number for atom in loop for premise in edges[atom])
         ]
 
-    def _unfounded(self, true: Collection[int]) -> set[int]:
+    def _find_unfounded(self, true: Collection[int]) -> set[int]:
         """Return the true atoms that are derived in no number of steps, if false atoms stay false."""
+        # Counted down as in Dowling and Gallier's algorithm, so that each literal is looked at once.
         # What a body lacks to hold: the weight of positive literals still to be derived.
         lacks = [
-            _bound(rule) - _weight_of(rule, lambda literal: literal < 0 and _holds(literal, true))
+            _least_weight(rule) - _weight_of(rule, lambda literal: literal < 0 and _holds(literal, true))
             for rule in self._rules
         ]
         founded: set[int] = set()
@@ -62,13 +70,13 @@ class Foundations:
             for number in self._reading.get(atom, ()):
                 rule = self._rules[number]
                 before = lacks[number]
-                lacks[number] -= sum(weight for literal, weight in _weighted(rule) if literal == atom)
+                lacks[number] -= sum(weight for literal, weight in _elements(rule) if literal == atom)
                 if before > 0 >= lacks[number]:
                     conclude(rule)
         return set(true) - founded
 
 
-def _weighted(rule: QuestionRule) -> Iterable[tuple[int, int]]:
+def _elements(rule: QuestionRule) -> Iterable[tuple[int, int]]:
     match rule.body:
         case Conjunction(literals):
             return ((literal, 1) for literal in dict.fromkeys(literals))
@@ -76,7 +84,7 @@ def _weighted(rule: QuestionRule) -> Iterable[tuple[int, int]]:
             return elements
 
 
-def _bound(rule: QuestionRule) -> int:
+def _least_weight(rule: QuestionRule) -> int:
     match rule.body:
         case Conjunction(literals):
             return len(set(literals))
@@ -85,47 +93,8 @@ def _bound(rule: QuestionRule) -> int:
 
 
 def _weight_of(rule: QuestionRule, counts: Callable[[int], bool]) -> int:
-    return sum(weight for literal, weight in _weighted(rule) if counts(literal))
+    return sum(weight for literal, weight in _elements(rule) if counts(literal))
 
 
 def _holds(literal: int, true: Collection[int]) -> bool:
     return (abs(literal) in true) == (literal > 0)
-
-
-def strong_components(edges: Mapping[int, Collection[int]]) -> list[tuple[int, ...]]:
-    """Return the strongly connected components of a graph (Tarjan's algorithm, without recursion)."""
-    numbers = count(1)
-    entered: dict[int, int] = {}
-    lowest: dict[int, int] = {}
-    open_nodes: list[int] = []
-    is_open: set[int] = set()
-    found: list[tuple[int, ...]] = []
-    for root in edges:
-        if root in entered:
-            continue
-        path = [(root, iter(sorted(edges[root])))]
-        entered[root] = lowest[root] = next(numbers)
-        open_nodes.append(root)
-        is_open.add(root)
-        while path:
-            node, following = path[-1]
-            for other in following:
-                if other not in entered:
-                    entered[other] = lowest[other] = next(numbers)
-                    open_nodes.append(other)
-                    is_open.add(other)
-                    path.append((other, iter(sorted(edges[other]))))
-                    break
-                if other in is_open:
-                    lowest[node] = min(lowest[node], entered[other])
-            else:
-                path.pop()
-                if path:
-                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[node])
-                if lowest[node] == entered[node]:
-                    cut = open_nodes.index(node)
-                    component = open_nodes[cut:]
-                    del open_nodes[cut:]
-                    is_open.difference_update(component)
-                    found.append(tuple(sorted(component)))
-    return found

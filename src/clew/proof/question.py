@@ -64,6 +64,7 @@ class UnsupportedStatementError(Exception):
 
 def ground_question(program: Program, spec: FailureSpec, deadline: Deadline | None = None) -> Question:
     """Ground the question whether an admissible execution shows a violation."""
+    # The same ground program as the search had: ``clew verify --program`` grounds it once more and compares.
     recorder = QuestionRecorder(deadline or Deadline(None))
     ground = GroundProgram(program, spec, observer=recorder, deadline=deadline)
     ground.extend("question", _QUESTION)
@@ -127,7 +128,7 @@ class QuestionRecorder(Observer):
         self.names.append(NamedAtom(str(symbol), atom or None))
 
     def external(self, atom: int, value: object) -> None:
-        self.unsupported = "external atoms"
+        self.unsupported = "external atoms"  # the encoding of a search has none
 
     def acyc_edge(self, node_u: int, node_v: int, condition: Sequence[int]) -> None:
         self.unsupported = "edges"

@@ -1,4 +1,8 @@
-"""Refute the question with a SAT solver that writes down its steps, and add loop formulas until that succeeds."""
+"""Refute the question with a SAT solver that writes down its steps, and add loop formulas until that succeeds.
+
+clingo itself gives no proof that a public checker reads, so its answer is found a second time, as a SAT problem.
+Lazily: all loop formulas would be exponentially many, and most programs need none.
+"""
 
 from __future__ import annotations
 
@@ -74,6 +78,7 @@ def refute_question(
             break
         foundations = foundations or Foundations(question)
         loops = foundations.find_loops({v for v in model if 0 < v <= question.atoms})
+        # Then it is a stable model, that is, an execution with a violation: the certificate would be wrong.
         if not loops:
             raise ContradictionError("the question of a certificate has an answer; please report this program")
         if not sum(completion.add_loop(loop) for loop in loops):
@@ -98,10 +103,10 @@ def solve_with_proof(
             raise AssertionError("the solver stopped without being asked to")
         if solvable:
             return solver.get_model(), ()
-        return None, tuple(_added(solver.get_proof()))
+        return None, tuple(_additions(solver.get_proof()))
 
 
-def _added(steps: Sequence[str]) -> Iterator[str]:
+def _additions(steps: Sequence[str]) -> Iterator[str]:
     """Yield the steps of a proof that add something, and at last the contradiction, also where it is obvious.
 
     Deletions only make checking faster, and those of this solver mean something else to each checker: it deletes

@@ -16,7 +16,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from clew.errors import UsageError
-from clew.files.json_document import Item, quoted
+from clew.files.json_document import Item, quote_short
 
 #: Exactly these types: a subclass of int may have attributes that change.
 _ATOMS = frozenset({int, str, bool, float, bytes, type(None)})
@@ -280,7 +280,7 @@ def _revive(mark: str, content: Item, types: Mapping[str, type], depth: int) -> 
             return _FROM_LIST[mark](_revive_value(part, types, depth) for part in content.items())
     except (ValueError, TypeError) as error:
         raise content.problem(f"not a valid {mark}: {error}") from None
-    raise content.problem(f"unknown message type {quoted(mark)}")
+    raise content.problem(f"unknown message type {quote_short(mark)}")
 
 
 _FROM_TEXT: dict[str, Callable[[str], Any]] = {
@@ -294,7 +294,7 @@ _FROM_LIST: dict[str, Callable[[Iterator[Any]], Any]] = {"tuple": tuple, "set": 
 def _revive_dataclass(name: str, content: Item, types: Mapping[str, type], depth: int) -> Any:
     kind = types.get(name)
     if kind is None or not is_dataclass(kind):
-        raise content.problem(f"unknown message type {quoted(name)}")
+        raise content.problem(f"unknown message type {quote_short(name)}")
     # Without its constructor, as when it was isolated; nothing that a document names is executed.
     made = object.__new__(kind)
     names = [f.name for f in fields(kind)]
@@ -307,7 +307,7 @@ def _revive_member(content: Item, types: Mapping[str, type]) -> Any:
     name, member = content.parts("the name of an enum", "the name of its member")
     kind = types.get(name.text())
     if kind is None or not issubclass(kind, enum.Enum):
-        raise name.problem(f"unknown enum {quoted(name.text())}")
+        raise name.problem(f"unknown enum {quote_short(name.text())}")
     if member.text() not in kind.__members__:
-        raise member.problem(f"{kind.__qualname__} has no member {quoted(member.text())}")
+        raise member.problem(f"{kind.__qualname__} has no member {quote_short(member.text())}")
     return kind[member.text()]

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from clew.verify.refusals import UnreadableError
 
-#: No file is longer, and no part of one.
+#: No file is longer, and no part of one: what is unpacked can be a thousand times what the archive is.
 MOST_BYTES = 128_000_000
 
 #: Nor has the archive more parts.
@@ -79,6 +79,7 @@ def read_archive(stream: BinaryIO) -> Parts:
 
 
 def _part(archive: zipfile.ZipFile, name: str) -> bytes:
+    # Twice the same name: which of the two is read depends on the program, so the file could prove two things.
     if [entry.filename for entry in archive.infolist()].count(name) != 1:
         raise UnreadableError(f"it has no part {name}, or several")
     if archive.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -103,6 +104,7 @@ def _bounds(content: bytes) -> Bounds:
     if not isinstance(bounds, dict) or not isinstance(grounder, str) or set(bounds) != {"nodes", *_NUMBERS}:
         raise UnreadableError("about.json does not state its bounds")
     nodes, numbers = bounds["nodes"], [bounds[name] for name in _NUMBERS]
+    # type(), not isinstance(): for Python, true is an integer.
     if not isinstance(nodes, list) or not all(type(node) in (str, int) for node in nodes):
         raise UnreadableError("about.json has nodes that are neither texts nor numbers")
     if not all(type(number) is int and 0 <= number <= _LARGEST_BOUND for number in numbers):

@@ -59,7 +59,7 @@ class Definitions:
         self._defined.add(variable)
 
     def _read_conjunction(self, numbers: list[int]) -> None:
-        variable, *literals = _ended(numbers)
+        variable, *literals = _strip_zero(numbers)
         # Of earlier variables only: so no definition goes in a circle.
         if any(abs(literal) >= variable for literal in literals):
             raise RefusedError(f"variable {variable} is defined by later ones")
@@ -67,18 +67,18 @@ class Definitions:
         self.conjunctions[frozenset(literals)] = variable
 
     def _read_elements(self, numbers: list[int]) -> None:
-        number, *rest = _ended(numbers, zeros=True)
+        number, *rest = _strip_zero(numbers, zeros=True)
         elements = tuple(zip(rest[::2], rest[1::2], strict=False))
         if len(rest) % 2 or number in self.elements:
             raise RefusedError(f"list {number} of elements is incomplete, or there are two")
         if any(literal == 0 or abs(literal) > self._atoms or weight < 0 for literal, weight in elements):
-            raise RefusedError(f"list {number} has an element that is none")
+            raise RefusedError(f"list {number} has a malformed element")
         self.elements[number] = elements
         self.list_numbers[elements] = number
 
     def _read_sum(self, numbers: list[int]) -> None:
         if len(numbers) != 4:
-            raise RefusedError(f"{_WHAT} has a sum that is none")
+            raise RefusedError(f"{_WHAT} has a malformed sum")
         variable, number, first, least = numbers
         elements = self.elements.get(number, ())
         if not 0 <= first < len(elements) or (number, first, least) in self.sums:
@@ -87,7 +87,7 @@ class Definitions:
         self.sums[number, first, least] = variable
 
     def _read_loop(self, numbers: list[int]) -> None:
-        atoms = _ended(numbers)
+        atoms = _strip_zero(numbers)
         if not all(0 < atom <= self._atoms for atom in atoms):
             raise RefusedError("a loop has something that is no atom")
         self.loops.append(frozenset(atoms))
@@ -113,7 +113,7 @@ class Definitions:
         return self.sums[number, 0, bound]
 
 
-def _ended(numbers: list[int], *, zeros: bool = False) -> list[int]:
+def _strip_zero(numbers: list[int], *, zeros: bool = False) -> list[int]:
     """Return the numbers before the 0 at the end, which is the only one."""
     if numbers[-1] != 0 or len(numbers) < 2 or (not zeros and 0 in numbers[:-1]):
         raise RefusedError(f"{_WHAT} has a line without an end")
@@ -129,6 +129,7 @@ def compare(cnf: Cnf, ground: Ground, definitions: Definitions, tick: Tick = lam
     """Check that the clauses are those of the ground program, no more and no less."""
     if cnf.variables != definitions.variables:
         raise RefusedError(f"the CNF has {cnf.variables} variables, and {definitions.variables} are known")
+    # Compared as sets: the order of clauses and literals means nothing, and neither is taken on trust.
     found = {frozenset(clause) for clause in cnf.clauses}
     if len(found) != len(cnf.clauses):
         raise RefusedError("the CNF has a clause twice")
@@ -138,6 +139,7 @@ def compare(cnf: Cnf, ground: Ground, definitions: Definitions, tick: Tick = lam
             tick()
         if not any(-literal in clause for literal in clause):  # those are always true
             wanted.add(clause)
+    # Too few clauses would be harmless for the proof, but then it is not the question that the file says it is.
     for clause in wanted - found:
         raise RefusedError(f"the CNF lacks the clause {_numbers(clause)} of the ground program")
     for clause in found - wanted:
@@ -169,6 +171,7 @@ def _support_clauses(
     definitions: Definitions,
 ) -> Iterator[frozenset[int]]:
     """Yield the clauses that none of these atoms holds without support, to which ``apart`` adds nothing."""
+    # By identity: a rule with two of the atoms in its head supports them once.
     rules = {id(rule): rule for atom in atoms for rule in concluding.get(atom, ())}
     supports = [_support(rule, atoms, apart, definitions) for rule in rules.values()]
     outside = [literal for literal in supports if literal is not None]

@@ -30,14 +30,15 @@ def check_proof(cnf: Cnf, steps: Sequence[Step], tick: Tick = lambda done: None)
             tick(0)
         database.add(clause)
     for number, step in enumerate(steps, start=1):
-        if database.refuted:
+        if database.refuted:  # whatever comes after it, the clauses have no model
             return number - 1
         tick(number)
         if step.deletes:
             if not database.delete(step.clause):
                 raise RefusedError(f"step {number} of the proof deletes a clause that is not there")
+        # RUP first: it is what solvers write, and RAT looks at every clause with the negated literal.
         elif not (database.follows(step.clause) or database.is_redundant(step.clause)):
-            raise RefusedError(f"step {number} of the proof does not follow: {_shown(step.clause)}")
+            raise RefusedError(f"step {number} of the proof does not follow: {_show_clause(step.clause)}")
         else:
             database.add(step.clause)
     if not database.refuted:
@@ -45,7 +46,7 @@ def check_proof(cnf: Cnf, steps: Sequence[Step], tick: Tick = lambda done: None)
     return len(steps)
 
 
-def _shown(clause: Clause) -> str:
+def _show_clause(clause: Clause) -> str:
     text = " ".join(map(str, clause[:10]))
     return f"{text} ..." if len(clause) > 10 else f"{text} 0".lstrip()
 
@@ -105,6 +106,7 @@ class _Database:
             return False
         pivot = clause[0]
         against = [-literal for literal in clause]
+        # Walks over all clauses instead of keeping an index: the proofs of clew's solver have no such step.
         return all(
             self._contradicts([*against, *(-literal for literal in other if literal != -pivot)])
             for other in self._present
@@ -135,6 +137,7 @@ class _Database:
 
     def _propagate(self) -> bool:
         """Assign what follows; return whether that is a contradiction."""
+        # Everything in local variables: this loop is nearly all of the time that checking takes.
         value, watching, trail = self._value, self._watching, self._trail
         while self._propagated < len(trail):
             false = -trail[self._propagated]
@@ -145,6 +148,7 @@ class _Database:
             for number, clause in enumerate(clauses):
                 if not clause:
                     continue  # deleted
+                # The watched literals are the first two; the one that became false is put second.
                 if clause[0] == false:
                     clause[0], clause[1] = clause[1], false
                 other = clause[0]

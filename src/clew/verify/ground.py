@@ -64,6 +64,7 @@ def _rule(numbers: list[int]) -> Rule:
         body = tuple((next(waiting), next(waiting) if kind else 1) for _ in range(body_size))
     except (StopIteration, RuntimeError):  # the latter within a generator
         raise RefusedError(f"{_WHAT} has a rule that ends too early") from None
+    # aspif has no negative weights: a grounder moves them to the bound.
     proper = (
         choice in (0, 1)
         and kind in (0, 1)
@@ -73,7 +74,7 @@ def _rule(numbers: list[int]) -> Rule:
         and next(waiting, None) is None
     )
     if not proper:
-        raise RefusedError(f"{_WHAT} has a rule that is none")
+        raise RefusedError(f"{_WHAT} has a malformed rule")
     return Rule(bool(choice), head, bound, body)
 
 
@@ -85,5 +86,5 @@ def _read_name(line: bytes, names: dict[int, str], reader: Reader) -> None:
     name, condition = rest[: int(length)], reader.numbers(rest[int(length) :])
     if len(condition) == 2 and condition[0] == 1:
         names.setdefault(condition[1], name.decode("utf-8", "replace"))
-    elif condition != [0]:
+    elif condition != [0]:  # shown always: certain, and no atom of a rule
         raise RefusedError(f"{_WHAT} has a name that stands for no single literal")

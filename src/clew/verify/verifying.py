@@ -12,7 +12,7 @@ from clew.verify.ground import read_ground
 from clew.verify.numbers import read_cnf, read_proof
 
 #: Called now and then with what is being done; may raise to end the work.
-Told = Callable[[str], None]
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Verified:
     steps: int
 
 
-def verify(parts: Parts, tell: Told = lambda doing: None) -> Verified:
+def verify(parts: Parts, tell: Progress = lambda doing: None) -> Verified:
     """Verify what a file says; raise ``RefusedError`` if it is not so."""
 
     def tick() -> None:

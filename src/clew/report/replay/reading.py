@@ -19,7 +19,7 @@ from clew.checker.survey.promises import Part
 from clew.engine.conditions import Occurrence
 from clew.errors import UsageError
 from clew.faults import KINDS, FailureSpec, Fault, FaultSet, NodeName, make_fault
-from clew.files.json_document import HugeInteger, Item, format_of, quoted, read_document, shortened
+from clew.files.json_document import HugeInteger, Item, format_of, quote_short, read_document, shorten
 from clew.program.ir import SMALLEST_NUMBER, Value
 from clew.report.verdict.document import FORMAT, VERSION
 from clew.search.verdict import Answer, Counterexample
@@ -171,7 +171,7 @@ def _distinct(items: Item, read: Callable[[Item], T]) -> list[T]:
     for item in items.items():
         value = read(item)
         if value in found:
-            raise item.problem(f"{quoted(str(value))} stands in this list twice")
+            raise item.problem(f"{quote_short(str(value))} stands in this list twice")
         found[value] = None
     return list(found)
 
@@ -205,7 +205,7 @@ def _faults(items: Item, kind: type[Fault], spec: FailureSpec) -> list[Fault]:
     def within_bounds(item: Item) -> Fault:
         fault = _fault(item, kind)
         if not spec.admits(FaultSet.of([fault])):
-            raise item.problem(f"the fault {shortened(str(fault))} is not possible within the bounds of 'spec'")
+            raise item.problem(f"the fault {shorten(str(fault))} is not possible within the bounds of 'spec'")
         return fault
 
     return _distinct(items, within_bounds)

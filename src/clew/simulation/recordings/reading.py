@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from clew.errors import UsageError
-from clew.files.json_document import Item, format_of, quoted, read_document, refuse_elsewhere
+from clew.files.json_document import Item, format_of, quote_short, read_document, refuse_elsewhere
 from clew.files.python_module import digest_files
 from clew.files.python_names import split_name
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
@@ -200,7 +200,7 @@ def read_recording(document: Item) -> SavedRecording:
     """Read what a document says, and check all that can be checked without the scenario."""
     if format_of(document) != FORMAT:
         raise UsageError(
-            f"{document.file}: not a recording, but a {quoted(format_of(document))}",
+            f"{document.file}: not a recording, but a {quote_short(format_of(document))}",
             remedy="give a file that clew fuzz ... -o FILE wrote",
         )
     _check_version(document)
@@ -280,7 +280,7 @@ def _parts(item: Item, needed: tuple[str, ...], optional: tuple[str, ...]) -> di
     members = item.mapping()
     for name in members:
         if name not in (*needed, *optional):
-            raise item.problem(f"unknown field {quoted(name)}; the fields are {', '.join(needed)}")
+            raise item.problem(f"unknown field {quote_short(name)}; the fields are {', '.join(needed)}")
     for name in needed:
         if name not in members:
             raise item.problem(f"the field {name!r} is missing")
