@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from command import clew
+from cli.in_process import run_clew
+from command import ROOT, clew
 
+BLAZES = ROOT / "examples" / "blazes"
 CART = "examples/blazes/cart.yaml"
 AD_REPORT = "examples/blazes/ad-report.yaml"
 
@@ -136,3 +142,49 @@ def test_output_does_not_depend_on_the_hash_seed(output: list[str]) -> None:
     first, second = (clew("blazes", AD_REPORT, *output, PYTHONHASHSEED=seed).stdout for seed in "12")
     assert first == second
     assert first
+
+
+@pytest.mark.parametrize(
+    ("where", "options", "classes"),
+    [
+        ("ad_report.py:Campaign", [], ["Campaign"]),
+        ("ad_report.py:Campaign", ["--synthesize", "seal"], ["Campaign"]),
+        ("ad_report.py:CampaignAds", [], ["CampaignAds"]),
+        ("ad_report.py:CampaignAds", ["--seal", "clicks=campaign"], ["CampaignAds"]),
+        # What a wrapper wraps is read by itself, too: its rules have other names in the program of the system.
+        ("ad_report.py:CampaignAds", ["--synthesize", "seal"], ["CampaignAds", "Campaign"]),
+        ("ad_report.py:CampaignAds", ["--synthesize", "order"], ["CampaignAds", "Campaign"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_a_class_is_loaded_read_and_analysed_once(
+    monkeypatch: pytest.MonkeyPatch, where: str, options: list[str], classes: list[str]
+) -> None:
+    # All that the command uses must be there before calls are counted: what is imported later would be missed.
+    for module in ("clew.cli.commands.blazes", "clew.frontends.analyses", "clew.coordination"):
+        import_module(module)
+    calls = {name: _count_calls(monkeypatch, name) for name in ("import_file", "program_of", "extract", "analyse")}
+    assert run_clew(BLAZES, ["blazes", where, *options]).code in (0, 1)
+    assert [cls.__name__ for cls in calls["program_of"]] == classes
+    assert {name: len(made) for name, made in calls.items() if name != "program_of"} == {
+        "import_file": 1,
+        "extract": 1,
+        "analyse": 1,
+    }
+
+
+def _count_calls(monkeypatch: pytest.MonkeyPatch, name: str) -> list[Any]:
+    """Replace a function in all modules of ours; the list gets the first argument of each call."""
+    calls: list[Any] = []
+    for module in [m for key, m in sys.modules.items() if key.startswith("clew.")]:
+        if callable(function := vars(module).get(name)):
+            monkeypatch.setattr(module, name, _record_calls(function, calls))
+    return calls
+
+
+def _record_calls(function: Callable[..., Any], calls: list[Any]) -> Callable[..., Any]:
+    def record(*arguments: Any, **options: Any) -> Any:
+        calls.append(arguments[0])
+        return function(*arguments, **options)
+
+    return record

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from clew.bloom import Bloom, bloom, channel, checked, imported, interface, outcome, scratch, table
+from clew.coordination.components import ClassProgram
 from clew.coordination.ordering import SequencedDelivery, StepwiseSequencing
-from clew.coordination.planning import ordered_component
+from clew.coordination.planning import order_component
 from clew.coordination.plans import OrderPlan
-from clew.coordination.synthesis import coordinated
+from clew.coordination.synthesis import build_class
 
 _MEMBERS = [("a",), ("b",)]
 
@@ -61,7 +62,8 @@ class _Order(SequencedDelivery, StepwiseSequencing):
     """All nodes run one program, so all of them could be the sequencer."""
 
 
-_Ordered: Any = coordinated(_Replicated, OrderPlan((ordered_component(_Replicated, "", ("put",)),)))
+_PLAN = OrderPlan((order_component(ClassProgram.read(_Replicated), "", ("put",)),))
+_Ordered: Any = build_class(_Replicated, _PLAN)
 
 
 class WithOrder(_Ordered):  # type: ignore[misc]

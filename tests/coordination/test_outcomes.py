@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from clew.analysis.blazes.extraction.system import extract
-from clew.coordination.planning import ordered_component
+from clew.coordination.components import ClassProgram
+from clew.coordination.planning import order_component
 from clew.coordination.plans import OrderPlan, SealedComponent, SealedInput, SealPlan, Service
 from clew.coordination.seal_planning import seal_component
-from clew.coordination.synthesis import coordinated
+from clew.coordination.synthesis import build_class
 from clew.errors import ClewError
 from coordination.drawn_programs import Drawn, draw
 from coordination.schedules import Outcome, Partitioned, again, play, states
@@ -38,7 +39,7 @@ def _plan(drawn: Drawn, cls: Any, chance: random.Random) -> SealPlan:
     names = ["a", "b"] if "b" in drawn.inputs and chance.random() < 0.5 else ["a"]
     key = "k" if chance.random() < 0.9 else "v"
     (component,) = extract(cls).dataflow.components
-    part = seal_component(cls, component, [SealedInput(name, (key,)) for name in names])
+    part = seal_component(ClassProgram.read(cls), component, [SealedInput(name, (key,)) for name in names])
     return SealPlan((part,), independent=chance.random() < 0.4)
 
 
@@ -53,7 +54,7 @@ def _outcomes(drawn: Drawn, cls: Any, plan: SealPlan, chance: random.Random) -> 
     sealed = Partitioned({name: _rows(chance, 5) for name in at}, at, producers)
     others = [(name, row) for name in drawn.inputs if name not in at for row in _rows(chance, 3)]
     first = [] if plan.independent else sealed.known()
-    node: Any = coordinated(cls, plan)("n")
+    node: Any = build_class(cls, plan)("n")
     found = set()
     for _ in range(_SCHEDULES):
         node = again(node)
@@ -110,11 +111,11 @@ def test_ordered_replicas_go_through_the_same_states(part: int, pytestconfig: py
         drawn = draw(seed, tame=0.6)
         try:
             cls = drawn.module()
-            one = ordered_component(cls, "", tuple(drawn.inputs))
+            one = order_component(ClassProgram.read(cls), "", tuple(drawn.inputs))
         except ClewError:
             count["refused"] += 1
             continue
-        node: Any = coordinated(cls, OrderPlan((one,), Service.ZOOKEEPER))("n")
+        node: Any = build_class(cls, OrderPlan((one,), Service.ZOOKEEPER))("n")
         ordered = [(name, row) for name in drawn.inputs for row in _rows(chance, 3)]
         chance.shuffle(ordered)
         outputs = drawn.outputs if one.watched is not None else ()  # else an empty step shows less

@@ -9,7 +9,8 @@ import pytest
 from clew.bloom import Bloom, agg, bloom, channel, imported, interface, lmax, periodic, scratch, table
 from clew.bloom.language.module import program_of
 from clew.coordination import Settling, pending_changes
-from clew.coordination.planning import ordered_component
+from clew.coordination.components import ClassProgram
+from clew.coordination.planning import order_component
 from clew.coordination.quiescence import settles_at_once
 from clew.errors import UsageError
 
@@ -158,7 +159,7 @@ class Queue(_Store):
 
 @pytest.mark.parametrize("cls", [Replaces, Closure, Queue, Storage])
 def test_what_settles(cls: Any) -> None:
-    assert ordered_component(cls, "", ("put", "get")).watched is not None
+    assert order_component(ClassProgram.read(cls), "", ("put", "get")).watched is not None
 
 
 class Oscillates(_Store):
@@ -235,6 +236,6 @@ class Unseen(_Store):
 )
 def test_what_cannot_be_ordered(cls: Any, reason: str) -> None:
     with pytest.raises(UsageError) as refusal:
-        ordered_component(cls, "", ("put", "get"))
+        order_component(ClassProgram.read(cls), "", ("put", "get"))
     assert refusal.value.message.startswith(f"{cls.__name__}: {reason}")
     assert refusal.value.position is not None

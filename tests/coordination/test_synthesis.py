@@ -27,8 +27,7 @@ from clew.coordination.plans import (
     SealPlan,
     Source,
 )
-from clew.coordination.rendering import module_text
-from clew.coordination.synthesis import coordinated
+from clew.coordination.synthesis import build_class, module_text
 from clew.errors import UsageError
 from clew.files.python_module import import_file
 from command import ROOT, clew
@@ -58,7 +57,8 @@ class Plain(Bloom):
 
 
 def _plan(cls: Any, how: str, **options: Any) -> Plan:
-    return plan_for(cls, extract(cls).dataflow, how, **options)
+    extraction = extract(cls)
+    return plan_for(extraction, analyse(extraction.dataflow), how, **options)
 
 
 def _sealed(component: str, one: SealedInput, *reads: Read, independent: bool = False, **more: Any) -> SealPlan:
@@ -133,7 +133,7 @@ MADE = {name: (cls, plan) for name, (cls, _, _, plan) in PLANS.items()} | {"an o
 @pytest.mark.parametrize("case", MADE)
 def test_the_text_is_the_same_program_as_the_class(case: str, tmp_path: Path) -> None:
     cls, plan = MADE[case]
-    made = coordinated(cls, plan)
+    made = build_class(cls, plan)
     assert program_of(made).notices == (), "all functions are seen through"
     names = {report.__name__: "ad_report", shop.__name__: "shop", __name__: "plain"}
     file = tmp_path / f"wrapped_{case.replace(' ', '_')}.py"
@@ -294,7 +294,7 @@ def test_every_output_gets_the_seal_that_it_needs(cls: Any, seals: dict[str, tup
     plan = _plan(cls, "seal", independent=True)
     assert isinstance(plan, SealPlan)
     assert {one.interface: one.key for part in plan.components for one in part.inputs} == seals
-    made = extract(coordinated(cls, plan))
+    made = extract(build_class(cls, plan))
     assert made.notices == () and not analyse(made.dataflow).worst.bad
 
 
@@ -342,17 +342,17 @@ def test_outputs_with_seals_of_their_own_have_one_outcome(seed: int) -> None:
             "give 'request' the columns campaign, or use an order: --synthesize order",
         ),
         (
-            lambda: coordinated(FromChannel, _sealed("", SealedInput("action", ("key",)))),
+            lambda: build_class(FromChannel, _sealed("", SealedInput("action", ("key",)))),
             "FromChannel cannot hold back 'action': 'action' is a channel",
             "only input interfaces can be overridden: let the rules read one, and pass on what arrives",
         ),
         (
-            lambda: coordinated(FromChannel, OrderPlan((Ordered("kvs", ("put",)),))),
+            lambda: build_class(FromChannel, OrderPlan((Ordered("kvs", ("put",)),))),
             "FromChannel imports no module as 'kvs'",
             "name a component: report = imported(Report)",
         ),
         (
-            lambda: coordinated(Plain, _sealed("", SealedInput("nothing", ("campaign",)))),
+            lambda: build_class(Plain, _sealed("", SealedInput("nothing", ("campaign",)))),
             "Plain cannot hold back 'nothing': there is no 'nothing'",
             "only input interfaces can be overridden: let the rules read one, and pass on what arrives",
         ),

@@ -11,6 +11,7 @@ from clew.analysis.blazes.extraction.declared import annotated
 from clew.analysis.blazes.extraction.system import extract
 from clew.bloom import Bloom, agg, bloom, interface, lset, periodic, scratch, table
 from clew.coordination import synthesized
+from clew.coordination.components import ClassProgram
 from clew.coordination.plans import SealedInput
 from clew.coordination.seal_planning import seal_component
 from clew.errors import UsageError
@@ -249,7 +250,7 @@ class Merged(_Sealed):
 def test_what_cannot_be_sealed(cls: Any, reason: str) -> None:
     (component,) = extract(cls).dataflow.components
     with pytest.raises(UsageError) as refusal:
-        seal_component(cls, component, [SealedInput("put", ("key",))])
+        seal_component(ClassProgram.read(cls), component, [SealedInput("put", ("key",))])
     assert refusal.value.message.startswith(f"{cls.__name__}: {reason}")
     assert refusal.value.position is not None
     assert refusal.value.position.file == __file__

@@ -13,7 +13,7 @@ import pytest
 from clew.bloom import Bloom, bloom, interface, table
 from clew.coordination.ordering import OrderedDelivery
 from clew.coordination.plans import Ordered, OrderPlan, Service
-from clew.coordination.synthesis import coordinated
+from clew.coordination.synthesis import build_class
 from clew.coordination.zookeeper import ZooKeeperOrder
 from clew.errors import UsageError
 from coordination.zookeeper_server import why_skipped, zookeeper
@@ -37,7 +37,7 @@ class Register(Bloom):
         self.state <- (self.state * self.put).lefts(key="key")
 
 
-OrderedRegister: Any = coordinated(Register, OrderPlan((Ordered("", ("put",)),), Service.ZOOKEEPER))
+OrderedRegister: Any = build_class(Register, OrderPlan((Ordered("", ("put",)),), Service.ZOOKEEPER))
 
 
 @pytest.fixture(scope="module")

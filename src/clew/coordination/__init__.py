@@ -5,13 +5,14 @@ place, and ``synthesized(CampaignAds, "order")`` with its inputs in one order fo
 ``ordering`` are the protocols, as Bloom modules that can be used by hand, and ``settling`` tells them when a
 component has taken in what it was given.  ``planning`` and ``seal_planning`` decide what is held back where:
 ``worlds`` proves that partitions stay apart, ``quiescence`` that components settle, ``transport`` that rows arrive
-as they are counted.  ``rendering`` writes the program, and ``synthesis`` makes the class of it.
+as they are counted.  ``synthesis`` writes the program, and makes the class of it.
 
 The result runs, and ``clew check`` checks it.
 """
 
 from __future__ import annotations
 
+from clew.analysis.blazes import analyse
 from clew.analysis.blazes.coordinated.record import ordered, sealed, system
 from clew.analysis.blazes.extraction.system import extract
 from clew.coordination.ordering import OrderedDelivery, SequencedDelivery, Sequencer
@@ -27,7 +28,7 @@ from clew.coordination.sealing import (
     VotedSeals,
 )
 from clew.coordination.settling import Settling, pending_changes
-from clew.coordination.synthesis import M, coordinated
+from clew.coordination.synthesis import M, build_class
 
 __all__ = [
     "Admission",
@@ -53,9 +54,10 @@ __all__ = [
 def synthesized(
     cls: type[M], how: str, *, independent: bool = False, service: Service = Service.SEQUENCER
 ) -> type[M]:
-    """The class with the coordination (``how``: "seal" or "order") that its analysis recommends.
+    """Return the class with the coordination (``how``: "seal" or "order") that its analysis recommends.
 
     ``independent``: every partition has one producer, so there is no vote.  ``service``: who decides an order.
     """
-    plan = plan_for(cls, extract(cls).dataflow, how, independent=independent, service=service)
-    return coordinated(cls, plan)
+    extraction = extract(cls)
+    verdict = analyse(extraction.dataflow)
+    return build_class(cls, plan_for(extraction, verdict, how, independent=independent, service=service))

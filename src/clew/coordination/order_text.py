@@ -7,13 +7,13 @@ all replicas go through the same states, whatever time passes between the rows.
 from __future__ import annotations
 
 from clew.bloom.language.module import Module
+from clew.coordination.components import component_of
 from clew.coordination.ordering import OrderedDelivery, SequencedDelivery
 from clew.coordination.plans import Ordered, OrderPlan, Service
 from clew.coordination.text import (
     ClassText,
     block_text,
     class_name,
-    component_of,
     content,
     input_text,
     listed,

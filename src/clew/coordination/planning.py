@@ -2,67 +2,71 @@
 
 from __future__ import annotations
 
-from clew.analysis.blazes import Dataflow, Verdict, analyse
+from clew.analysis.blazes import Verdict
 from clew.analysis.blazes.dataflow import Component, Ordering
+from clew.analysis.blazes.extraction.system import Extraction
 from clew.bloom.ir.expressions import Transform, collections_in, subexpressions
 from clew.bloom.ir.program import BloomProgram
 from clew.bloom.ir.schema import Kind
-from clew.bloom.language.module import Module, program_of
+from clew.coordination.components import ClassProgram, input_of
 from clew.coordination.plans import Ordered, OrderPlan, Plan, Service
 from clew.coordination.quiescence import check_settling, left_for_later, settles_at_once
 from clew.coordination.seal_planning import imported_as, refuse_what_needs_nothing, seal_plan
-from clew.coordination.text import component_of, input_of
 from clew.errors import UsageError
 
 
 def plan_for(
-    cls: type[Module],
-    dataflow: Dataflow,
+    extraction: Extraction,
+    verdict: Verdict,
     how: str,
     *,
     independent: bool = False,
     service: Service = Service.SEQUENCER,
 ) -> Plan:
-    """``how``: "seal" or "order"."""
+    """Plan the coordination of the class that was extracted and analysed; ``how``: "seal" or "order".
+
+    The verdict is on the dataflow of the class, or on that with more seals than the class declares.
+    """
+    system = ClassProgram(extraction.module, extraction.program)
     if how == "seal":
-        return seal_plan(cls, dataflow, independent=independent)
+        return seal_plan(system, verdict, independent=independent)
     if how == "order":
-        return order_plan(cls, dataflow, service)
+        return order_plan(system, verdict, service)
     raise UsageError(f"there is no coordination '{how}'", remedy="use seal or order")
 
 
-def order_plan(cls: type[Module], dataflow: Dataflow, service: Service = Service.SEQUENCER) -> OrderPlan:
-    """The inputs of the components that the analysis recommends to order."""
-    verdict = analyse(dataflow)
-    refuse_what_needs_nothing(cls, verdict)
+def order_plan(system: ClassProgram, verdict: Verdict, service: Service = Service.SEQUENCER) -> OrderPlan:
+    """Plan to order the inputs of the components that the analysis recommends to order."""
+    refuse_what_needs_nothing(system, verdict)
     names = _ordered_names(verdict)
     if not names:
         raise UsageError(
-            f"{cls.__name__}: an order that is decided while it runs does not help",
+            f"{system.name}: an order that is decided while it runs does not help",
             remedy="runs differ, not replicas: seal the stream (--synthesize seal), or order it at its source",
         )
-    chosen = [c for c in dataflow.components if c.name in names]
-    return OrderPlan(tuple(ordered_component(cls, imported_as(cls, c), _inputs(c)) for c in chosen), service)
+    chosen = [c for c in verdict.dataflow.components if c.name in names]
+    parts = (order_component(system, imported_as(system, c), _inputs(c)) for c in chosen)
+    return OrderPlan(tuple(parts), service)
 
 
-def ordered_component(cls: type[Module], component: str, interfaces: tuple[str, ...]) -> Ordered:
-    """How to order inputs of a component; refuse one whose replicas need not go through the same states."""
-    module = component_of(cls, component)
+def order_component(system: ClassProgram, component: str, interfaces: tuple[str, ...]) -> Ordered:
+    """Plan to order inputs of a component; refuse one whose replicas need not go through the same states."""
+    module = system.component(component)
     for name in interfaces:
-        input_of(module, name)
-    program = program_of(module)
+        input_of(module.cls, name)
+    program = module.program
     for rule in program.rules:
         functions = (e.function for e in subexpressions(rule.expr) if isinstance(e, Transform))
         opaque = next((f for f in functions if f.paths is None), None)
         if opaque is not None:
             raise UsageError(
-                f"{module.__name__}: {rule} has a function that is not seen through ({opaque.opaque}),"
+                f"{module.name}: {rule} has a function that is not seen through ({opaque.opaque}),"
                 " so that it may give something else at every replica",
                 position=opaque.position or rule.position,
                 remedy="use columns, constants, arithmetic, comparisons and tuples only",
             )
-    _refuse_disorder(module.__name__, program, interfaces)
-    check_settling(module.__name__, program, program.rules)
+    _refuse_disorder(module.name, program, interfaces)
+    check_settling(module.name, program, program.rules)
     at_once = settles_at_once(program, program.rules)
     return Ordered(component, interfaces, None if at_once else left_for_later(program.rules))
 

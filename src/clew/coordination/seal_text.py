@@ -11,13 +11,13 @@ until it has settled: then ``Admission`` lets in the partitions that are complet
 from __future__ import annotations
 
 from clew.bloom.language.module import Module
+from clew.coordination.components import component_of
 from clew.coordination.plans import Read, SealedComponent, SealedInput, SealPlan, Source
 from clew.coordination.text import (
     ClassText,
     block_text,
     by_partition,
     class_name,
-    component_of,
     content,
     input_text,
     listed,

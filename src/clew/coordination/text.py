@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from clew.bloom.ir.schema import Kind, Schema
+from clew.bloom.ir.schema import Schema
 from clew.bloom.language.module import Module
 from clew.bloom.language.scope import Declaration, Imported
+from clew.coordination.components import input_of
 from clew.errors import UsageError
 
 WIDTH = 115
@@ -23,30 +24,6 @@ class ClassText:
     declarations: tuple[str, ...]
     blocks: tuple[str, ...]
     uses: frozenset[str]
-
-
-def component_of(cls: type[Module], name: str) -> type[Module]:
-    """The module that a class imports under a name; without one, the class itself."""
-    if not name:
-        return cls
-    found = getattr(cls, name, None)
-    if not isinstance(found, Imported):
-        raise UsageError(
-            f"{cls.__name__} imports no module as '{name}'", remedy="name a component: report = imported(Report)"
-        )
-    return found.module
-
-
-def input_of(cls: type[Module], name: str) -> Declaration:
-    """The declaration of an input interface."""
-    found = getattr(cls, name, None)
-    if not isinstance(found, Declaration) or found.kind is not Kind.INPUT:
-        what = f"'{name}' is a {found.kind.value}" if isinstance(found, Declaration) else f"there is no '{name}'"
-        raise UsageError(
-            f"{cls.__name__} cannot hold back '{name}': {what}",
-            remedy="only input interfaces can be overridden: let the rules read one, and pass on what arrives",
-        )
-    return found
 
 
 def class_name(prefix: str, cls: type[Module], component: str, others: Iterable[str]) -> str:

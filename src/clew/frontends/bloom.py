@@ -127,7 +127,7 @@ class BloomSource:
         from clew.analysis.blazes.extraction.system import extract
 
         with self.names.in_errors():
-            found = extract(self.cls, self._files())
+            found = extract(self.cls, self._files(), self.program)
         return replace(found, notices=tuple(map(self.names.of_notice, found.notices)))
 
     def _files(self) -> dict[str, str]:

@@ -43,6 +43,12 @@ def analyse(dataflow: Dataflow) -> Verdict:
     )
 
 
+def label_sinks(dataflow: Dataflow) -> dict[str, Label]:
+    """Return the labels of the sinks by their names, without looking for blame or remedies."""
+    labelled = derive(dataflow)
+    return {sink.name: sink_label(labelled.label(sink)) for sink in labelled.dataflow.sinks}
+
+
 def _sink_verdict(dataflow: Dataflow, labelled: Labelled, sink: Stream) -> SinkVerdict:
     derivation = labelled.derivation(sink)
     label = sink_label(labelled.label(sink))

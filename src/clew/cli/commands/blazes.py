@@ -101,7 +101,7 @@ def blazes_command(
 
 
 def _synthesize(file: str, result: BlazesAnalysis, how: str, *, independent: bool, service: str) -> str:
-    return synthesized_text(file, result.verdict.dataflow, how, independent=independent, service=service)
+    return synthesized_text(file, result.extraction, result.verdict, how, independent=independent, service=service)
 
 
 def _refuse_files(by_flag: Mapping[str, str | None]) -> None:

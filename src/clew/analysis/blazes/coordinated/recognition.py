@@ -24,13 +24,12 @@ from clew.analysis.blazes.coordinated.rule_shapes import (
     made_row,
     signature,
 )
-from clew.analysis.blazes.extraction.regions import belongs
+from clew.analysis.blazes.imported_modules import find_imports, select_rules
 from clew.bloom.ir.expressions import Ref, collections_in
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Kind
 from clew.bloom.ir.symbolic import Column, Constant, Nested
 from clew.bloom.language.module import Module, program_of
-from clew.bloom.language.scope import Imported
 from clew.errors import Position
 
 #: The classes of ``clew.coordination`` by what they do; what is imported is compared with the class itself.
@@ -65,33 +64,38 @@ class Recognized:
     """The class that was wrapped, and what is held back in its components ("" for the class itself)."""
 
     original: type[Module]
+    original_program: BloomProgram
     components: Mapping[str, Held]
 
 
-def recognize(module: type[Module], record: Coordination) -> Recognized:
-    """Return what is coordinated in a class, as its ``record`` says.
+class _Programs(dict[type[Module], BloomProgram]):
+    """The programs of classes, each read once, since reading one executes all blocks of the class."""
+
+    def __missing__(self, cls: type[Module]) -> BloomProgram:
+        self[cls] = program_of(cls)
+        return self[cls]
+
+
+def recognize(module: type[Module], program: BloomProgram, record: Coordination) -> Recognized:
+    """Return what is coordinated in a class with this program, as its ``record`` says.
 
     :raises NotCoordinatedError: if its rules do something else.
     """
-    wrapper = _Wrapper(module, record)
+    programs = _Programs({module: program})
+    wrapper = _Wrapper(module, record, programs)
     if record.ordered and not wrapper.instances(_ORDER):
         raise NotCoordinatedError(f"nothing in {module.__name__} decides an order")
     wrapper.check_rules()
     components = {"": wrapper.held()} if record.seals or record.ordered else {}
     for name, (inner, inner_record) in wrapper.wrapped.items():
-        component = _Wrapper(inner, inner_record)
+        component = _Wrapper(inner, inner_record, programs)
         if component.wrapped or not (inner_record.seals or inner_record.ordered):
             raise NotCoordinatedError(f"{name} is no coordinated component")
         component.check_rules()
         components[name] = component.held()
         if inner_record.ordered:
             wrapper.check_order_of(name)
-    return Recognized(record.original, components)
-
-
-def _imports(module: type[Module]) -> dict[str, type[Module]]:
-    owners = reversed(module.__mro__)
-    return {n: v.module for owner in owners for n, v in vars(owner).items() if isinstance(v, Imported)}
+    return Recognized(record.original, programs[record.original], components)
 
 
 def _is_library(cls: type[Module], names: Sequence[str] = _LIBRARY) -> bool:
@@ -111,27 +115,31 @@ def _takes_steps(program: BloomProgram) -> bool:
 class _Wrapper:
     """A class, its original, and the rules that it adds."""
 
-    def __init__(self, module: type[Module], record: Coordination) -> None:
+    def __init__(self, module: type[Module], record: Coordination, programs: _Programs) -> None:
         if record.original not in module.__mro__[1:]:
             raise NotCoordinatedError(f"{module.__name__} is no subclass of {record.original.__name__}")
         self._module = module
         self._record = record
-        self._program = program_of(module)
-        self._original = program_of(record.original)
-        before = _imports(record.original)
-        self._modules = {name: cls for name, cls in _imports(module).items() if name not in before}
+        self._programs = programs
+        self._program = programs[module]
+        self._original = programs[record.original]
+        before = find_imports(record.original)
+        self._modules = {name: cls for name, cls in find_imports(module).items() if name not in before}
         for name, cls in self._modules.items():
             if not _is_library(cls):
                 self._refuse(f"{name} is not of clew.coordination")
         #: The modules of the original that others stand for, which wrap them.
-        self.wrapped = {n: self._wrapping(n, cls, before[n]) for n, cls in _imports(module).items() if n in before}
-        self.wrapped = {n: pair for n, pair in self.wrapped.items() if pair[0] is not before[n]}
+        self.wrapped = {
+            name: self._wrapping(name, cls, before[name])
+            for name, cls in find_imports(module).items()
+            if name in before and cls is not before[name]
+        }
         self._held = (*record.seals, *record.reads, *record.ordered)
         self._inner = {name: self._inner_of(name) for name in self._held}
         self._added = self._added_rules()
 
     def _wrapping(self, name: str, cls: type[Module], original: type[Module]) -> tuple[type[Module], Coordination]:
-        found = coordination_of(cls) if cls is not original else Coordination(original)
+        found = coordination_of(cls)
         if found is None or found.original is not original:
             self._refuse(f"{name} is not the {original.__name__} of the original")
         return cls, found
@@ -153,8 +161,8 @@ class _Wrapper:
 
     def _added_rules(self) -> list[Rule]:
         """Return what is left without the rules of the original, all of which must be there, on the inside."""
-        left = _own_rules(self._program, self._module)
-        for rule in _own_rules(self._original, self._record.original):
+        left = _select_own_rules(self._program, self._module)
+        for rule in _select_own_rules(self._original, self._record.original):
             same = next((r for r in left if signature(r) == signature(rule, self._inner)), None)
             if same is None:
                 self._refuse(f"a rule of {self._record.original.__name__} is missing: {rule}", rule)
@@ -165,9 +173,9 @@ class _Wrapper:
 
     def check_rules(self) -> None:
         """Refuse rules that do more than to carry rows and punctuations to modules of coordination and back."""
-        for name, cls in _imports(self._module).items():
-            expected = sorted(signature(rule, prefix=f"{name}.") for rule in program_of(cls).rules)
-            if sorted(map(signature, _rules_of(name, self._program, self._module))) != expected:
+        for name, cls in find_imports(self._module).items():
+            expected = sorted(signature(rule, prefix=f"{name}.") for rule in self._programs[cls].rules)
+            if sorted(map(signature, select_rules(self._program, self._module, name))) != expected:
                 self._refuse(f"{name} does not do what {cls.__name__} does")
         for rule in self._added:
             name, _, interface = rule.target.rpartition(".")
@@ -182,7 +190,7 @@ class _Wrapper:
                 self._refuse(f"{output} is an output that the original does not have")
 
     def _check_into_module(self, rule: Rule, name: str, interface: str) -> None:
-        if program_of(self._modules[name]).by_name[interface].kind is not Kind.INPUT:
+        if self._programs[self._modules[name]].by_name[interface].kind is not Kind.INPUT:
             self._refuse(f"{rule.target} is written from outside", rule)
         read = collections_in(rule.expr)
         if name in self.instances(_SEALER):
@@ -198,8 +206,9 @@ class _Wrapper:
 
     def _check_into_component(self, rule: Rule, name: str, interface: str) -> None:
         inner, record = self.wrapped[name]
-        declared = program_of(inner).by_name.get(interface)
-        if declared is None or declared.kind is not Kind.INPUT or interface in program_of(record.original).by_name:
+        declared = self._programs[inner].by_name.get(interface)
+        original = self._programs[record.original]
+        if declared is None or declared.kind is not Kind.INPUT or interface in original.by_name:
             self._refuse(f"{rule.target} goes round the coordination", rule)
         read = collections_in(rule.expr)
         if not read or not all(self._is_added(n, Kind.CHANNEL) or self._is_of_module(n) for n in read):
@@ -230,7 +239,7 @@ class _Wrapper:
         if component not in self.wrapped:
             return False
         inner, record = self.wrapped[component]
-        return output in _outputs(program_of(inner)) - _outputs(program_of(record.original))
+        return output in _outputs(self._programs[inner]) - _outputs(self._programs[record.original])
 
     # -- what is held back ---------------------------------------------------------------------------------------
 
@@ -344,16 +353,12 @@ class _Wrapper:
         self._from(back[0], "released", _ORDER)
         if not is_projection(back[0].expr):
             self._refuse(f"{name} does not get what was ordered as it is", back[0])
-        if _takes_steps(program_of(record.original)) and not waiting:
+        if _takes_steps(self._programs[record.original]) and not waiting:
             self._refuse(f"{order} does not wait until what it let in to {name} has settled")
 
 
-def _own_rules(program: BloomProgram, module: type[Module]) -> list[Rule]:
+def _select_own_rules(program: BloomProgram, module: type[Module]) -> list[Rule]:
     """Return the rules that are not those of an imported module."""
-    inside = {id(r) for name in _imports(module) for r in _rules_of(name, program, module)}
+    # By identity: a rule of the class may equal one of the import, and only one of them is the wrapper's to add.
+    inside = {id(r) for name in find_imports(module) for r in select_rules(program, module, name)}
     return [r for r in program.rules if id(r) not in inside]
-
-
-def _rules_of(name: str, program: BloomProgram, module: type[Module]) -> list[Rule]:
-    own = frozenset(owner.__name__ for owner in module.__mro__)
-    return [r for r in program.rules if belongs(r, f"{name}.", own)]

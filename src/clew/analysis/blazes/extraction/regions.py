@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from clew.analysis.blazes.extraction.origins import Tracing
+from clew.analysis.blazes.imported_modules import find_imports, select_rules
 from clew.analysis.calm.boundaries import Source, outputs_of, sources_of
 from clew.analysis.calm.dataflow.graph import Dataflow, NodeKind
 from clew.analysis.calm.dataflow.of_bloom import bloom_dataflow
@@ -14,7 +15,6 @@ from clew.analysis.calm.histories import order_sensitive_reads
 from clew.bloom.ir.expressions import collections_in
 from clew.bloom.ir.program import BloomProgram, Rule
 from clew.bloom.language.module import Module
-from clew.bloom.language.scope import Imported
 
 #: What a module may leave behind without anybody who imports it: stored rows, and messages.
 _LEFT_BEHIND = (NodeKind.TABLE, NodeKind.LATTICE, NodeKind.CHANNEL)
@@ -59,8 +59,7 @@ def whole(program: BloomProgram, files: Mapping[str, str]) -> Region:
 
 def regions(program: BloomProgram, module: type[Module], files: Mapping[str, str]) -> Regions:
     """The program of a class that imports modules."""
-    own = frozenset(owner.__name__ for owner in module.__mro__)
-    rules = {name: [r for r in program.rules if belongs(r, f"{name}.", own)] for name in imports_of(module)}
+    rules = {name: select_rules(program, module, name) for name in find_imports(module)}
     inside = {id(rule) for members in rules.values() for rule in members}
     rest = _sub_program(program, [r for r in program.rules if id(r) not in inside], "")
     written = {r.target for r in rest.rules}
@@ -91,12 +90,6 @@ def _connections(
     )
 
 
-def imports_of(module: type[Module]) -> tuple[str, ...]:
-    """The names of the modules that a class imports, in the order of the text."""
-    owners = reversed(module.__mro__)
-    return tuple(dict.fromkeys(n for o in owners for n, v in vars(o).items() if isinstance(v, Imported)))
-
-
 def _with_fixed(region: Region) -> Region:
     """Return the region with inputs for outputs that no input leads to, and whose contents can differ still."""
     flow = region.flow
@@ -110,14 +103,6 @@ def _with_fixed(region: Region) -> Region:
 
 def _arriving(flow: Dataflow) -> tuple[str, ...]:
     return tuple(source.name for source in sources_of(flow) if not source.fixed)
-
-
-def belongs(rule: Rule, prefix: str, own: frozenset[str]) -> bool:
-    """Whether a rule is of an imported module; one that reads nothing says so by the class that contains it."""
-    read = collections_in(rule.expr)
-    if not all(name.startswith(prefix) for name in (rule.target, *read)):
-        return False
-    return bool(read) or rule.block.partition(".")[0] not in own
 
 
 def _sub_program(program: BloomProgram, rules: list[Rule], prefix: str) -> BloomProgram:

@@ -19,8 +19,10 @@ from clew.analysis.blazes.extraction.annotating import Annotated, Remark, annota
 from clew.analysis.blazes.extraction.declared import declared_by
 from clew.analysis.blazes.extraction.facts import refuse_unknown_inputs, with_facts
 from clew.analysis.blazes.extraction.naming import Draft, named
-from clew.analysis.blazes.extraction.regions import Region, Regions, imports_of, regions, whole
+from clew.analysis.blazes.extraction.regions import Region, Regions, regions, whole
+from clew.analysis.blazes.imported_modules import find_imports
 from clew.analysis.blazes.wiring import check_wiring
+from clew.bloom.ir.program import BloomProgram
 from clew.bloom.ir.schema import Kind
 from clew.bloom.language.module import Module, program_of
 from clew.errors import Notice, ProgramError
@@ -31,12 +33,14 @@ PathName = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Extraction:
-    """``remarks``: what there is to say about a path, such as the rules for which order matters.
+    """The dataflow of a class, with the class and its program, so that nobody has to read them again.
 
+    ``remarks``: what there is to say about a path, such as the rules for which order matters.
     ``coordination``: what is held back, in words, where the class wraps another one in coordination.
     """
 
-    name: str
+    module: type[Module]
+    program: BloomProgram
     dataflow: Dataflow
     remarks: Mapping[PathName, tuple[Remark, ...]]
     notices: tuple[Notice, ...] = ()
@@ -56,30 +60,35 @@ class _Part:
         return Component(self.name, tuple(a.path for a in self.paths), position=self.paths[0].path.position)
 
 
-def extract(module: type[Module], files: Mapping[str, str] | None = None) -> Extraction:
+def extract(
+    module: type[Module], files: Mapping[str, str] | None = None, program: BloomProgram | None = None
+) -> Extraction:
     """Return the dataflow of a class.  ``files`` says what to call the files of the program.
 
-    That of a class which is coordinated is the dataflow of the original, with what is sealed or ordered in it.
+    ``program``: that of the class, if it was read before.  The dataflow of a class which is coordinated is that of
+    the original, with what is sealed or ordered in it.
     """
+    program = program or program_of(module)
     record = coordination_of(module)
     if record is None:
-        return _extracted(module, files or {}, [])
+        return _extract_rules(module, program, files or {}, [])
     try:
-        found = recognize(module, record)
-        original = extract(found.original, files)
+        found = recognize(module, program, record)
+        original = extract(found.original, files, found.original_program)
         dataflow = with_coordination(original.dataflow, found)
     except NotCoordinatedError as why:
         text = f"{module.__name__} is not coordinated as it says: {why}"
         remedy = "its own rules are judged instead; make it anew with --synthesize"
-        return _extracted(module, files or {}, [Notice(text, why.position, remedy)])
-    return replace(original, name=module.__name__, dataflow=dataflow, coordination=said_of(found))
+        return _extract_rules(module, program, files or {}, [Notice(text, why.position, remedy)])
+    return replace(original, module=module, program=program, dataflow=dataflow, coordination=said_of(found))
 
 
-def _extracted(module: type[Module], files: Mapping[str, str], before: list[Notice]) -> Extraction:
-    program = program_of(module)
+def _extract_rules(
+    module: type[Module], program: BloomProgram, files: Mapping[str, str], before: list[Notice]
+) -> Extraction:
     notices = [*before, *program.notices]
     declared = declared_by(module)
-    if imports_of(module):
+    if find_imports(module):
         found = regions(program, module, files)
         refuse_unknown_inputs(declared, [i for r in (*found.modules.values(), found.rest) for i in r.inputs])
         parts, drafts = _system(program.name, found, frozenset(declared.repeated), notices)
@@ -99,7 +108,7 @@ def _extracted(module: type[Module], files: Mapping[str, str], before: list[Noti
     dataflow = with_facts(Dataflow(components, tuple(streams)), known, declared)
     check_wiring(dataflow)
     remarks = {(p.name, a.path.source, a.path.target): a.remarks for p in parts for a in p.paths}
-    return Extraction(program.name, dataflow, remarks, tuple(notices))
+    return Extraction(module, program, dataflow, remarks, tuple(notices))
 
 
 def _part(name: str, region: Region, repeated: frozenset[str]) -> _Part:
