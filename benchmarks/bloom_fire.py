@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.bloom import Bloom, bloom, channel, interface, table
-from clew.bloom.network.wire import encoded, framed
+from clew.bloom.network.wire import encode, make_frame
 
 #: The bar: the share of its undisturbed rate at which the client is served.
 BAR = 0.5
@@ -204,12 +204,12 @@ def _filled(size: int, item: bytes, channel_name: str) -> bytes:
 
 def _hostile_frames() -> list[bytes]:
     items = {"nil": b"\xc0", "tuples": b"\x91\xc0", "sets": b"\xd5\x01\x91\xc0", "deep": b"\x91" * 40 + b"\xc0"}
-    frames = [framed(_filled(2**20 - 100, item, "question")) for item in items.values()]
-    frames += [framed(_filled(32_000, item, "question")) for item in items.values()]  # not too many for anybody
-    frames += [framed(_filled(10_000 * len(item), item, "none")) for item in items.values()]
-    frames.append(framed(b"\x93\x01\xa1c\x90" * 200_000))
-    frames.append(framed(encoded("none", (1,)) * 8_000))
-    frames.append(framed(_filled(16 * 2**20, b"\xd5\x01\x91\xc0", "question")))
+    frames = [make_frame(_filled(2**20 - 100, item, "question")) for item in items.values()]
+    frames += [make_frame(_filled(32_000, item, "question")) for item in items.values()]  # not too many
+    frames += [make_frame(_filled(10_000 * len(item), item, "none")) for item in items.values()]
+    frames.append(make_frame(b"\x93\x01\xa1c\x90" * 200_000))
+    frames.append(make_frame(encode("none", (1,)) * 8_000))
+    frames.append(make_frame(_filled(16 * 2**20, b"\xd5\x01\x91\xc0", "question")))
     frames.append(b"\xff\xff\xff\xff")
     return frames
 
@@ -266,18 +266,18 @@ def _paced(make: Callable[[random.Random], bytes]) -> Callable[..., Iterator[flo
 
 
 def _refused_rows(source: random.Random) -> bytes:
-    row = encoded("nothing", (1, 2)) if source.random() < 0.5 else encoded("question", (source.random(),))
+    row = encode("nothing", (1, 2)) if source.random() < 0.5 else encode("question", (source.random(),))
     return row * 20
 
 
 def _forged(where: _Where, victim: str, source: random.Random, stack: ExitStack) -> Iterator[float]:
-    return _paced(lambda source: encoded("read", ("", victim, source.randrange(10**6), "k")) * 20)(
+    return _paced(lambda source: encode("read", ("", victim, source.randrange(10**6), "k")) * 20)(
         where, victim, source, stack
     )
 
 
 def _almost_right(source: random.Random) -> bytes:
-    data = bytearray(encoded("question", ("127.0.0.1:9", "127.0.0.1:9", 1, "x" * source.randrange(1000))))
+    data = bytearray(encode("question", ("127.0.0.1:9", "127.0.0.1:9", 1, "x" * source.randrange(1000))))
     for _ in range(source.randrange(1, 5)):
         data[source.randrange(len(data))] = source.randrange(256)
     return bytes(data[: source.randrange(len(data) + 1)] if source.random() < 0.3 else data)
@@ -288,7 +288,7 @@ def _garbage(where: _Where, victim: str, source: random.Random, stack: ExitStack
         if number % 10 == 0:
             with suppress(OSError), socket.create_connection(where, timeout=2) as tcp:
                 data = _almost_right(source)
-                tcp.sendall(framed(data) if source.random() < 0.5 else data)
+                tcp.sendall(make_frame(data) if source.random() < 0.5 else data)
         yield pause
 
 
@@ -426,7 +426,7 @@ def _serve() -> None:
 
     def count(rows: Sequence[Any]) -> None:
         nonlocal forged
-        forged += sum(len(encoded("read", row)) for row in rows)
+        forged += sum(len(encode("read", row)) for row in rows)
 
     node.on(node.read, count)
     node.run(ready=lambda: print(node.ip_port, flush=True))

@@ -19,7 +19,7 @@ import pytest
 from bloom.network.network_programs import Echo
 from bloom.network.test_running_processes import process
 from clew.bloom.lattices.scalars import Lattice
-from clew.bloom.network.wire import Frames, GarbageError, decoded, encoded
+from clew.bloom.network.wire import Frames, GarbageError, decode, encode
 from clew.bloom.values import freeze_row
 from fuzz.wire_mutations import frames, packet
 from fuzz.wire_reference import LATTICE, StructureError, messages
@@ -46,7 +46,7 @@ def test_the_reader_reads_what_the_format_says(request: pytest.FixtureRequest) -
     read = 0
     for number in _numbers(request, 6_000, 1_000_000):
         data = packet(f"reader/{number}")
-        found = decoded(data)
+        found = decode(data)
         assert found.messages or found.garbage
         try:
             wanted = messages(data)
@@ -72,9 +72,9 @@ def _contains_lattice(value: Any) -> bool:
 
 def test_what_was_read_can_be_sent_and_read_again(request: pytest.FixtureRequest) -> None:
     for number in _numbers(request, 3_000, 300_000):
-        for message in decoded(packet(f"again/{number}")).messages:
+        for message in decode(packet(f"again/{number}")).messages:
             assert freeze_row(message.row) == message.row
-            (again,) = decoded(encoded(message.channel, message.row)).messages
+            (again,) = decode(encode(message.channel, message.row)).messages
             assert again == message, f"again/{number}"
 
 
@@ -84,7 +84,7 @@ def test_reading_takes_no_more_memory_than_the_bytes_are_worth(request: pytest.F
         data = packet(f"memory/{number}")
         tracemalloc.start()
         try:
-            decoded(data)
+            decode(data)
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()

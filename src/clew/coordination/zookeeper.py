@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from clew.bloom import Bloom
-from clew.bloom.network.wire import GarbageError, packed, unpacked
+from clew.bloom.network.wire import GarbageError, pack, unpack
 from clew.bloom.values import Row
 from clew.coordination.ordering import OrderedDelivery
 from clew.errors import UsageError
@@ -99,7 +99,7 @@ class ZooKeeperOrder:
     def _propose(self, rows: Sequence[Any]) -> None:
         """In the thread of the node, which does not wait for ZooKeeper."""
         for row in rows:
-            self._submitted.put(packed(tuple(row)))
+            self._submitted.put(pack(tuple(row)))
 
     def _submit_all(self) -> None:
         failed = _kazoo().exceptions.KazooException
@@ -149,7 +149,7 @@ class ZooKeeperOrder:
         if data in self._numbers:
             return []
         try:
-            stream, content = unpacked(data)
+            stream, content = unpack(data)
         except (GarbageError, ValueError):
             _log.warning("a znode in %s is no row, and is left out", self._path)
             return []

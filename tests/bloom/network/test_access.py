@@ -11,10 +11,10 @@ import pytest
 
 from bloom.network.network_programs import Echo, until
 from clew.bloom import TLS
-from clew.bloom.network.access import Access, Peers, host_and_port
+from clew.bloom.network.access import Access, Peers, parse_peer
 from clew.bloom.network.addresses import Address
 from clew.bloom.network.authentication import SEALED
-from clew.bloom.network.wire import encoded, framed
+from clew.bloom.network.wire import encode, make_frame
 from clew.errors import UsageError
 
 SECRET = "a secret of the tests"
@@ -57,7 +57,7 @@ def ask(one: Echo, two: Echo, what: Any, timeout: float = 10) -> Any:
     ],
 )
 def test_peers_are_addresses_hosts_or_networks(text: str, found: tuple[str, int | None] | None) -> None:
-    assert host_and_port(text) == found
+    assert parse_peer(text) == found
 
 
 def test_who_is_a_peer() -> None:
@@ -173,7 +173,7 @@ def test_both_sides_may_restart() -> None:
 def test_frames_without_the_secret_end_the_connection() -> None:
     with Echo(secret=SECRET) as node, socket.create_connection(port_of(node)) as tcp:
         tcp.settimeout(10)
-        tcp.sendall(framed(encoded("ping", (node.ip_port, node.ip_port, 1))))
+        tcp.sendall(make_frame(encode("ping", (node.ip_port, node.ip_port, 1))))
         until(lambda: node.garbage == {"not authentic": 1})
         assert set(node.seen) == set()
 

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from clew.bloom.network import address_proofs as module
-from clew.bloom.network.address_proofs import MULTIPLE, PROVED_SECONDS, Proofs
+from clew.bloom.network.address_proofs import MULTIPLE, PROVED_SECONDS, Greetings, Proofs
 from clew.bloom.network.addresses import SocketAddress
 from clew.bloom.network.authentication import Key
-from clew.bloom.network.greetings import Greetings
 
 THERE = ("192.0.2.1", 7000)
 KEY = Key("a secret of the tests")
@@ -45,7 +44,7 @@ class World:
         """The last question is answered."""
         welcome = self.greetings.answer(self.questions[-1][1], token)
         assert welcome is not None
-        assert self.proofs.answered(welcome)
+        assert self.proofs.take_answer(welcome)
 
     def wait(self, seconds: float) -> None:
         for _ in range(round(seconds * 10)):
@@ -81,7 +80,7 @@ def test_an_answer_with_another_nonce_proves_nothing() -> None:
     world = World()
     world.send(THERE, b"one")
     for nonce in (bytes(16), b"", b"x" * 40):
-        assert not world.proofs.answered(b"\xc1\x02" + nonce)
+        assert not world.proofs.take_answer(b"\xc1\x02" + nonce)
     assert world.sent == []
 
 
@@ -111,7 +110,7 @@ def test_never_more_than_a_multiple_without_a_proof() -> None:
         if source.random() < 0.3:
             size = source.randrange(1400)
             came[where] += size
-            world.proofs.heard(where, size)
+            world.proofs.note_bytes(where, size)
         else:
             world.send(where, bytes(source.randrange(1400)))
         if source.random() < 0.01:
@@ -150,7 +149,7 @@ def test_a_question_that_cannot_be_sent_ends_the_waiting() -> None:
 
 def test_with_a_secret_nothing_is_sent_before_the_answer() -> None:
     world = World(KEY)
-    world.proofs.heard(THERE, 1000)
+    world.proofs.note_bytes(THERE, 1000)
     world.send(THERE, b"one")
     assert world.sent == []
     world.answer(b"e" * 16)

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from clew.bloom.network.address_proofs import Greetings
 from clew.bloom.network.authentication import (
     DATAGRAM_OVERHEAD,
     MAC_SIZE,
@@ -17,7 +18,6 @@ from clew.bloom.network.authentication import (
     Key,
     ReplayWindow,
 )
-from clew.bloom.network.greetings import Greetings
 from clew.errors import UsageError
 
 KEY = Key("a secret of the tests")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from clew.bloom.network.limited_log import PERIOD, LimitedLog
+from clew.bloom.network.limits import PERIOD, LimitedLog
 
 
 def test_a_few_lines_of_each_kind_and_a_count(caplog: pytest.LogCaptureFixture) -> None:

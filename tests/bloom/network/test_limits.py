@@ -18,7 +18,7 @@ from bloom.network.network_programs import Echo, until
 from clew.bloom import Bloom, Limits, bloom, channel, table
 from clew.bloom.network.address_proofs import MULTIPLE
 from clew.bloom.network.limits import DEFAULT_LIMITS
-from clew.bloom.network.wire import GarbageError, NotSentError, Packet, decoded, encoded, framed, packed, unpacked
+from clew.bloom.network.wire import GarbageError, NotSentError, Packet, decode, encode, make_frame, pack, unpack
 from clew.errors import UsageError
 
 
@@ -46,10 +46,10 @@ ITEMS = {
 def test_a_frame_with_too_many_elements_is_refused_before_anything_is_built(kind: str) -> None:
     item = ITEMS[kind]
     data = filled(2**20, item) if kind != "messages" else item * (2**20 // len(item))
-    decoded(data)
+    decode(data)
     tracemalloc.start()
     try:
-        assert decoded(data) == Packet((), ("too many elements",))
+        assert decode(data) == Packet((), ("too many elements",))
         assert tracemalloc.get_traced_memory()[1] < 100_000
     finally:
         tracemalloc.stop()
@@ -59,7 +59,7 @@ def test_sixteen_megabytes_are_refused_by_their_length() -> None:
     with Echo() as one, Echo() as two:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with socket.create_connection(port_of(two)) as tcp, pytest.raises(OSError):
-            data = framed(filled(16 * 2**20, b"\xd5\x01\x91\xc0"))
+            data = make_frame(filled(16 * 2**20, b"\xd5\x01\x91\xc0"))
             while True:
                 tcp.sendall(data)
         until(lambda: two.garbage["too large"] == 1)
@@ -74,19 +74,19 @@ def test_what_is_sent_is_what_is_taken(elements: int) -> None:
         row = ("127.0.0.1:1", "127.0.0.1:2", tuple(["xy"] * number))
         if number > elements:
             with pytest.raises(NotSentError, match=f"it has more than {elements} elements"):
-                encoded("ping", row, limits)
+                encode("ping", row, limits)
             plain = msgpack.packb([1, "ping", row])
-            assert decoded(plain, limits) == Packet((), ("too many elements",))
+            assert decode(plain, limits) == Packet((), ("too many elements",))
         else:
-            assert decoded(encoded("ping", row, limits), limits).messages[0].row == row
+            assert decode(encode("ping", row, limits), limits).messages[0].row == row
 
 
 def test_durable_rows_may_be_larger_than_what_is_sent() -> None:
     """They once could be written and not read again."""
     row = (b"x" * (17 * 2**20), tuple(range(100_000)))
-    assert unpacked(packed(row)) == row
+    assert unpack(pack(row)) == row
     with pytest.raises(GarbageError):
-        unpacked(packed(row)[:-1])
+        unpack(pack(row)[:-1])
 
 
 @pytest.mark.parametrize("wrong", [{"frame": 0}, {"idle_seconds": -1.0}, {"elements": True}, {"frame": 2**32}])
@@ -113,7 +113,7 @@ def test_silent_connections_do_not_block_large_rows() -> None:
 
 @pytest.mark.parametrize(
     ("sent", "reason"),
-    [(b"", "silent"), (b"\0\0", "too slow"), (framed(b"x" * 1000)[:-1], "too slow")],
+    [(b"", "silent"), (b"\0\0", "too slow"), (make_frame(b"x" * 1000)[:-1], "too slow")],
     ids=["nothing", "half a length", "half a frame"],
 )
 def test_a_connection_has_to_say_something_in_time(sent: bytes, reason: str) -> None:
@@ -125,7 +125,7 @@ def test_a_connection_has_to_say_something_in_time(sent: bytes, reason: str) -> 
 def test_a_frame_that_trickles_is_cut_off() -> None:
     with Echo(limits=Limits(frame_seconds=0.3)) as node, socket.create_connection(port_of(node)) as tcp:
         with pytest.raises(OSError):
-            for byte in framed(b"x" * 10_000):
+            for byte in make_frame(b"x" * 10_000):
                 tcp.sendall(bytes([byte]))
                 time.sleep(0.01)
         assert node.garbage == {"too slow": 1}
@@ -169,8 +169,8 @@ def test_a_server_that_is_no_node_gets_no_rows() -> None:
 def test_refused_rows_cost_a_few_lines(caplog: pytest.LogCaptureFixture) -> None:
     with Echo() as node, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         for number in range(500):
-            udp.sendto(encoded("nothing" * 100, (number,)), port_of(node))
-            udp.sendto(encoded("ping", (number,)), port_of(node))
+            udp.sendto(encode("nothing" * 100, (number,)), port_of(node))
+            udp.sendto(encode("ping", (number,)), port_of(node))
         until(lambda: sum(node.garbage.values()) == 1000)
     lines = [r.getMessage() for r in caplog.records if r.name == "clew.bloom"]
     assert len(lines) == 22 and max(map(len, lines)) < 600
@@ -204,9 +204,9 @@ def test_nobody_gets_what_somebody_else_asked_for(size: int) -> None:
         with socket.create_server((host, port)) as server, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
             server.settimeout(0.5)
             with socket.create_connection(port_of(node)) as tcp:
-                tcp.sendall(framed(encoded("write", ("", "k", "x" * size))))
+                tcp.sendall(make_frame(encode("write", ("", "k", "x" * size))))
                 until(lambda: len(node.texts) == 1)
-            asked = b"".join(encoded("read", ("", f"{host}:{port}", number, "k")) for number in range(25))
+            asked = b"".join(encode("read", ("", f"{host}:{port}", number, "k")) for number in range(25))
             udp.sendto(asked, port_of(node))
             got = sum(map(len, _datagrams(victim)))
             try:
@@ -229,10 +229,10 @@ def test_who_asks_for_himself_gets_a_multiple_without_a_proof() -> None:
         client.bind(("127.0.0.1", 0))
         client.settimeout(0.5)
         host, port = client.getsockname()
-        client.sendto(encoded("write", ("", "k", "x" * 100)), port_of(node))
-        sent = len(encoded("write", ("", "k", "x" * 100)))
+        client.sendto(encode("write", ("", "k", "x" * 100)), port_of(node))
+        sent = len(encode("write", ("", "k", "x" * 100)))
         for number in range(50):
-            data = encoded("read", ("", f"{host}:{port}", number, source.choice("kkkx")))
+            data = encode("read", ("", f"{host}:{port}", number, source.choice("kkkx")))
             client.sendto(data, port_of(node))
             sent += len(data)
         got = [len(data) for data in _datagrams(client)]

@@ -14,7 +14,7 @@ import pytest
 
 from bloom.network.network_programs import Doubler, Echo, Store, until
 from clew.bloom import Bloom, Limits, agg, bloom, channel, imported, scratch, table
-from clew.bloom.network.wire import encoded
+from clew.bloom.network.wire import encode
 from clew.errors import ProgramError, UsageError
 
 #: How long a row is depends on the number of the port.
@@ -91,9 +91,9 @@ def test_garbage_is_counted_and_the_node_lives_on(caplog: pytest.LogCaptureFixtu
             b"",
             b"\xc1",
             msgpack.packb([2, "ping", []]),
-            encoded("seen", (1,)),
-            encoded("nothing", (1,)),
-            encoded("ping", (1, 2)),
+            encode("seen", (1,)),
+            encode("nothing", (1,)),
+            encode("ping", (1, 2)),
             msgpack.packb([1, "pong", [{}, 1]]),
         )
         until(lambda: sum(node.garbage.values()) == 7)
@@ -128,9 +128,9 @@ class Picky(Bloom):
 
 def test_rows_that_rules_cannot_digest_cost_a_log_line(caplog: pytest.LogCaptureFixture) -> None:
     with Picky() as node:
-        send(node.ip_port, encoded("message", ("", 1, 5)))
+        send(node.ip_port, encode("message", ("", 1, 5)))
         until(lambda: (1, 5) in node.kept)
-        send(node.ip_port, encoded("message", ("", 1, "abcd")))
+        send(node.ip_port, encode("message", ("", 1, "abcd")))
         until(lambda: (2.0,) in node.halves)
         assert list(node.kept) == [(1, 5)]
     found = [r.getMessage() for r in caplog.records if r.name == "clew.bloom"]

@@ -21,7 +21,7 @@ import pytest
 from benchmarks.bloom_network import measure
 
 from bloom.network.network_programs import Client, Echo, Store
-from clew.bloom.network.wire import encoded, framed
+from clew.bloom.network.wire import encode, make_frame
 
 SCRIPT = Path(__file__).parent / "processes" / "node.py"
 LONG = os.environ.get("CLEW_LONG") == "1"
@@ -118,12 +118,12 @@ def _datagrams(number: int) -> Iterator[bytes]:
     """Random bytes, messages with some bytes changed, and messages that do not fit the program."""
     source = random.Random(5)
     whole = [
-        encoded("ping", ("127.0.0.1:9", "127.0.0.1:9", (1, "x", None, frozenset([1, 2])))),
-        encoded("pong", ("127.0.0.1:9", "y" * 50)),
-        encoded("pong", ("127.0.0.1:9", 1.5)) * 20,
-        encoded("seen", (1,)),
-        encoded("nothing", (1, 2, 3)),
-        encoded("ping", (1,)),
+        encode("ping", ("127.0.0.1:9", "127.0.0.1:9", (1, "x", None, frozenset([1, 2])))),
+        encode("pong", ("127.0.0.1:9", "y" * 50)),
+        encode("pong", ("127.0.0.1:9", 1.5)) * 20,
+        encode("seen", (1,)),
+        encode("nothing", (1, 2, 3)),
+        encode("ping", (1,)),
     ]
     for _ in range(number):
         if source.random() < 0.4:
@@ -165,7 +165,7 @@ def test_garbage_on_connections_ends_those_only() -> None:
         for _ in range(200):
             with socket.create_connection((host, int(port))) as tcp:
                 data = source.randbytes(source.randrange(100))
-                tcp.sendall(framed(data) if source.random() < 0.5 else data)
+                tcp.sendall(make_frame(data) if source.random() < 0.5 else data)
         assert node.insert_and_wait(node.ask, (other.address, "x" * 5000), node.answer) == ("x" * 5000,)
         assert other.end(signal.SIGTERM)[0] == 0
 

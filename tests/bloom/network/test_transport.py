@@ -11,12 +11,12 @@ import pytest
 
 from clew.bloom.network import address_proofs as proofs
 from clew.bloom.network import transport
-from clew.bloom.network.addresses import Address, parsed
+from clew.bloom.network.addresses import Address, parse_address
 from clew.bloom.network.datagrams import LARGEST_DATAGRAM, Datagrams
 from clew.bloom.network.limits import DEFAULT_LIMITS, Limits
 from clew.bloom.network.streams import Streams
 from clew.bloom.network.transport import Transport
-from clew.bloom.network.wire import framed
+from clew.bloom.network.wire import make_frame
 from clew.errors import UsageError
 
 HERE = Address("127.0.0.1", 0)
@@ -85,7 +85,7 @@ def run(test: Callable[[Peer, Peer], Awaitable[None]], limits: Limits = DEFAULT_
     ],
 )
 def test_addresses(text: object, address: Address | None) -> None:
-    assert parsed(text) == address
+    assert parse_address(text) == address
     if address is not None:
         assert str(address) == text
 
@@ -158,7 +158,7 @@ def test_unreachable_peers_are_counted() -> None:
 def test_bytes_that_are_no_frames_end_the_connection_only() -> None:
     async def test(one: Peer, two: Peer) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", two.address.port)
-        writer.write(framed(b"good") + b"\xff\xff\xff\xff")
+        writer.write(make_frame(b"good") + b"\xff\xff\xff\xff")
         assert await reader.read() == b""
         writer.close()
         assert (two.packets, two.garbage) == ([b"good"], {"too large": 1})
@@ -170,7 +170,7 @@ def test_bytes_that_are_no_frames_end_the_connection_only() -> None:
 def test_a_frame_that_breaks_off_is_counted() -> None:
     async def test(one: Peer, two: Peer) -> None:
         _, writer = await asyncio.open_connection("127.0.0.1", two.address.port)
-        writer.write(framed(b"good")[:-1])
+        writer.write(make_frame(b"good")[:-1])
         writer.close()
         await two.until(lambda: two.garbage == {"incomplete": 1})
         assert two.packets == []
@@ -182,7 +182,7 @@ def test_unfinished_frames_are_limited() -> None:
     async def test(one: Peer, two: Peer) -> None:
         writers = [(await asyncio.open_connection("127.0.0.1", two.address.port))[1] for _ in range(3)]
         for writer in writers:
-            writer.write(framed(b"x" * 5000)[:-1])
+            writer.write(make_frame(b"x" * 5000)[:-1])
         await two.until(lambda: two.garbage == {"too much unfinished": 2})
         for writer in writers:
             writer.close()

@@ -21,12 +21,12 @@ from clew.bloom.network.wire import (
     Message,
     NotSentError,
     Packet,
-    batched,
-    decoded,
-    encoded,
-    framed,
-    packed,
-    unpacked,
+    batch,
+    decode,
+    encode,
+    make_frame,
+    pack,
+    unpack,
 )
 from clew.bloom.values import LARGEST_INTEGER, BadValueError, freeze_row
 
@@ -51,23 +51,23 @@ def _types(value: Any) -> Any:
 
 @given(st.text(), _ROWS)
 def test_a_row_is_read_as_it_was_written(channel: str, row: tuple[Any, ...]) -> None:
-    packet = decoded(encoded(channel, row))
+    packet = decode(encode(channel, row))
     assert packet == Packet((Message(channel, row),))
     assert _types(packet.messages[0].row) == _types(row)
 
 
 @given(st.lists(st.tuples(st.text(max_size=5), _ROWS), min_size=1, max_size=6), st.integers(1, 60))
 def test_batches_keep_messages_and_their_order(sent: list[tuple[str, Any]], limit: int) -> None:
-    messages = [encoded(channel, row) for channel, row in sent]
-    packets = list(batched(messages, limit))
+    messages = [encode(channel, row) for channel, row in sent]
+    packets = list(batch(messages, limit))
     assert b"".join(packets) == b"".join(messages)
     assert all(len(p) <= limit or p in messages for p in packets)
-    assert [m for p in packets for m in decoded(p).messages] == [Message(*s) for s in sent]
+    assert [m for p in packets for m in decode(p).messages] == [Message(*s) for s in sent]
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_messages_or_garbage(data: bytes) -> None:
-    packet = decoded(data)
+    packet = decode(data)
     assert packet.messages or packet.garbage
 
 
@@ -100,30 +100,30 @@ def test_any_bytes_are_messages_or_garbage(data: bytes) -> None:
     ids=lambda v: v if isinstance(v, str) else repr(v[:12]),
 )
 def test_garbage_has_a_reason(data: bytes, reason: str) -> None:
-    assert decoded(data) == Packet((), (reason,))
+    assert decode(data) == Packet((), (reason,))
 
 
 def test_a_wrong_message_does_not_spoil_its_neighbours() -> None:
-    good, late = encoded("a", (1,)), encoded("b", (2,))
+    good, late = encode("a", (1,)), encode("b", (2,))
     wrong = msgpack.packb([1, "c", [{}]])
-    assert decoded(good + wrong + late) == Packet((Message("a", (1,)), Message("b", (2,))), ("bad value",))
+    assert decode(good + wrong + late) == Packet((Message("a", (1,)), Message("b", (2,))), ("bad value",))
 
 
 def test_a_message_without_end_spoils_the_packet() -> None:
-    assert decoded(encoded("a", (1,)) + b"\x93\x01") == Packet((), ("incomplete",))
+    assert decode(encode("a", (1,)) + b"\x93\x01") == Packet((), ("incomplete",))
 
 
 def test_sets_nest_only_so_deep() -> None:
     value: Any = frozenset()
     for _ in range(7):
         value = frozenset([value])
-    assert decoded(encoded("c", (value,))).messages == (Message("c", (value,)),)
+    assert decode(encode("c", (value,))).messages == (Message("c", (value,)),)
     with pytest.raises(NotSentError, match="nested more than 8 deep"):
-        encoded("c", (frozenset([value]),))
+        encode("c", (frozenset([value]),))
     inner = b"\x90"
     for _ in range(9):
         inner = msgpack.packb([msgpack.ExtType(1, inner)])
-    assert decoded(b"\x93\x01\xa1c" + inner) == Packet((), ("too deep",))
+    assert decode(b"\x93\x01\xa1c" + inner) == Packet((), ("too deep",))
 
 
 @pytest.mark.parametrize("name", LATTICES)
@@ -133,7 +133,7 @@ def test_lattices_are_read_as_they_were_written(name: str) -> None:
     last = True if "lbool" in name else 3
     rows = [(*[key] * (width - 1), last) for key in (1, 2)]
     for value in (made.bottom(), made.merge_all([made.of_row(row) for row in rows])):
-        assert decoded(encoded("c", (value, frozenset([value])))).messages[0].row == (value, frozenset([value]))
+        assert decode(encode("c", (value, frozenset([value])))).messages[0].row == (value, frozenset([value]))
 
 
 @pytest.mark.parametrize(
@@ -143,16 +143,16 @@ def test_lattices_are_read_as_they_were_written(name: str) -> None:
 )
 def test_what_is_no_lattice_is_garbage(content: Any) -> None:
     data = msgpack.packb([1, "c", [msgpack.ExtType(2, msgpack.packb(content))]])
-    assert decoded(data) == Packet((), ("bad value",))
+    assert decode(data) == Packet((), ("bad value",))
 
 
 def test_announced_items_that_are_not_there_take_no_memory() -> None:
     """Each of 500 nested headers announces 65,535 items: built one by one, they would take 250 MB."""
     data = b"\x93\x01\xa1c" + b"\xdc\xff\xff" * 500
-    decoded(data)
+    decode(data)
     tracemalloc.start()
     try:
-        assert decoded(data) == Packet((), ("incomplete",))
+        assert decode(data) == Packet((), ("incomplete",))
         assert tracemalloc.get_traced_memory()[1] < 100_000
     finally:
         tracemalloc.stop()
@@ -163,10 +163,10 @@ def test_announced_items_that_are_not_there_take_no_memory() -> None:
 def test_extensions_announce_as_much_as_they_like(header: bytes, size: int) -> None:
     inner = header * (size // len(header))
     data = b"\x93\x01\xa1c\x91" + msgpack.packb(msgpack.ExtType(1, inner))
-    decoded(data)
+    decode(data)
     tracemalloc.start()
     try:
-        assert decoded(data).messages == ()
+        assert decode(data).messages == ()
         assert tracemalloc.get_traced_memory()[1] < 200_000
     finally:
         tracemalloc.stop()
@@ -180,7 +180,7 @@ def test_small_values_are_checked_as_those_of_columns_are() -> None:
             wanted: Any = freeze_row([value])
         except BadValueError:
             wanted = None
-        found = decoded(data).messages
+        found = decode(data).messages
         assert (found[0].row if found else None) == wanted
 
 
@@ -214,13 +214,13 @@ def _edge_values() -> list[Any]:
 )
 def test_what_cannot_be_sent_says_why(row: tuple[Any, ...], why: str) -> None:
     with pytest.raises(NotSentError, match=why):
-        encoded("c", row)
+        encode("c", row)
 
 
 def test_the_bytes_do_not_depend_on_hashes() -> None:
     script = (
-        "from clew.bloom.network.wire import packed\n"
-        "print(packed((frozenset(['a', 'b', 'c', 'd', 1, None]),)).hex())"
+        "from clew.bloom.network.wire import pack\n"
+        "print(pack((frozenset(['a', 'b', 'c', 'd', 1, None]),)).hex())"
     )
     made = {
         subprocess.run(
@@ -237,7 +237,7 @@ def test_the_bytes_do_not_depend_on_hashes() -> None:
 
 @given(st.lists(st.binary(max_size=20), max_size=5), st.integers(1, 7))
 def test_frames_come_out_whole_whatever_pieces_they_arrive_in(packets: list[bytes], piece: int) -> None:
-    stream = b"".join(map(framed, packets))
+    stream = b"".join(map(make_frame, packets))
     frames = Frames()
     found = [p for at in range(0, len(stream), piece) for p in frames.feed(stream[at : at + piece])]
     assert found == packets
@@ -252,12 +252,12 @@ def test_a_frame_that_is_too_large_is_refused_by_its_header() -> None:
 
 def test_a_frame_in_the_middle_is_incomplete() -> None:
     frames = Frames()
-    assert list(frames.feed(framed(b"abc")[:-1])) == []
+    assert list(frames.feed(make_frame(b"abc")[:-1])) == []
     assert frames.waiting == 6
 
 
 def test_stored_rows_are_read_alone() -> None:
-    assert unpacked(packed((1, "a", (2.5, None)))) == (1, "a", (2.5, None))
-    for data, reason in [(packed(1), "no message"), (packed((1,)) * 2, "not one value"), (b"\xc1", "not msgpack")]:
+    assert unpack(pack((1, "a", (2.5, None)))) == (1, "a", (2.5, None))
+    for data, reason in [(pack(1), "no message"), (pack((1,)) * 2, "not one value"), (b"\xc1", "not msgpack")]:
         with pytest.raises(GarbageError, match=reason):
-            unpacked(data)
+            unpack(data)

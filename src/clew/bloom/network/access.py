@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clew.bloom.network.addresses import Address, parsed
+from clew.bloom.network.addresses import Address, parse_address
 from clew.bloom.network.authentication import Key
 from clew.errors import UsageError
 
@@ -54,7 +54,7 @@ class TLS:
 
 
 def _no_password() -> str:
-    """Without it, OpenSSL would ask at the terminal."""
+    """Refuse to give a password: OpenSSL would ask for it at the terminal otherwise."""
     raise ValueError("the key is encrypted")
 
 
@@ -74,14 +74,14 @@ class Access:
 OPEN = Access()
 
 
-def access(peers: Sequence[str] | None, secret: str | bytes | None, tls: TLS | None) -> Access:
+def check_access(peers: Sequence[str] | None, secret: str | bytes | None, tls: TLS | None) -> Access:
     """Check what the user gave, before anything is opened."""
     if isinstance(peers, str | bytes):
         raise UsageError(f"peers is {peers!r}", remedy="give a list: peers=['10.0.0.2:4000', '10.0.0.3']")
     if tls is not None and not isinstance(tls, TLS):
         raise UsageError(f"tls is {tls!r}", remedy="give TLS(certificate=..., key=..., authority=...)")
     for peer in peers or ():
-        if not isinstance(peer, str) or host_and_port(peer) is None:
+        if not isinstance(peer, str) or parse_peer(peer) is None:
             raise UsageError(
                 f"{peer!r} names no peer",
                 remedy="give a host and a port, a host, or a network: '10.0.0.2:4000', 'db.local', '10.1.0.0/16'",
@@ -89,12 +89,12 @@ def access(peers: Sequence[str] | None, secret: str | bytes | None, tls: TLS | N
     return Access(None if peers is None else tuple(peers), None if secret is None else Key(secret), tls)
 
 
-def host_and_port(peer: str) -> tuple[str, int | None] | None:
+def parse_peer(peer: str) -> tuple[str, int | None] | None:
     """Return the host, or the network, and the port if one is given; None if it is neither."""
-    address = parsed(peer)
+    address = parse_address(peer)
     if address is not None:
         return (address.host, address.port) if address.port else None
-    if _network(peer) is not None:
+    if _parse_network(peer) is not None:
         return peer, None
     bare = peer.removeprefix("[").removesuffix("]")
     if not bare or ":" in bare or "/" in bare or any(map(str.isspace, bare)):
@@ -102,7 +102,7 @@ def host_and_port(peer: str) -> tuple[str, int | None] | None:
     return bare, None
 
 
-def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
     try:
         return ipaddress.ip_network(text.removeprefix("[").removesuffix("]"), strict=False)
     except ValueError:
@@ -110,15 +110,15 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
 
 
 class Peers:
-    """The peers as sockets see them.  ``learn`` is told what their names stand for, now and again."""
+    """The peers as sockets see them.  ``learn`` takes what their names stand for, now and again."""
 
     def __init__(self, given: Sequence[str]) -> None:
         self._networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network] = []
         self._named: dict[tuple[str, int | None], frozenset[str]] = {}
         for peer in given:
-            found = host_and_port(peer)
+            found = parse_peer(peer)
             assert found is not None
-            network = _network(found[0])
+            network = _parse_network(found[0])
             if network is not None and found[1] is None:
                 self._networks.append(network)
             else:
@@ -127,7 +127,7 @@ class Peers:
 
     def names(self) -> list[Address]:
         """Return those that have to be looked up."""
-        return [Address(host, port or 0) for host, port in self._named if _network(host) is None]
+        return [Address(host, port or 0) for host, port in self._named if _parse_network(host) is None]
 
     def learn(self, name: Address, hosts: frozenset[str]) -> None:
         self._named[name.host, name.port or None] = hosts
@@ -161,7 +161,7 @@ class Peers:
 
 
 def is_loopback(host: str) -> bool:
-    """Of a numeric address."""
+    """Tell whether a numeric address is one of this machine only."""
     try:
         return ipaddress.ip_address(host.partition("%")[0]).is_loopback
     except ValueError:

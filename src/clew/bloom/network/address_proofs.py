@@ -8,6 +8,13 @@ somebody asks it for to whomever he names, and much more than he had to send him
   has the same rule, RFC 9000, 8.1).  What exceeds it waits for the answer, and is dropped if there is none.
 
 With a secret, nothing at all is sent before the answer, since the answer tells the epoch.
+
+The packets of a proof are a nonce that comes back.  A node that is to send rows to an address it knows nothing of
+asks first: ``hello`` with a random nonce.  A node answers ``welcome`` with the same nonce, which nobody can do who
+does not get what is sent there.  So rows cannot be directed at machines that are no Clew nodes.  No answer is
+longer than its question.  With a secret, both carry a keyed hash, and the answer tells what the hashes of rows
+have to cover (the epoch of the node, or the token of the connection; see ``authentication``).  ``stale`` says that
+rows came for another epoch: a hint without a hash, whose only effect is that the sender asks again.
 """
 
 from __future__ import annotations
@@ -18,9 +25,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from clew.bloom.network.addresses import SocketAddress
-from clew.bloom.network.authentication import DatagramSealer, Key
-from clew.bloom.network.greetings import NONCE_SIZE, Greetings
+from clew.bloom.network.authentication import MAC_SIZE, TOKEN_SIZE, DatagramSealer, Key
 
+NONCE_SIZE = 16
+#: They begin with 0xC1, which no msgpack value does.
+HELLO, WELCOME, STALE = b"\xc1\x01", b"\xc1\x02", b"\xc1\x04"
+#: No greeting is longer.
+LONGEST = 2 + NONCE_SIZE + TOKEN_SIZE + MAC_SIZE
+_PADDING = bytes(TOKEN_SIZE)
 #: How many times the bytes that came from an address are sent there before it has proved itself.
 MULTIPLE = 3
 PROVED_SECONDS = 60.0
@@ -38,9 +50,43 @@ _MOST_ADDRESSES = 10_000
 MOST_HELD = 10_000
 
 
+class Greetings:
+    """How nodes with this secret, or without one, greet each other."""
+
+    def __init__(self, key: Key | None) -> None:
+        self._key = key
+
+    def is_hello(self, data: bytes) -> bool:
+        """Return whether it looks like a question; it need not be authentic."""
+        return data[:2] == HELLO
+
+    def hello(self, nonce: bytes) -> bytes:
+        return HELLO + nonce + self._tail(b"hello", nonce, _PADDING)
+
+    def answer(self, data: bytes, token: bytes) -> bytes | None:
+        """Return the answer to a hello; None if it is none."""
+        nonce = data[2 : 2 + NONCE_SIZE]
+        if len(nonce) < NONCE_SIZE or not secrets.compare_digest(data, self.hello(nonce)):
+            return None
+        return WELCOME + nonce + self._tail(b"welcome", nonce, token)
+
+    def nonce_of_welcome(self, data: bytes) -> bytes | None:
+        """Return which question a packet claims to answer."""
+        return data[2 : 2 + NONCE_SIZE] if data[:2] == WELCOME else None
+
+    def token_of_welcome(self, data: bytes, nonce: bytes) -> bytes | None:
+        """Return what the answer to that question tells, nothing without a secret; None if it is none."""
+        token = data[2 + NONCE_SIZE :][:TOKEN_SIZE] if self._key is not None else b""
+        wanted = WELCOME + nonce + self._tail(b"welcome", nonce, token)
+        return token if secrets.compare_digest(data, wanted) else None
+
+    def _tail(self, purpose: bytes, nonce: bytes, token: bytes) -> bytes:
+        return b"" if self._key is None else token + self._key.mac(purpose, nonce, token)
+
+
 @dataclass(eq=False)
-class _Stranger:
-    """Has not answered yet."""
+class _UnprovedAddress:
+    """An address that has not answered yet, with what waits for it."""
 
     where: SocketAddress
     since: float
@@ -51,8 +97,8 @@ class _Stranger:
 
 
 @dataclass(eq=False)
-class _Acquaintance:
-    """Has answered.  ``nonce``: of the question that is open now, if any."""
+class _ProvedAddress:
+    """An address that has answered.  ``nonce``: of the question that is open now, if any."""
 
     proved: float
     sealer: DatagramSealer | None
@@ -79,8 +125,8 @@ class Proofs:
         self._garbage = garbage
         self._most_bytes = most_bytes
         self._greetings = Greetings(key)
-        self._known: dict[SocketAddress, _Acquaintance] = {}
-        self._strangers: dict[SocketAddress, _Stranger] = {}
+        self._known: dict[SocketAddress, _ProvedAddress] = {}
+        self._strangers: dict[SocketAddress, _UnprovedAddress] = {}
         self._questions: dict[bytes, SocketAddress] = {}
         self._credit: dict[SocketAddress, int] = {}
         self._held = 0
@@ -121,10 +167,10 @@ class Proofs:
         if not stranger.asked:
             self._question(stranger)
 
-    def _stranger(self, where: SocketAddress) -> _Stranger:
+    def _stranger(self, where: SocketAddress) -> _UnprovedAddress:
         if len(self._strangers) >= _MOST_ADDRESSES:
             self._give_up(next(iter(self._strangers)), "no answer")
-        stranger = _Stranger(where, self._clock(), secrets.token_bytes(NONCE_SIZE))
+        stranger = _UnprovedAddress(where, self._clock(), secrets.token_bytes(NONCE_SIZE))
         self._strangers[where] = stranger
         self._questions[stranger.nonce] = where
         return stranger
@@ -132,12 +178,12 @@ class Proofs:
     def _forget(self, where: SocketAddress) -> None:
         self._questions.pop(self._known.pop(where).nonce, None)
 
-    def _question(self, stranger: _Stranger) -> None:
+    def _question(self, stranger: _UnprovedAddress) -> None:
         stranger.asked += 1
         if not self._ask(stranger.where, self._greetings.hello(stranger.nonce)):
             self._give_up(stranger.where, "send error")
 
-    def _renew(self, where: SocketAddress, known: _Acquaintance, now: float) -> None:
+    def _renew(self, where: SocketAddress, known: _ProvedAddress, now: float) -> None:
         if now - known.asked < _AGAIN_SECONDS:
             return
         known.asked = now
@@ -167,8 +213,8 @@ class Proofs:
 
     # -- hearing -------------------------------------------------------------------------------------------------
 
-    def heard(self, where: SocketAddress, size: int) -> bool:
-        """So many bytes came from there, as far as anybody can tell; return whether it has proved itself.
+    def note_bytes(self, where: SocketAddress, size: int) -> bool:
+        """Note that so many bytes came from an address, perhaps a forged one; return whether it has proved itself.
 
         Who has not is asked, as far as the bytes allow: those who have are served first.
         """
@@ -180,6 +226,8 @@ class Proofs:
             if now - known.proved < PROVED_SECONDS:
                 return True
             self._forget(where)
+        # Forged addresses cost nothing, so what is remembered of them must not grow; forgetting is harmless: then
+        # less is sent before the proof.
         if len(self._credit) >= _MOST_ADDRESSES:
             self._credit.clear()
         credit = self._credit.get(where, 0) + MULTIPLE * size
@@ -189,7 +237,7 @@ class Proofs:
         self._credit[where] = credit
         return False
 
-    def answered(self, data: bytes) -> bool:
+    def take_answer(self, data: bytes) -> bool:
         """Take a welcome; return whether it is one that was waited for."""
         nonce = self._greetings.nonce_of_welcome(data)
         where = None if nonce is None else self._questions.get(nonce)
@@ -202,7 +250,7 @@ class Proofs:
         return True
 
     def prove(self, where: SocketAddress, token: bytes = b"") -> None:
-        """Somebody is there, and with a secret this is the epoch; what waited for that is sent."""
+        """Note that somebody is there, and with a secret the epoch; send what waited for that."""
         before = self._known.pop(where, None)
         sealer = before.sealer if before is not None else None
         if before is not None:
@@ -212,7 +260,7 @@ class Proofs:
         if len(self._known) >= _MOST_ADDRESSES:
             self._forget(next(iter(self._known)))
         # When it was asked is kept: forged hints do not make this node ask more often.
-        self._known[where] = _Acquaintance(self._clock(), sealer, 0.0 if before is None else before.asked)
+        self._known[where] = _ProvedAddress(self._clock(), sealer, 0.0 if before is None else before.asked)
         self._credit.pop(where, None)
         stranger = self._strangers.pop(where, None)
         if stranger is not None:

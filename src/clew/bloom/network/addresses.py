@@ -20,8 +20,8 @@ class Address:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def parsed(text: object) -> Address | None:
-    """The address that a text spells; None if it spells none."""
+def parse_address(text: object) -> Address | None:
+    """Parse an address; None if the text is none."""
     if not isinstance(text, str):
         return None
     host, colon, port = text.rpartition(":")
@@ -34,8 +34,8 @@ def parsed(text: object) -> Address | None:
     return Address(host, int(port))
 
 
-def numeric(address: Address, family: int) -> SocketAddress | None:
-    """Where an address is that needs no looking up."""
+def numeric_address(address: Address, family: int) -> SocketAddress | None:
+    """Return where an address is that needs no looking up; None if it does."""
     try:
         found = socket.getaddrinfo(
             address.host, address.port, family, socket.SOCK_DGRAM, flags=socket.AI_NUMERICHOST

@@ -50,7 +50,7 @@ class Key:
         self._keyed: dict[bytes, blake2b] = {}
 
     def mac(self, purpose: bytes, *parts: bytes) -> bytes:
-        """Parts have fixed sizes, except for the last one."""
+        """Compute the keyed hash of parts, which have fixed sizes, except for the last one."""
         keyed = self._keyed.get(purpose)
         if keyed is None:
             keyed = self._keyed[purpose] = blake2b(key=self._key, digest_size=MAC_SIZE, person=purpose)

@@ -8,15 +8,14 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 
 from clew.bloom.network.access import Peers
-from clew.bloom.network.address_proofs import Proofs
+from clew.bloom.network.address_proofs import HELLO, STALE, WELCOME, Greetings, Proofs
 from clew.bloom.network.addresses import SocketAddress
 from clew.bloom.network.authentication import DATAGRAM_OVERHEAD, DatagramOpener, Key
-from clew.bloom.network.greetings import HELLO, STALE, WELCOME, Greetings
 from clew.bloom.network.limits import Limits
 
 #: Larger packets go over a connection: datagrams of this size are not cut on the way.
 LARGEST_DATAGRAM = 1400
-#: Read before the node gets its turn, and for how long, in seconds.
+#: So many are read before the node gets its turn, and for so long, in seconds: a flood must not stop its steps.
 _READ_AT_ONCE = 400
 _READ_SECONDS = 0.05
 #: Datagrams of addresses that have not proved themselves, and their share of the time while others are served.
@@ -54,7 +53,7 @@ class Datagrams:
         self._key = key
         self._peers = peers
         self._loop = asyncio.get_running_loop()
-        self._buffer = bytearray(65536)
+        self._buffer = bytearray(65536)  # one for all datagrams: none is larger than UDP allows
         self._strangers: deque[bytes] = deque()
         self._is_scheduled = False
         self._unsent: deque[tuple[bytes, SocketAddress]] = deque()
@@ -68,7 +67,7 @@ class Datagrams:
 
     @property
     def largest(self) -> int:
-        """The largest packet that fits."""
+        """Return the size of the largest packet that fits."""
         return LARGEST_DATAGRAM - (0 if self._key is None else DATAGRAM_OVERHEAD)
 
     def close(self) -> None:
@@ -82,7 +81,7 @@ class Datagrams:
     # -- receiving -----------------------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        """All datagrams that are there: the node takes them in one step."""
+        """Read all datagrams that are there: the node takes them in one step."""
         begun = self._loop.time()
         before = self._known
         view = memoryview(self._buffer)
@@ -129,9 +128,9 @@ class Datagrams:
             self._open(self._opener, data, where)
 
     def _take_open(self, data: bytes, where: SocketAddress) -> None:
-        """Those who have proved themselves, or are on the list, are served first; nobody displaces them."""
+        """Serve those first who have proved themselves, or are on the list; nobody displaces them."""
         named = self._peers is not None and self._peers.has_exactly(where[0], where[1])
-        if named or self.proofs.heard(where, len(data)):
+        if named or self.proofs.note_bytes(where, len(data)):
             self._known += 1
             self._received(data)
             return
@@ -163,7 +162,7 @@ class Datagrams:
                 self._send(answer, where)
                 return
         elif kind == WELCOME:
-            if self.proofs.answered(data):
+            if self.proofs.take_answer(data):
                 return
         elif self._opener is not None and len(data) == len(STALE) + 8:
             self.proofs.doubt(where)
@@ -173,7 +172,7 @@ class Datagrams:
     # -- sending -------------------------------------------------------------------------------------------------
 
     def send(self, where: SocketAddress, packet: bytes) -> None:
-        """At once if the address has proved itself, or was named by the user; otherwise it waits for that."""
+        """Send at once if the address has proved itself, or was named by the user; otherwise wait for that."""
         if self._key is None and self._peers is not None and self._peers.has_exactly(where[0], where[1]):
             self._send(packet, where)
             return

@@ -21,12 +21,11 @@ from typing import Any
 from clew.bloom.ir.program import BloomProgram
 from clew.bloom.ir.schema import Collection, Kind
 from clew.bloom.network.access import Access
-from clew.bloom.network.addresses import Address, parsed
+from clew.bloom.network.addresses import Address, parse_address
 from clew.bloom.network.durable import DurableTables, file_for
-from clew.bloom.network.limited_log import LimitedLog
-from clew.bloom.network.limits import Limits
+from clew.bloom.network.limits import LimitedLog, Limits
 from clew.bloom.network.transport import Transport
-from clew.bloom.network.wire import NotSentError, decoded, encoded
+from clew.bloom.network.wire import NotSentError, decode, encode
 from clew.bloom.runtime.calls import row_type
 from clew.bloom.runtime.machine import Machine, StepResult
 from clew.bloom.values import Row
@@ -40,13 +39,13 @@ ANY_PORT = Address("127.0.0.1", 0)
 
 @dataclass(eq=False)
 class Watch:
-    """Somebody who wants to know what appears in a collection.
+    """A callback for what appears in a collection.
 
     ``everything``: at first all that is there, and only then what appears.
     """
 
     collection: Collection
-    told: Callable[[Sequence[Any]], object]
+    callback: Callable[[Sequence[Any]], object]
     everything: bool = False
 
     def rows(self, machine: Machine, stepped: StepResult) -> Sequence[Any]:
@@ -109,11 +108,11 @@ class Driver:
 
     @property
     def is_here(self) -> bool:
-        """Whether the caller is in the thread of the event loop."""
+        """Tell whether the caller is in the thread of the event loop."""
         return threading.get_ident() == self._thread
 
     async def run(self) -> None:
-        """Until ``finish``, or until durable tables cannot be written."""
+        """Run until ``finish``, or until durable tables cannot be written."""
         try:
             await self._open()
             self._ready()
@@ -123,11 +122,11 @@ class Driver:
             await self._close()
 
     def finish(self) -> None:
-        """From any thread.  The step that is going on is completed."""
+        """End the run, from any thread.  The step that is going on is completed."""
         self._call(self._finish)
 
     def wake(self) -> None:
-        """From any thread: there is something to do."""
+        """Make a step soon, from any thread: there is something to do."""
         self._call(self._wake)
 
     def _call(self, function: Callable[[], None]) -> None:
@@ -154,9 +153,9 @@ class Driver:
         tables = self._durable_tables()
         if settings.address is not None or any(c.kind is Kind.CHANNEL for c in collections):
             self._transport = Transport(
-                self._received, self._garbage, settings.limits, settings.access, self._lines
+                self._receive, self._garbage, settings.limits, settings.access, self._lines
             )
-            self._own = str(await self._transport.open(_wanted(settings.address)))
+            self._own = str(await self._transport.open(_require_address(settings.address)))
         if tables and settings.data is not None:
             self._tables = DurableTables(file_for(settings.data, self._program.name), tables)
         kept = {table.name: self._tables.rows(table.name) for table in tables} if self._tables is not None else {}
@@ -191,9 +190,9 @@ class Driver:
             self._scheduled = True
             self._loop.call_soon(self._step)
 
-    def _received(self, data: bytes) -> bool:
+    def _receive(self, data: bytes) -> bool:
         """Take the rows of a packet; return False if there is not even a message in it."""
-        packet = decoded(data, self._settings.limits)
+        packet = decode(data, self._settings.limits)
         for reason in packet.garbage:
             self._garbage[reason] += 1
         for message in packet.messages:
@@ -214,10 +213,10 @@ class Driver:
                     wanted,
                 )
             else:
-                self._arrives(message.channel, message.row)
+                self._note_arrival(message.channel, message.row)
         return bool(packet.messages)
 
-    def _arrives(self, collection: str, row: Row) -> None:
+    def _note_arrival(self, collection: str, row: Row) -> None:
         self._arrived.setdefault(collection, []).append(row)
         self._wake()
 
@@ -225,9 +224,9 @@ class Driver:
         self._timers[timer.name] = self._loop.call_at(due, self._fire, timer, number, due)
 
     def _fire(self, timer: Collection, number: int, due: float) -> None:
-        """The next one is due at a multiple of the period from the start; those that were missed are left out."""
+        """Let a timer go off; the next one is due at a multiple of the period, and missed ones are left out."""
         assert timer.period is not None
-        self._arrives(timer.name, (number, time.time()))
+        self._note_arrival(timer.name, (number, time.time()))
         missed = int((self._loop.time() - due) / timer.period)
         self._set(timer, number + 1, due + (missed + 1) * timer.period)
 
@@ -238,14 +237,14 @@ class Driver:
         if self._finished.done():
             return
         try:
-            taken = self._taken()
+            taken = self._take_step()
             if taken is not None:
                 self._keep_and_tell(*taken)
         except Exception as error:
             self._finish(error)
 
-    def _taken(self) -> tuple[_Effects, bool] | None:
-        """A step, and whether another one has something to do."""
+    def _take_step(self) -> tuple[_Effects, bool] | None:
+        """Take a step; return what it tells the world, and whether another one has something to do."""
         arrived, self._arrived = self._arrived, {}
         with self._settings.lock:
             try:
@@ -287,7 +286,7 @@ class Driver:
             self._call_user("the printer", self._settings.printer, " ".join(map(str, row)))
         for watch, rows in effects.watched:
             if rows:
-                self._call_user(f"a callback for '{watch.collection.name}'", watch.told, rows)
+                self._call_user(f"a callback for '{watch.collection.name}'", watch.callback, rows)
 
     def _call_user(self, who: str, function: Callable[[Any], object], argument: Any) -> None:
         try:
@@ -302,19 +301,19 @@ class Driver:
         for destination, messages in destinations.items():
             if destination == self._own:
                 for channel, row in messages:
-                    self._arrives(channel, row)  # no network is needed, and nothing can get lost
+                    self._note_arrival(channel, row)  # no network is needed, and nothing can get lost
             else:
                 self._send_to(destination, messages)
 
     def _send_to(self, destination: Any, messages: Sequence[tuple[str, Row]]) -> None:
         assert self._transport is not None
-        address = parsed(destination)
+        address = parse_address(destination)
         data: list[bytes] = []
         for channel, row in messages:
             try:
                 if address is None:
                     raise NotSentError(f"{destination!r} is no address such as 'localhost:4000'")
-                data.append(encoded(channel, row, self._settings.limits))
+                data.append(encode(channel, row, self._settings.limits))
             except NotSentError as error:
                 self._garbage["not sent"] += 1
                 self._lines.write("not sent", "a row for '%s' was not sent: %s", channel, error)
@@ -323,15 +322,15 @@ class Driver:
 
 
 def _locations(program: BloomProgram) -> dict[str, int]:
-    """For each channel the column that says where a row goes."""
+    """Return, for each channel, the column that says where a row goes."""
     schemas = {c.name: c.schema for c in program.collections if c.kind is Kind.CHANNEL}
     return {name: s.index(s.location) for name, s in schemas.items() if s.location is not None}
 
 
-def _wanted(address: str | None) -> Address:
+def _require_address(address: str | None) -> Address:
     if address is None:
         return ANY_PORT
-    found = parsed(address)
+    found = parse_address(address)
     if found is None:
         raise UsageError(f"{address!r} is no address", remedy="give a host and a port: 'localhost:4000'")
     return found

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.bloom.ir.schema import Collection, Schema
-from clew.bloom.network.wire import GarbageError, NotSentError, packed, unpacked
+from clew.bloom.network.wire import GarbageError, NotSentError, pack, unpack
 from clew.bloom.values import Row
 from clew.errors import UsageError
 
@@ -32,7 +32,7 @@ _PATIENCE = 2.0
 
 
 def file_for(data: str | Path, program: str) -> Path:
-    """``data`` itself if it names a file, or a file of the program in that folder.
+    """Return ``data`` itself if it names a file, or a file of the program in that folder.
 
     What does not exist yet is a file if it has a suffix.
     """
@@ -48,7 +48,7 @@ class DurableTables:
     def __init__(self, path: Path, tables: Sequence[Collection]) -> None:
         self.path = path
         self._schemas = {table.name: table.schema for table in tables}
-        connection = self._connected()
+        connection = self._connect()
         try:
             self._prepare(connection)
         except sqlite3.Error as error:
@@ -63,12 +63,12 @@ class DurableTables:
         self._connection.close()
 
     def rows(self, table: str) -> list[Row]:
-        """All rows of a table, in the order of their keys' bytes."""
+        """Return all rows of a table, in the order of their keys' bytes."""
         try:
             found = self._connection.execute(
                 "SELECT row FROM kept WHERE name = ? ORDER BY key", (table,)
             ).fetchall()
-            rows = [unpacked(data) for (data,) in found]
+            rows = [unpack(data) for (data,) in found]
         except (sqlite3.Error, GarbageError, TypeError) as error:
             raise self._unusable(error) from error
         width = len(self._schemas[table].columns)
@@ -77,12 +77,12 @@ class DurableTables:
         return rows
 
     def write(self, changes: Iterable[tuple[str, Iterable[Row], Iterable[Row]]]) -> None:
-        """Of each table (name, added rows, removed rows): on disk when this returns, all of them or none."""
+        """Write changes (table, added rows, removed rows), all or none; they are on disk when this returns."""
         removed: list[tuple[str, bytes, bytes]] = []
         added: list[tuple[str, bytes, bytes]] = []
         for table, new, old in changes:
-            removed += [self._kept(table, row) for row in old]
-            added += [self._kept(table, row) for row in new]
+            removed += [self._entry_of(table, row) for row in old]
+            added += [self._entry_of(table, row) for row in new]
         if not removed and not added:
             return
         try:
@@ -100,7 +100,7 @@ class DurableTables:
 
     # -- opening -------------------------------------------------------------------------------------------------
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             return sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
@@ -134,19 +134,19 @@ class DurableTables:
             raise self._unusable(f"it has format {version}, this version of Clew reads format {_FORMAT}")
 
     def _declare(self, connection: sqlite3.Connection) -> None:
-        """A program may have got more tables; those of the file it must know as they are."""
+        """Compare the tables with those of the file: a program may have got more, but none may have changed."""
         known = dict(connection.execute("SELECT name, columns FROM declared ORDER BY name").fetchall())
         for name, columns in known.items():
             schema = self._schemas.get(name)
             if schema is None:
                 raise self._unusable(f"it keeps a table '{name}', which is no durable table of this program")
-            if columns != _spelled(schema):
+            if columns != _spell_schema(schema):
                 keys, values = json.loads(columns)
-                there, here = _shown(keys, values), _shown(schema.keys, schema.values)
+                there, here = _show_columns(keys, values), _show_columns(schema.keys, schema.values)
                 raise self._unusable(
                     f"it keeps '{name}' with the columns {there}, and the program declares {here}"
                 )
-        new = [(name, _spelled(schema)) for name, schema in self._schemas.items() if name not in known]
+        new = [(name, _spell_schema(schema)) for name, schema in self._schemas.items() if name not in known]
         connection.executemany("INSERT INTO declared VALUES (?, ?)", new)
 
     def _unusable(self, why: object) -> UsageError:
@@ -157,10 +157,10 @@ class DurableTables:
             )
         return UsageError(f"'{self.path}' cannot be used for durable tables: {why}", remedy=_ELSEWHERE)
 
-    def _kept(self, table: str, row: Row) -> tuple[str, bytes, bytes]:
+    def _entry_of(self, table: str, row: Row) -> tuple[str, bytes, bytes]:
         key = row[: len(self._schemas[table].keys)]
         try:
-            return table, packed(_canonical(key)), packed(row)
+            return table, pack(_canonical(key)), pack(row)
         except NotSentError as error:
             raise UsageError(
                 f"a row of the durable table '{table}' cannot be kept: {error}",
@@ -168,16 +168,16 @@ class DurableTables:
             ) from None
 
 
-def _spelled(schema: Schema) -> str:
+def _spell_schema(schema: Schema) -> str:
     return json.dumps([schema.keys, schema.values])
 
 
-def _shown(keys: Sequence[str], values: Sequence[str]) -> str:
+def _show_columns(keys: Sequence[str], values: Sequence[str]) -> str:
     return f"[{', '.join(keys)}] => [{', '.join(values)}]"
 
 
 def _canonical(value: Any) -> Any:
-    """The same for all values that are equal: 1, 1.0 and True are packed in different ways."""
+    """Return the same for all values that are equal: 1, 1.0 and True are packed in different ways."""
     if isinstance(value, bool) or (isinstance(value, float) and value.is_integer() and abs(value) < 2**63):
         return int(value)
     if isinstance(value, tuple):

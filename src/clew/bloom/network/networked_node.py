@@ -24,7 +24,7 @@ from clew.bloom.ir.function_code import NamesCollection
 from clew.bloom.ir.program import Op
 from clew.bloom.ir.schema import Kind
 from clew.bloom.language.handles import CollectionHandle
-from clew.bloom.network.access import TLS, access
+from clew.bloom.network.access import TLS, check_access
 from clew.bloom.network.driver import Driver, Settings, Watch
 from clew.bloom.network.limits import DEFAULT_LIMITS, Limits
 from clew.bloom.runtime.machine import Machine, StepResult
@@ -58,7 +58,7 @@ class Bloom(Node):
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         super().__init__(**({} if address is None else {"address": address}))
-        self._access = access(peers, secret, tls)
+        self._access = check_access(peers, secret, tls)
         self._limits = limits
         self._data = data
         self._printer = printer or _log.info
@@ -76,7 +76,7 @@ class Bloom(Node):
     # -- running -------------------------------------------------------------------------------------------------
 
     async def run_async(self, ready: Callable[[], object] = lambda: None) -> None:
-        """Runs in the current event loop until ``stop()``, or until it is cancelled.
+        """Run in the current event loop until ``stop()``, or until it is cancelled.
 
         ``ready`` is called when the node listens and knows its address, before its first step.
         """
@@ -92,7 +92,7 @@ class Bloom(Node):
                     _settle(answer, UsageError("the node ended before there was an answer"))
 
     def run(self, ready: Callable[[], object] = lambda: None) -> None:
-        """Runs until ``stop()``, Ctrl-C or SIGTERM."""
+        """Run until ``stop()``, Ctrl-C or SIGTERM."""
         with suppress(KeyboardInterrupt):
             asyncio.run(self._run_until_signal(ready))
 
@@ -104,7 +104,7 @@ class Bloom(Node):
         await self.run_async(ready)
 
     def start(self) -> None:
-        """Runs in a thread.  When this returns, the node listens."""
+        """Run in a thread.  When this returns, the node listens."""
         if self._driver is not None or self._thread is not None:
             raise UsageError("the node runs already", remedy="stop() it first, or make another one")
         opened: Future[None] = Future()
@@ -131,7 +131,7 @@ class Bloom(Node):
             raise
 
     def stop(self) -> None:
-        """Ends the run.  Of one in the background, everything is given back when this returns.
+        """End the run.  Of one in the background, everything is given back when this returns.
 
         What ended a run in the background before is raised here.
         """
@@ -169,7 +169,7 @@ class Bloom(Node):
         )
 
     def _begin(self, address: str | None, kept: Mapping[str, Sequence[Row]]) -> Machine:
-        """The first thing of a run: the address is known now, and what durable tables held."""
+        """Make the machine of a run: the address is known now, and what durable tables held."""
         own = address or self._address
         with self._lock:
             if self._stepped and (kept or own != self._address):
@@ -189,7 +189,7 @@ class Bloom(Node):
 
     @property
     def garbage(self) -> Counter[str]:
-        """What was dropped, by reason: packets and messages that arrived, and those that could not be sent."""
+        """Return what was dropped, by reason: packets and messages that arrived, or could not be sent."""
         return self._garbage
 
     @property
@@ -197,7 +197,7 @@ class Bloom(Node):
         return self._driver is not None
 
     def tick(self) -> StepResult:
-        """One step, without a network."""
+        """Run one step, without a network."""
         if self._driver is not None:
             raise UsageError("the node steps by itself while it runs", remedy="insert rows and wait, or stop() it")
         self._stepped = True
@@ -206,7 +206,7 @@ class Bloom(Node):
     # -- what happens in it --------------------------------------------------------------------------------------
 
     def on(self, collection: Any, function: Callable[[Sequence[Any]], object]) -> Callable[[], None]:
-        """Calls the function after each step in which rows appear, with these rows.
+        """Call the function after each step in which rows appear, with these rows.
 
         It is called in the thread of the node, which stands still meanwhile.  The result ends it.
         """
@@ -224,13 +224,13 @@ class Bloom(Node):
         *,
         timeout: float = 5.0,
     ) -> Any:
-        """Inserts a row and waits for the first row of ``out`` for which ``where`` is true, from any thread.
+        """Insert a row and wait for the first row of ``out`` for which ``where`` is true, from any thread.
 
         In a table a row that is there already will do.  TimeoutError after ``timeout`` seconds.
         """
         if self._driver is not None and self._driver.is_here:
             raise UsageError("the node would wait for itself", remedy="in its event loop, await node.call(...)")
-        answer, forget = self._asked(into, row, out, where)
+        answer, forget = self._ask(into, row, out, where)
         try:
             return answer.result(timeout)
         except TimeoutError:
@@ -247,8 +247,8 @@ class Bloom(Node):
         *,
         timeout: float = 5.0,
     ) -> Any:
-        """``insert_and_wait`` for coroutines, of any event loop."""
-        answer, forget = self._asked(into, row, out, where)
+        """Do what ``insert_and_wait`` does, for coroutines of any event loop."""
+        answer, forget = self._ask(into, row, out, where)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(answer), timeout)
         except TimeoutError:
@@ -256,12 +256,12 @@ class Bloom(Node):
         finally:
             forget()
 
-    def _asked(
+    def _ask(
         self, into: CollectionHandle, row: Sequence[Any], out: CollectionHandle, where: Callable[[Any], object]
     ) -> tuple[Future[Any], Callable[[], None]]:
         answer: Future[Any] = Future()
 
-        def told(rows: Sequence[Any]) -> None:
+        def answer_if_found(rows: Sequence[Any]) -> None:
             try:
                 found = next((row for row in rows if where(row)), None)
             except Exception as error:
@@ -270,7 +270,7 @@ class Bloom(Node):
             if found is not None:
                 _settle(answer, found)
 
-        watch = Watch(self._find_collection(out), told, everything=True)
+        watch = Watch(self._find_collection(out), answer_if_found, everything=True)
 
         def forget() -> None:
             with self._lock:
@@ -316,7 +316,7 @@ class Bloom(Node):
 
 
 def _settle(answer: Future[Any], result: Any) -> None:
-    """Unless whoever waited has given up in this moment."""
+    """Give an answer, unless whoever waited has given up in this moment."""
     with suppress(InvalidStateError):
         if isinstance(result, Exception):
             answer.set_exception(result)
@@ -344,6 +344,6 @@ class _LockedView:
             return row in self._view
 
     def __getattr__(self, name: str) -> Any:
-        """``row(key)`` of rows, ``value`` of a lattice."""
+        """Pass on ``row(key)`` of rows, ``value`` of a lattice."""
         with self._lock:
             return getattr(self._view, name)

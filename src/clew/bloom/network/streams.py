@@ -11,13 +11,12 @@ from contextlib import suppress
 from typing import Any
 
 from clew.bloom.network.access import TLS, Peers
+from clew.bloom.network.address_proofs import LONGEST, NONCE_SIZE, Greetings
 from clew.bloom.network.addresses import SocketAddress
 from clew.bloom.network.authentication import MAC_SIZE, FrameOpener, FrameSealer, Key
 from clew.bloom.network.frame_queue import SECONDS_PER_BYTE, FrameQueue
-from clew.bloom.network.greetings import LONGEST, NONCE_SIZE, Greetings
-from clew.bloom.network.limited_log import LimitedLog
-from clew.bloom.network.limits import Limits
-from clew.bloom.network.wire import Frames, GarbageError, framed
+from clew.bloom.network.limits import LimitedLog, Limits
+from clew.bloom.network.wire import Frames, GarbageError, make_frame
 
 _CONNECT_SECONDS = 5.0
 #: How often connections are looked through for those that take too long, in seconds.
@@ -99,8 +98,8 @@ class Streams:
             idlest.refuse("too many connections")
         self.incoming[connection] = None
 
-    def bound_unfinished(self) -> None:
-        """If all unfinished frames together are too large, the one goes that began first."""
+    def limit_unfinished(self) -> None:
+        """Drop the unfinished frame that began first, while all together are too large."""
         while self.unfinished > self.limits.unfinished:
             unfinished = [one for one in self.incoming if one.began is not None]
             if not unfinished:  # the others are complete: they are served, and nothing more is read from them
@@ -110,7 +109,7 @@ class Streams:
     # -- to others -----------------------------------------------------------------------------------------------
 
     def send(self, host: str, where: SocketAddress, packet: bytes) -> None:
-        """With TLS the host is what the certificate has to name."""
+        """Send a packet over a connection; with TLS, the certificate has to name the host."""
         key = (None if self._client_tls is None else host, where)
         peer = self.outgoing.get(key)
         if peer is None:
@@ -133,7 +132,7 @@ class Streams:
             peer.fail("not connected")
 
     def forget(self, peer: Outgoing) -> None:
-        """The next packet to this peer opens a connection again."""
+        """Drop a connection; the next packet to this peer opens another one."""
         self.retired.pop(peer, None)
         if self.outgoing.get(peer.key) is peer:
             del self.outgoing[peer.key]
@@ -169,7 +168,7 @@ class Outgoing(asyncio.Protocol):
 
     def _write(self, packet: bytes) -> None:
         assert self._transport is not None
-        self._transport.write(framed(packet if self._sealer is None else self._sealer.seal(packet)))
+        self._transport.write(make_frame(packet if self._sealer is None else self._sealer.seal(packet)))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -178,7 +177,7 @@ class Outgoing(asyncio.Protocol):
         if self._owner.key is None and (self.key[0] is not None or self._owner.is_proved(self.where)):
             self._begin()
         else:
-            transport.write(framed(self._owner.greetings.hello(self._nonce)))
+            transport.write(make_frame(self._owner.greetings.hello(self._nonce)))
 
     def _begin(self) -> None:
         self._open = True
@@ -205,7 +204,7 @@ class Outgoing(asyncio.Protocol):
         self.fail("no answer")
 
     def retire(self) -> None:
-        """Another one needs the place: close it as soon as everything is sent."""
+        """Close the connection as soon as everything is sent: another one needs the place."""
         self._owner.forget(self)
         self._owner.retired[self] = None
         self._retired = True
@@ -266,7 +265,7 @@ class Incoming(asyncio.Protocol):
             self._owner.spawn(self._secure(transport, self._owner.server_tls))
 
     async def _secure(self, transport: asyncio.Transport, context: ssl.SSLContext) -> None:
-        """Connections that do not get through this count as any others, and can be evicted."""
+        """Do the TLS handshake; connections that do not get through it count as any others, and can be evicted."""
         loop, seconds = self._owner.loop, self._owner.limits.frame_seconds
         try:
             secured = await loop.start_tls(
@@ -301,7 +300,7 @@ class Incoming(asyncio.Protocol):
                 self.expected = self.expected or self._frames.waiting * SECONDS_PER_BYTE
                 self._transport.pause_reading()
                 self._owner.queue.add(self)
-        self._owner.bound_unfinished()
+        self._owner.limit_unfinished()
 
     def serve(self) -> bool:
         """Take one frame; return whether there is another one."""
@@ -321,7 +320,7 @@ class Incoming(asyncio.Protocol):
         self.active = self._owner.loop.time()
         self.began = self.active if self._frames.waiting else None
         if self._transport.is_closing():
-            self._lost()
+            self._end_lost()
         else:
             self._transport.resume_reading()
         return False
@@ -334,7 +333,7 @@ class Incoming(asyncio.Protocol):
                 self.refuse("unexpected greeting")
             else:
                 self._greeted = True
-                self._transport.write(framed(answer))
+                self._transport.write(make_frame(answer))
             return
         opened = packet if self._opener is None else self._opener.open(packet)
         if opened is None:
@@ -369,9 +368,9 @@ class Incoming(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         if not self._owner.queue.has(self):  # complete frames are served, whether or not their sender is there
-            self._lost()
+            self._end_lost()
 
-    def _lost(self) -> None:
+    def _end_lost(self) -> None:
         if self._kept and self._frames.waiting:
             self._owner.garbage["incomplete"] += 1
         self._end()

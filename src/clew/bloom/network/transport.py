@@ -17,12 +17,11 @@ from contextlib import suppress
 from typing import Any
 
 from clew.bloom.network.access import OPEN, Access, Peers, is_loopback
-from clew.bloom.network.addresses import Address, SocketAddress, numeric
+from clew.bloom.network.addresses import Address, SocketAddress, numeric_address
 from clew.bloom.network.datagrams import Datagrams
-from clew.bloom.network.limited_log import LimitedLog
-from clew.bloom.network.limits import DEFAULT_LIMITS, Limits
+from clew.bloom.network.limits import DEFAULT_LIMITS, LimitedLog, Limits
 from clew.bloom.network.streams import Incoming, Streams
-from clew.bloom.network.wire import batched
+from clew.bloom.network.wire import batch
 from clew.errors import UsageError
 
 _log = logging.getLogger("clew.bloom")
@@ -71,8 +70,8 @@ class Transport:
     # -- opening and closing -------------------------------------------------------------------------------------
 
     async def open(self, wanted: Address) -> Address:
-        """Listens; the address says which port it became if any would do."""
-        self._family, where = await self._own(wanted)
+        """Listen; return the address with the port that it became, if any would do."""
+        self._family, where = await self._resolve_own(wanted)
         access = self._access
         if self._peers is not None:
             await self._learn_peers(self._peers)
@@ -85,10 +84,10 @@ class Transport:
             self._peers,
             self._log,
             self._is_proved,
-            self._proved,
+            self._note_proof,
             lambda: 0 if self._datagrams is None else self._datagrams.read,
         )
-        udp, tcp = _sockets(self._family, where, wanted, with_datagrams=access.tls is None)
+        udp, tcp = _open_sockets(self._family, where, wanted, with_datagrams=access.tls is None)
         port = tcp.getsockname()[1]
         if udp is not None:
             self._datagrams = Datagrams(udp, self._received, self.garbage, self._limits, access.key, self._peers)
@@ -105,9 +104,9 @@ class Transport:
             self._spawn(self._keep_learning(self._peers))
         return Address(wanted.host, port)
 
-    async def _own(self, wanted: Address) -> tuple[int, SocketAddress]:
+    async def _resolve_own(self, wanted: Address) -> tuple[int, SocketAddress]:
         try:
-            found = await self._resolved(wanted, socket.AF_UNSPEC)
+            found = await self._resolve(wanted, socket.AF_UNSPEC)
         except (OSError, UnicodeError) as error:
             raise _not_bound(wanted, error) from error
         # "localhost" may be both; peers that name it get the same one first, see _look_up.
@@ -115,7 +114,7 @@ class Transport:
         return family, where
 
     async def close(self) -> None:
-        """Gives everything back; what is still unsent is lost, as with a crash."""
+        """Give everything back; what is still unsent is lost, as with a crash."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -137,14 +136,14 @@ class Transport:
     async def _learn_peers(self, peers: Peers) -> None:
         for name in peers.names():
             try:
-                found = await self._resolved(name, self._family)
+                found = await self._resolve(name, self._family)
             except (OSError, UnicodeError) as error:
                 self._log.write("unknown peer", "the peer %s is not known: %s", name.host, error)
             else:
                 peers.learn(name, frozenset(where[0] for *_, where in found))
 
     async def _keep_learning(self, peers: Peers) -> None:
-        """A name may come to stand for another machine."""
+        """Look names up again and again: one may come to stand for another machine."""
         while True:
             await asyncio.sleep(_NAME_SECONDS)
             await self._learn_peers(peers)
@@ -154,22 +153,22 @@ class Transport:
             return True
         return self._datagrams is not None and self._datagrams.proofs.is_proved(where)
 
-    def _proved(self, where: SocketAddress) -> None:
+    def _note_proof(self, where: SocketAddress) -> None:
         if self._datagrams is not None and self._access.key is None:
             self._datagrams.proofs.prove(where)
 
     # -- sending -------------------------------------------------------------------------------------------------
 
     def send(self, address: Address, messages: Iterable[bytes]) -> None:
-        """Messages to one node, joined to packets.  It returns at once."""
+        """Send messages to one node, joined to packets.  Return at once."""
         largest = min(_FRAME_OF_MANY, self._limits.frame) if self._datagrams is None else self._datagrams.largest
-        packets = list(batched(messages, largest))
+        packets = list(batch(messages, largest))
         known = self._names.get(address)
         if known is not None and known[0] > self._loop.time():
             self._send_to(address.host, known[1], packets)
         elif address in self._unnamed:
             self._keep(self._unnamed[address], packets)
-        elif (where := numeric(address, self._family)) is not None:
+        elif (where := numeric_address(address, self._family)) is not None:
             self._remember(address, where)
             self._send_to(address.host, where, packets)
         else:
@@ -194,12 +193,12 @@ class Transport:
         if len(packets) > room:
             self.garbage["too much to send"] += len(packets) - room
 
-    async def _resolved(self, address: Address, family: int) -> list[tuple[Any, ...]]:
+    async def _resolve(self, address: Address, family: int) -> list[tuple[Any, ...]]:
         return await self._loop.getaddrinfo(address.host, address.port, family=family, type=socket.SOCK_DGRAM)
 
     async def _look_up(self, address: Address) -> None:
         try:
-            found = await self._resolved(address, self._family)
+            found = await self._resolve(address, self._family)
         except (OSError, UnicodeError):
             self.garbage["unknown host"] += len(self._unnamed.pop(address))
             return
@@ -217,20 +216,20 @@ class Transport:
         task.add_done_callback(self._tasks.discard)
 
 
-def _sockets(
+def _open_sockets(
     family: int, where: SocketAddress, wanted: Address, *, with_datagrams: bool
 ) -> tuple[socket.socket | None, socket.socket]:
     if not with_datagrams:
-        return None, _bound_for_connections(family, where, wanted)
+        return None, _bind_stream(family, where, wanted)
     for _ in range(20):  # a port that is free for datagrams may be in use for connections
-        udp, tcp = _bound(family, where, wanted)
+        udp, tcp = _bind_pair(family, where, wanted)
         if tcp is not None:
             return udp, tcp
         udp.close()
     raise _not_bound(wanted, "no port is free for datagrams and connections")
 
 
-def _bound_for_connections(family: int, where: SocketAddress, wanted: Address) -> socket.socket:
+def _bind_stream(family: int, where: SocketAddress, wanted: Address) -> socket.socket:
     tcp = socket.socket(family, socket.SOCK_STREAM)
     try:
         tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -241,8 +240,8 @@ def _bound_for_connections(family: int, where: SocketAddress, wanted: Address) -
     return tcp
 
 
-def _bound(family: int, where: SocketAddress, wanted: Address) -> tuple[socket.socket, socket.socket | None]:
-    """A socket for datagrams and one for connections; None if any port would do, but not this one."""
+def _bind_pair(family: int, where: SocketAddress, wanted: Address) -> tuple[socket.socket, socket.socket | None]:
+    """Bind a socket for datagrams and one for connections; None if any port would do, but not this one."""
     udp = socket.socket(family, socket.SOCK_DGRAM)
     tcp = socket.socket(family, socket.SOCK_STREAM)
     try:

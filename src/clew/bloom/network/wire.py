@@ -63,11 +63,11 @@ class Packet:
 # -- writing -----------------------------------------------------------------------------------------------------
 
 
-def encoded(channel: str, row: Row, limits: Limits = DEFAULT_LIMITS) -> bytes:
-    """One message, no larger than the peers take if they have the same limits."""
+def encode(channel: str, row: Row, limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """Encode one message, no larger than the peers take if they have the same limits."""
     if len(row) > MOST_COLUMNS:
         raise NotSentError(f"it has {len(row)} columns, more than {MOST_COLUMNS}")
-    data = packed((VERSION, channel, row))
+    data = pack((VERSION, channel, row))
     if len(data) > limits.frame:
         raise NotSentError(f"it takes {len(data)} bytes, more than {limits.frame}")
     if _has_too_many_elements(data, limits):
@@ -75,16 +75,16 @@ def encoded(channel: str, row: Row, limits: Limits = DEFAULT_LIMITS) -> bytes:
     return data
 
 
-def packed(value: Any) -> bytes:
-    """A value of a column, or a row."""
+def pack(value: Any) -> bytes:
+    """Pack a value of a column, or a row."""
     try:
-        data: bytes = msgpack.packb(value, default=_extended)
+        data: bytes = msgpack.packb(value, default=_extend)
     except (ValueError, OverflowError, TypeError) as error:
         raise NotSentError(str(error)) from None
     return data
 
 
-def _extended(value: Any, depth: int = 1) -> msgpack.ExtType:
+def _extend(value: Any, depth: int = 1) -> msgpack.ExtType:
     if depth > _DEEPEST_EXTENSION:
         raise NotSentError(f"sets are nested more than {_DEEPEST_EXTENSION} deep")
     code: int
@@ -95,11 +95,11 @@ def _extended(value: Any, depth: int = 1) -> msgpack.ExtType:
         code, content = _LATTICE, (value.name, value.elements())
     else:
         raise NotSentError(f"{type(value).__name__} cannot be written down")
-    return msgpack.ExtType(code, msgpack.packb(content, default=partial(_extended, depth=depth + 1)))
+    return msgpack.ExtType(code, msgpack.packb(content, default=partial(_extend, depth=depth + 1)))
 
 
-def batched(messages: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """Messages joined to packets of at most this size; a larger message is a packet of its own."""
+def batch(messages: Iterable[bytes], limit: int) -> Iterator[bytes]:
+    """Join messages to packets of at most this size; a larger message is a packet of its own."""
     waiting: list[bytes] = []
     size = 0
     for data in messages:
@@ -112,22 +112,22 @@ def batched(messages: Iterable[bytes], limit: int) -> Iterator[bytes]:
         yield b"".join(waiting)
 
 
-def framed(packet: bytes) -> bytes:
-    """A packet as it is sent on a connection."""
+def make_frame(packet: bytes) -> bytes:
+    """Return a packet as it is sent on a connection."""
     return _LENGTH.pack(len(packet)) + packet
 
 
 # -- reading -----------------------------------------------------------------------------------------------------
 
 
-def decoded(data: bytes, limits: Limits = DEFAULT_LIMITS) -> Packet:
-    """The messages of a packet.  One that is wrong in itself is left out; one without end spoils the packet."""
+def decode(data: bytes, limits: Limits = DEFAULT_LIMITS) -> Packet:
+    """Decode a packet.  A message that is wrong in itself is left out; one without end spoils the packet."""
     try:
         if len(data) > limits.frame:
             raise GarbageError("too large")
         if _has_too_many_elements(data, limits):
             raise GarbageError("too many elements")
-        ends = _ends(data)
+        ends = _find_ends(data)
     except GarbageError as error:
         return Packet((), (str(error),))
     messages: list[Message] = []
@@ -147,9 +147,9 @@ def _has_too_many_elements(data: bytes, limits: Limits) -> bool:
     return len(data) > limits.elements and has_more_elements(data, limits.elements, (_SET, _LATTICE))
 
 
-def unpacked(data: bytes) -> Row:
-    """The row that ``packed`` wrote; it may be larger than what is sent."""
-    if len(_ends(data)) != 1:
+def unpack(data: bytes) -> Row:
+    """Unpack the row that ``pack`` wrote; it may be larger than what is sent."""
+    if len(_find_ends(data)) != 1:
         raise GarbageError("not one value")
     return _row(_value(data))
 
@@ -195,8 +195,8 @@ def _check(values: Iterable[Any], depth: int) -> None:
             raise GarbageError("bad value")
 
 
-def _ends(data: bytes) -> Sequence[int]:
-    """Where each value ends.  Nothing is built yet: a header may announce more items than there are bytes."""
+def _find_ends(data: bytes) -> Sequence[int]:
+    """Find where each value ends.  Nothing is built: a header may announce more items than there are bytes."""
     if not data:
         raise GarbageError("empty")
     scanner = msgpack.Unpacker(max_buffer_size=len(data))
@@ -245,7 +245,7 @@ def _extension(code: int, data: bytes, depth: int) -> Any:
         raise GarbageError("too deep")
     # What a small one announces and does not contain takes no memory worth mentioning: msgpack bounds each header
     # by the size of the data.  Most are small, and scanning takes as long as building.
-    if (not data or len(data) > _SMALL) and len(_ends(data)) != 1:
+    if (not data or len(data) > _SMALL) and len(_find_ends(data)) != 1:
         raise GarbageError("bad value")
     content = _value(data, depth + 1)
     if not isinstance(content, tuple):
@@ -270,7 +270,7 @@ class Frames:
         self._waiting = bytearray()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The packets that are complete now; GarbageError if the next one is too large, and the stream is lost."""
+        """Yield the packets that are complete now; GarbageError if one is too large, and the stream is lost."""
         self.add(data)
         while (packet := self.take()) is not None:
             yield packet
@@ -297,7 +297,7 @@ class Frames:
 
     @property
     def has_packet(self) -> bool:
-        """Whether ``take`` has something to do: a packet that is complete, or one to be refused."""
+        """Tell whether ``take`` has something to do: a packet that is complete, or one to be refused."""
         try:
             size = self._size()
         except GarbageError:
@@ -306,5 +306,5 @@ class Frames:
 
     @property
     def waiting(self) -> int:
-        """The bytes of a packet that is not complete."""
+        """Return the number of bytes of a packet that is not complete."""
         return len(self._waiting)
