@@ -45,6 +45,7 @@ def open_bloom(where: str, *, to_check: bool = False) -> BloomSource:
 
 def _choose_class(module: ModuleType, file: str, name: str, *, to_check: bool) -> type[Module]:
     classes = {key: v for key, v in vars(module).items() if isinstance(v, type) and issubclass(v, Module)}
+    # Only these are offered as choices: the base classes that a module imports would be noise.
     own = {key: v for key, v in classes.items() if v.__module__ == module.__name__}
     if name in classes:
         return classes[name]
@@ -69,6 +70,7 @@ def _list(file: str, classes: Mapping[str, type]) -> str:
 
 
 def _setting_of(module: type[Module] | Module) -> Setting | None:
+    # By its type: a class may well have a table of this name.
     setting = getattr(module, "setting", None)
     return setting if isinstance(setting, Setting) else None
 
@@ -93,6 +95,7 @@ class BloomSource:
 
     def load(self) -> Loaded:
         """Compile the rules, with the rows and bounds of the ``setting``, to a program of the IR."""
+        # Also here, and not only when a class is chosen: one that is named, or handed over, may have none.
         setting = _setting_of(self.module)
         if setting is None:
             message = f"{self.cls.__name__} does not say how it is checked"
@@ -111,6 +114,7 @@ class BloomSource:
         position = self.names.of_position(clause.position)
         if isinstance(clause, Fact):
             return replace(clause, position=position)
+        # Parts of a rule, too: reports point at the one that failed.
         body = tuple(replace(b, position=self.names.of_position(b.position)) for b in clause.body)
         return replace(clause, position=position, body=body)
 
@@ -138,5 +142,6 @@ class BloomSource:
             *(collection.position for collection in program.collections),
             *(notice.position for notice in program.notices),
         ]
+        # A program has rules of several files: of parents and imported modules.
         files = dict.fromkeys(position.file for position in positions if position is not None)
         return {file: self.names.of_file(file) for file in files}

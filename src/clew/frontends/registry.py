@@ -10,7 +10,6 @@ pay for the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Union
 
@@ -50,6 +49,7 @@ class FrontEnd(NamedTuple):
 
 def open_program(source: Source, *, to_check: bool) -> ProgramSource:
     """Open what a user names as a program; ``to_check``: it is to be loaded, not analysed."""
+    # Names of files become a list, so that the front ends need not tell one from several.
     given: Any = source
     if isinstance(source, str | Path):
         given = [str(source)]
@@ -63,8 +63,8 @@ def open_program(source: Source, *, to_check: bool) -> ProgramSource:
 # -- the front ends ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _DedalusFiles:
+# NamedTuples, as other records on the way to the first answer: they are defined in a seventh of the time.
+class _DedalusFiles(NamedTuple):
     """The files of one Dedalus program."""
 
     files: Sequence[str]
@@ -76,8 +76,7 @@ class _DedalusFiles:
         return _dataflow_of(load(self.files).program, ", ".join(self.files))
 
 
-@dataclass(frozen=True)
-class _IrProgram:
+class _IrProgram(NamedTuple):
     """A program of the IR that was made in Python."""
 
     program: Program
@@ -90,6 +89,7 @@ class _IrProgram:
 
 
 def _dataflow_of(program: Program, name: str) -> Dataflow:
+    # A check does not come here, and should not pay for the analysis.
     from clew.analysis.calm.dataflow.of_dedalus import dedalus_dataflow
     from clew.program.checks import check_program
 

@@ -71,6 +71,7 @@ class _Externals:
         """Return those of the suspects that are needed together with what is kept."""
         if len(suspects) == 1:
             return suspects
+        # Zeller's ddmin without complements: half, the other half, then each half with the rest of the other kept.
         middle = len(suspects) // 2
         first, second = suspects[:middle], suspects[middle:]
         place = self._try([[*first, *kept], [*second, *kept]])

@@ -52,6 +52,7 @@ class Memory:
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self._checkpoint = checkpoint
+        # In the order in which they were asked for, which is determined by their outcomes: no family needs a name.
         self._families = [] if checkpoint.saved is None else _read(checkpoint.saved)
         self._next = 0
         checkpoint.state = self.to_json

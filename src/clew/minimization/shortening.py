@@ -52,6 +52,7 @@ class _Around(NamedTuple):
 
     def at(self, place: int) -> Candidate:
         seed = f"{self.seed}/{place}"
+        # By place and not by chance: a family must be the same in every process.
         departs = place % _DEPARTURES == _DEPARTURES - 1
         return Departure(self.schedule, seed) if departs else Walk(self.schedule, seed)
 

@@ -6,14 +6,12 @@ A ``Step`` is an event from outside or an ``Act``: what to do with which message
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.pool import Envelope
+from clew.simulation.scenario import Scenario
 from clew.simulation.world import CodeBlock, External, WaitCondition, World
-
-if TYPE_CHECKING:
-    from clew.simulation.scenario import Scenario
 
 
 class Do(enum.Enum):
