@@ -165,7 +165,7 @@ def test_what_is_asked_for_is_looked_at() -> None:
     assert found is not None
     with pytest.raises(UsageError, match="workers is 0"):
         minimize(found.recording, found.scenario, workers=0)
-    with pytest.raises(UsageError, match="the budget is 0 s"):
+    with pytest.raises(UsageError, match="the time limit is 0 s"):
         minimize(found.recording, found.scenario, time_limit=0)
     with pytest.raises(UsageError, match="ends in no violation"):
         minimize(replace(found.recording, broken=None, identity=None), found.scenario)

@@ -46,7 +46,9 @@ def test_the_first_violation(tokens: str) -> None:
 
 def test_no_violation_and_what_was_covered(tmp_path: Path) -> None:
     fuzzed = fuzz(scenario_file(tmp_path, CALM), runs=5)
-    assert fuzzed == Fuzzed(None, None, None, Coverage(5, 15, 5, ("str",), 0), 0, None, ())
+    coverage = Coverage(5, 15, 5, ("str",), 0)
+    where = f"{tmp_path / 's.py'}:scenario"
+    assert fuzzed == Fuzzed(None, None, None, coverage, 0, None, (), scenario=where)
 
 
 def test_an_exception_with_its_trace(tmp_path: Path) -> None:
