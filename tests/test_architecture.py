@@ -61,6 +61,10 @@ SUB_ROOMS = {
         *["events", "node", "pool", "values", "user_code", "process", "world", "scenario", "loading"],
         *["execution", "recordings", "fuzzing", "__init__"],
     ],
+    "report": [
+        *["text", "renderers", "diagrams", "lineage", "verdict", "replay", "simulated", "calm", "blazes"],
+        *["writing", "__init__"],
+    ],
 }
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")
 

@@ -24,8 +24,8 @@ from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.program.outcomes import PRE
-from clew.report.verdict.step_wording import step_text
 from clew.report.verdict.why_text import told_rows, why_lines
+from clew.report.verdict.wording import step_text
 from clew.violation import Violation
 from generators import fault_sets, programs, tiny_specs
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 import pytest
 
 from clew.report.simulated.page import run_page
-from clew.report.simulated.text import event_texts, run_text
-from clew.report.text.columns import columns
+from clew.report.simulated.text import run_text
+from clew.report.text.plain import columns
 from clew.simulation import CodeBlock, Context, Heal, Node, Send, Start, Stop, World
 from clew.simulation.execution.steps import Step
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.loading import load_scenario
 from command import ROOT
-from simulated import EVERYTHING, Echo, Ping, act, crash, drawn, eager, everything, hostile, scenario, turned
+from simulated import Echo, Ping, act, crash, drawn, eager, everything, hostile, scenario, turned
 
 SHOWN = """\
 everything: 8 deliveries in 21 events; 1 message is still under way.
@@ -97,12 +97,6 @@ VIOLATED: one pong at a: a has pongs from b and c
 
 def test_one_of_everything() -> None:
     assert run_text("everything", everything()) == SHOWN
-
-
-def test_event_by_event_it_says_the_same() -> None:
-    told = "".join(event_texts(everything()))
-    assert f"\n\n{told}\n" in SHOWN
-    assert len(list(event_texts(everything()))) == len(EVERYTHING)
 
 
 def test_what_was_sent_before_the_first_event() -> None:

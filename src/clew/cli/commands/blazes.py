@@ -14,8 +14,8 @@ from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.parts.synthesis import KINDS, SERVICES, synthesized_text
 from clew.errors import UsageError
 from clew.frontends.analyses import blazes
-from clew.report.blazes.extraction_text import remarks
 from clew.report.blazes.svg import blazes_svg
+from clew.report.blazes.text import remarks
 
 
 @click.command("blazes")

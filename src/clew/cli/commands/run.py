@@ -102,7 +102,7 @@ def _diagram(execution: Execution) -> str:
 
 
 def _write_diagram(execution: Execution, file: str) -> None:
-    from clew.report.diagrams.pictures import diagram_picture
+    from clew.report.diagrams.lamport_svg import diagram_picture
 
     write_file(file, diagram_picture(execution))
     wrote("the diagram", file)
@@ -111,7 +111,7 @@ def _write_diagram(execution: Execution, file: str) -> None:
 def _write_lineage(execution: Execution, file: str) -> None:
     """Write the lineage of what the run violates, with the cut, or of the first outcome if it violates nothing."""
     from clew.explain.explainer import Explainer
-    from clew.report.diagrams.pictures import lineage_picture
+    from clew.report.lineage.svg import lineage_picture
 
     assert execution.program is not None, "an execution that was just performed knows its program"
     extend_limit(_LINEAGE_SECONDS)

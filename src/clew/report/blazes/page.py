@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from importlib.resources import files as package_files
 
 from markupsafe import Markup
 
@@ -15,9 +14,8 @@ from clew.analysis.blazes.verdict import SinkVerdict, Verdict
 from clew.report.blazes import svg as blazes_svg
 from clew.report.blazes.text import blame_text, meaning, remedy_text
 from clew.report.blazes.tree import derivation_trees
-from clew.report.diagrams.colours import COLOURS
-from clew.report.text.markup import speakable
-from clew.report.text.page_template import page_template
+from clew.report.text.colours import COLOURS
+from clew.report.text.html import page_part, page_template, speakable
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,7 @@ class _Sink:
 
 def blazes_page(verdict: Verdict, file: str) -> str:
     """The whole HTML file."""
-    parts = package_files("clew.report") / "page"
-    style = "\n".join([COLOURS, (parts / "page.css").read_text(encoding="utf-8"), blazes_svg.STYLE])
+    style = "\n".join([COLOURS, page_part("page.css"), blazes_svg.STYLE])
     template = page_template("blazes.html")
     return template.render(
         kind="violated-run" if verdict.worst.bad else "good-run",

@@ -14,7 +14,7 @@ def text(result: BlazesAnalysis) -> str:
     shown = blazes_text(result.verdict, harmless(_name(result)))
     if result.extraction is None:
         return shown
-    from clew.report.blazes.extraction_text import extraction_text
+    from clew.report.blazes.text import extraction_text
 
     return shown + harmless(extraction_text(result.extraction))
 

@@ -6,7 +6,7 @@ the cheapest remedy of some sink puts a seal or an order is green.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -16,10 +16,10 @@ from clew.analysis.blazes.dataflow import Component, Stream
 from clew.analysis.blazes.derivation import labels_of_all
 from clew.analysis.blazes.remedies import Remedy
 from clew.analysis.blazes.verdict import Verdict
-from clew.report.diagrams.colours import COLOURS
-from clew.report.diagrams.layered import Layered, Place, layered
-from clew.report.text.columns import shortened
-from clew.report.text.markup import safe
+from clew.report.diagrams.layered import Layered, Place, backward_edges, layered
+from clew.report.text.colours import COLOURS
+from clew.report.text.html import safe
+from clew.report.text.plain import shortened
 
 _LINE, _GAP, _MARGIN, _CHARACTER = 16, 26, 20, 7.0
 _LONGEST = 44
@@ -117,7 +117,9 @@ def _drawing(verdict: Verdict) -> _Drawing:
     for k, stream in enumerate(flow.streams, start=len(flow.components)):
         edges += [(number[stream.source.component], k)] if stream.source is not None else []
         edges += [(k, number[stream.target.component])] if stream.target is not None else []
-    backwards = _backwards(len(boxes), edges)
+    fed = {end for _, end in edges}
+    # From the sources, so that what they feed comes below them also where it is part of a cycle.
+    backwards = backward_edges(edges, sorted(range(len(boxes)), key=lambda box: box in fed))
     downwards = [(b, a) if k in backwards else (a, b) for k, (a, b) in enumerate(edges)]
     layout = layered([box.width for box in boxes], downwards)
     return _Drawing(tuple(boxes), tuple(edges), backwards, layout)
@@ -142,36 +144,6 @@ def _stream(stream: Stream, label: Label, remedies: Sequence[Remedy]) -> _Box:
 
 def _shown(text: str) -> str:
     return shortened(text, _LONGEST)
-
-
-def _backwards(count: int, edges: Sequence[tuple[int, int]]) -> frozenset[int]:
-    """The edges to a box that a search from the sources is still inside of: without them there is no cycle."""
-    leaving: list[list[int]] = [[] for _ in range(count)]
-    for number, (start, _) in enumerate(edges):
-        leaving[start].append(number)
-    fed = {end for _, end in edges}
-    found: set[int] = set()
-    entered: set[int] = set()
-    inside: set[int] = set()
-
-    def enter(box: int) -> tuple[int, Iterator[int]]:
-        entered.add(box)
-        inside.add(box)
-        return box, iter(leaving[box])
-
-    for root in sorted(range(count), key=lambda box: box in fed):
-        work = [] if root in entered else [enter(root)]
-        while work:
-            box, remaining = work[-1]
-            following = next(remaining, None)
-            if following is None:
-                inside.discard(box)
-                work.pop()
-            elif edges[following][1] in inside:
-                found.add(following)
-            elif edges[following][1] not in entered:
-                work.append(enter(edges[following][1]))
-    return frozenset(found)
 
 
 def _box(drawing: _Drawing, box: _Box, place: Place) -> str:

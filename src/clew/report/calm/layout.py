@@ -8,13 +8,13 @@ arrows that close one are laid out against their direction.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clew.analysis.calm.analysis import Analysis, Label
 from clew.analysis.calm.dataflow.graph import Edge, NodeKind
-from clew.report.diagrams.layered import Layered, layered
-from clew.report.text.columns import shortened
+from clew.report.diagrams.layered import Layered, backward_edges, layered
+from clew.report.text.plain import shortened
 
 _CHARACTER = 7.0
 _LONGEST_LABEL = 34
@@ -67,7 +67,8 @@ def laid_out(analysis: Analysis) -> Laid:
     picture = _Picture(analysis)
     every = list(picture.arrows())
     arrows = [arrow for arrow in every if arrow.start != arrow.end]
-    backwards = _backwards(len(picture.boxes), arrows)
+    # Box 0 is S, from where all else is reached but what nothing from outside gets to.
+    backwards = backward_edges([(a.start, a.end) for a in arrows], range(len(picture.boxes)))
     edges = [(a.end, a.start) if k in backwards else (a.start, a.end) for k, a in enumerate(arrows)]
     layout = layered([box.width for box in picture.boxes], edges)
     loops = tuple(arrow for arrow in every if arrow.start == arrow.end)
@@ -142,33 +143,3 @@ class _Picture:
 
 def _end(label: str, title: str) -> Box:
     return Box(label, title, Shape.END, 34.0)
-
-
-def _backwards(count: int, arrows: Sequence[Arrow]) -> frozenset[int]:
-    """The arrows that lead back to a box that the search is still in: without them there are no cycles."""
-    leaving: list[list[int]] = [[] for _ in range(count)]
-    for number, arrow in enumerate(arrows):
-        leaving[arrow.start].append(number)
-    found: set[int] = set()
-    entered: set[int] = set()
-    for root in range(count):
-        if root in entered:
-            continue
-        entered.add(root)
-        inside = {root}
-        work = [(root, iter(leaving[root]))]
-        while work:
-            box, remaining = work[-1]
-            for number in remaining:
-                end = arrows[number].end
-                if end in inside:
-                    found.add(number)
-                elif end not in entered:
-                    entered.add(end)
-                    inside.add(end)
-                    work.append((end, iter(leaving[end])))
-                    break
-            else:
-                inside.discard(box)
-                work.pop()
-    return frozenset(found)

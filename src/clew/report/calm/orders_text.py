@@ -8,7 +8,7 @@ from clew.analysis.calm.analysis import Label
 from clew.analysis.calm.trying.orders import Pair, Trial
 from clew.analysis.calm.trying.runs import Delivery, End, Event, Firing, Given, Message, Step
 from clew.bloom.values import Row
-from clew.report.text.plural import counted
+from clew.report.text.plain import counted
 
 
 def orders_text(trials: tuple[Trial, ...]) -> str:

@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from importlib.resources import files as package_files
 
 from markupsafe import Markup
 
 from clew.analysis.calm.analysis import Analysis
 from clew.report.calm import svg as dataflow_svg
 from clew.report.calm.text import WORDS, answer
-from clew.report.diagrams.colours import COLOURS
-from clew.report.text.markup import speakable
-from clew.report.text.page_template import page_template
+from clew.report.text.colours import COLOURS
+from clew.report.text.html import page_part, page_template, speakable
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,7 @@ class _PointRow:
 
 def calm_page(analysis: Analysis) -> str:
     """The whole HTML file."""
-    parts = package_files("clew.report") / "page"
-    style = "\n".join([COLOURS, (parts / "page.css").read_text(encoding="utf-8"), dataflow_svg.STYLE])
+    style = "\n".join([COLOURS, page_part("page.css"), dataflow_svg.STYLE])
     template = page_template("calm.html")
     return template.render(
         kind="good-run" if analysis.consistent else "violated-run",

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from clew.analysis.calm.analysis import Analysis
 from clew.analysis.calm.dataflow.graph import Statement
 from clew.report.calm.layout import Arrow, Box, Laid, Shape, laid_out
-from clew.report.diagrams.colours import COLOURS
 from clew.report.diagrams.layered import Place
-from clew.report.text.markup import safe
+from clew.report.text.colours import COLOURS
+from clew.report.text.html import safe
 
 _HEIGHT, _GAP, _MARGIN = 30, 46, 26
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clew.analysis.calm.analysis import Analysis, Label, Output, Point, Verdict, verdict_of
-from clew.report.text.columns import shortened
-from clew.report.text.plural import counted
+from clew.report.text.plain import counted, shortened
 
 #: How much of a rule is shown.
 LONGEST_RULE = 100

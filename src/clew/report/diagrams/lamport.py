@@ -177,7 +177,7 @@ def diagram_of(
 ) -> Diagram:
     """The diagram of these messages; ``foreseen``: the faults do not happen here, they are only marked."""
     names = {node: show(node) for node in nodes}
-    hits = _Hits(faults)
+    hits = Hits(faults)
     links: dict[tuple[int, int, int, int], list[Sending]] = {}
     order = {node: k for k, node in enumerate(nodes)}
     for s in sendings:
@@ -190,8 +190,8 @@ def diagram_of(
     return Diagram(tuple(names[n] for n in nodes), last, arrows, crashes, tuple(map(str, faults)))
 
 
-class _Hits:
-    """Which fault, by its number, hits a message."""
+class Hits:
+    """Which fault, of which number, hits a message: it is then lost, late or never sent."""
 
     def __init__(self, faults: FaultSet) -> None:
         self.number: dict[Fault, int] = {fault: k for k, fault in enumerate(faults, start=1)}
@@ -205,15 +205,16 @@ class _Hits:
         crash = self._crashes.get(node)
         return crash if crash is not None and crash.time <= time else None
 
-    def fault(self, sending: Sending) -> Fault | None:
+    def fault(self, message: SentMessage) -> Fault | None:
+        """Return the fault that hits what is sent over a link at a time."""
+        source, _, sent = message
         # A crash comes first: what is not sent can be neither lost nor late.
-        crash = self.crash(sending.source, sending.sent)
-        return crash or self._of_message.get((sending.source, sending.target, sending.sent))
+        return self.crash(source, sent) or self._of_message.get(message)
 
 
-def _arrow(sendings: Sequence[Sending], names: Mapping[NodeName, str], hits: _Hits, last: int) -> Arrow:
+def _arrow(sendings: Sequence[Sending], names: Mapping[NodeName, str], hits: Hits, last: int) -> Arrow:
     first = sendings[0]
-    fault = hits.fault(first)
+    fault = hits.fault((first.source, first.target, first.sent))
     return Arrow(
         names[first.source],
         names[first.target],

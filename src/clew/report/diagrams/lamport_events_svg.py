@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from clew.report.diagrams.lamport import Arrow, Diagram, Fate, Mark, MarkKind
 from clew.report.diagrams.lamport_layout import GUTTER, Box, Label, Layout, Line, pixels
-from clew.report.text.markup import safe
+from clew.report.text.html import safe
 
 #: Pixels from time to time; half the height of a pill; where those in the margin are.
 _STEP, _HALF, _MARGIN = 44, 9.0, GUTTER / 2 + 1

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from clew.report.diagrams.lamport import Arrow, Diagram, Fate, Mark, MarkKind
 from clew.report.diagrams.lamport_text import Drawing, Sent, place_for, put
-from clew.report.text.columns import columns
+from clew.report.text.plain import columns
 
 #: These stand in the column of their process as words.
 _WORDS = {MarkKind.START: "START", MarkKind.STOP: "STOP", MarkKind.RESTART: "RESTART"}

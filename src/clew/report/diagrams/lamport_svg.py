@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import hypot
 
-from clew.report.diagrams.colours import COLOURS, LIGHT
-from clew.report.diagrams.lamport import Arrow, Diagram, Fate
+from clew.engine.execution import Execution
+from clew.report.diagrams.lamport import Arrow, Diagram, Fate, lamport_of
 from clew.report.diagrams.lamport_events_svg import RULES as EVENT_RULES
 from clew.report.diagrams.lamport_events_svg import EventLayout, events, spans
 from clew.report.diagrams.lamport_layout import (
@@ -35,7 +35,8 @@ from clew.report.diagrams.lamport_layout import (
     text_width,
 )
 from clew.report.diagrams.lamport_layout import pixels as _n
-from clew.report.text.markup import safe
+from clew.report.text.colours import COLOURS, LIGHT
+from clew.report.text.html import safe
 
 _RULES = """
 text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;fill:INK}
@@ -130,6 +131,12 @@ def diagram_svg(
         parts += events(layout, link)
     parts += [*_marks(diagram, layout), *_heads(diagram, layout), *(legend.parts if legend else ()), "</svg>"]
     return "\n".join(filter(None, parts)) + "\n"
+
+
+def diagram_picture(run: Execution) -> str:
+    """The space-time diagram of a run."""
+    faults = f"The run with {run.faults}" if run.faults else "The failure-free run"
+    return diagram_svg(lamport_of(run), title=faults, standalone=True)
 
 
 def _themes(diagram: Diagram) -> str:

@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from clew.report.diagrams.lamport import Arrow, Diagram, Fate
-from clew.report.text.columns import char_columns, columns, shortened
+from clew.report.text.plain import char_columns, columns, in_ascii, printable, shortened
 
 #: Columns from one lifeline to the next: fewer leave no arrow to see, fewer than the second are a crowd, more than
 #: the last tear the picture apart.
@@ -354,12 +354,3 @@ def put(cells: list[str], at: int, text: str) -> None:
             case _:
                 cells[at : at + 2] = [char, ""]
                 at += 2
-
-
-def printable(text: str) -> str:
-    """Control characters of a program must not reach the terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
-def in_ascii(text: str) -> str:
-    return printable(text.encode("ascii", "backslashreplace").decode("ascii"))

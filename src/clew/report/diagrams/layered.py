@@ -10,7 +10,7 @@ scheduling, as Coffman and Graham do it): the drawing becomes higher instead of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -51,6 +51,40 @@ def layered(widths: Sequence[float], edges: Sequence[tuple[int, int]], within: f
     routes = tuple(tuple(places[n] for n in way) for way in drawing.ways)
     width = max((p.x + w / 2 for p, w in zip(places, drawing.widths, strict=True)), default=0.0)
     return Layered(tuple(places[: len(widths)]), routes, width, len(drawing.rows))
+
+
+def backward_edges(edges: Sequence[tuple[int, int]], roots: Iterable[int]) -> frozenset[int]:
+    """Return the edges, by number, that close a cycle in a depth-first search from these roots, one after another.
+
+    ``layered`` takes a graph without cycles: it is given these edges against their direction.  Every node has to
+    be a root, or to be reached from one.
+    """
+    leaving: dict[int, list[int]] = {}
+    for number, (start, _) in enumerate(edges):
+        leaving.setdefault(start, []).append(number)
+    found: set[int] = set()
+    entered: set[int] = set()
+    inside: set[int] = set()
+
+    def enter(node: int) -> tuple[int, Iterator[int]]:
+        entered.add(node)
+        inside.add(node)
+        return node, iter(leaving.get(node, ()))
+
+    for root in roots:
+        # A stack of its own, not recursion: Python would give up at a chain of a thousand boxes.
+        work = [] if root in entered else [enter(root)]
+        while work:
+            node, remaining = work[-1]
+            following = next(remaining, None)
+            if following is None:
+                inside.discard(node)
+                work.pop()
+            elif edges[following][1] in inside:
+                found.add(following)
+            elif edges[following][1] not in entered:
+                work.append(enter(edges[following][1]))
+    return frozenset(found)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,20 @@ from functools import cached_property
 
 from clew.explain.lineage_graph import LineageGraph
 from clew.explain.overview import Box
-from clew.report.lineage.boxes import edge_line, firing_box, firing_kinds, goal_box, goal_kinds, stroke
+from clew.report.lineage.boxes import (
+    GOAL_HEIGHT,
+    Plan,
+    Size,
+    edge_line,
+    firing_box,
+    firing_kinds,
+    firing_size,
+    goal_box,
+    goal_kinds,
+    goal_size,
+    stroke,
+)
 from clew.report.lineage.marks import Marks
-from clew.report.lineage.plan import GOAL_HEIGHT, Plan, Size, firing_size, goal_size
 from clew.report.lineage.words import RuleWords, goal_label, goal_times, goal_title
 
 #: So that the box around it still fits where the drawing does.

@@ -9,7 +9,7 @@ from clew.engine.execution import Execution
 from clew.explain.lineage_graph import Goal, LineageGraph
 from clew.explain.overview import Box, Kind, Overview
 from clew.faults import Fault
-from clew.report.verdict.wording import Hits
+from clew.report.diagrams.lamport import Hits
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Marks:
 
 def lineage_marks(graph: LineageGraph, seen: Overview, run: Execution) -> Marks:
     """Return what the faults of ``run`` do to the lineage of the failure-free run."""
-    hit = Hits(run.faults)
+    hits = Hits(run.faults)
     cut = [
         number
         for number, firing in enumerate(graph.firings)
-        if (firing.fired or firing.punctual) and firing.transfer and hit.link(firing.transfer.link)
+        if (firing.fired or firing.punctual) and firing.transfer and hits.fault(firing.transfer.link)
     ]
     gone = [number for number, goal in enumerate(graph.goals) if not _still_so(goal, run)]
     boxes = [n for n, box in enumerate(seen.boxes) if box.kind is not Kind.SINGLE and not _holds(box, graph, run)]

@@ -21,15 +21,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clew.engine.execution import Execution
+from clew.errors import UsageError
+from clew.explain.explainer import Explainer
 from clew.explain.lineage_graph import Goal, LineageGraph
-from clew.explain.overview import Box, Kind, Overview
+from clew.explain.overview import Box, Kind, Overview, overview
 from clew.program.ir import Rule
-from clew.report.diagrams.colours import COLOURS
-from clew.report.lineage.boxes import edge_line, firing_box, firing_kinds, goal_box, goal_kinds, stroke
+from clew.report.lineage.boxes import (
+    GOAL_HEIGHT,
+    STYLE,
+    Plan,
+    Size,
+    edge_line,
+    firing_box,
+    firing_kinds,
+    firing_size,
+    goal_box,
+    goal_kinds,
+    goal_size,
+    stroke,
+)
 from clew.report.lineage.inside import Inside
-from clew.report.lineage.marks import Marks
-from clew.report.lineage.plan import GOAL_HEIGHT, Plan, Size, firing_size, goal_size
-from clew.report.lineage.style import STYLE
+from clew.report.lineage.marks import Marks, lineage_marks
 from clew.report.lineage.words import (
     RuleWords,
     box_span,
@@ -41,7 +54,8 @@ from clew.report.lineage.words import (
     joint_title,
     times_text,
 )
-from clew.report.text.markup import safe
+from clew.report.text.colours import COLOURS
+from clew.report.text.html import safe
 
 _STEP_HEIGHT = 15
 _MARGIN = 12
@@ -60,6 +74,20 @@ def lineage_svg(
 ) -> str:
     """Draw the overview of a graph; ``standalone`` for a file of its own, in which nothing opens."""
     return _Picture(graph, seen, rules, marks or Marks(), opens=not standalone).svg(title, standalone)
+
+
+def lineage_picture(run: Execution, explainer: Explainer) -> str:
+    """Why the first violation of the run stays away without its faults, and what they cut."""
+    of = next((v for v in (*run.violations, *explainer.outcomes()) if explainer.explains(v)), None)
+    if of is None:
+        raise UsageError(
+            "the failure-free run achieves nothing, so there is no lineage", remedy="give a larger --eot"
+        )
+    graph = explainer.lineage(of).focused
+    rules = explainer.program.rules
+    seen = overview(graph, rules)
+    marks = lineage_marks(graph, seen, run)
+    return lineage_svg(graph, seen, rules, title=f"Lineage of {of}", marks=marks, standalone=True) + "\n"
 
 
 class _Picture:

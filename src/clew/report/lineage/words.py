@@ -9,7 +9,7 @@ from clew.explain.lineage_graph import Firing, Goal, LineageGraph
 from clew.explain.overview import Box, Joint
 from clew.names import show
 from clew.program.ir import Rule
-from clew.report.text.plural import counted
+from clew.report.text.plain import counted
 from clew.report.text.rules import rule_place, rule_text
 
 _LONGEST_LABEL = 36

@@ -131,7 +131,7 @@ def junit(replayed: ReplayedVerdict) -> str:
 
 def page(replayed: ReplayedVerdict, options: PageOptions) -> str:
     """Return what ``--report`` writes: what came of each counterexample, with the command that shows its run."""
-    from clew.report.text.page_template import plain_page
+    from clew.report.text.html import plain_page
 
     summary = next(_conclusion(replayed)) + "."
     spec = replayed.saved.spec

@@ -20,7 +20,7 @@ from clew.report.simulated.violations import (
 )
 from clew.report.text.json_text import json_text as write_json
 from clew.report.text.json_text import result_fields
-from clew.report.text.plural import counted
+from clew.report.text.plain import counted
 from clew.simulation.execution.steps import describe
 from clew.simulation.recordings.recording import PROCESS_GOES_ON
 from clew.simulation.world import Wait
@@ -136,7 +136,7 @@ def page(explored: Exploration, options: PageOptions) -> str:
         reason = [f"Not everything is explored: {explored.reason}."] if explored.reason else []
         others = [f"Also found: {_headline(found)}." for found in explored.found[1:]]
         return run_page(name, explored.execution, replay=replay, facts=facts, cautions=[*reason, *others])
-    from clew.report.text.page_template import plain_page
+    from clew.report.text.html import plain_page
 
     first = _headline(explored.found[0]) if explored.found else explored.reason
     summary = first or "No invariant breaks in any schedule within the bounds."

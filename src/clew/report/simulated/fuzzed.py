@@ -20,7 +20,7 @@ from clew.report.simulated.violations import (
 )
 from clew.report.text.json_text import json_text as write_json
 from clew.report.text.json_text import result_fields
-from clew.report.text.plural import counted
+from clew.report.text.plain import counted
 from clew.simulation.fuzzing.coverage import MOST_STATES, PERIOD, Coverage
 from clew.simulation.fuzzing.fuzz import Fuzzed
 from clew.simulation.recordings.recording import Recording
@@ -149,7 +149,7 @@ def page(fuzzed: Fuzzed, options: PageOptions) -> str:
         return run_page(
             name, fuzzed.execution, replay=replay, facts=facts, cautions=[str(n) for n in fuzzed.notices]
         )
-    from clew.report.text.page_template import plain_page
+    from clew.report.text.html import plain_page
 
     summary = _headline(recording) if recording else fuzzed.reason or "No invariant broke in these runs."
     return plain_page(fuzzed, name=name, summary=summary, text=text(fuzzed), replay=replay)

@@ -9,21 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from importlib.resources import files as package_files
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from clew.report.diagrams import lamport_svg
-from clew.report.diagrams.colours import COLOURS
 from clew.report.diagrams.lamport import Diagram, Fate, MarkKind
 from clew.report.simulated.diagram import run_diagram
 from clew.report.simulated.run import Change, Event, Sent, Story, story_of
 from clew.report.simulated.text import violation_text
 from clew.report.simulated.values import Difference, Piece, abbreviated, difference, nearby, pieces
-from clew.report.text.markup import speakable
-from clew.report.text.page_template import page_template, policy_hash
-from clew.report.text.plural import counted
+from clew.report.text.colours import COLOURS
+from clew.report.text.html import page_part, page_template, policy_hash, speakable
+from clew.report.text.plain import counted
 from clew.simulation.execution.steps import Act
 from clew.simulation.execution.trace import Execution
 from clew.simulation.pool import Envelope
@@ -122,11 +120,15 @@ def run_page(
 
 
 def _rendered(values: Mapping[str, object]) -> str:
-    parts = package_files("clew.report") / "page"
-    text = {name: (parts / name).read_text(encoding="utf-8") for name in _PARTS}
-    script = text["simulated.js"]
+    script = page_part("simulated.js")
     # What is selected looks so whatever it is: its rules come last.
-    styles = (COLOURS, text["page.css"], lamport_svg.STYLE, lamport_svg.EVENT_STYLE, text["simulated.css"])
+    styles = (
+        COLOURS,
+        page_part("page.css"),
+        lamport_svg.STYLE,
+        lamport_svg.EVENT_STYLE,
+        page_part("simulated.css"),
+    )
     return page_template("simulated.html").render(
         {
             **values,
@@ -136,9 +138,6 @@ def _rendered(values: Mapping[str, object]) -> str:
             "version": version("clew"),
         }
     )
-
-
-_PARTS = ("page.css", "simulated.css", "simulated.js")
 
 
 # -- around the run ----------------------------------------------------------------------------------------------

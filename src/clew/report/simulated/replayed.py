@@ -17,7 +17,7 @@ from clew.report.simulated.violations import (
 )
 from clew.report.text.json_text import json_text as write_json
 from clew.report.text.json_text import result_fields
-from clew.report.text.plural import counted
+from clew.report.text.plain import counted
 from clew.report.text.shell import file_words
 from clew.simulation.execution.steps import describe
 from clew.simulation.execution.trace import Moment
@@ -179,7 +179,7 @@ def page(replayed: Replayed, options: PageOptions) -> str:
     name, execution = replayed.scenario or UNNAMED, replayed.execution
     replay = replay_line(options.recorded_in, replayed.scenario)
     if not execution.moments:
-        from clew.report.text.page_template import plain_page
+        from clew.report.text.html import plain_page
 
         summary = replayed.reason or (execution.broken.what if execution.broken else "Nothing happens in it.")
         return plain_page(replayed, name=name, summary=summary, text=text(replayed), replay=replay)

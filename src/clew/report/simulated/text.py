@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clew.report.diagrams.lamport_events_text import event_lines
-from clew.report.diagrams.lamport_text import in_ascii, printable
 from clew.report.simulated.diagram import run_diagram
 from clew.report.simulated.run import Change, Event, Sent, Story, story_of
 from clew.report.simulated.values import difference, nearby
-from clew.report.text.columns import columns, shortened
-from clew.report.text.plural import counted
+from clew.report.text.plain import columns, counted, in_ascii, printable, shortened
 from clew.simulation.events import Send
 from clew.simulation.execution.trace import Execution
 from clew.simulation.scenario import Broken
@@ -70,14 +68,6 @@ def heading(scenario_name: str, execution: Execution, story: Story) -> str:
 def violation_text(broken: Broken) -> str:
     where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
     return f"{broken.invariant}{where}: {broken.what}"
-
-
-def event_texts(execution: Execution, *, width: int = 100, ascii_only: bool = False) -> Iterator[str]:
-    """Event by event what ``run_text`` tells below its diagram, for those who go through a run step by step."""
-    teller = _Teller(width, ascii_only)
-    for event in story_of(execution).events:
-        lines = teller.event(event, len(str(len(execution.moments))))
-        yield "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 class _Teller:

@@ -8,7 +8,7 @@ from typing import Any
 from clew.files.json_document import is_below_here
 from clew.files.python_names import split_name
 from clew.names import in_one_line
-from clew.report.text.plural import counted
+from clew.report.text.plain import counted
 from clew.report.text.shell import file_words
 from clew.simulation.execution.steps import Step, describe
 from clew.simulation.recordings.recording import Recording

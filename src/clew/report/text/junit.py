@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from clew.errors import Notice
-from clew.report.text.markup import speakable
+from clew.report.text.html import speakable
 from clew.results import HOLDS, VIOLATED, Result
 
 

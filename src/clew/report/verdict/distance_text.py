@@ -9,7 +9,7 @@ from clew.engine.extremes import Cheapest
 from clew.explain.distance import Distance, Undecided, Way
 from clew.explain.explainer import Explainer, Margin
 from clew.faults import FailureSpec
-from clew.report.text.plural import counted
+from clew.report.text.plain import counted
 from clew.report.verdict.template import MarginRow
 from clew.report.verdict.wording import brief
 

@@ -15,8 +15,8 @@ from clew.checker.survey.promises import Part
 from clew.engine.conditions import Occurrence
 from clew.errors import ProgramError
 from clew.program.outcomes import PRE, stated_outcomes
+from clew.report.text.html import speakable
 from clew.report.text.junit import finish_suite
-from clew.report.text.markup import speakable
 from clew.report.verdict.text import verdict_text
 from clew.search.verdict import Answer
 

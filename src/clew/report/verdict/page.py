@@ -11,7 +11,7 @@ from clew.errors import BudgetExhaustedError, ProgramError
 from clew.explain.explainer import Explainer, Lineage
 from clew.faults import KINDS, FailureSpec, FaultSet, MessageFault
 from clew.report.text.commands import replay_command
-from clew.report.text.plural import counted
+from clew.report.text.plain import counted
 from clew.report.text.rules import rule_text
 from clew.report.verdict.combined_losses import together_lines
 from clew.report.verdict.distance_text import distance_lead, distance_note, distance_rows

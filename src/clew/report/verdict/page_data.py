@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from clew.budgets.deadline import Deadline
@@ -16,17 +17,29 @@ from clew.explain.explainer import Explainer, Lineage
 from clew.explain.explanation import Explanation
 from clew.explain.lineage_graph import LineageGraph
 from clew.explain.overview import Overview, overview
-from clew.faults import FailureSpec
+from clew.explain.why import Support
+from clew.explain.without import Account
+from clew.faults import FailureSpec, Fault, FaultSet
 from clew.names import show
 from clew.report.diagrams.lamport import lamport_of
 from clew.report.diagrams.lamport_svg import diagram_svg
 from clew.report.lineage.marks import lineage_marks
 from clew.report.lineage.svg import lineage_svg
 from clew.report.text.commands import replay_command
-from clew.report.text.plural import counted
+from clew.report.text.plain import counted
 from clew.report.verdict.combined_losses import together_lines
-from clew.report.verdict.page_why import why_data
-from clew.report.verdict.wording import meaning
+from clew.report.verdict.wording import (
+    account_lead,
+    event_text,
+    meaning,
+    not_needed,
+    outcome_text,
+    same_but_for_time,
+    step_text,
+    support_words,
+    violated_text,
+    why_lead,
+)
 
 #: A table with more distinct rows than this is cut off: the file has to stay small enough to open.
 MOST_ROWS = 20_000
@@ -201,3 +214,78 @@ def _ranges(times: Sequence[int]) -> Iterator[str]:
         yield str(first) if first == last else f"{first}-{last}"
         if time is not None:
             first = last = time
+
+
+def why_data(row: Explanation, run: Execution) -> dict[str, Any]:
+    """Return what the page says about one violated row."""
+    assert row.why is not None, "a page has room for supports"
+    return {
+        "row": str(row.violation),
+        "lead": f"Why {row.violation}: {account_lead(row.account)}",
+        "without": list(_without(row.account)),
+        "arose": _arose(row, run.spec.eot),
+        "kept": _sentence(why_lead(row.why)) if row.why.supports else "",
+        "supports": [_support(support, run.faults, run.spec.eot) for support in row.why.supports],
+        "more": "There are more supports than are listed here; all are cut." if row.why.more else "",
+    }
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _without(account: Account) -> Iterator[tuple[str, list[str], str]]:
+    """Return for each fault its heading, what happens without it, and to what that leads."""
+    spare = [str(line.fault) for line in account.without if not line.needed]
+    if spare:
+        yield f"without {', '.join(spare)}", [], not_needed(len(spare))
+    for line in account.without:
+        if line.needed:
+            steps = [step_text(step, line.fault) for step in line.steps]
+            yield f"{'and ' if spare else ''}without {line.fault}", steps, outcome_text(line)
+
+
+def _arose(row: Explanation, eot: int) -> list[tuple[int, list[str]]]:
+    """Return by time what happened in the failing run; empty where something was only lost."""
+    texts = [(event.time, event_text(event)) for event in row.events]
+    if texts:
+        texts.append((eot, violated_text(row.violation)))
+    return [(time, [text for _, text in told]) for time, told in groupby(texts, key=lambda told: told[0])]
+
+
+def _support(support: Support, faults: FaultSet, eot: int) -> dict[str, Any]:
+    return {
+        "needs": [[words, cut] for words, cut in support_words(support, faults, eot)],
+        "falsifier": [[text, kind] for text, kind in _falsifier(support)],
+    }
+
+
+def _falsifier(support: Support) -> Iterator[tuple[str, str]]:
+    """The faults with what became of them; crashes of one node at times in a row are written as a range."""
+    kinds: list[tuple[Fault, str]] = [
+        (f, "happened" if f in support.cut_by else "possible") for f in support.falsifier
+    ]
+    kinds += [(f, "beyond") for f in support.out_of_reach]
+    # Faults of messages keep the order in which the messages are told.
+    kinds.sort(key=lambda item: () if item[0].message else (1, same_but_for_time(item[0])))
+    rows: list[list[tuple[Fault, str]]] = []
+    for fault, kind in kinds:
+        if rows and _goes_on(rows[-1][-1], fault, kind):
+            rows[-1].append((fault, kind))
+        else:
+            rows.append([(fault, kind)])
+    for row in rows:
+        if len(row) > 2:
+            yield f"{row[0][0]}…{row[-1][0]}", row[0][1]
+        else:
+            yield from ((str(fault), kind) for fault, kind in row)
+
+
+def _goes_on(before: tuple[Fault, str], fault: Fault, kind: str) -> bool:
+    earlier, earlier_kind = before
+    return (
+        fault.message is None
+        and same_but_for_time(earlier) == same_but_for_time(fault)
+        and earlier.time + 1 == fault.time
+        and earlier_kind == kind != "happened"
+    )

@@ -8,7 +8,7 @@ from textwrap import shorten, wrap
 from clew.checker.api import Verdict
 from clew.engine.conditions import Occurrence
 from clew.program.ir import Rule
-from clew.report.text.plural import counted
+from clew.report.text.plain import counted
 from clew.report.text.rules import clause_text
 
 #: Longer remarks go on in the next line.

@@ -10,16 +10,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from importlib.resources import files as package_files
 from typing import Any
 
 from markupsafe import Markup
 
 from clew.program.ir import Program, Rule
 from clew.report.diagrams import lamport_svg
-from clew.report.diagrams.colours import COLOURS
-from clew.report.lineage import style as lineage_style
-from clew.report.text.page_template import page_template, policy_hash
+from clew.report.lineage import boxes as lineage_boxes
+from clew.report.text.colours import COLOURS
+from clew.report.text.html import page_part, page_template, policy_hash
 from clew.report.text.rules import clause_text
 
 
@@ -79,11 +78,8 @@ class Page:
 
 def render(page: Page) -> str:
     """The file."""
-    parts = package_files("clew.report") / "page"
-    script = "".join((parts / name).read_text(encoding="utf-8") for name in ("lineage.js", "page.js"))
-    style = "\n".join(
-        [COLOURS, (parts / "page.css").read_text(encoding="utf-8"), lamport_svg.STYLE, lineage_style.STYLE]
-    )
+    script = "".join(map(page_part, ("lineage.js", "page.js")))
+    style = "\n".join([COLOURS, page_part("page.css"), lamport_svg.STYLE, lineage_boxes.STYLE])
     template = page_template("page.html")
     lines = _program_lines(page.program)
     values = {name: getattr(page, name) for name in page.__dataclass_fields__}

@@ -13,7 +13,7 @@ from clew.faults import KINDS, FailureSpec, FaultSet
 from clew.names import show
 from clew.program.outcomes import PRE
 from clew.report.text.commands import replay_command
-from clew.report.text.plural import counted
+from clew.report.text.plain import counted
 from clew.report.verdict.combined_losses import together_lines
 from clew.search.verdict import Answer, Counterexample
 

@@ -1,18 +1,22 @@
-"""Sentences that several reports share: about rows, violations, supports and distances."""
+"""Words that several reports share: about rows, violations, supports, distances and chains of consequences."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from clew.engine.execution import Execution, Message
-from clew.faults import Fault, FaultSet, NodeName, SentMessage, by_message, node_key
+from clew.explain.steps import MessageStep, NodeStep
+from clew.faults import Fault, FaultSet, node_key
 from clew.names import show
 from clew.program.outcomes import POST, PRE
+from clew.report.diagrams.lamport import Hits
 from clew.violation import Violation
 
-if TYPE_CHECKING:  # what finds supports need not be loaded to speak of them
+if TYPE_CHECKING:  # what finds supports and consequences need not be loaded to speak of them
+    from clew.explain.explanation import Event
+    from clew.explain.steps import Step
     from clew.explain.why import Support, Why
-    from clew.explain.without import Account
+    from clew.explain.without import Account, Without
 
 
 def meaning(run: Execution) -> str:
@@ -40,34 +44,17 @@ def message_text(message: Message) -> str:
 
 def support_words(support: Support, faults: FaultSet, eot: int) -> list[tuple[str, bool]]:
     """What the support consists of: messages in order, nodes that had to stay up; True where a fault cuts it."""
-    hit = Hits(faults)
+    hits = Hits(faults)
     # Messages of one relation over one link share their fate, and are said once.
     links = {(m.relation, m.source, m.target, m.sent): m for m in support.messages}
-    words = [(message_text(m), hit.link((m.source, m.target, m.sent))) for m in links.values()]
+    words = [(message_text(m), hits.fault((m.source, m.target, m.sent)) is not None) for m in links.values()]
     for source, target, sent in support.punctual:
         late = f"what {show(source)} sends {show(target)} at {sent} is not late"
-        words.append((late, hit.link((source, target, sent))))
+        words.append((late, hits.fault((source, target, sent)) is not None))
     for node, time in support.up:
         stays = f"{show(node)} never crashes" if time >= eot - 1 else f"{show(node)} up until {time}"
-        words.append((stays, not hit.up(node, time)))
+        words.append((stays, hits.crash(node, time) is not None))
     return words or [("nothing that a fault could touch", False)]
-
-
-class Hits:
-    """Which messages a set of faults hits; made once for many questions."""
-
-    def __init__(self, faults: FaultSet) -> None:
-        self._links = by_message(faults)
-        self._crashes = {c.node: c.time for c in faults.crashes}
-
-    def link(self, link: SentMessage) -> bool:
-        """Whether what is sent over this link at this time is lost, late or never sent."""
-        source, _, sent = link
-        return link in self._links or not self.up(source, sent)
-
-    def up(self, node: NodeName, time: int) -> bool:
-        """Whether the node still sends at this time."""
-        return self._crashes.get(node, time + 1) > time
 
 
 def brief(faults: FaultSet) -> str:
@@ -115,3 +102,52 @@ def account_lead(account: Account) -> str:
 def not_needed(count: int) -> str:
     """What happens without some faults, of which there are so many, that make no difference."""
     return f"it is violated all the same, so {'it is' if count == 1 else 'they are'} not needed"
+
+
+def step_text(step: Step, fault: Fault) -> str:
+    """A step, told of the run without the fault."""
+    if isinstance(step, NodeStep):
+        return f"{show(step.node)} stays up"
+    if not isinstance(step, MessageStep):
+        return f"{'' if step.there else 'no '}{Violation(step.relation, step.row)}@{step.time}"
+    message = f"{_message(step)}@{step.time}"
+    if not step.hit:
+        return f"{'' if step.there else 'no '}{message}{_arrival(step)}"
+    return f"{message} {fault.undone(_arrival(step))}"
+
+
+def outcome_text(line: Without) -> str:
+    """What the steps lead to."""
+    if line.outcome.relation in (PRE, POST):
+        return f"{line.outcome} {'holds' if line.holds else 'does not hold'}"
+    return f"{line.outcome} is there at the end"
+
+
+def event_text(event: Event) -> str:
+    """An event, told of the failing run; its time stands before it."""
+    step, fault = event.step, event.fault
+    if isinstance(step, NodeStep):
+        return f"{show(step.node)} crashes: {fault}"
+    if not isinstance(step, MessageStep):
+        return str(Violation(step.relation, step.row))
+    if fault is None:
+        return f"{_message(step)}{_arrival(step)}"
+    return f"{_message(step)} {fault.effect}: {fault}"
+
+
+def violated_text(violation: Violation) -> str:
+    """With what the story ends."""
+    if violation.relation == PRE:
+        return f"{violation} holds, {Violation(POST, violation.row)} does not"
+    return f"{violation} is missing"
+
+
+def _message(step: MessageStep) -> str:
+    """Where others like it are sent at the same time, with what it says."""
+    row = f"({', '.join(map(show, step.row[1:]))})" if step.one_of_several else ""
+    return f"{step.relation}{row} {show(step.source)}→{show(step.target)}"
+
+
+def _arrival(step: MessageStep) -> str:
+    """Said of a message that arrives later than in the next step."""
+    return "" if step.arrives == step.time + 1 else f" (arrives at {step.arrives})"

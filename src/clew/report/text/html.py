@@ -1,30 +1,37 @@
-"""The templates of pages, which share their head, and the plainest of the pages."""
+"""Pages and drawings: their templates and parts, and text from programs as XML and HTML can hold it."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
+from html import escape
 from importlib.metadata import version
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
-from markupsafe import Markup
-
-from clew.report.diagrams.colours import COLOURS
-from clew.report.text.markup import speakable
+from clew.report.text.colours import COLOURS
 from clew.results import HOLDS, VIOLATED, Result
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 #: How the answer at the top of a page is coloured, by exit code; what is neither is incomplete.
 _KINDS = {HOLDS: "good-run", VIOLATED: "violated-run"}
 
 
+def page_part(name: str) -> str:
+    """Read a style, script or template of the pages."""
+    return (files("clew.report") / "page" / name).read_text(encoding="utf-8")
+
+
 def page_template(name: str) -> Template:
-    """Return the template of this name; everything that is put into it is escaped."""
-    parts = files("clew.report") / "page"
-    loader = FunctionLoader(lambda part: (parts / part).read_text(encoding="utf-8"))
+    """Load a template; everything that is put into it is escaped."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # drawings and JUnit files do without it
+
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
+        loader=FunctionLoader(page_part), autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
     )
     return environment.get_template(name)
 
@@ -53,7 +60,8 @@ def plain_page(
 
     It has no script and its policy admits none.
     """
-    css = (files("clew.report") / "page" / "page.css").read_text(encoding="utf-8")
+    from markupsafe import Markup
+
     return page_template("plain.html").render(
         kind=page_kind(result),
         answer=result.answer.value.upper(),
@@ -63,6 +71,23 @@ def plain_page(
         cautions=[speakable(str(notice)) for notice in result.notices],
         replay=speakable(replay),
         text=speakable(text),
-        style=Markup("\n".join([COLOURS, css])),
+        style=Markup("\n".join([COLOURS, page_part("page.css")])),
         version=version("clew"),
     )
+
+
+#: What XML 1.0 cannot hold, not even escaped.
+_UNSPEAKABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def speakable(text: str) -> str:
+    """Characters that XML cannot hold, written as Python writes them: distinct names stay distinct."""
+    return _UNSPEAKABLE.sub(lambda found: ascii(found.group())[1:-1], text)
+
+
+def safe(text: str) -> str:
+    """For drawings, in element content and attributes alike: only what can be seen, and line breaks.
+
+    It takes as many characters as before: the layout has made room for them.
+    """
+    return escape("".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text))

@@ -1,9 +1,13 @@
-"""How much room text takes on a terminal, and text that fits."""
+"""Plain text: numbers with their nouns, how many columns text takes on a terminal, and text that fits."""
 
 from __future__ import annotations
 
 import unicodedata
 from functools import cache
+
+
+def counted(number: int, noun: str, several: str | None = None) -> str:
+    return f"{number} {noun if number == 1 else several or noun + 's'}"
 
 
 def columns(text: str) -> int:
@@ -30,3 +34,12 @@ def shortened(text: str, room: int, more: str = "…") -> str:
             tail = text[-len(tail) - 1] + tail
     # A wide character may have been one column too much.
     return (head if columns(head + tail) < room else head[:-1]) + more + tail
+
+
+def printable(text: str) -> str:
+    """Control characters of a program must not reach the terminal."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def in_ascii(text: str) -> str:
+    return printable(text.encode("ascii", "backslashreplace").decode("ascii"))
