@@ -52,7 +52,9 @@ def freeze(value: Any, depth: int = 0) -> Any:
     if getattr(type(value), "is_lattice_value", False):
         return value
     hint = " (use tuple(sorted(d.items())))" if isinstance(value, dict) else ""
-    raise BadValueError(f"{type(value).__name__} is no value for a column{hint}: it can change or cannot be sent")
+    raise BadValueError(
+        f"{type(value).__name__} is not a value for a column{hint}: it can change or cannot be sent"
+    )
 
 
 def _as_base_type(value: Any) -> Any:

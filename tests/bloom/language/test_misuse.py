@@ -223,8 +223,8 @@ CASES: list[tuple[Callable[[Any], None], str, str]] = [
     (loop, "goes through the rows of a collection", "flat_map"),
     (method_of_marked, "'.lefts' is applied to what '-' marks", "in parentheses: a <- (b * c).lefts(...)"),
     (marked_and_merged, "'<=' is followed by '+'", "'<+'"),
-    (half_an_operator, "'<' is no operator of rules", "<+ (next)"),
-    (other_way_round, "'>=' is no operator of rules", "on the left"),
+    (half_an_operator, "'<' is not an operator of rules", "<+ (next)"),
+    (other_way_round, "'>=' is not an operator of rules", "on the left"),
     (into_an_expression, "the left-hand side of a rule is an expression", "of a collection"),
     (marked_inside, "'+' marks only a part of a right-hand side", "in parentheses"),
     (merged_into_channel, "'<=' into a channel ('chan')", "use <~"),
@@ -242,9 +242,9 @@ CASES: list[tuple[Callable[[Any], None], str, str]] = [
         "map(lambda row: (...))",
     ),
     (some_paths_too_short, "rows with 1 columns are put into 't'", "map(lambda row: (...))"),
-    (unknown_column, "there is no column 'keys'", "the columns are key, val"),
-    (unknown_column_of_group, "there is no column 'kez'", "the columns are key, val"),
-    (no_aggregate, "'count' is no aggregate", "agg.count()"),
+    (unknown_column, "unknown column 'keys'", "the columns are key, val"),
+    (unknown_column_of_group, "unknown column 'kez'", "the columns are key, val"),
+    (no_aggregate, "'count' is not an aggregate", "agg.count()"),
     (notin_of_other_width, "notin compares rows with 2 and with 1 columns", "a.notin(b, x='y')"),
     (names_for_three, "pairs with column names is for two sides, here are 3", "self.a.x == self.b.y"),
     (condition_on_another, "the collection of the column 'key' is not one of the sides", "rename"),
@@ -252,18 +252,18 @@ CASES: list[tuple[Callable[[Any], None], str, str]] = [
     (column_and_value, "the column 'key' is compared with 3", "filter"),
     (too_many_rows, "the function takes 2 rows, here are 1", "one of each side"),
     (no_function, "map needs a function of a row, not 3", "lambda row"),
-    (no_collection, "int is no collection", "rows([...])"),
+    (no_collection, "int is not a collection", "rows([...])"),
     (rows_of_different_lengths, "rows of different lengths", "a value for each column"),
-    (rows_that_can_change, "dict is no value for a column", "[(1, 2)]"),
+    (rows_that_can_change, "dict is not a value for a column", "[(1, 2)]"),
     (temp_before_its_rule, "the temp 'x' is read before a rule defines it", "x <= ... above"),
     (temp_of_unknown_columns, "the columns of the temp 'x' cannot be inferred", "rename(...)"),
     (other_exception, "IndexError: list index out of range", "read once"),
-    (undeclared, "there is no collection 'nothing'", "declare it in the class, as in nothing = table('column')"),
-    (misspelt, "there is no collection 'chann'", "did you mean 'chan'? Otherwise declare it"),
-    (pre_undeclared, "there is no collection 'pre'", "pre = scratch('node', 'value')"),
-    (payloads_of_a_table, "'t' has no location: it is no channel", "project"),
+    (undeclared, "unknown collection 'nothing'", "declare it in the class, as in nothing = table('column')"),
+    (misspelt, "unknown collection 'chann'", "did you mean 'chan'? Otherwise declare it"),
+    (pre_undeclared, "unknown collection 'pre'", "pre = scratch('node', 'value')"),
+    (payloads_of_a_table, "'t' has no location: it is not a channel", "project"),
     (assigned, "the collection 't' is assigned to", "<=, <+, <- or <~"),
-    (compared, "'==' is no operator of rules", "<= (now)"),
+    (compared, "'==' is not an operator of rules", "<= (now)"),
     (one_name_for_two, "rename gives two columns the name 'x'", "its own name"),
     (a_set_as_a_row, "a row is a tuple, not set", "[(1, 2)]"),
     (address_in_rows, "self.ip_port is written in rows", "lambda row: (self.ip_port, row[0])"),
@@ -322,10 +322,10 @@ def test_a_channel_needs_a_location() -> None:
     [
         (lambda: channel("@a", "@b"), "two columns are marked with @: 'a' and 'b'"),
         (lambda: table("a", val=["a"]), "the column 'a' is declared twice"),
-        (lambda: table("a b"), "'a b' is no name for a column"),
-        (lambda: table("class"), "'class' is no name for a column"),
-        (lambda: table("_x"), "'_x' is no name for a column"),
-        (lambda: table(3), "3 is no name for a column"),  # type: ignore[arg-type]
+        (lambda: table("a b"), "'a b' is not a name for a column"),
+        (lambda: table("class"), "'class' is not a name for a column"),
+        (lambda: table("_x"), "'_x' is not a name for a column"),
+        (lambda: table(3), "3 is not a name for a column"),  # type: ignore[arg-type]
         (lambda: periodic(0), "a periodic collection needs seconds, not 0"),
         (lambda: periodic("1"), "a periodic collection needs seconds, not '1'"),  # type: ignore[arg-type]
     ],
@@ -410,6 +410,6 @@ def test_names_that_every_class_has(name: str, value: Any) -> None:
 def test_what_is_imported_is_a_module(given: Any, called: str) -> None:
     with pytest.raises(ProgramError) as caught:
         imported(given)
-    assert caught.value.message.endswith(f"imported(...) is given {called}, which is no module")
+    assert caught.value.message.endswith(f"imported(...) is given {called}, which is not a module")
     assert caught.value.remedy == "give a class with rules, as in kvs = imported(BasicKVS)"
     assert caught.value.position is not None and caught.value.position.file == __file__

@@ -214,9 +214,9 @@ def test_a_mistake_is_refused_where_it_is_written(rule: Any, said: str) -> None:
 
 
 def test_a_map_needs_a_lattice_for_its_values() -> None:
-    with pytest.raises(ProgramError, match="'int' is no lattice for the values of a lmap"):
+    with pytest.raises(ProgramError, match="'int' is not a lattice for the values of a lmap"):
         lmap("int")
-    with pytest.raises(ProgramError, match="is no lattice for the values of a lmap"):
+    with pytest.raises(ProgramError, match="is not a lattice for the values of a lmap"):
         lmap(lmap(lmap(lmax)))
 
 

@@ -101,7 +101,7 @@ def test_other_columns_are_refused_and_both_are_shown(store: DurableTables) -> N
 
 def test_a_table_that_the_program_has_no_more_is_not_forgotten_silently(store: DurableTables) -> None:
     store.close()
-    with pytest.raises(UsageError, match="it keeps a table 'log', which is no durable table of this program"):
+    with pytest.raises(UsageError, match="it keeps a table 'log', which is not a durable table of this program"):
         DurableTables(store.path, [KV, ONE])
 
 

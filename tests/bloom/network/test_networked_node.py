@@ -70,10 +70,10 @@ def test_rows_that_cannot_be_sent_cost_a_log_line_each(caplog: pytest.LogCapture
         assert one.garbage == {"not sent": 4}
     messages = [r.getMessage() for r in caplog.records if r.name == "clew.bloom"]
     assert [m.removeprefix("a row for 'ping' was not sent: ").translate(_DIGITS) for m in messages] == [
-        "# is no address such as 'localhost:####'",
+        "# is not an address such as 'localhost:####'",
         "it takes ######## bytes, more than #######",
         "'utf-#' codec can't encode character '\\ud###' in position #: surrogates not allowed",
-        "'nowhere' is no address such as 'localhost:####'",
+        "'nowhere' is not an address such as 'localhost:####'",
     ]
 
 
@@ -107,8 +107,8 @@ def test_garbage_is_counted_and_the_node_lives_on(caplog: pytest.LogCaptureFixtu
         }
         assert node.insert_and_wait(node.ask, (node.ip_port, 1), node.answer) == (1,)
     assert [r.getMessage() for r in caplog.records if r.name == "clew.bloom"] == [
-        "refused a row for 'seen', which is no channel here",
-        "refused a row for 'nothing', which is no channel here",
+        "rejected a row for the unknown channel 'seen'",
+        "rejected a row for the unknown channel 'nothing'",
         "refused a row of 2 columns for 'ping', which has 3",
     ]
 
@@ -328,7 +328,7 @@ def test_misuse_says_what_to_do(tmp_path: Path) -> None:
             node.tick()
         with pytest.raises(UsageError, match="cannot listen at"):
             Echo(node.ip_port).start()
-    with pytest.raises(UsageError, match="'here' is no address"):
+    with pytest.raises(UsageError, match="'here' is not an address"):
         Echo("here").start()
     with pytest.raises(UsageError, match="has the durable table 'kept' and nowhere to keep it") as raised:
         Store().run()

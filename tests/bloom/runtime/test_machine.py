@@ -189,8 +189,8 @@ def test_a_restored_table_is_not_a_change() -> None:
         (lambda m: m.insert("nothing", []), "Gossip has no collection 'nothing'"),
         (lambda m: m.rows("nothing"), "Gossip has no collection 'nothing'"),
         (lambda m: m.deliver("heard", ("a",)), "rows do not arrive in 'heard', a table"),
-        (lambda m: m.delete("news", []), "'news' is no table"),
-        (lambda m: m.send("heard", []), "'heard' is no channel"),
+        (lambda m: m.delete("news", []), "'news' is not a table"),
+        (lambda m: m.send("heard", []), "'heard' is not a channel"),
         (lambda m: m.restore("news", []), "'news' cannot be restored now"),
     ],
 )

@@ -136,9 +136,9 @@ def test_a_row_that_is_there_stays() -> None:
         ((1,), "a row with 1 columns where 2 are expected: (1,)"),
         (
             (1, object),
-            "(1, <class 'object'>) is no row: type is no value for a column: it can change or cannot be sent",
+            "(1, <class 'object'>) is not a row: type is not a value for a column: it can change or cannot be sent",
         ),
-        (7, "7 is no row: a row is a tuple, not int"),
+        (7, "7 is not a row: a row is a tuple, not int"),
     ],
 )
 def test_what_is_no_row_is_refused(row: Any, message: str) -> None:
@@ -179,7 +179,7 @@ def test_a_function_that_raises_costs_the_row() -> None:
         ),
         (
             f"Careless.divide, line {line + 1}",
-            "a function returned what is no row (str instead of a tuple: 'text') for the row (1, 0)",
+            "a function returned something that is not a row (str instead of a tuple: 'text') for the row (1, 0)",
         ),
         (f"Careless.divide, line {line + 2}", "a row with 1 columns where 2 are expected: (0,)"),
     ]

@@ -278,9 +278,9 @@ def test_rows_are_given_at_times() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"z": {"seen": [(1,)]}}, "checked(...): rows are given to 'z', which is no node"),
+        ({"z": {"seen": [(1,)]}}, "checked(...): rows are given to the unknown node 'z'"),
         ({"a": {0: {"seen": [(1,)]}}}, "checked(...): 0 is neither a collection nor a time"),
-        ({"a": {"seen": "x"}}, "checked(...): what is given to 'seen' is no list of rows"),
+        ({"a": {"seen": "x"}}, "checked(...): what is given to 'seen' is not a list of rows"),
         (
             {"a": {"seen": [(1.5,)]}},
             "checked(...): a float (1.5) is given to 'seen', and cannot be checked",
@@ -309,7 +309,7 @@ def test_text_that_the_solver_would_cut_off_is_refused() -> None:
 def test_what_is_no_name_for_a_node(node: Any) -> None:
     with pytest.raises(clew.ProgramError) as refused:
         checked(nodes=["a", node])
-    assert refused.value.message == f"checked(...): 'nodes' contains {node!r}, which is no name for a node"
+    assert refused.value.message == f"checked(...): 'nodes' contains {node!r}, which is not a name for a node"
     assert refused.value.position is not None
 
 

@@ -119,7 +119,7 @@ def _column_name(spelled: object, position: Position | None) -> str:
     name = spelled.removeprefix("@") if isinstance(spelled, str) else ""
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         raise ProgramError(
-            f"{spelled!r} is no name for a column",
+            f"{spelled!r} is not a name for a column",
             position=position,
             remedy="columns are named like variables, and not with a leading underscore",
         )

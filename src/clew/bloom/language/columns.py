@@ -70,7 +70,7 @@ def column_number(source: Expr, column: Any) -> int:
             "name the columns with rename(...)",
         )
     if name not in source.columns:
-        raise mistake(f"there is no column {name!r}", f"the columns are {', '.join(source.columns)}")
+        raise mistake(f"unknown column {name!r}", f"the columns are {', '.join(source.columns)}")
     return source.columns.index(name)
 
 

@@ -83,7 +83,7 @@ def lattice(name: str) -> Any:
     """Declare a lattice by the name of its type; ``lmax()`` and its like are shorter."""
     if name not in LATTICES:
         raise ProgramError(
-            f"there is no lattice '{name}'", position=user_position(), remedy=f"there are {', '.join(LATTICES)}"
+            f"unknown lattice '{name}'", position=user_position(), remedy=f"there are {', '.join(LATTICES)}"
         )
     return Declaration(Kind.LATTICE, Schema((), ("val",)), LatticeHandle, lattice=name)
 
@@ -114,7 +114,7 @@ def lmap(values: Any) -> Any:
     inner = values.lattice if isinstance(values, Declaration) else repr(values)
     if f"lmap[{inner}]" not in LATTICES:
         raise mistake(
-            f"{values!r} is no lattice for the values of a lmap", "write lmap(lmax), and two lmaps at most"
+            f"{values!r} is not a lattice for the values of a lmap", "write lmap(lmax), and two lmaps at most"
         )
     return lattice(f"lmap[{inner}]")
 
@@ -126,7 +126,7 @@ def imported(module: type[Scope]) -> Any:
     """Import another module under a name, with collections of its own: ``kvs = imported(BasicKVS)``."""
     if not isinstance(module, type) or not issubclass(module, Scope):
         raise mistake(
-            f"imported(...) is given {_describe(module)}, which is no module",
+            f"imported(...) is given {_describe(module)}, which is not a module",
             "give a class with rules, as in kvs = imported(BasicKVS)",
         )
     return Imported(module)

@@ -56,7 +56,7 @@ class CollectionHandle(Relation, NamesCollection):
         expr = self.to_expr()
         location = self._owner.collection_of(self.name_to_read()).schema.location
         if location is None:
-            raise mistake(f"'{self._name}' has no location: it is no channel", "use project(...)")
+            raise mistake(f"'{self._name}' has no location: it is not a channel", "use project(...)")
         return self.project(*(name for name in expr.columns if name != location))
 
     def __getattr__(self, name: str) -> ColumnRef:
@@ -79,7 +79,7 @@ class CollectionHandle(Relation, NamesCollection):
 
     def __lt__(self, other: Any) -> Statement:
         if not isinstance(other, Marked):
-            raise mistake("'<' is no operator of rules", "write <= (now), <+ (next), <- (delete) or <~ (send)")
+            raise mistake("'<' is not an operator of rules", "write <= (now), <+ (next), <- (delete) or <~ (send)")
         return self._record(SIGNS[other.sign], other.relation)
 
     def _record(self, op: Op, rhs: Any) -> Statement:
@@ -150,7 +150,7 @@ class LatticeHandle(LatticeRelation, NamesCollection):
 
     def __lt__(self, other: Any) -> Statement:
         if not isinstance(other, Marked):
-            raise mistake("'<' is no operator of rules", "write <= (now) or <+ (next step)")
+            raise mistake("'<' is not an operator of rules", "write <= (now) or <+ (next step)")
         return self._record(SIGNS[other.sign], other.relation)
 
     def _record(self, op: Op, rhs: Any) -> Statement:
@@ -198,4 +198,4 @@ class AllNodes:
             return Relation(Ref(full, columns, (columns,), of_all_nodes=True))
         if name == CRASH:
             return Relation(Ref(CRASH, ("node", "time"), (("node", "time"),), of_all_nodes=True))
-        raise mistake(f"there is no collection '{name}'", how_to_declare(type(self._owner), name, CRASH))
+        raise mistake(f"unknown collection '{name}'", how_to_declare(type(self._owner), name, CRASH))

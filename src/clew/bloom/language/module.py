@@ -120,7 +120,7 @@ def _read_block(block: Block, part: Scope) -> None:
         if isinstance(error, TypeError) and "unary" in str(error):
             message, remedy = "a plain list follows the operator", "wrap it: a <+ rows([(1, 2)])"
         if isinstance(error, AttributeError) and isinstance(error.obj, Module) and error.name:
-            message, remedy = f"there is no collection '{error.name}'", how_to_declare(type(error.obj), error.name)
+            message, remedy = f"unknown collection '{error.name}'", how_to_declare(type(error.obj), error.name)
         raise ProgramError(f"{where}: {message}", position=position_of_error(error), remedy=remedy) from error
 
 

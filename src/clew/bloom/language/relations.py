@@ -156,7 +156,9 @@ class Relation:
         asked: list[tuple[str, AggregateCall]] = [(aggregate_name(a), a) for a in aggregates] + list(named.items())
         for _, aggregate in asked:
             if not isinstance(aggregate, AggregateCall):
-                raise mistake(f"{aggregate!r} is no aggregate", 'use agg, such as agg.count() or agg.sum("cnt")')
+                raise mistake(
+                    f"{aggregate!r} is not an aggregate", 'use agg, such as agg.count() or agg.sum("cnt")'
+                )
         made = tuple(Aggregate(a.function, column_numbers(source, a.columns)) for _, a in asked)
         return Relation(Group(source, numbers, made, distinct([*names, *(name for name, _ in asked)])))
 
@@ -198,7 +200,7 @@ class Relation:
         raise mistake("the left-hand side of a rule is an expression", "rules derive rows of a collection")
 
     def __ge__(self, other: Any) -> Statement:
-        raise mistake("'>=' is no operator of rules", "write what gets the rows on the left: a <= b")
+        raise mistake("'>=' is not an operator of rules", "write what gets the rows on the left: a <= b")
 
     __gt__ = __ge__
 
@@ -206,7 +208,7 @@ class Relation:
         # Python compares objects outside of rules, too, for example to find one in a list.
         if current_capture() is None:
             return self is other
-        raise mistake("'==' is no operator of rules", "write <= (now), <+ (next), <- (delete) or <~ (send)")
+        raise mistake("'==' is not an operator of rules", "write <= (now), <+ (next), <- (delete) or <~ (send)")
 
     __hash__ = object.__hash__
 
@@ -312,7 +314,7 @@ def rows(given: Iterable[Iterable[Any]]) -> Relation:
     try:
         made = tuple(freeze_row((row,) if isinstance(row, str) else row) for row in given)
     except (BadValueError, TypeError) as error:
-        raise mistake(f"these are no rows: {error}", "give a list of tuples, such as [(1, 2)]") from None
+        raise mistake(f"these are not rows: {error}", "give a list of tuples, such as [(1, 2)]") from None
     widths = {len(row) for row in made}
     if len(widths) > 1:
         raise mistake("rows of different lengths are given together", "give every row a value for each column")
@@ -336,4 +338,4 @@ def as_relation(value: Any) -> Relation:
         return rows(sort_rows(given.rows))  # the order of a set depends on hashes, and so would that of the rule
     if isinstance(value, Statement):
         raise mistake("a rule is used inside another", "write each rule on a line of its own")
-    raise mistake(f"{type(value).__name__} is no collection", "use collections and expressions, or rows([...])")
+    raise mistake(f"{type(value).__name__} is not a collection", "use collections and expressions, or rows([...])")

@@ -64,15 +64,15 @@ def checked(
     """
     position = user_position()
     if isinstance(nodes, str) or not nodes:
-        raise _mistake("'nodes' is no list of nodes", "name them: nodes=['a', 'b', 'c']", position)
+        raise _mistake("'nodes' is not a list of nodes", "name them: nodes=['a', 'b', 'c']", position)
     for node in nodes:
         if isinstance(node, bool) or not isinstance(node, str | int):
-            message = f"'nodes' contains {node!r}, which is no name for a node"
+            message = f"'nodes' contains {node!r}, which is not a name for a node"
             raise _mistake(message, "use strings, or whole numbers", position)
     rows: list[Given] = []
     for node, contents in (given or {}).items():
         if node is not EVERY and node not in nodes:
-            message = f"rows are given to {node!r}, which is no node"
+            message = f"rows are given to the unknown node {node!r}"
             raise _mistake(message, f"use EVERY or one of {', '.join(map(repr, nodes))}", position)
         # As it stands in the list: a key may be equal to a node, as True is to 1, and another name.
         for one in nodes if node is EVERY else [n for n in nodes if n == node][:1]:
@@ -96,7 +96,7 @@ def _read_given(node: NodeName, contents: Mapping[Any, Any], position: Position 
 def _read_rows(collection: str, rows: Iterable[Any], position: Position | None) -> tuple[tuple[Value, ...], ...]:
     if isinstance(rows, str) or not all(isinstance(row, tuple | list) for row in rows):
         remedy = "give a list of tuples, such as [('a', 1)]"
-        raise _mistake(f"what is given to '{collection}' is no list of rows", remedy, position)
+        raise _mistake(f"what is given to '{collection}' is not a list of rows", remedy, position)
     try:
         return tuple(tuple(as_value(value) for value in row) for row in rows)
     except ValueError as problem:

@@ -199,15 +199,13 @@ class Driver:
             collection = self._program.by_name.get(message.channel)
             if collection is None or collection.kind is not Kind.CHANNEL:
                 self._garbage["unknown channel"] += 1
-                self._lines.write(
-                    "unknown channel", "refused a row for %r, which is no channel here", message.channel
-                )
+                self._lines.write("unknown channel", "rejected a row for the unknown channel %r", message.channel)
             elif len(message.row) != len(collection.schema.columns):
                 self._garbage["wrong width"] += 1
                 wanted = len(collection.schema.columns)
                 self._lines.write(
                     "wrong width",
-                    "refused a row of %d columns for '%s', which has %d",
+                    "rejected a row of %d columns for '%s', which has %d",
                     len(message.row),
                     message.channel,
                     wanted,
@@ -312,7 +310,7 @@ class Driver:
         for channel, row in messages:
             try:
                 if address is None:
-                    raise NotSentError(f"{destination!r} is no address such as 'localhost:4000'")
+                    raise NotSentError(f"{destination!r} is not an address such as 'localhost:4000'")
                 data.append(encode(channel, row, self._settings.limits))
             except NotSentError as error:
                 self._garbage["not sent"] += 1
@@ -332,5 +330,5 @@ def _require_address(address: str | None) -> Address:
         return ANY_PORT
     found = parse_address(address)
     if found is None:
-        raise UsageError(f"{address!r} is no address", remedy="give a host and a port: 'localhost:4000'")
+        raise UsageError(f"{address!r} is not an address", remedy="give a host and a port: 'localhost:4000'")
     return found

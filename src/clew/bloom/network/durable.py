@@ -139,7 +139,7 @@ class DurableTables:
         for name, columns in known.items():
             schema = self._schemas.get(name)
             if schema is None:
-                raise self._unusable(f"it keeps a table '{name}', which is no durable table of this program")
+                raise self._unusable(f"it keeps a table '{name}', which is not a durable table of this program")
             if columns != _spell_schema(schema):
                 keys, values = json.loads(columns)
                 there, here = _show_columns(keys, values), _show_columns(schema.keys, schema.values)

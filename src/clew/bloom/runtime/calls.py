@@ -157,7 +157,7 @@ class NoRowError(Exception):
 
 def _describe_error(error: BaseException) -> str:
     if isinstance(error, NoRowError | BadValueError):
-        return f"a function returned what is no row ({error})"
+        return f"a function returned something that is not a row ({error})"
     return f"a function raised {type(error).__name__}: {error}"
 
 

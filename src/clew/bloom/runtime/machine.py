@@ -89,14 +89,14 @@ class Machine:
         """Delete rows from outside; they are no longer there in the next step."""
         found = self._collection(table)
         if found.kind is not Kind.TABLE:
-            raise UsageError(f"'{table}' is no table", remedy="only tables keep rows")
+            raise UsageError(f"'{table}' is not a table", remedy="only tables keep rows")
         self._waiting.deleted.setdefault(table, {}).update(dict.fromkeys(self._freeze_rows(found, rows)))
 
     def send(self, channel: str, rows: Iterable[Row]) -> None:
         """Send rows from outside, with the next step."""
         found = self._collection(channel)
         if not found.kind.is_sent:
-            raise UsageError(f"'{channel}' is no channel", remedy="use insert(...) for it")
+            raise UsageError(f"'{channel}' is not a channel", remedy="use insert(...) for it")
         kept = self._freeze_rows(found, rows)
         if found.kind is Kind.LOOPBACK:
             self.insert(channel, kept)
@@ -133,7 +133,7 @@ class Machine:
             try:
                 frozen = freeze_row(row)
             except (BadValueError, TypeError) as error:
-                self._rejections.add(collection.name, None, f"{row!r} is no row: {error}")
+                self._rejections.add(collection.name, None, f"{row!r} is not a row: {error}")
                 continue
             if len(frozen) == width:
                 kept.append(frozen)

@@ -194,7 +194,11 @@ def make_reduce(reduce: Reduce, columns: tuple[str, ...], report: Report) -> Cal
                 memo = reduce.fold(memo, named(row))
             return [require_row(row) for row in (memo.items() if isinstance(memo, dict) else memo)]
         except Exception as error:
-            what = "returned what is no rows:" if isinstance(error, NoRowError | BadValueError) else "raised"
+            what = (
+                "returned something that is not rows:"
+                if isinstance(error, NoRowError | BadValueError)
+                else "raised"
+            )
             report(f"reduce {what} {type(error).__name__}: {error}", position_of_error(error) or reduce.position)
             return []
 

@@ -167,7 +167,7 @@ class RowsView:
             wanted = freeze_row((key,) if keys == 1 else key)
         except BadValueError as error:
             raise UsageError(
-                f"{key!r} is no key: {error}",
+                f"{key!r} is not a key: {error}",
                 remedy=f"give the values of {', '.join(self._schema.keys)} as a tuple",
             ) from None
         if self._store.key_of is None:
