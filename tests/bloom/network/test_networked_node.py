@@ -109,7 +109,7 @@ def test_garbage_is_counted_and_the_node_lives_on(caplog: pytest.LogCaptureFixtu
     assert [r.getMessage() for r in caplog.records if r.name == "clew.bloom"] == [
         "rejected a row for the unknown channel 'seen'",
         "rejected a row for the unknown channel 'nothing'",
-        "refused a row of 2 columns for 'ping', which has 3",
+        "rejected a row of 2 columns for 'ping', which has 3",
     ]
 
 

@@ -136,7 +136,8 @@ def test_a_row_that_is_there_stays() -> None:
         ((1,), "a row with 1 columns where 2 are expected: (1,)"),
         (
             (1, object),
-            "(1, <class 'object'>) is not a row: type is not a value for a column: it can change or cannot be sent",
+            "(1, <class 'object'>) is not a row: type is not a value for a column: it can change or cannot be"
+            " sent",
         ),
         (7, "7 is not a row: a row is a tuple, not int"),
     ],
