@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.analysis.calm.analysis import Analysis, analysed
-from clew.analysis.calm.dataflow.graph import Dataflow, Edge, Leaf, Meet, Node, NodeKind, Reading, Statement
+from clew.analysis.calm.dataflow.graph import Combination, Dataflow, Edge, Leaf, Node, NodeKind, Reading, Statement
 
 KINDS = [NodeKind.INPUT, NodeKind.CHANNEL, NodeKind.TABLE, NodeKind.SCRATCH, NodeKind.OUTPUT]
 
@@ -24,7 +24,7 @@ def dataflows(draw: st.DrawFn) -> Dataflow:
     for number in range(draw(st.integers(0, 7)) if targets else 0):
         target = draw(st.sampled_from(targets))
         read = draw(st.lists(st.sampled_from([n.name for n in nodes]), min_size=1, max_size=2, unique=True))
-        reading: Reading = Leaf(read[0]) if len(read) == 1 else Meet(tuple(map(Leaf, read)))
+        reading: Reading = Leaf(read[0]) if len(read) == 1 else Combination(tuple(map(Leaf, read)))
         sends = target.kind is NodeKind.CHANNEL
         statements.append(Statement(target.name, f"rule {number}", "", reading, sends))
         temporal = draw(st.booleans()) and not sends
@@ -69,8 +69,8 @@ def test_labels_do_not_depend_on_names(flow: Dataflow) -> None:
         match reading:
             case Leaf(node):
                 return Leaf(named(node))
-            case Meet(sides):
-                return Meet(tuple(s for s in map(read, sides) if s is not None))
+            case Combination(sides):
+                return Combination(tuple(s for s in map(read, sides) if s is not None))
         return None
 
     renamed = Dataflow(

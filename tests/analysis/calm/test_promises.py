@@ -102,7 +102,7 @@ class SeveralCopies(Arriving):
 
 
 class MeetsItself(Arriving):
-    """Every key is compared with itself: each message meets itself, and nothing else."""
+    """Every key is compared with itself: each message meets itself, and nothing else, whatever the order."""
 
     @bloom
     def rules(self) -> None:
@@ -473,7 +473,9 @@ def test_what_is_written_down_and_sent_arrives() -> None:
     assert labels(of_class(WrittenDownAndSent))["kept"] == "D"
 
 
-@pytest.mark.parametrize("program", [LaterCopy, SeveralCopies, TwoClocks, ClockThenStored])
+# MeetsItself is consistent, and no law of the analysis says so: no example or listing needs one, and a false D
+# costs a look where a false A would cost the data.
+@pytest.mark.parametrize("program", [LaterCopy, SeveralCopies, TwoClocks, ClockThenStored, MeetsItself])
 def test_no_proof_no_promise(program: Any) -> None:
     """No rows are given here that bring it out; there is no law that says that none can."""
     assert labels(of_class(program))["out"] == "D"
@@ -483,7 +485,6 @@ def test_no_proof_no_promise(program: Any) -> None:
     ("program", "output", "given"),
     [
         (ClosureStored, "path", _LINKS),
-        (MeetsItself, "out", _FEW),
         (FlagAtOnce, "out", _FEW),
         (KeptScratch, "out", _FEW),
         (Opaque, "out", _FEW),

@@ -17,8 +17,8 @@ These hold of every collection that no *order-sensitive read* leads to.  The arg
 - A join finds a combination when all of its rows are there in one step.  FIXED rows are always there; STABLE
   rows are all there from some step on: joins of these are FIXED or STABLE.  A row of one step meets FIXED rows
   whenever it comes (EVENT), but STABLE rows only if these came before, and other rows of one step only if they
-  come with it: both are *races*.  Except: rows that are made of one row are always there together
-  (``identity``), and a clock that only says when ticks again after all STABLE rows are there.
+  come with it: both are *races*.  Except: a row that waits for its own answer is there when that comes
+  (``answered``), and a clock that only says when ticks again after all STABLE rows are there.
 - What looks at several rows at once (a count that is compared, the size of a set) finds all STABLE rows in the
   end, and of EVENT rows those that happen to come in one step: a race of the rows with themselves.
 - What is not monotone (``notin``, a count that is passed on, ``argmin``) sees one content only if that is FIXED.
@@ -41,14 +41,14 @@ from itertools import combinations
 
 from clew.analysis.calm.boundaries import Source
 from clew.analysis.calm.dataflow.graph import (
+    Aggregation,
+    Combination,
     Dataflow,
     Edge,
     Leaf,
-    Meet,
     NodeKind,
     Reading,
     Statement,
-    Together,
     leaves,
     parts_of,
 )
@@ -170,7 +170,7 @@ class _Following:
         match reading:
             case Leaf(node):
                 return self._arrivals[node]
-            case Together(of):
+            case Aggregation(of):
                 return self._of(of)
         sides = [self._of(side) for side in reading.sides]
         passing = any(any(side.values()) for side in sides)
@@ -190,7 +190,7 @@ class _Following:
                 continue
             found: dict[tuple[str, str], set[str]] = {}
             for reading in parts_of(statement.reading):
-                for first, second, read in self._meetings(reading):
+                for first, second, read in self._racing_origins(reading):
                     pair = (first, second) if self._order[first] <= self._order[second] else (second, first)
                     found.setdefault(pair, set()).update(read)
             names = tuple(dict.fromkeys(leaves(statement.reading)))
@@ -198,14 +198,14 @@ class _Following:
                 local = self._asynchronous.isdisjoint((first, second))
                 yield Race(number, first, second, tuple(n for n in names if n in carried), local)
 
-    def _meetings(self, reading: Reading) -> Iterator[tuple[str, str, frozenset[str]]]:
+    def _racing_origins(self, reading: Reading) -> Iterator[tuple[str, str, frozenset[str]]]:
         """Yield pairs of origins of which one passes, with the collections that they are read from."""
         match reading:
-            case Together(of):
+            case Aggregation(of):
                 for origin, passes in self._of(of).items():
                     if passes:
                         yield origin, origin, frozenset(self._carrying(of, origin))
-            case Meet(sides):
+            case Combination(sides):
                 for left, right in combinations(sides, 2):
                     for a, a_passes in self._beside(left, right).items():
                         for b, b_passes in self._beside(right, left).items():

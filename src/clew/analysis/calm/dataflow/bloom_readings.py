@@ -2,15 +2,16 @@
 
 A clock that is joined only to say when (``(buffer * timer).lefts()``) ticks again and again, so that nothing that
 is stored is missed.  If its number or its time is used, it is a side like others, and order-sensitive by itself.
-Sides of a join that are made of one row (``identity``) are always there together.
+
+Sides of a join that are made of one row of one step are not told from others.  A law for them (compare all keys of
+a channel with themselves) existed, and no example or listing needed it: such a join can be written as a function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clew.analysis.calm.dataflow.graph import Leaf, Meet, Reading, Same, Together
-from clew.analysis.calm.refinements.same_row import sides_of_one_row
+from clew.analysis.calm.dataflow.graph import Aggregation, Combination, Leaf, Reading
 from clew.bloom.ir.expressions import (
     AnyExpr,
     Apply,
@@ -43,7 +44,6 @@ def reading_of(expr: AnyExpr, program: BloomProgram) -> Reading | None:
 
 class _Readings:
     def __init__(self, program: BloomProgram) -> None:
-        self._program = program
         self._clocks = frozenset(c.name for c in program.collections if c.kind is Kind.PERIODIC)
 
     def of(self, expr: AnyExpr, used: frozenset[int]) -> Reading | None:
@@ -67,44 +67,36 @@ class _Readings:
                 return self.of(source, frozenset(kept[k] for k in used))
             case Group(source, keys, aggregates):
                 inner = self.of(source, frozenset((*keys, *(k for a in aggregates for k in a.over))))
-                return _together(inner) if aggregates else inner
+                return _aggregate(inner) if aggregates else inner
             case Extreme(source, keys, column):
-                return _together(self.of(source, used | {*keys, column}))
+                return _aggregate(self.of(source, used | {*keys, column}))
             case WhenTrue(condition, rows):
-                return _met([self.of(condition, frozenset()), self.of(rows, used)])
+                return _combine([self.of(condition, frozenset()), self.of(rows, used)])
             case Elements(source):
                 inner = self.of(source, frozenset())
-                return inner if LATTICES[source.lattice].rows_only_grow else _together(inner)
+                return inner if LATTICES[source.lattice].rows_only_grow else _aggregate(inner)
             case Apply(source, method):
                 inner = self._all_of(expr)
-                return inner if LATTICES[source.lattice].methods[method].morphism else _together(inner)
+                return inner if LATTICES[source.lattice].methods[method].morphism else _aggregate(inner)
             case _:
                 return self._all_of(expr)
 
     def _all_of(self, expr: AnyExpr) -> Reading | None:
-        return _met([self.of(c, frozenset(range(len(getattr(c, "columns", ()))))) for c in children(expr)])
+        return _combine([self.of(c, frozenset(range(len(getattr(c, "columns", ()))))) for c in children(expr)])
 
     def _join(self, join: Join, used: frozenset[int]) -> Reading | None:
         sides = [self.of(source, _wanted(join, number, used)) for number, source in enumerate(join.sources)]
-        groups = sides_of_one_row(join, self._program)
-        return _met([_same([sides[k] for k in group]) for group in groups])
+        return _combine(sides)
 
 
-def _together(reading: Reading | None) -> Reading | None:
-    return None if reading is None else Together(reading)
+def _aggregate(reading: Reading | None) -> Reading | None:
+    return None if reading is None else Aggregation(reading)
 
 
-def _same(sides: Iterable[Reading | None]) -> Reading | None:
+def _combine(sides: Iterable[Reading | None]) -> Reading | None:
     found = [side for side in sides if side is not None]
     if len(found) > 1:
-        return Same(tuple(found))
-    return found[0] if found else None
-
-
-def _met(sides: Iterable[Reading | None]) -> Reading | None:
-    found = [side for side in sides if side is not None]
-    if len(found) > 1:
-        return Meet(tuple(found))
+        return Combination(tuple(found))
     return found[0] if found else None
 
 

@@ -58,27 +58,27 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Meet:
+class Combination:
     """Combinations of rows of every side that are there in the same step."""
 
     sides: tuple[Reading, ...]
 
 
 @dataclass(frozen=True)
-class Same:
-    """Combinations of rows that are all made of one row: they are there together, whenever that row is."""
+class SafeCombination:
+    """Combinations that no schedule loses, although rows of one step are in them (refinement ``answered``)."""
 
     sides: tuple[Reading, ...]
 
 
 @dataclass(frozen=True)
-class Together:
+class Aggregation:
     """What is made of several rows of one step at once: a count that is compared, the size of a set."""
 
     of: Reading
 
 
-Reading = Leaf | Meet | Same | Together
+Reading = Leaf | Combination | SafeCombination | Aggregation
 
 
 @dataclass(frozen=True)
@@ -190,9 +190,9 @@ def leaves(reading: Reading | None) -> Iterator[str]:
     match reading:
         case Leaf(node):
             yield node
-        case Together(of):
+        case Aggregation(of):
             yield from leaves(of)
-        case Meet(sides) | Same(sides):
+        case Combination(sides) | SafeCombination(sides):
             for side in sides:
                 yield from leaves(side)
 
@@ -203,8 +203,8 @@ def parts_of(reading: Reading | None) -> Iterator[Reading]:
         return
     yield reading
     match reading:
-        case Together(of):
+        case Aggregation(of):
             yield from parts_of(of)
-        case Meet(sides) | Same(sides):
+        case Combination(sides) | SafeCombination(sides):
             for side in sides:
                 yield from parts_of(side)

@@ -9,7 +9,15 @@ from functools import partial
 
 from clew.analysis.calm.dataflow.bloom_readings import reading_of
 from clew.analysis.calm.dataflow.bloom_rules import understand
-from clew.analysis.calm.dataflow.graph import Dataflow, Edge, Meet, Node, NodeKind, Same, Statement
+from clew.analysis.calm.dataflow.graph import (
+    Combination,
+    Dataflow,
+    Edge,
+    Node,
+    NodeKind,
+    SafeCombination,
+    Statement,
+)
 from clew.analysis.calm.purity import impurity_of
 from clew.analysis.calm.refinements.complete_sets import known_of
 from clew.analysis.calm.refinements.monotone_columns import Readable, understood
@@ -71,8 +79,8 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
 
 def _statement(rule: Rule, number: int, program: BloomProgram, refined: Refinements, places: _Places) -> Statement:
     reading = reading_of(rule.expr, program)
-    if number in refined.answered and isinstance(reading, Meet):
-        reading = Same(reading.sides)
+    if number in refined.answered and isinstance(reading, Combination):
+        reading = SafeCombination(reading.sides)
     return Statement(
         rule.target,
         places.text(rule),

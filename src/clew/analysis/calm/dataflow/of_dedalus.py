@@ -10,15 +10,15 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from clew.analysis.calm.dataflow.graph import (
+    Aggregation,
+    Combination,
     Dataflow,
     Edge,
     Leaf,
-    Meet,
     Node,
     NodeKind,
     Reading,
     Statement,
-    Together,
 )
 from clew.analysis.calm.refinements.monotone_columns import (
     OF_AGGREGATE,
@@ -170,8 +170,8 @@ def _reading(rule: Rule) -> Reading | None:
     sides = tuple(Leaf(p.relation) for p in rule.positive if p.relation != CRASH)
     if not sides:
         return None
-    reading = Meet(sides) if len(sides) > 1 else sides[0]
-    return Together(reading) if rule.aggregates else reading
+    reading = Combination(sides) if len(sides) > 1 else sides[0]
+    return Aggregation(reading) if rule.aggregates else reading
 
 
 def _understand(rule: Rule, trusted: Trusted) -> Understood:
