@@ -15,9 +15,9 @@ from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.explain.explainer import Explainer
 from clew.explain.failure_free import FailureFree
-from clew.explain.lineage_builder import lineage_graph
+from clew.explain.lineage_builder import build_lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
-from clew.explain.why import why
+from clew.explain.why import find_why
 from clew.faults import Crash, FailureSpec, FaultSet, SentMessage
 from clew.program.checks import check_program
 from clew.program.ir import CRASH, Program, Timing, as_place
@@ -44,7 +44,7 @@ def failure_free(name: str) -> FailureFree:
 
 
 def whole(name: str, *row: str) -> LineageGraph:
-    return lineage_graph(failure_free(name), Violation(PRE, row))
+    return build_lineage_graph(failure_free(name), Violation(PRE, row))
 
 
 def of_text(text: str, spec: FailureSpec) -> FailureFree:
@@ -165,7 +165,7 @@ def test_a_row_that_a_node_sends_to_itself_is_no_chain() -> None:
         pre(V) :- start(_, V)@1;  post(V) :- got(b, V);
     """
     reason = of_text(text, FailureSpec(("a", "b"), 3, eff=2))
-    graph = lineage_graph(reason, Violation(PRE, ("x",)))
+    graph = build_lineage_graph(reason, Violation(PRE, ("x",)))
     assert [(g.label, g.first, g.last) for g in graph.goals if g.relation == "got"] == [
         ("got(b, x)", 3, 3),
         ("got(b, x)", 2, 2),
@@ -217,27 +217,27 @@ def test_what_pre_implies_is_given() -> None:
 
 def test_only_some_messages() -> None:
     reason, violation = failure_free("retry-deliv"), Violation(PRE, ("c", "data"))
-    graph = lineage_graph(reason, violation, {("a", "b", 2)})
+    graph = build_lineage_graph(reason, violation, {("a", "b", 2)})
     assert links(graph) == {("a", "b", 2)}
     assert Named(graph, reason.program).lines() == [
         "post(c, data) 4 <- post: log(c, data) 4 given, no missing(b, data) 4",
         "no missing(b, data) 4 <- not missing: log(b, data) 3..4",
         "log(b, data) 3..4 <- log a->b@2",
     ]
-    assert links(lineage_graph(reason, violation, set())) == set()
+    assert links(build_lineage_graph(reason, violation, set())) == set()
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 10, 49])
 def test_a_graph_that_is_too_large_is_cut_off(most: int) -> None:
     reason, violation = failure_free("kafka"), Violation(PRE, ("C", "w1"))
-    everything = lineage_graph(reason, violation)
+    everything = build_lineage_graph(reason, violation)
     assert (len(everything.goals), everything.truncated) == (50, False)
-    graph = lineage_graph(reason, violation, most_goals=most)
+    graph = build_lineage_graph(reason, violation, most_goals=most)
     assert graph.truncated
     assert len(graph.goals) == most
     assert graph.goals[0] == everything.goals[0]
     assert_consistent(graph, reason, violation)
-    assert not lineage_graph(reason, violation, most_goals=50).truncated
+    assert not build_lineage_graph(reason, violation, most_goals=50).truncated
 
 
 QUIET = """
@@ -252,7 +252,7 @@ def test_leaving_out_messages_keeps_what_kept_others_from_being_sent() -> None:
     """Nothing is heard at the end because a was told to be quiet: that message is what the outcome rests on."""
     reason = of_text(QUIET + "post(N) :- call(N, _), notin heard(b, a);", FailureSpec(("a", "b"), 3))
     violation = Violation(PRE, ("a",))
-    graph = lineage_graph(reason, violation, {("b", "a", 1)})
+    graph = build_lineage_graph(reason, violation, {("b", "a", 1)})
     assert Named(graph, reason.program).lines() == [
         "post(a) 3 <- post: no heard(b, a) 3",
         "no heard(b, a) 3 <- not heard a->b@2: quiet(a) 2",
@@ -268,7 +268,7 @@ def test_one_of_several_rows_that_fit_a_premise_is_enough() -> None:
         pre(V) :- start(_, V)@1;  post(V) :- log(_, V);
     """
     reason = of_text(text, FailureSpec(("a", "b", "c"), 2, eff=2))
-    graph = lineage_graph(reason, Violation(PRE, ("x",)), {("a", "b", 1)})
+    graph = build_lineage_graph(reason, Violation(PRE, ("x",)), {("a", "b", 1)})
     assert Named(graph, reason.program).lines() == [
         "post(x) 2 <- post: log(b, x) 2",
         "log(b, x) 2 <- log: copy(b, a, x) 2",
@@ -280,7 +280,7 @@ def test_messages_that_stay_away_go_where_they_would_have_gone() -> None:
     """What is heard through others stays away only together with all of it: also messages to other places."""
     closure = "heard(X, Z) :- heard(X, Y), heard(Y, Z);"
     reason = of_text(f"{QUIET} {closure} post(N) :- call(N, _), notin heard(N, N);", FailureSpec(("a", "b"), 3))
-    graph = lineage_graph(reason, Violation(PRE, ("a",)))
+    graph = build_lineage_graph(reason, Violation(PRE, ("a",)))
     unsent = {f.transfer.link for f in graph.firings if f.transfer and not f.fired}
     assert unsent == {("a", "b", 2), ("b", "a", 2)}
 
@@ -292,7 +292,7 @@ def test_a_message_that_was_in_time_is_not_called_unsent() -> None:
         pre(V) :- note(_, V);  post(V) :- never(_, V);  never(N, V)@next :- never(N, V);
     """
     reason = of_text(text, FailureSpec(("a", "b"), 3, delays=1))
-    graph = lineage_graph(reason, Violation(PRE, ("x",)))
+    graph = build_lineage_graph(reason, Violation(PRE, ("x",)))
     assert Named(graph, reason.program).lines() == [
         "no pre(x) 3 <- not pre: no note(b, x) 3",
         "no note(b, x) 3 <- punctual note a->b@1",
@@ -308,7 +308,7 @@ def test_very_many_ways_are_all_shown_or_the_graph_says_that_it_is_cut_off() -> 
         pre(V) :- start(_, V)@1;  post(V) :- log(b, V);
     """
     reason = of_text(text, FailureSpec((*senders, "b"), 2, eff=2))
-    graph = lineage_graph(reason, Violation(PRE, ("x",)))
+    graph = build_lineage_graph(reason, Violation(PRE, ("x",)))
     assert graph.truncated or links(graph) == {(node, "b", 1) for node in senders}
 
 
@@ -351,7 +351,7 @@ def test_focused_graphs_have_all_that_minimal_supports_need(data: st.DataObject)
 
 def assert_explained(reason: FailureFree, violation: Violation) -> None:
     """The whole graph is consistent, and has all that minimal supports need."""
-    graph = lineage_graph(reason, violation)
+    graph = build_lineage_graph(reason, violation)
     assert_consistent(graph, reason, violation)
     assert_nothing_is_missing(graph, reason, violation)
 
@@ -359,7 +359,7 @@ def assert_explained(reason: FailureFree, violation: Violation) -> None:
 def assert_focused(reason: FailureFree, violation: Violation) -> None:
     """It shows the messages that minimal supports need, all of them and no others."""
     needed = arriving(reason, violation)
-    graph = lineage_graph(reason, violation, needed)
+    graph = build_lineage_graph(reason, violation, needed)
     assert_consistent(graph, reason, violation)
     assert {f.transfer.link for f in graph.firings if f.transfer and f.fired} <= needed
     assert_nothing_is_missing(graph, reason, violation)
@@ -369,13 +369,13 @@ def assert_nothing_is_missing(graph: LineageGraph, reason: FailureFree, violatio
     if graph.truncated or shows_half(reason, violation):
         return
     assert arriving(reason, violation) <= links(graph)
-    not_late = {link for s in why(reason, violation, FaultSet()).supports for link in s.punctual}
+    not_late = {link for s in find_why(reason, violation, FaultSet()).supports for link in s.punctual}
     assert not_late <= {f.transfer.link for f in graph.firings if f.transfer}
 
 
 def arriving(reason: FailureFree, violation: Violation) -> set[SentMessage]:
     """Over which something has to arrive."""
-    supports = why(reason, violation, FaultSet()).supports
+    supports = find_why(reason, violation, FaultSet()).supports
     return {(m.source, m.target, m.sent) for s in supports for m in s.messages}
 
 

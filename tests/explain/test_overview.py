@@ -15,7 +15,7 @@ from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.explain.explainer import Explainer
 from clew.explain.failure_free import FailureFree
-from clew.explain.lineage_builder import lineage_graph
+from clew.explain.lineage_builder import build_lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
 from clew.explain.overview import FEWEST_ABSENCES, FEWEST_KEPT, Box, Kind, Overview, overview
 from clew.faults import FailureSpec
@@ -38,7 +38,7 @@ def explainer(name: str, delays: int | None = None) -> Explainer:
 
 def of_text(text: str, spec: FailureSpec, *row: str) -> tuple[LineageGraph, Program]:
     program = check_program(parse_program(text)).program
-    return lineage_graph(FailureFree(program, spec, NO_DEADLINE), Violation("pre", row)), program
+    return build_lineage_graph(FailureFree(program, spec, NO_DEADLINE), Violation("pre", row)), program
 
 
 def told(graph: LineageGraph, seen: Overview) -> list[str]:
@@ -171,7 +171,7 @@ def test_overviews_are_sound(data: st.DataObject) -> None:
     note(f"{spec}\n{print_program(program)}")
     reason = FailureFree(program, spec, NO_DEADLINE)
     for violation in reason.supports:
-        graph = lineage_graph(reason, violation)
+        graph = build_lineage_graph(reason, violation)
         assert_sound(graph, overview(graph, program.rules), program)
 
 

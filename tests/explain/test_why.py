@@ -16,7 +16,7 @@ from clew import Verdict, check, parse_program
 from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.explain.failure_free import FailureFree
-from clew.explain.why import Support, Why, why
+from clew.explain.why import Support, Why, find_why
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.program.checks import check_program
 from clew.program.ir import Program
@@ -58,7 +58,7 @@ def failure_free(name: str) -> FailureFree:
 def explained(name: str) -> list[Why]:
     """Every row that the first counterexample of an example violates."""
     first = verdict(name).counterexamples[0]
-    return [why(failure_free(name), violation, first.faults) for violation in first.violations]
+    return [find_why(failure_free(name), violation, first.faults) for violation in first.violations]
 
 
 def of_text(text: str, spec: FailureSpec) -> FailureFree:
@@ -114,7 +114,7 @@ def test_a_counterexample_of_an_example_cuts_every_support(name: str) -> None:
 def assert_every_support_is_cut(reason: FailureFree, found: Verdict) -> None:
     for counterexample in found.counterexamples:
         for violation in counterexample.violations:
-            told = why(reason, violation, counterexample.faults)
+            told = find_why(reason, violation, counterexample.faults)
             assert told.violation == violation
             assert bool(told.supports) == (violation not in reason.execution.violations)
             for support in told.supports:
@@ -132,7 +132,7 @@ def test_while_a_support_is_left_the_violation_cannot_happen(
     reason = FailureFree(program, spec, NO_DEADLINE)
     drawn = [data.draw(fault_sets(replace(spec, eff=eff))) for eff in (spec.eff, spec.eot, spec.eff, spec.eot)]
     for violation in reason.supports:
-        for support in why(reason, violation, FaultSet()).supports:
+        for support in find_why(reason, violation, FaultSet()).supports:
             for faults in drawn:
                 harmless = FaultSet.of(set(faults) - needed(support))
                 assert violation not in reason.model.run(harmless).violations
@@ -143,7 +143,7 @@ def test_a_counterexample_without_the_faults_that_cut_one_support_violates_nothi
     reason = failure_free(name)
     for counterexample in verdict(name, find_all=True).counterexamples:
         for violation in counterexample.violations:
-            for support in why(reason, violation, counterexample.faults).supports:
+            for support in find_why(reason, violation, counterexample.faults).supports:
                 rest = FaultSet.of(set(counterexample.faults) - needed(support))
                 assert violation not in reason.model.run(rest).violations
 
@@ -154,7 +154,7 @@ def test_a_support_says_what_it_rests_on(problem: tuple[Program, FailureSpec]) -
     """Its messages got through in the failure-free run, and they are what its losses and delays would hit."""
     reason = FailureFree(*problem, NO_DEADLINE)
     for violation in reason.supports:
-        told = why(reason, violation, FaultSet())
+        told = find_why(reason, violation, FaultSet())
         assert told.by_pre == (not reason.pre_held(violation))
         assert told.supports, "something kept it away"
         for support in told.supports:
@@ -278,7 +278,7 @@ def test_without_assertions_a_lost_row_is_explained() -> None:
     """
     reason = of_text(text, FailureSpec(("a", "b"), 3, eff=2, crashes=1))
     lost = Violation("got", ("b", "x"))
-    told = why(reason, lost, FaultSet.of([Loss("a", "b", 1)]))
+    told = find_why(reason, lost, FaultSet.of([Loss("a", "b", 1)]))
     assert [brief(s) for s in told.supports] == ["got a->b@1 | O(a,b,1)"]
     assert told.supports[0].falsifier == (Loss("a", "b", 1), Crash("a", 1))
     assert not told.by_pre
@@ -293,7 +293,7 @@ def test_a_violation_that_needs_no_fault_has_no_support() -> None:
     reason = of_text(text, FailureSpec(("a", "b"), 3, eff=2, crashes=1))
     violation = Violation("pre", ("a", "x"))
     assert violation in reason.execution.violations
-    assert why(reason, violation, FaultSet()) == Why(violation, False, (), False)
+    assert find_why(reason, violation, FaultSet()) == Why(violation, False, (), False)
 
 
 def test_what_no_fault_can_touch_has_the_empty_support() -> None:
@@ -304,7 +304,7 @@ def test_what_no_fault_can_touch_has_the_empty_support() -> None:
         node(a)@1;  node(b)@1;  node(N)@next :- node(N);
     """
     reason = of_text(text, FailureSpec(("a", "b"), 3, eff=2, crashes=1))
-    told = why(reason, Violation("pre", ("a", "x")), FaultSet())
+    told = find_why(reason, Violation("pre", ("a", "x")), FaultSet())
     assert told.supports == (Support((), (), (), (), (), ()),)
 
 
@@ -314,7 +314,7 @@ def test_who_only_has_to_be_seen_alive_is_listed_as_up() -> None:
         pre(V) :- start(_, V);  post(V) :- start(N, V), notin crash(_, N, _);
     """
     reason = of_text(text, FailureSpec(("a", "b"), 4, crashes=1))
-    told = why(reason, Violation("pre", ("x",)), FaultSet.of([Crash("a", 2)]))
+    told = find_why(reason, Violation("pre", ("x",)), FaultSet.of([Crash("a", 2)]))
     assert [brief(s) for s in told.supports] == ["a up 3 | C(a,2)"]
     assert told.supports[0].falsifier == tuple(Crash("a", t) for t in (1, 2, 3))
 
@@ -332,10 +332,10 @@ def test_only_messages_in_the_lineage_are_named() -> None:
     """
     spec = FailureSpec(("a", "b", "c"), 3, eff=2)
     given = of_text(text + "pre(V) :- asked(_, V);  post(V) :- asked(_, V), kept(_, V);", spec)
-    told = why(given, Violation("pre", ("x",)), FaultSet())
+    told = find_why(given, Violation("pre", ("x",)), FaultSet())
     assert [brief(s) for s in told.supports] == ["kept a->b@1 | "]
     negated = of_text(text + "pre(V) :- start(_, V);  post(V) :- start(_, V), notin bad(V);", spec)
-    told = why(negated, Violation("pre", ("x",)), FaultSet())
+    told = find_why(negated, Violation("pre", ("x",)), FaultSet())
     assert [brief(s) for s in told.supports] == ["kept a->b@1 | "]
 
 
@@ -347,7 +347,7 @@ def test_a_message_that_only_must_not_be_late() -> None:
         pre(V) :- note(_, V);  post(V) :- never(_, V);  never(N, V)@next :- never(N, V);
     """
     reason = of_text(text, FailureSpec(("a", "b"), 3, eff=2, delays=1))
-    told = why(reason, Violation("pre", ("x",)), FaultSet.of([Delay("a", "b", 1, 1)]))
+    told = find_why(reason, Violation("pre", ("x",)), FaultSet.of([Delay("a", "b", 1, 1)]))
     assert told.by_pre
     assert [brief(s) for s in told.supports] == ["a->b@1 not late | D(a,b,1,1)"]
     assert told.supports[0].falsifier == (Delay("a", "b", 1, 1),)
@@ -364,4 +364,4 @@ def test_sums_of_negative_numbers_that_are_summed_again(function: str) -> None:
     """
     reason = of_text(text, FailureSpec(("a", "b"), 4, eff=3, crashes=1))
     for violation in reason.supports:
-        assert why(reason, violation, FaultSet()).supports
+        assert find_why(reason, violation, FaultSet()).supports

@@ -16,8 +16,8 @@ from command import ROOT, clew
 
 SOURCE = ROOT / "src" / "clew"
 
-#: What writes, what opens the null device or a file of the system, and the checker of proofs, which imports
-#: nothing of Clew.
+#: What writes, what opens the null device, a file of the system or a template of our own, and the checker of
+#: proofs, which imports nothing of Clew.
 _OTHER_READERS = {
     "files/reading.py",
     "files/writing.py",
@@ -25,6 +25,7 @@ _OTHER_READERS = {
     "cli/process/orphans.py",
     "cli/process/streams.py",
     "cli/process/supervision.py",
+    "report/text/page_template.py",
 }
 
 

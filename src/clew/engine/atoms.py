@@ -92,6 +92,8 @@ class Recorder(Observer):
         self.rules: list[GroundRule] = []
 
     def rule(self, choice: bool, head: Sequence[int], body: Sequence[int]) -> None:
+        # A choice leaves it open whether its atom holds, and a constraint derives nothing: neither explains
+        # anything.
         if len(head) == 1 and not choice:
             self.rules.append(GroundRule(head[0], tuple(body)))
             if len(self.rules) % 10_000 == 0:

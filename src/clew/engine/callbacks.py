@@ -180,6 +180,7 @@ def _outcome(call: Call, args: tuple[Value, ...]) -> Rows | NoResultError:
         raise  # a certificate must not depend on how much memory or stack there was
     except (Exception, GeneratorExit, SystemExit) as error:  # of the user's function, whatever it is
         return NoResultError(f"{type(error).__name__}: {error}")
+    # A row of another length would silently match nothing in clingo.
     for row in given:
         if len(row) != len(call.results):
             return NoResultError(f"a row with {len(row)} values, where {len(call.results)} are expected: {row}")

@@ -175,6 +175,7 @@ def _add(ground: GroundProgram, conditions: Mapping[K, Sequence[str]]) -> dict[K
     name = f"occurs{ground.next_part()}"
     lines = [f"{name}({n}) :- {body}." for n, bodies in enumerate(conditions.values()) for body in bodies]
     ground.extend(name, "\n".join(lines))
+    # Grounded in one part: each part costs a call into clingo, however small it is.
     literals = {values[0]: literal for literal, values in ground.atoms(name, 1)}
     return {key: literals[n] for n, key in enumerate(conditions) if n in literals}
 

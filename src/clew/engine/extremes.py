@@ -179,7 +179,7 @@ class Heaviest(GroundProgram):
     def __init__(self, program: Program, spec: FailureSpec, deadline: Deadline) -> None:
         super().__init__(program, spec, deadline=deadline)
         self._program_has_assertions = has_assertions(program)
-        self.extend("weights", self._weights())
+        self.extend("weights", self._weights())  # on top of the usual program: its #minimize has the lowest level
         self._solve_options.solve_limit = str(MOST_CONFLICTS)
 
     def _weights(self) -> str:

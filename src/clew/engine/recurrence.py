@@ -77,6 +77,7 @@ class _Search:
         self._reach = max((_reach(e) or 0 for r in self._rules for e in _expressions(r)), default=0)
         self._constant = max(self._constants(program, faults), default=0)
         self._computed = [c for r in self._rules for c in _fixed_columns(r)]
+        # Before that, a repetition proves nothing: a fault or a fact that is still to come would end it.
         start = _first_quiet_time(program, self._rules, faults)
         self._states = {t: self._state(t) for t in range(start, self._eot + 1)}
         self._sizes = {t: tuple(map(len, state)) for t, state in self._states.items()}
@@ -121,6 +122,7 @@ class _Search:
         numbers = {n for t in window for table in self._states[t] for n in _numbers(table)}
         if self._reads_clock:
             numbers |= set(window)
+        # Numbers that do not grow must lie below the gap, and so must all that is computed in other ways.
         small = max((self._constant, *(n for t in window for n in self._fixed_numbers(t))))
         for below, above in pairwise(sorted(numbers | {small})):
             clock_grows = not self._reads_clock or above <= time

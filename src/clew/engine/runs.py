@@ -35,6 +35,7 @@ class Runs:
         for rule in ground.rules:
             if rule.body:
                 self.rules.setdefault(rule.head, []).append(rule)
+        # What is certain holds in every run, so that it can never tell two of them apart.
         self._certain = frozenset(rule.head for rule in ground.rules if not rule.body)
         self.fault_atoms: dict[Fault, int] = {fault: ground.fault_atoms[fault] for fault in faults}
         # Without the certain atoms, which are most: they need not be asked about in each run.
@@ -95,7 +96,7 @@ class Runs:
         if symbol is None:
             return None
         name = symbol.name
-        kind, number = name[0], name[1:]
+        kind, number = name[0], name[1:]  # the vocabulary of clew.engine.encode, read back
         if kind in "rm" and number.isdecimal():
             values = symbol_values(symbol, name)
             relation = self._ground.relation(int(number))

@@ -52,7 +52,7 @@ class _Found(NamedTuple):
         return _Found(self._topics_with(found), (*self.causes, link))
 
     def length_with(self, found: _Found) -> tuple[int, int]:
-        """How much has to be said of both; of equal ones, what is so from earlier on is preferred."""
+        """Return how much has to be said of both; of equal ones, what is so from earlier on is preferred."""
         topics = self._topics_with(found)
         return len(topics), sum(topics.values())
 
@@ -79,7 +79,7 @@ class Difference:
         self._rules = rules
         self._topic = topic
         self._true = {True: there, False: here}
-        self._changed = here ^ there
+        self._changed = here ^ there  # the whole walk stays within these, usually few of all atoms
         self._fired = {side: self._find_fired(side) for side in (True, False)}
         self._ranks = {side: self._rank(side) for side in (True, False)}
         self._found: dict[Link, _Found | None] = {}
@@ -101,7 +101,7 @@ class Difference:
     # -- which reasons there are -------------------------------------------------------------------------------
 
     def _search(self, end: Link) -> None:
-        """Depth first without recursion: chains are as long as the runs."""
+        """Find a reason for a difference, depth first and without recursion: chains are as long as the runs."""
         ways: dict[Link, list[_Way]] = {}
         work = [end]
         while work:
@@ -116,10 +116,12 @@ class Difference:
                 work.extend(c for way in ways[link] for c, _ in way.causes if c not in ways)
 
     def _choose(self, link: Link, ways: Sequence[_Way]) -> _Found | None:
+        # A helper of the encoding has no topic: it costs a reader nothing.
         topic = self._topic(link.atom)
         itself = _Found({(topic.what, link.there): topic.time}) if topic else _Found()
         if link.atom not in self._rules:
             return itself  # a fault
+        # What is there needs one rule, so the shortest story will do; what is missing needs all of them kept away.
         if link.there:
             options = [option for way in ways if (option := self._follow(way, itself))]
             return min(options, key=_Found().length_with, default=None)
@@ -135,6 +137,8 @@ class Difference:
         if needed > sum(weight for _, _, weight in left):
             return None
         while needed > 0:
+            # Greedy: the shortest choice together is set cover, and a reader wants a short story, not the
+            # shortest.
             best = min(range(len(left)), key=lambda k: so_far.length_with(left[k][1])) if len(left) > 1 else 0
             link, found, weight = left.pop(best)
             so_far = so_far.with_cause(link, found)
@@ -142,14 +146,13 @@ class Difference:
         return so_far
 
     def _ways(self, link: Link) -> Iterator[_Way]:
-        """The rules that fired for the atom in the run that has it, with their premises that differ."""
+        """Yield the rules that fired for the atom in the run that has it, with their premises that differ."""
         ranks = self._ranks[link.there]
         for rule in self._fired[link.there][link.atom]:
             causes = []
-            same = own = others = (
-                0  # the weight of what holds in both runs, only in this one, only in the other one
-            )
-            for literal, weight in _weighted(rule):
+            # The weight of what holds in both runs, only in this one, only in the other one.
+            same = own = others = 0
+            for literal, weight in _weigh(rule):
                 atom = abs(literal)
                 holds = (atom in self._true[link.there]) == (literal > 0)
                 if atom not in self._changed:
@@ -160,7 +163,7 @@ class Difference:
                     own += weight
                     if literal < 0:
                         causes.append((Link(atom, not link.there), weight))
-                    elif ranks[atom] < ranks[link.atom]:
+                    elif ranks[atom] < ranks[link.atom]:  # otherwise the two may only confirm each other
                         causes.append((Link(atom, link.there), weight))
             bound = len(rule.body) if rule.bound is None else rule.bound
             yield _Way(tuple(causes), bound - same if link.there else same + own + others - bound + 1)
@@ -168,7 +171,7 @@ class Difference:
     # -- the runs ----------------------------------------------------------------------------------------------
 
     def _find_fired(self, side: bool) -> dict[int, list[GroundRule]]:
-        """For each atom that only this run has the rules that fired for it."""
+        """Return for each atom that only this run has the rules that fired for it."""
         true = self._true[side]
         inside = sorted(self._changed & true)
         return {atom: [rule for rule in self._rules.get(atom, ()) if rule.fires(true)] for atom in inside}
@@ -186,7 +189,7 @@ class Difference:
         ready = deque(atom for atom in fired if atom not in self._rules)
         for rule in (rule for rules in fired.values() for rule in rules):
             missing.append(len(rule.body) if rule.bound is None else rule.bound)
-            for literal, weight in _weighted(rule):
+            for literal, weight in _weigh(rule):
                 if literal in fired:
                     uses.setdefault(literal, []).append((len(heads), weight))
                 elif (abs(literal) in true) == (literal > 0):
@@ -207,5 +210,6 @@ class Difference:
         return ranks
 
 
-def _weighted(rule: GroundRule) -> Iterator[tuple[int, int]]:
+def _weigh(rule: GroundRule) -> Iterator[tuple[int, int]]:
+    """Yield the literals of a rule with their weights, 1 where it has none."""
     return zip(rule.body, rule.weights or repeat(1), strict=False)

@@ -55,12 +55,12 @@ class Distances:
 
     @property
     def rows(self) -> Collection[Violation]:
-        """Every row that could be broken, as far as grounding can tell; whether it is, only a question tells."""
+        """Return every row that could be broken, as far as grounding can tell; only a question tells if it is."""
         return self._beyond.violation_atoms.keys()
 
     @cached_property
     def together(self) -> Distance:
-        """How far it is until anything at all breaks."""
+        """Measure how far it is until anything at all breaks."""
         return _ask_all(lambda only: self._ask(self.rows, only, MOST_CONFLICTS_TOGETHER))
 
     def of(self, rows: Collection[Violation]) -> Distance:
@@ -71,8 +71,9 @@ class Distances:
 
     def _ask_about_some(self, rows: Collection[Violation], only: Exceeding | None, known: Way) -> Way:
         """Use what is ``known`` about all rows: what breaks none, and what is best wherever it breaks some."""
-        if known is None:
+        if known is None:  # what breaks none of all rows breaks none of some
             return None
+        # The best for all rows is the best for each row that it breaks: most rows need no question of their own.
         if isinstance(known, Cheapest) and known.proven:
             violated = tuple(v for v in known.violated if v in rows)
             if violated:
@@ -80,6 +81,7 @@ class Distances:
         return self._ask(rows, only, MOST_CONFLICTS)
 
     def _ask(self, rows: Collection[Violation], only: Exceeding | None, most_conflicts: int) -> Way:
+        # Each question has its own limit: one that is too hard must not take the time of the others.
         self._deadline.check()
         try:
             return self._beyond.cheapest(rows, only, most_conflicts)

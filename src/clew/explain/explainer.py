@@ -12,9 +12,9 @@ from clew.engine.extremes import Heaviest
 from clew.explain.distance import Distance, Distances
 from clew.explain.explanation import Explanation, explain_rows
 from clew.explain.failure_free import FailureFree
-from clew.explain.lineage_builder import lineage_graph
+from clew.explain.lineage_builder import build_lineage_graph
 from clew.explain.lineage_graph import LineageGraph
-from clew.explain.why import MOST_SUPPORTS, Why, why
+from clew.explain.why import MOST_SUPPORTS, Why, find_why
 from clew.faults import FailureSpec, FaultSet
 from clew.lineage.minimal import fewest_losses, independent_supports, minimal_supports
 from clew.program.ir import Program
@@ -54,11 +54,16 @@ class Lineage:
 
     @cached_property
     def all_needed(self) -> bool:
-        """Whether the minimal supports need all of it."""
+        """Tell whether the minimal supports need all of it."""
         return self.focused is self.whole or self.focused == self.whole
 
 
 class Explainer:
+    """One program within one failure spec; every question is answered when it is asked, and what it needs is kept.
+
+    A report asks for all of it, the terminal for little: nothing may be computed that is not shown.
+    """
+
     def __init__(self, program: Program, spec: FailureSpec, deadline: Deadline) -> None:
         self.program = program
         self.spec = spec
@@ -76,8 +81,8 @@ class Explainer:
         return self._failure_free.run(faults)
 
     def why(self, violation: Violation, faults: FaultSet) -> Why:
-        """The supports of the failure-free run, and what these faults do to each."""
-        return why(self._failure_free, violation, faults)
+        """Return the supports of the failure-free run, and what these faults do to each."""
+        return find_why(self._failure_free, violation, faults)
 
     def explain(self, violations: Sequence[Violation], faults: FaultSet) -> tuple[Explanation, ...]:
         """Explain every row that is violated under these faults, with its supports."""
@@ -85,26 +90,28 @@ class Explainer:
         return tuple(row._replace(why=self.why(row.violation, faults)) for row in rows)
 
     def explains(self, violation: Violation) -> bool:
-        """Whether the failure-free run keeps this violation away: otherwise there is nothing to explain."""
+        """Tell whether the failure-free run keeps this violation away: otherwise there is nothing to explain."""
         return self._failure_free.prevents(violation)
 
     def lineage(self, violation: Violation) -> Lineage:
+        """Return the lineage that kept a violation away, to be drawn."""
         explained = self.why(violation, FaultSet())
-        whole = lineage_graph(self._failure_free, violation)
+        whole = build_lineage_graph(self._failure_free, violation)
         untouchable = any(not (s.falsifier or s.out_of_reach) for s in explained.supports)
+        # Only if all supports are known can anything be called unneeded.
         if explained.more:
             return Lineage(violation, whole, whole, untouchable)
         links = {(m.source, m.target, m.sent) for s in explained.supports for m in s.messages}
-        return Lineage(violation, lineage_graph(self._failure_free, violation, links), whole, untouchable)
+        return Lineage(violation, build_lineage_graph(self._failure_free, violation, links), whole, untouchable)
 
     def outcomes(self) -> tuple[Violation, ...]:
-        """The rows that the failure-free run achieves, as what they would be if they were missing."""
+        """Return the rows that the failure-free run achieves, as what they would be if they were missing."""
         goals = self._failure_free.graph.goals
         return tuple(v for v in goals if self.explains(v) and self._failure_free.pre_held(v))
 
     @cached_property
     def distances(self) -> Distances:
-        """How far it is from failing, in any run with more losses or crashes."""
+        """Measure how far it is from failing, in any run with more losses or crashes."""
         return Distances(self.program, self.spec, self.deadline)
 
     def distance_of_others(self) -> Distance | None:
@@ -123,6 +130,7 @@ class Explainer:
     def _margin(self, violation: Violation) -> Margin:
         self.deadline.check()
         circuit, gate = self._failure_free.model.circuit, self._failure_free.supports[violation]
+        # One more than is listed, to know whether there are more.
         found = minimal_supports(circuit, gate, MOST_SUPPORTS + 1, self.deadline)
         independent = independent_supports(found)
         losses, proven = fewest_losses(circuit, gate, self.deadline)
@@ -131,12 +139,13 @@ class Explainer:
             supports=min(len(found), MOST_SUPPORTS),
             more=len(found) > MOST_SUPPORTS,
             independent=independent,
+            # No more supports can share no message than losses cut them all: where the two meet, it is exact.
             exact=losses is not None and independent == losses,
             needs_messages=losses is not None or not proven,
             distance=self.distances.of([violation]),
         )
 
     def heaviest(self, count: int) -> Iterator[Execution]:
-        """Executions under as many faults as the budget admits, each with others."""
+        """Yield executions under as many faults as the budget admits, each with others."""
         for faults in Heaviest(self.program, self.spec, self.deadline).heaviest(count):
             yield self.run(faults)

@@ -55,10 +55,12 @@ def explain_rows(runs: Runs, violations: Sequence[Violation]) -> Iterator[Explan
     first: dict[object, Violation] = {}
     for violation in violations:
         account = comparison.account(violation)
+        # Rows that the same faults violate in the same way are told once: only their assertions differ.
         told = [(line.fault, _of_protocol(line.steps, asserted)) for line in account.without]
         ends = [(line.needed, line.outcome.relation, line.holds) for line in account.without]
+        # The first row in the given order is explained, and the others refer to it.
         like = first.setdefault((tuple(told), tuple(ends)), violation)
-        events = tuple(_events(account)) if any(map(_derived, told)) else ()
+        events = tuple(_events(account)) if any(map(_has_derivation, told)) else ()
         yield Explanation(account, events, None if like == violation else like)
 
 
@@ -67,23 +69,24 @@ def _of_protocol(steps: Sequence[Step], asserted: frozenset[str]) -> tuple[Step,
     return tuple(s for s in steps if not (isinstance(s, RowStep) and s.relation in asserted))
 
 
-def _derived(told: tuple[Fault, Sequence[Step]]) -> bool:
-    """Whether the failing run has something that the run without the fault has not."""
+def _has_derivation(told: tuple[Fault, Sequence[Step]]) -> bool:
+    """Tell whether the failing run has something that the run without the fault has not."""
     return any(not step.there and not _is_hit(step) for step in told[1])
 
 
 def _is_hit(step: Step) -> bool:
-    """Whether the fault itself makes the step, not one of its consequences."""
+    """Tell whether the fault itself makes the step, not one of its consequences."""
     return isinstance(step, NodeStep) or (isinstance(step, MessageStep) and step.hit)
 
 
 def _message(step: Step) -> object:
-    """What tells one message from another; a row that is there is no message."""
+    """Return what tells one message from another; None for a row."""
     return (step.relation, step.row, step.source, step.time) if isinstance(step, MessageStep) else None
 
 
 def _events(account: Account) -> list[Event]:
-    """What the faults hit, and what happens in the failing run because of that."""
+    """Return what the faults hit, and what happens in the failing run because of that."""
+    # What the run without a fault has is not an event of the failing run, unless the fault itself prevents it.
     found = [
         Event(step.time, step, line.fault if _is_hit(step) else None)
         for line in account.without
@@ -91,6 +94,7 @@ def _events(account: Account) -> list[Event]:
         if _is_hit(step) or not step.there
     ]
     hit = {_message(event.step) for event in found if event.fault and isinstance(event.step, MessageStep)}
+    # A message that a fault hits does not also "not arrive" as a consequence of another one.
     found = [event for event in found if event.fault or _message(event.step) not in hit]
     # At one time, rows come before the messages that they send.
     return sorted(dict.fromkeys(found), key=lambda event: (event.time, not isinstance(event.step, RowStep)))

@@ -29,6 +29,7 @@ class FailureFree:
         self.program = program
         self.spec = spec
         self.deadline = deadline
+        # Traceable, because an explanation shows every premise, also those that are certain.
         beyond = replace(spec, eff=spec.eot)
         self.model = TracedModel(program, beyond, Negation.EXACT, traceable=True, deadline=deadline)
         self.graph = self.model.graph
@@ -38,11 +39,11 @@ class FailureFree:
 
     @cached_property
     def supports(self) -> dict[Violation, int]:
-        """For each violation that did not happen, the gate that kept it from happening."""
+        """Return for each violation that did not happen the gate that kept it from happening."""
         return dict(self.model.traced(FaultSet(), self.derivations.true).supports)
 
     def prevents(self, violation: Violation) -> bool:
-        """Whether the violation could happen, and did not."""
+        """Tell whether the violation could happen, and did not."""
         return violation in self.graph.goals and self.graph.goals[violation] not in self.derivations.true
 
     def support(self, violation: Violation) -> int:
@@ -51,6 +52,7 @@ class FailureFree:
 
     def minimal_supports(self, violation: Violation, limit: int) -> Sequence[Support]:
         """Return the minimal supports, which are the same whatever the faults; of more than ``limit`` some."""
+        # By the limit, too: of too many supports, another limit gives others.
         key = violation, limit
         if key not in self._minimal:
             gate = self.support(violation)
@@ -70,24 +72,25 @@ class FailureFree:
         return Runs(self.model.ground, faults, self.deadline)
 
     def run(self, faults: FaultSet) -> Execution:
-        """The run with these faults, which may be any within the bounds."""
+        """Execute with these faults, which may be any within the bounds."""
         self.deadline.check()
+        # The model's spec is the one beyond the budget, which no reader has asked for.
         return replace(self.model.ground.run(faults), spec=self.spec)
 
     def pre_held(self, violation: Violation) -> bool:
-        """Whether the violation was prevented by ``post``, or for want of ``pre``."""
+        """Tell whether the violation was prevented by ``post``; otherwise it was for want of ``pre``."""
         rules = self.graph.rules_for(self.graph.goals[violation])
         return all(self.derivations.holds(b) for rule in rules for b in rule.body if b > 0)
 
-    def given(self, violation: Violation) -> frozenset[int]:
-        """Atoms that need no support: as long as ``pre`` holds, they are as they were in this run."""
+    def implied_by_pre(self, violation: Violation) -> frozenset[int]:
+        """Return the atoms that need no support: as long as ``pre`` holds, they are as they were in this run."""
         if not self.pre_held(violation):
             return frozenset()
         implied = self.graph.implied_by_pre(self.graph.goals[violation])
         return frozenset(a for a, holds in implied.items() if (a in self.derivations.true) == holds)
 
     def messages_behind(self, violation: Violation) -> dict[SentMessage, tuple[Message, ...]]:
-        """The messages in the lineage of what kept the violation away, by the link and time they used."""
+        """Return the messages in the lineage of what kept the violation away, by the link and time they used."""
         sent = {m.literal: m for m in self.model.ground.sent_atoms}
         behind = {
             (a.relation, a.row, a.source, a.time)
@@ -101,7 +104,7 @@ class FailureFree:
         return found
 
     def _atoms_behind(self, violation: Violation) -> Iterator[int]:
-        given = self.given(violation)
+        given = self.implied_by_pre(violation)
         seen: set[int] = set()
         work = [self.graph.goals[violation]]
         while work:

@@ -26,18 +26,18 @@ MOST_FIRINGS = 1000
 _MOST_WAYS = 50
 
 
-def lineage_graph(
+def build_lineage_graph(
     failure_free: FailureFree,
     violation: Violation,
     only: Container[SentMessage] | None = None,
     most_goals: int = MOST_GOALS,
 ) -> LineageGraph:
-    """The lineage of what kept this violation away in the failure-free run.
+    """Build the lineage of what kept this violation away in the failure-free run.
 
     ``only``: leave out messages over other links than these, and with them what came about through them alone.
     """
     walk = _Walk(failure_free, violation, only)
-    walk.back(most_goals * 4)
+    walk.back(most_goals * 4)  # more than are drawn: chains of rows that persist become one goal
     return _Drawing(walk, failure_free.program.rules, most_goals).graph()
 
 
@@ -83,7 +83,7 @@ class _Walk:
         self._rows: dict[int, RowAtom] = {atom.literal: atom for atom in ground.row_atoms}
         self._sent: dict[int, SentAtom] = {atom.literal: atom for atom in ground.sent_atoms}
         self._program = failure_free.program
-        self._given = failure_free.given(violation)
+        self._given = failure_free.implied_by_pre(violation)
         self._only = only
         self._last = failure_free.spec.eot
         self._faults_below: dict[int, frozenset[Fault]] = {}
@@ -93,7 +93,7 @@ class _Walk:
         self.root = self._outcome(failure_free, violation)
 
     def _outcome(self, failure_free: FailureFree, violation: Violation) -> int:
-        """``post`` if that prevented the violation, otherwise ``pre``, which stays away."""
+        """Return where the walk begins: ``post`` if that prevented the violation, otherwise ``pre``."""
         relation = violation.relation
         if relation == PRE and failure_free.pre_held(violation):
             relation = POST
@@ -101,6 +101,8 @@ class _Walk:
         return next(a.literal for a in self._rows.values() if (a.relation, a.row, a.time) == wanted)
 
     def back(self, most_goals: int) -> None:
+        """Walk back from the outcome, over no more goals than these."""
+        # Breadth first: if the graph is cut off, what is furthest from the outcome is missing.
         queue: deque[_Key] = deque([self._step(self.root)])
         while queue:
             key = queue.popleft()
@@ -112,7 +114,8 @@ class _Walk:
         self._drop_what_lost_its_reasons()
 
     def _drop_what_lost_its_reasons(self) -> None:
-        """With messages left out, rows that came about through them alone are none, nor what needs them."""
+        """Drop what came about only through messages that are left out, and then what needs that."""
+        # Until nothing changes: what is dropped may have been the last reason of something else.
         while self._only is not None:
             gone = {key for key, step in self.steps.items() if self._has_lost_its_reasons(step)}
             broken = {n for n, use in enumerate(self.uses) if use.firing.fired and not gone.isdisjoint(use.needs)}
@@ -132,19 +135,21 @@ class _Walk:
         return atom
 
     def _explain(self, atom: int) -> Iterator[_Key]:
-        """The firings behind a goal; yields the goals that were not known before."""
+        """Add the firings behind a goal; yield the goals that were not known before."""
         step = self.steps[atom]
         step.explained = True
         for rule in self._rules(atom):
             sent = next((abs(b) for b in rule.body if abs(b) in self._sent), None)
             if rule.source is not None:
                 yield from self._use(step, rule, step.goal, None)
+            # The rule by which a message becomes a row is the encoding's; its reader looks for the one that sent
+            # it.
             elif sent is not None:
                 message = self._sent[sent]
                 for sending in self._rules(sent):
                     yield from self._use(step, sending, step.goal, message)
             else:
-                step.is_fact = True
+                step.is_fact = True  # given, or derived by a rule of the encoding alone
 
     def _rules(self, atom: int) -> list[GroundRule]:
         if atom in self._derivations.true:
@@ -183,7 +188,7 @@ class _Walk:
             self._step(key)
 
     def _ways_for(self, literals: Sequence[int]) -> list[tuple[_Key, ...]]:
-        """The goals that these literals stand for; several ways where a helper came about in several."""
+        """Return the goals that these literals stand for; several ways where a helper came about in several."""
         found: list[tuple[_Key, ...]] = [()]
         for literal in literals:
             ways = self._ways_of(abs(literal))
@@ -205,7 +210,7 @@ class _Walk:
         return [tuple(self._goals_among([atom]))]
 
     def _goals_among(self, literals: Sequence[int]) -> Iterator[_Key]:
-        """Rows and crashes, also those behind helpers of the encoding such as the elements of an aggregate."""
+        """Yield rows and crashes, also behind helpers of the encoding such as the elements of an aggregate."""
         seen: set[_Key] = set()
         work = [abs(b) for b in reversed(literals)]
         while work:
@@ -229,7 +234,7 @@ class _Walk:
                 work.extend(abs(b) for r in against for b in r.body if not self._derivations.holds(b))
 
     def _staying_up(self, atom: int) -> Iterator[_StaysUp]:
-        """The nodes whose crash would change the atom."""
+        """Yield the nodes whose crash would change the atom."""
         by_node: dict[NodeName, list[Fault]] = {}
         for fault in sorted(self._below(atom), key=fault_key):
             match fault:
@@ -242,6 +247,7 @@ class _Walk:
         yield from (_StaysUp(node, tuple(crashes)) for node, crashes in by_node.items())
 
     def _below(self, atom: int) -> frozenset[Fault]:
+        # Remembered: links and crashes stand below very many goals.
         if atom not in self._faults_below:
             found: set[Fault] = set()
             seen = {atom}
@@ -258,8 +264,9 @@ class _Walk:
 
 
 def _smallest(ways: Sequence[tuple[_Key, ...]]) -> Iterator[tuple[_Key, ...]]:
-    """Without those that need all that another one needs."""
+    """Yield the ways but for those that need all that another one needs."""
     kept: list[frozenset[_Key]] = []
+    # A rule with ``_`` fires with each row that fits, so one way often contains another.
     for way in sorted(ways, key=len):
         needs = frozenset(way)
         if not any(smaller <= needs for smaller in kept):
@@ -274,13 +281,13 @@ class _Drawing:
         self._walk = walk
         self._rules = rules
         self._most_goals = most_goals
-        self._relevant = self._touched_by_faults()
+        self._relevant = self._find_relevant()
         self._first = {key: key for key in walk.steps}  # where the chain that a goal belongs to begins
         self._last = {key: key for key in walk.steps}
         self._join_chains()
 
-    def _touched_by_faults(self) -> set[_Key]:
-        """Goals behind which there is a message or a node that has to stay up."""
+    def _find_relevant(self) -> set[_Key]:
+        """Return the goals that faults can touch: behind them is a message, or a node that has to stay up."""
         users: dict[_Key, list[_Key]] = {}
         start: list[_Key] = []
         for key, step in self._walk.steps.items():
@@ -301,7 +308,8 @@ class _Drawing:
         return found
 
     def _join_chains(self) -> None:
-        """A goal whose only reason is that it held before, kept by a rule with no other premise that matters."""
+        """Make one goal of a row that merely persists, kept by a rule with no other premise that counts."""
+        # Earliest first, so that the beginning of a chain is known when its next goal is looked at.
         for key, step in sorted(self._walk.steps.items(), key=lambda item: item[1].goal.first):
             before = self._merely_kept(step)
             if before is not None:
@@ -310,10 +318,10 @@ class _Drawing:
 
     def _merely_kept(self, step: _Step) -> _Key | None:
         uses = [self._walk.uses[number] for number in step.why]
-        uses = [use for use in uses if use.firing.transfer or self._shown(use.needs)]
+        uses = [use for use in uses if use.firing.transfer or self._relevant_among(use.needs)]
         if len(uses) != 1 or uses[0].firing.transfer or self._rules[uses[0].firing.rule].timing is not Timing.NEXT:
             return None
-        shown = self._shown(uses[0].needs)
+        shown = self._relevant_among(uses[0].needs)
         if len(shown) != 1:
             return None
         goal, before = step.goal, self._walk.steps[shown[0]].goal
@@ -325,10 +333,11 @@ class _Drawing:
         )
         return shown[0] if same and before.last == goal.first - 1 else None
 
-    def _shown(self, needs: Sequence[_Key]) -> list[_Key]:
+    def _relevant_among(self, needs: Sequence[_Key]) -> list[_Key]:
         return [key for key in needs if key in self._relevant]
 
     def graph(self) -> LineageGraph:
+        """Number what is left, beginning with the outcome."""
         numbers: dict[_Key, int] = {}
         goals: list[Goal] = []
         firings: list[Firing] = []
@@ -356,8 +365,9 @@ class _Drawing:
             first = queue.popleft()
             behind: dict[tuple[Firing, tuple[int, ...]], None] = {}
             for use in (self._walk.uses[n] for n in self._walk.steps[first].why):
-                shown = self._shown(use.needs)
+                shown = self._relevant_among(use.needs)
                 if use.firing.transfer or shown:
+                    # What ``pre`` implies is shown where it is used, though no fault that matters can touch it.
                     shown = [key for key in use.needs if key in shown or self._walk.steps[key].goal.given]
                     numbered = [n for n in map(number, shown) if n is not None]
                     behind[use.firing, tuple(dict.fromkeys(numbered))] = None

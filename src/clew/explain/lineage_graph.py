@@ -67,6 +67,7 @@ class Firing:
     punctual: bool = False
 
 
+# Numbers instead of references: the graph is written into a page, and goals are shared by many firings.
 @dataclass(frozen=True)
 class LineageGraph:
     """``goals`` (the first is the outcome) and ``firings``, each numbered by its place.

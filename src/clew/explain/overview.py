@@ -23,10 +23,13 @@ from clew.program.ir import Rule, Timing
 
 #: Fewer absences than this are drawn one by one: the box would hide as much as it saves.
 FEWEST_ABSENCES = 3
+#: Two rows of one kind at consecutive times are already one row to a reader.
 FEWEST_KEPT = 2
 
 
 class Kind(Enum):
+    """What a box stands for."""
+
     SINGLE = "single"
     ABSENCES = "absences"
     KEPT = "kept"
@@ -130,8 +133,10 @@ class _Grouping:
         self._group_of: dict[int, _Group] = {}
 
     def boxes(self) -> list[Box]:
+        """Return the boxes, the one with the outcome first."""
         for goal in self._users_first():
             self._place(goal)
+        # Groups that stayed small are taken apart again: only now is it known how large each became.
         found: list[Box] = []
         for group in self._groups:
             fewest = {Kind.ABSENCES: FEWEST_ABSENCES, Kind.KEPT: FEWEST_KEPT}.get(group.kind, 1)
@@ -143,6 +148,7 @@ class _Grouping:
         return sorted(found, key=lambda box: box.goals[0])
 
     def _users_first(self) -> Iterator[int]:
+        # Kahn's order: when a goal is placed, all that use it have a group, and cycles between groups show.
         waiting = [len(users) for users in self._users]
         ready = deque(goal for goal, count in enumerate(waiting) if not count)
         while ready:
@@ -172,9 +178,9 @@ class _Grouping:
             return Kind.SINGLE
         if not goal.present:
             return Kind.ABSENCES
-        return Kind.SINGLE if self._kept_by(number) is None else Kind.KEPT
+        return Kind.SINGLE if self._keeping_rule(number) is None else Kind.KEPT
 
-    def _kept_by(self, number: int) -> int | None:
+    def _keeping_rule(self, number: int) -> int | None:
         """Return the rule that keeps the row on a condition, if that is the only reason why the goal holds."""
         goal = self._graph.goals[number]
         if len(self._graph.why[number]) != 1:
@@ -198,13 +204,14 @@ class _Grouping:
             return above[0]
         if kind is Kind.SINGLE:
             return None
+        # The latest group first: it is nearest in the graph, and edges stay short.
         for group in reversed(self._groups):
             if group.kind is kind and self._continues(group, number) and self._may_join(number, group, above):
                 return group
         return None
 
     def _continues(self, group: _Group, number: int) -> bool:
-        """Whether the goal is of the group's row, and leaves no gap in its times."""
+        """Tell whether the goal is of the group's row, and leaves no gap in its times."""
         goal = self._graph.goals[number]
         if (goal.relation, goal.row) != group.row:
             return False
@@ -214,13 +221,14 @@ class _Grouping:
         if group.kind is Kind.KEPT:
             lowest = group.named[-1]
             (firing,) = self._graph.why[lowest]
-            if number not in self._graph.needs[firing] or self._kept_by(number) != self._kept_by(lowest):
+            if number not in self._graph.needs[firing] or self._keeping_rule(number) != self._keeping_rule(lowest):
                 return False
+        # By identity: groups are compared while they grow.
         others = {id(g) for g in above if g is not group}
         return not others or not self._leads_to(group, others)
 
     def _leads_to(self, group: _Group, others: set[int]) -> bool:
-        """Whether a way leads from the group to one of these, over goals with and without a group."""
+        """Tell whether a way leads from the group to one of these, over goals with and without a group."""
         seen = set(group.goals)
         work = list(group.goals)
         while work:
@@ -236,6 +244,6 @@ class _Grouping:
 
 
 def _keeps_rows(rule: Rule) -> bool:
-    """Whether the rule is like ``p(X)@next :- p(X), notin q(X)``."""
+    """Tell whether the rule is like ``p(X)@next :- p(X), notin q(X)``."""
     itself = (rule.relation, rule.args)
     return any((p.relation, p.args) == itself and not isinstance(p.at, int) for p in rule.positive)

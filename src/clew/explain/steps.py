@@ -62,14 +62,14 @@ def steps_of(reason: Reason, fault: Fault, runs: Runs, both: Sequence[FaultSet])
 
     ``both``: the faults of either run that is compared.
     """
-    telling = _Telling(reason, fault, runs, both)
-    steps = [step for link in reason for step in telling.steps(link)]
+    finder = _StepFinder(reason, fault, runs, both)
+    steps = [step for link in reason for step in finder.steps(link)]
     steps.sort(key=_moment)  # rows of one time stay in the order of causes and effects
     return tuple(_without_repetitions(steps))
 
 
 def _moment(step: Step) -> tuple[int, str, object]:
-    """Who stays up comes first; messages come after the rows that send them, in the order of their names."""
+    """Return a sort key: who stays up comes first, messages after the rows that send them."""
     match step:
         case NodeStep():
             return 0, "", ()
@@ -80,18 +80,23 @@ def _moment(step: Step) -> tuple[int, str, object]:
 
 
 class _Sending(NamedTuple):
+    """By whom and when a message was sent; ``hit``: the fault itself makes the difference."""
+
     source: NodeName
     time: int
     hit: bool
 
 
-class _Telling:
+class _StepFinder:
+    """Turns the differences of one reason into steps."""
+
     def __init__(self, reason: Reason, fault: Fault, runs: Runs, both: Sequence[FaultSet]) -> None:
         self._reason = reason
         self._both = both
         self._fault = fault
         self._runs = runs
         self._effects: dict[Link, list[Link]] = {}
+        # A reason says on what each difference rests; here it is read the other way round.
         for effect, causes in reason.items():
             for cause in causes:
                 self._effects.setdefault(cause, []).append(effect)
@@ -100,8 +105,9 @@ class _Telling:
         atom = self._runs.describe(link.atom)
         if isinstance(atom, SightingAtom):
             yield NodeStep(atom.node, self._fault.time)
-        elif isinstance(atom, RowAtom):
+        elif isinstance(atom, RowAtom):  # links and messages are told with the row that they bring
             sent = self._sending(link)
+            # A row from elsewhere is told as its message; a message to oneself, as the row that it becomes.
             if sent is not None and sent.source != atom.row[0]:
                 yield MessageStep(
                     atom.relation,
@@ -118,17 +124,19 @@ class _Telling:
 
     def _is_one_of_several(self, atom: RowAtom, sent: _Sending) -> bool:
         like_it = atom.relation, sent.source, as_place(atom.row[0]), sent.time
+        # Asked of the ground program first: reading the messages of a run takes much longer.
         if not self._runs.may_be_several(*like_it):
             return False
         messages = (m for faults in self._both for m in self._runs.messages(faults))
         return len({m.row for m in messages if (m.relation, m.source, m.target, m.sent) == like_it}) > 1
 
     def _sending(self, link: Link) -> _Sending | None:
-        """By whom and when a row was sent, and whether the fault hits it, if it came from a message."""
-        found = [sent for cause in self._reason[link] if (sent := self._sent_by(cause))]
+        """Return by whom and when a row was sent, and whether the fault hits it, if it came from a message."""
+        found = [sent for cause in self._reason[link] if (sent := self._message_behind(cause))]
+        # Of several messages that bring the same row, the one that the fault hits is the one to tell of.
         return next((sent for sent in found if sent.hit), found[0] if found else None)
 
-    def _sent_by(self, cause: Link) -> _Sending | None:
+    def _message_behind(self, cause: Link) -> _Sending | None:
         atom = self._runs.describe(cause.atom)
         if isinstance(atom, SentAtom | LinkAtom):
             return _Sending(atom.source, atom.time, isinstance(atom, LinkAtom))
@@ -140,7 +148,7 @@ class _Telling:
         return None
 
     def _is_passing(self, link: Link, time: int) -> bool:
-        """Whether all that it leads to are rows of the same time, likewise there or not, and not the outcome."""
+        """Tell whether it leads only to rows of the same time, likewise there or not, and not to the outcome."""
         effects = list(self._effects_as_rows(link))
         return bool(effects) and all(
             isinstance(row, RowAtom)
@@ -152,7 +160,7 @@ class _Telling:
         )
 
     def _effects_as_rows(self, link: Link) -> Iterator[tuple[Link, NamedAtom]]:
-        """What it leads to, past helpers of the encoding."""
+        """Yield what it leads to, past helpers of the encoding."""
         for effect in self._effects.get(link, ()):
             atom = self._runs.describe(effect.atom)
             if atom is None:
@@ -162,7 +170,7 @@ class _Telling:
 
 
 def _without_repetitions(steps: Iterable[Step]) -> Iterator[Step]:
-    """A row that persists is told when it comes up first, and so is a message that is not sent again and again."""
+    """Yield each row when it comes up first, and likewise a message that is not sent again and again."""
     told: set[object] = set()
     for step in steps:
         match step:
@@ -175,5 +183,6 @@ def _without_repetitions(steps: Iterable[Step]) -> Iterator[Step]:
         if topic not in told:
             yield step
         told.add(topic)
+        # A message that arrives brings its row, which is then not told once more.
         if isinstance(step, MessageStep):
             told.add((step.relation, step.row, step.there))

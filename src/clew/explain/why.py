@@ -49,15 +49,15 @@ class Why(NamedTuple):
     more: bool
 
 
-def why(failure_free: FailureFree, violation: Violation, faults: FaultSet, most: int | None = None) -> Why:
-    """Each support of the failure-free run, fewest messages first, with the faults that cut it.
+def find_why(failure_free: FailureFree, violation: Violation, faults: FaultSet, most: int | None = None) -> Why:
+    """Return each support of the failure-free run, fewest messages first, with the faults that cut it.
 
     Of more supports than ``most`` some are told; looking for all of them can take a hundred times as long.
     """
     if not failure_free.prevents(violation):
         return Why(violation, False, (), False)
     most = MOST_SUPPORTS if most is None else most
-    found = failure_free.minimal_supports(violation, most + 1)
+    found = failure_free.minimal_supports(violation, most + 1)  # one more, to know whether there are more
     behind = failure_free.messages_behind(violation)
     supports = [_support(failure_free, needed, faults, behind) for needed in found[:most]]
     supports.sort(key=lambda s: (len(s.messages), [(m.sent, str(m)) for m in s.messages]))
@@ -74,15 +74,19 @@ def _support(
     links = dict.fromkeys(f.message for f in needed if f.message is not None)
     ordered = sorted(links, key=_chronological)
     messages = tuple(m for link in ordered for m in behind.get(link, ()))
+    # A link with no message in the lineage matters for when it does *not* deliver: what came late would be in the
+    # way.
     punctual = tuple(link for link in ordered if link not in behind)
     spec = failure_free.spec
+    # Supports are looked for beyond EFF, so that every message that counts is one; these faults cannot happen
+    # here.
     within = tuple(f for f in needed if spec.admits(FaultSet.of([f])))
     beyond = tuple(f for f in needed if f not in within)
     return Support(messages, punctual, _up(needed), within, beyond, tuple(f for f in faults if f in needed))
 
 
 def _up(needed: Iterable[Fault]) -> tuple[tuple[NodeName, int], ...]:
-    """Nodes that had to stay up longer than to send their last message: somebody looked at their crash."""
+    """Return the nodes that had to stay up longer than to send their last message: somebody saw their crash."""
     last_sent: dict[NodeName, int] = {}
     last_up: dict[NodeName, int] = {}
     for fault in needed:

@@ -65,6 +65,7 @@ class Comparison:
         Begun anew whenever one was left out: where rules ask for absence, it may have made another one necessary.
         """
         kept = self.faults
+        # One by one, and not by delta debugging: counterexamples have a handful of faults.
         while True:
             spare = next((f for f in kept if goal in self.runs.true(_all_but(f, kept))), None)
             if spare is None:
@@ -72,7 +73,7 @@ class Comparison:
             kept = _all_but(spare, kept)
 
     def _compare(self, goal: int, faults: FaultSet, fault: Fault) -> Without:
-        """``post`` is followed back if it makes the difference, otherwise ``pre``."""
+        """Compare with the run without a fault: follow ``post`` back if it makes the difference, else ``pre``."""
         end = self._find_outcome(goal, self.runs.true(_all_but(fault, faults)))
         row = self.runs.describe(end.atom)
         assert isinstance(row, RowAtom), "a violation is about a row"
@@ -84,11 +85,14 @@ class Comparison:
         )
 
     def _find_outcome(self, goal: int, there: frozenset[int]) -> Link:
+        # Sorted puts ``not post``, a negative number, first: that ``post`` fails is the better story if both
+        # differ.
         premises = (literal for rule in self.runs.rules[goal] for literal in sorted(rule.body))
         changed = next(literal for literal in premises if (abs(literal) in there) == (literal < 0))
         return Link(abs(changed), changed < 0)
 
     def _difference(self, faults: FaultSet, fault: Fault) -> Difference:
+        # Remembered: all rows that the same faults violate are compared with the same runs.
         key = faults, fault
         if key not in self._differences:
             here, there = self.runs.true(faults), self.runs.true(_all_but(fault, faults))

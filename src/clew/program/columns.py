@@ -120,7 +120,7 @@ def possible_locations(program: Program) -> Domain:
     The program is one that was checked: its rules have names for the places they run at.
     """
     columns = Columns(program)
-    assertions = assertion_relations(program)
+    assertions = assertion_relations(program)  # what they state need not be at any place
     found = Domain(frozenset(f.args[0] for f in program.facts))
     for rule in program.rules:
         variables = columns.variables(rule)

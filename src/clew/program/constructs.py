@@ -92,6 +92,7 @@ def _construct_named(relation: str) -> Construct | None:
 
 def _refuse_declarations(program: Program) -> None:
     """Refuse facts that declare something elsewhere: here, one that no rule reads does nothing."""
+    # Facts that some rule reads are data, whatever their name means elsewhere.
     read = {premise.relation for rule in program.rules for premise in rule.premises}
     for fact in program.facts:
         declaration = None if fact.relation in read else DECLARATIONS.get(fact.relation)

@@ -35,6 +35,7 @@ _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 #: The built-in relation crash(Observer, NodeName, Time); programs read it and may not define it.
 CRASH = "crash"
+#: Dedalus has no declarations, so what is built in states its own number of columns.
 CRASH_ARITY = 3
 
 
@@ -97,6 +98,8 @@ HeadArg = Const | Var | BinOp | Nested | Wildcard | Aggregate
 
 class Timing(enum.Enum):
     """When (and where) the conclusion of a rule holds."""
+
+    # The values are the annotations of Dedalus, as the parser reads and the printer writes them.
 
     SAME = ""
     NEXT = "@next"
@@ -295,7 +298,7 @@ def as_value(value: object) -> Value:
             if "\0" in value or _HALF_CHARACTER.search(value):
                 raise ValueError(f"the text {value!r:.60}")
             return value
-        case bool() | int():
+        case bool() | int():  # also of a subclass, such as an enum: the number is what counts
             number = int(value)
         case float() if value.is_integer():
             number = int(value)

@@ -49,6 +49,7 @@ def recursive_components(program: Program) -> dict[str, tuple[str, ...]]:
     """Return for each relation those it shares a same-step cycle with (itself included)."""
     edges = list(_edges(program))
     uses: dict[str, list[str]] = {}
+    # Also relations that only premises name: the graph must know every node that an edge leads to.
     for edge in edges:
         uses.setdefault(edge.head, []).append(edge.premise)
         uses.setdefault(edge.premise, [])

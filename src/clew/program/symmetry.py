@@ -21,7 +21,7 @@ def automorphisms(program: Program, nodes: Sequence[NodeName]) -> list[Mapping[N
     """Return every such renaming but the identity; if there are too many, those of the first few nodes."""
     if _compares_names(program):
         return []
-    named = set(rule_constants(program))
+    named = set(rule_constants(program))  # a rule that says "a" treats a differently from every other node
     facts = {(f.relation, f.args, f.time) for f in program.facts}
     classes: dict[object, list[NodeName]] = {}
     for node in sorted(nodes, key=node_key):

@@ -14,7 +14,7 @@ from clew.dedalus.printer import print_program
 from clew.engine.execution import Execution
 from clew.explain.explainer import Explainer
 from clew.explain.failure_free import FailureFree
-from clew.explain.lineage_builder import lineage_graph
+from clew.explain.lineage_builder import build_lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
 from clew.explain.overview import Kind, Overview, overview
 from clew.faults import Delay, FaultSet, Loss
@@ -129,7 +129,7 @@ def test_marks_are_what_the_run_shows(data: st.DataObject) -> None:
     reason = FailureFree(program, spec, NO_DEADLINE)
     run = reason.run(faults)
     for violation in reason.supports:
-        graph = lineage_graph(reason, violation)
+        graph = build_lineage_graph(reason, violation)
         assert_true(graph, overview(graph, program.rules), run)
 
 

@@ -92,10 +92,10 @@ def _explain(verdict: Verdict, program: Program, deadline: Deadline, *, ascii_on
     runs = failure_free.runs(found.faults) if failure_free else _few_runs(verdict, program, deadline)
     rows = list(told_rows(explain_rows(runs, found.violations)))
     if failure_free:
-        from clew.explain.why import why
+        from clew.explain.why import find_why
 
         with suppress(BudgetExhaustedError):  # the rest can be told without them
-            supports = why(failure_free, rows[0].violation, found.faults, MOST_SUPPORT_LINES)
+            supports = find_why(failure_free, rows[0].violation, found.faults, MOST_SUPPORT_LINES)
             rows[0] = rows[0]._replace(why=supports)
     diagram = lamport_of_messages(runs.messages(found.faults), verdict.spec, found.faults)
     left_out = len(found.violations) - len(rows)
