@@ -76,7 +76,7 @@ class End(enum.Enum):
     REDUNDANT = "redundant"
 
 
-class Explored(NamedTuple):
+class ExploredExecution(NamedTuple):
     """An execution that was made; its events from ``new`` on were not executed after the same events before."""
 
     driver: Driver
@@ -102,7 +102,7 @@ class Dpor:
         self._deadline = deadline
         self._forks: list[_Fork] = []
 
-    def executions(self) -> Iterator[Explored]:
+    def executions(self) -> Iterator[ExploredExecution]:
         base = len(self._prefix)
         events = list(self._prefix)
         races: list[Race] = []
@@ -116,7 +116,7 @@ class Dpor:
             races = [race for race in races if race.seen < new] + driver.races
             for race in races:
                 self._reverse_race(driver, race)
-            yield Explored(driver, new, end)
+            yield ExploredExecution(driver, new, end)
             next_fork = self._backtrack()
             events = driver.events[: base + len(self._forks)]
 

@@ -15,7 +15,7 @@ from clew.budgets.deadline import Deadline
 from clew.budgets.whereabouts import ProcessEnd, tell_limit, tell_run
 from clew.errors import BudgetExhaustedError, UsageError
 from clew.exploration.cuts import Cuts
-from clew.exploration.dpor import Dpor, End, Explored
+from clew.exploration.dpor import Dpor, End, ExploredExecution
 from clew.exploration.driver import Driver
 from clew.exploration.event import Event, Rank, steps_of
 from clew.exploration.findings import Coverage, Findings, holds
@@ -212,7 +212,7 @@ class Search:
         # What was executed to check on the code is not counted as explored.
         system.performed = searched
 
-    def _examine(self, made: Explored, cuts: Cuts) -> list[tuple[Event, ...]]:
+    def _examine(self, made: ExploredExecution, cuts: Cuts) -> list[tuple[Event, ...]]:
         """Look at what an execution passed through; return the beginnings of the phases that follow."""
         if made.end is End.REDUNDANT:
             self._blocked += 1

@@ -211,18 +211,18 @@ class Minimizer:
 
     def _canonicalize(self, search: Search) -> None:
         """Bring the execution into canonical order, where more may be spared, until nothing changes."""
-        tidy: Schedule | None = None
+        canonical: Schedule | None = None
         while True:
             self._keep(remove_deliveries(search, self._best, TrialMode(Match.TYPE), everything=True))
-            if self._best == tidy:
+            if self._best == canonical:
                 return
-            tidy = attempt(self._target, canonicalize(self._target, self._best), Match.FINGERPRINT)
-            self._witness(1, tidy)
+            canonical = attempt(self._target, canonicalize(self._target, self._best), Match.FINGERPRINT)
+            self._witness(1, canonical)
             # Equivalent in theory; but an invariant is looked at after every event, and another order has other
             # states.
-            if tidy is None or length_of(tidy) > length_of(self._best):
+            if canonical is None or length_of(canonical) > length_of(self._best):
                 return
-            self._best = tidy
+            self._best = canonical
 
     def _choose_backtracking(self) -> TrialMode:
         """Return how to try with backtracks: the longer the schedule, the fewer neighbours can be afforded."""
@@ -291,14 +291,14 @@ class Minimizer:
         # Before the step limit begins: that is a thread, and a process with threads should not fork.
         before = self._tried
         with ExitStack() as stack:
-            together, search = self._start_workers(stack)
+            parallel, search = self._start_workers(stack)
             try:
                 with self._counting(name) as limit:
-                    together.set_limit(limit)
+                    parallel.set_limit(limit)
                     yield search
             finally:
                 known = search.known if isinstance(search, RememberedSearch) else 0
-                self._ahead += together.executed - (self._tried - before - known)
+                self._ahead += parallel.executed - (self._tried - before - known)
 
     def _start_workers(self, stack: ExitStack) -> tuple[ParallelSearch, Search]:
         """Return the processes, and the search that uses them and may remember more than they tried."""

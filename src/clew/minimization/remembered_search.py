@@ -23,7 +23,7 @@ _MOST_ALIKE = 10**12
 
 
 @dataclass
-class _Tried:
+class _FamilyOutcome:
     """What one family came to: ``failed`` are pairs of executed schedules and how many candidates took as many.
 
     ``succeeded``: how many schedules the candidate took that came after those; None if none succeeded so far.
@@ -62,10 +62,10 @@ class Memory:
         """Count the schedules that were executed for what is known."""
         return sum(tried.schedules for tried in self._families)
 
-    def next_family(self) -> _Tried:
+    def next_family(self) -> _FamilyOutcome:
         """Return what is known of the next family, to be filled in."""
         if self._next == len(self._families):
-            self._families.append(_Tried())
+            self._families.append(_FamilyOutcome())
         self._next += 1
         return self._families[self._next - 1]
 
@@ -76,14 +76,14 @@ class Memory:
         return {"families": [[tried.failed, tried.succeeded] for tried in self._families]}
 
 
-def _read(saved: Item) -> list[_Tried]:
+def _read(saved: Item) -> list[_FamilyOutcome]:
     (families,) = saved.members("families")
     read = []
     for item in families.items():
         failed, succeeded = item.parts("failed", "succeeded")
         pairs = [pair.parts("schedules", "candidates") for pair in failed.items()]
         read.append(
-            _Tried(
+            _FamilyOutcome(
                 [[each.number(0, _MOST_EXECUTED), count.number(1, _MOST_ALIKE)] for each, count in pairs],
                 None if succeeded.value is None else succeeded.number(1, _MOST_EXECUTED),
             )
@@ -91,7 +91,7 @@ def _read(saved: Item) -> list[_Tried]:
     return read
 
 
-class _From(NamedTuple):
+class _FamilyTail(NamedTuple):
     """The candidates of a family from a place on."""
 
     family: Family
@@ -117,7 +117,7 @@ class RememberedSearch:
         self._target = target
         self._witness = witness
         self._search = make(self._note)
-        self._tried = _Tried()
+        self._tried = _FamilyOutcome()
         #: How many schedules were not executed by the search, because what they come to was known.
         self.known = 0
 
@@ -135,7 +135,7 @@ class RememberedSearch:
             return self._again(family, start, tried.succeeded)
         if start == len(family):
             return None
-        success = self._search.first(_From(family, start) if start else family)
+        success = self._search.first(_FamilyTail(family, start) if start else family)
         return success and Success(start + success.place, success.schedule)
 
     def _note(self, executed: int, schedule: Schedule | None) -> None:

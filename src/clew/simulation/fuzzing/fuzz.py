@@ -252,7 +252,7 @@ def fuzz_question(loaded: LoadedScenario, *, seed: int, runs: int, at_least: int
 # -- the search --------------------------------------------------------------------------------------------------
 
 
-class _Found(NamedTuple):
+class _FoundRun(NamedTuple):
     """A run that broke an invariant: its number, after how many deliveries, and which."""
 
     run: int
@@ -275,7 +275,7 @@ class _Search:
         in_process: bool,
     ) -> None:
         self.tally = Tally()
-        self.found: _Found | None = None
+        self.found: _FoundRun | None = None
         self.end: ProcessEnd | None = None
         self.deadline = deadline
         #: Whether a limit or an interrupt ended it before all runs were done.
@@ -327,7 +327,7 @@ class _Search:
         if self._progress is not None:
             self._progress(self.tally.runs, f"fuzzing, {self.tally.deliveries} deliveries")
 
-    def _run(self, number: int, tally: Tally) -> _Found | None:
+    def _run(self, number: int, tally: Tally) -> _FoundRun | None:
         tell_run(self._seed + number)
         run = RandomRun(self._scenario, self._seed + number)
         self.deadline.check()
@@ -345,7 +345,7 @@ class _Search:
         if run.deliveries < self._at_least:
             tally.early += 1
             return None
-        return _Found(number, run.deliveries, run.broken.invariant if run.broken else "")
+        return _FoundRun(number, run.deliveries, run.broken.invariant if run.broken else "")
 
     # -- in other processes --------------------------------------------------------------------------------------
 
@@ -408,7 +408,7 @@ class _Search:
             message, place, remedy = reply["refused"]
             raise UsageError(message, position=Position(*place) if place else None, remedy=remedy)
         if reply["found"] is not None:
-            self.found = _Found(*reply["found"])
+            self.found = _FoundRun(*reply["found"])
         return self.found is not None
 
     def _serve(self, request: Any) -> Any:

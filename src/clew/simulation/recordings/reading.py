@@ -21,7 +21,7 @@ from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.steps import Act, Do, Step
 from clew.simulation.loading import LoadedScenario, as_loaded
 from clew.simulation.pool import OUTSIDE
-from clew.simulation.recordings.recording import FORMAT, QUIESCENCE, VERSION, Recording, Waited
+from clew.simulation.recordings.recording import FORMAT, QUIESCENCE, VERSION, Recording, WaitOutcome
 from clew.simulation.scenario import Broken, Network, Scenario
 from clew.simulation.values import from_json, unknown_type
 
@@ -90,10 +90,10 @@ class SavedStep(NamedTuple):
 
     kind: str
     parts: Mapping[str, Item]
-    effect: Effect | Waited | None
+    effect: Effect | WaitOutcome | None
 
 
-class Opened(NamedTuple):
+class OpenedRecording(NamedTuple):
     """A recording and the scenario as it is now; ``same_code``: whether it is the code that was recorded."""
 
     recording: Recording
@@ -106,7 +106,7 @@ class Opened(NamedTuple):
 
 def open_recording(
     path: str, scenario: Scenario | str | LoadedScenario | None = None, *, changed_code: bool = False
-) -> Opened:
+) -> OpenedRecording:
     """Open the recording in a file; ``scenario`` stands for the one that it names."""
     return open_saved(read_recording(read_document(path)), scenario, changed_code=changed_code)
 
@@ -116,26 +116,26 @@ def open_given(
     scenario: Scenario | str | LoadedScenario | None = None,
     *,
     changed_code: bool = False,
-) -> Opened:
+) -> OpenedRecording:
     """Open a recording that was made just now, or the one in a file."""
     if not isinstance(recording, Recording):
         return open_recording(str(recording), scenario, changed_code=changed_code)
     given = scenario if scenario is not None else recording.scenario
     if not given:
         raise UsageError("the recording names no scenario", remedy="give the scenario as the second argument")
-    return Opened(recording, as_loaded(given))
+    return OpenedRecording(recording, as_loaded(given))
 
 
 def open_saved(
     saved: SavedRecording, scenario: Scenario | str | LoadedScenario | None = None, *, changed_code: bool = False
-) -> Opened:
+) -> OpenedRecording:
     """Load the scenario of a recording; its code is compared with what was recorded before it is executed."""
     where = _name_scenario(saved) if scenario is None else scenario
     if isinstance(where, str) and not changed_code:
         # Before it is imported: a recording must not choose code that is executed.
         _refuse_other_code(saved, where)
     loaded = as_loaded(where)
-    return Opened(saved.recording(loaded), loaded)
+    return OpenedRecording(saved.recording(loaded), loaded)
 
 
 def changed_code_error(file: str) -> UsageError:
@@ -287,8 +287,8 @@ def _parts(item: Item, needed: tuple[str, ...], optional: tuple[str, ...]) -> di
     return {name: item.member(name) for name in members}
 
 
-def _read_wait(parts: Mapping[str, Item]) -> Waited:
-    return Waited(parts["held_after"].number(0, _MOST_SENT) if "held_after" in parts else None)
+def _read_wait(parts: Mapping[str, Item]) -> WaitOutcome:
+    return WaitOutcome(parts["held_after"].number(0, _MOST_SENT) if "held_after" in parts else None)
 
 
 def _read_effect(parts: Mapping[str, Item]) -> Effect:

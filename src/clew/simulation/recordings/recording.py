@@ -35,7 +35,7 @@ PROCESS_GOES_ON, NOT_PERFORMED = "the process goes on", "0" * 12
 QUIESCENCE = "quiescence"
 
 
-class Waited(NamedTuple):
+class WaitOutcome(NamedTuple):
     """After how many events a condition held; None if it did not until the next event from outside, or the end."""
 
     events: int | None
@@ -60,7 +60,7 @@ class Recording:
     broken: Broken | None
     identity: str | None
     steps: tuple[Step, ...]
-    effects: tuple[Effect | Waited | None, ...]
+    effects: tuple[Effect | WaitOutcome | None, ...]
     beginning: Effect
 
     @property
@@ -106,13 +106,13 @@ def make_recording(
 
 def _with_effects(
     steps: Sequence[Step], execution: Execution
-) -> tuple[tuple[Step, ...], tuple[Effect | Waited | None, ...]]:
+) -> tuple[tuple[Step, ...], tuple[Effect | WaitOutcome | None, ...]]:
     taken: list[Step] = []
-    effects: list[Effect | Waited | None] = []
+    effects: list[Effect | WaitOutcome | None] = []
     done = iter(moment.effect for moment in execution.moments)
-    waits = iter(map(Waited, execution.waits))
+    waits = iter(map(WaitOutcome, execution.waits))
     for step in steps:
-        effect: Effect | Waited | None = None
+        effect: Effect | WaitOutcome | None = None
         if not isinstance(step, WaitQuiescence):
             effect = next(waits if isinstance(step, WaitCondition) else done, None)
             if effect is None:
@@ -177,10 +177,10 @@ def _violation(recording: Recording) -> dict[str, Any] | None:
     }
 
 
-def _effect(effect: Effect | Waited | None) -> dict[str, Any]:
+def _effect(effect: Effect | WaitOutcome | None) -> dict[str, Any]:
     if effect is None:
         return {}
-    if isinstance(effect, Waited):
+    if isinstance(effect, WaitOutcome):
         return {} if effect.events is None else {"held_after": effect.events}
     parts = {"state": dict(effect.state), "sent": effect.sent, "remarks": effect.remarks}
     parts["beside"] = dict(effect.beside)

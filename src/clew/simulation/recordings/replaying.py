@@ -23,8 +23,8 @@ from clew.simulation.execution.trace import AbsentError, Execution, Moment, exec
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import LoadedScenario
 from clew.simulation.recordings.nondeterminism import Cause, find_cause
-from clew.simulation.recordings.reading import Opened, changed_code_error, open_given
-from clew.simulation.recordings.recording import PROCESS_GOES_ON, Recording, Waited
+from clew.simulation.recordings.reading import OpenedRecording, changed_code_error, open_given
+from clew.simulation.recordings.recording import PROCESS_GOES_ON, Recording, WaitOutcome
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.world import Wait
 
@@ -129,7 +129,7 @@ def replay(
     return replay_opened(found, changed_code=changed_code)
 
 
-def replay_opened(found: Opened, *, changed_code: bool = False) -> Replayed:
+def replay_opened(found: OpenedRecording, *, changed_code: bool = False) -> Replayed:
     """Execute a recording again; one that ends its process does so here, if nothing has changed."""
     tell_run(found.recording.seed)
     with step_limit(found.loaded.scenario.step_seconds):
@@ -170,11 +170,11 @@ def attempt(scenario: Scenario, seed: int, steps: Sequence[Step]) -> Attempt:
         return Attempt(error.execution, error)
 
 
-def _attempt(found: Opened) -> Attempt:
+def _attempt(found: OpenedRecording) -> Attempt:
     return attempt(found.loaded.scenario, found.recording.seed, found.recording.steps)
 
 
-def _replay_changed_code(found: Opened) -> Replayed:
+def _replay_changed_code(found: OpenedRecording) -> Replayed:
     execution, absent = _attempt(found)
     if absent is not None:
         return Replayed(found.recording, Outcome.LOST, execution, absent.index + 1)
@@ -182,7 +182,7 @@ def _replay_changed_code(found: Opened) -> Replayed:
     return Replayed(found.recording, outcome, execution)
 
 
-def _replay_exactly(found: Opened) -> Replayed:
+def _replay_exactly(found: OpenedRecording) -> Replayed:
     attempt = _attempt(found)
     difference = first_difference(found.recording, attempt)
     if difference is None:
@@ -208,8 +208,8 @@ def first_difference(recording: Recording, attempt: Attempt) -> Difference | Non
     wrong: Difference | None = None
     due = 0  # after so many events the wait that went wrong did so: an event before that is the reason for it
     for step, effect in zip(recording.steps, recording.effects, strict=True):
-        if isinstance(effect, Waited):
-            now = Waited(next(waits, None))
+        if isinstance(effect, WaitOutcome):
+            now = WaitOutcome(next(waits, None))
             if wrong is None and effect != now:
                 wrong, due = _differing_wait(done, step, effect, now), done + _count_common_events(effect, now)
         elif effect is not None:
@@ -236,18 +236,18 @@ def _compare_event(number: int, step: Step, effect: Effect, moment: Moment) -> D
     return None
 
 
-def _differing_wait(number: int, step: Step, before: Waited, now: Waited) -> Difference:
+def _differing_wait(number: int, step: Step, before: WaitOutcome, now: WaitOutcome) -> Difference:
     return Difference(
         number, step, "", f"when it was recorded, it held {_describe_wait(before)}; now {_describe_wait(now)}"
     )
 
 
-def _count_common_events(one: Waited, other: Waited) -> int:
+def _count_common_events(one: WaitOutcome, other: WaitOutcome) -> int:
     """Return after how many events two waits begin to differ."""
     return min(wait.events for wait in (one, other) if wait.events is not None)
 
 
-def _describe_wait(wait: Waited) -> str:
+def _describe_wait(wait: WaitOutcome) -> str:
     if wait.events is None:
         return "at no time before the next event from outside"
     return f"after {wait.events} more" if wait.events else "at once"
