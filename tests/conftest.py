@@ -1,6 +1,7 @@
 """Settings for the whole suite.
 
-``pytest --thorough`` runs the property tests on many thousands of generated programs instead of hundreds.
+``pytest --thorough`` runs the property tests on many thousands of generated programs instead of hundreds, and
+``pytest --quick`` on a few, without the tests that start other processes or take long for another reason.
 """
 
 from __future__ import annotations
@@ -20,15 +21,18 @@ _COMMON = settings(
 
 #: So many of each property keep the suite at some ten minutes; the long mode has many thousands.
 settings.register_profile("normal", _COMMON, max_examples=100, derandomize=True)
+settings.register_profile("quick", _COMMON, max_examples=5, derandomize=True)
 settings.register_profile("thorough", _COMMON, max_examples=10_000)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="property tests on many thousands of programs")
+    parser.addoption("--quick", action="store_true", help="the tests to run while editing: under a minute")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    settings.load_profile("thorough" if config.getoption("--thorough") else "normal")
+    chosen = [mode for mode in ("thorough", "quick") if config.getoption(f"--{mode}")]
+    settings.load_profile(chosen[0] if chosen else "normal")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
