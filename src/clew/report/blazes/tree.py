@@ -72,7 +72,7 @@ def _premise(step: Step) -> Block:
 
 
 def _leaf(name: str, label: Label) -> Block:
-    return _centred([name, str(label)])
+    return _center([name, str(label)])
 
 
 def _inference(step: Step, premise: Block) -> Block:
@@ -114,6 +114,6 @@ def _beside(blocks: Sequence[Block]) -> Block:
     return tuple(lines)
 
 
-def _centred(lines: Sequence[str]) -> Block:
+def _center(lines: Sequence[str]) -> Block:
     width = max(map(len, lines))
     return tuple(line.center(width) for line in lines)

@@ -84,7 +84,7 @@ class EventLayout(Layout):
         super()._take_marks(diagram)
         self.events = []
         for mark in diagram.marks:
-            self._add(self._marked(mark, diagram))
+            self._add(self._place_mark(mark, diagram))
         # Losses come last: they have a choice of places.
         for arrow in sorted(diagram.arrows, key=lambda a: a.arrived is None):
             if arrow.event is not None:
@@ -101,7 +101,7 @@ class EventLayout(Layout):
         if event.x == _MARGIN:  # what is said there must not reach the first lifeline
             self._take(Box(first - 8, event.y - _STEP / 2, first - 4, event.y + _STEP / 2))
 
-    def _marked(self, mark: Mark, diagram: Diagram) -> _Event:
+    def _place_mark(self, mark: Mark, diagram: Diagram) -> _Event:
         at_process = mark.process in self.x and mark.kind not in _SPANS
         x = self.x[mark.process] if at_process else _MARGIN
         return _Event(mark.event, _kind(mark.kind.value, mark.event, diagram), x, self.y[mark.time],

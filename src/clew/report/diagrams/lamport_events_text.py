@@ -56,7 +56,7 @@ class _EventDrawing(Drawing):
         return max((number for number, _ in _in_order(self.diagram)), default=1)
 
     def _steps(self) -> list[list[Sent]]:
-        return [[_sent(arrow) for arrow in self.diagram.arrows]]
+        return [[_sent_line(arrow) for arrow in self.diagram.arrows]]
 
     def _repetitions(self) -> dict[int, int]:
         return {}
@@ -68,9 +68,9 @@ class _EventDrawing(Drawing):
         words = (columns(self._clean(m.label)) for m in self.diagram.marks if m.process)
         return max(super()._widest_label(), *words, 0)
 
-    def _centred(self) -> int:
+    def _widest_centred(self) -> int:
         words = (len(_WORDS[m.kind]) for m in self.diagram.marks if m.kind in _WORDS)
-        return max(super()._centred(), *words, 0)
+        return max(super()._widest_centred(), *words, 0)
 
     def _is_down(self, process: str, time: int) -> bool:
         return any(
@@ -89,7 +89,7 @@ class _EventDrawing(Drawing):
                 if not self._is_turn_of_code(line):
                     yield from self._mark_lines(line)
             else:
-                yield from self._sent_lines(_sent(line), number, "" if line.event is None else str(number))
+                yield from self._message_lines(_sent_line(line), number, "" if line.event is None else str(number))
         yield from self._afterwords()
 
     def _is_turn_of_code(self, mark: Mark) -> bool:
@@ -176,11 +176,11 @@ class _EventDrawing(Drawing):
         if self.diagram.down or any(m.kind is MarkKind.STOP for m in self.diagram.marks):
             told.append(f"{self.glyphs.dead} not up")
         if told:
-            yield from self._wrapped("   ".join(told), self.width)
+            yield from self._wrap("   ".join(told), self.width)
         yield from super()._afterwords()
 
 
-def _sent(arrow: Arrow) -> Sent:
+def _sent_line(arrow: Arrow) -> Sent:
     return Sent(arrow.source, arrow.labels, (arrow,))
 
 

@@ -61,7 +61,7 @@ class Box:
         beside = self.right <= other.left or other.right <= self.left
         return not beside and self.top < other.bottom and other.top < self.bottom
 
-    def crossed_by(self, line: Line) -> bool:
+    def is_crossed_by(self, line: Line) -> bool:
         """Whether a line passes through: cut to the height of the box it must still meet its width."""
         if line.y1 <= self.top or line.y0 >= self.bottom:
             return False
@@ -124,7 +124,7 @@ class Layout:
 
     def _steps(self, diagram: Diagram, beside: Diagram | None) -> list[int]:
         """From time to time; a diagram that stands beside another one has its times at the same heights."""
-        used = _used_steps(diagram) | (_used_steps(beside) if beside else set())
+        used = _busy_steps(diagram) | (_busy_steps(beside) if beside else set())
         return [_STEP if time in used else _EMPTY_STEP for time in range(1, diagram.last)]
 
     def _take_marks(self, diagram: Diagram) -> None:
@@ -203,7 +203,7 @@ class Layout:
     def _crossings(self, label: Label) -> int:
         rows = _rows(label.box.top, label.box.bottom)
         crossing = {line: weight for row in rows for line, weight in self._near.get(row, ())}
-        return sum(weight for line, weight in crossing.items() if label.box.crossed_by(line))
+        return sum(weight for line, weight in crossing.items() if label.box.is_crossed_by(line))
 
     def _label_at(
         self, x: float, y: float, texts: Sequence[str], side: int, below: bool, height: int
@@ -213,7 +213,7 @@ class Layout:
         room = int((far - near) / text_width(1, "label"))
         if room < 3 or _band(y, below, height)[1] > self.height:
             return None
-        lines, missing = _fitted(texts, room, height)
+        lines, missing = _fit(texts, room, height)
         top, bottom = _band(y, below, len(lines))
         left, right = sorted((x + side * near, x + side * (near + text_width(max(map(len, lines)), "label"))))
         return Label(lines, "; ".join(texts), missing, side, Box(left, top, right, bottom))
@@ -241,7 +241,7 @@ def _said(arrows: Iterable[Arrow]) -> list[str]:
     return [f"{', '.join(labels)} → {','.join(a.target for a in group)}" for labels, group in groups.items()]
 
 
-def _fitted(texts: Sequence[str], room: int, height: int) -> tuple[tuple[str, ...], int]:
+def _fit(texts: Sequence[str], room: int, height: int) -> tuple[tuple[str, ...], int]:
     """The texts in so many lines of so many characters, and how many characters had to go."""
     # The space before an arrow must not break: its target would stand alone in the next line.
     glued = [text.replace(" → ", "\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}") for text in texts]
@@ -250,7 +250,7 @@ def _fitted(texts: Sequence[str], room: int, height: int) -> tuple[tuple[str, ..
         lines = glued
     if len(lines) > height:
         lines = [*lines[: height - 1], f"{lines[height - 1]}…"]
-    shown = tuple(_shortened_label(line, room).replace("\N{NO-BREAK SPACE}", " ") for line in lines)
+    shown = tuple(_shorten_label(line, room).replace("\N{NO-BREAK SPACE}", " ") for line in lines)
     whole = sum(len(text.replace(" ", "")) for text in texts)
     return shown, max(0, whole - sum(len(line.rstrip("…").replace(" ", "")) for line in shown))
 
@@ -260,26 +260,26 @@ def pixels(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def shortened(text: str, room: int) -> str:
+def truncate(text: str, room: int) -> str:
     """Without its end if it is too long."""
     return text if len(text) <= room else f"{text[: room - 1].rstrip('…')}…"
 
 
-def abridged(name: str, room: int) -> str:
+def abridge(name: str, room: int) -> str:
     """Without its middle if it is too long: names often differ at their end, and faults end in a time."""
     tail = (room - 1) // 3
     return name if len(name) <= room else f"{name[: room - 1 - tail]}…{name[len(name) - tail :]}"
 
 
-def _shortened_label(line: str, room: int) -> str:
+def _shorten_label(line: str, room: int) -> str:
     """Where it goes stays readable if it is short: that is what tells one line from the next."""
     what, arrow, targets = line.rpartition("\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}")
     if not arrow or len(line) <= room or len(targets) > room // 2 - len(arrow):
-        return shortened(line, room)
-    return shortened(what, room - len(arrow) - len(targets)) + arrow + targets
+        return truncate(line, room)
+    return truncate(what, room - len(arrow) - len(targets)) + arrow + targets
 
 
-def _used_steps(diagram: Diagram) -> set[int]:
+def _busy_steps(diagram: Diagram) -> set[int]:
     """The times after which something is under way."""
     return {
         time

@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from clew.report.diagrams.lamport import Arrow, Diagram, Fate
-from clew.report.text.plain import char_columns, columns, in_ascii, printable, shortened
+from clew.report.text.plain import char_columns, columns, in_ascii, printable, shorten
 
 #: Columns from one lifeline to the next: fewer leave no arrow to see, fewer than the second are a crowd, more than
 #: the last tear the picture apart.
@@ -72,8 +72,8 @@ class Drawing:
         self.gutter = len(str(self._largest())) + 2
         self.steps = self._steps()
         self.repeated = self._repetitions()
-        self.room = width - self.gutter - self._reserved()
-        self.shown = self._chosen()
+        self.room = width - self.gutter - self._reserve_margin()
+        self.shown = self._choose_columns()
         self.spacing = self._spacing()
         self.half = self._half()
         self.position = {p: self.gutter + self.half + k * self.spacing for k, p in enumerate(self.shown)}
@@ -91,10 +91,10 @@ class Drawing:
         steps: list[list[Sent]] = [[] for _ in range(self.diagram.last)]
         # What is lost gets a line of its own: a line that goes on after a cross would look like a relay.
         arrows = sorted(
-            self.diagram.arrows, key=lambda a: (a.sent, order[a.source], a.labels, _lost(a), order[a.target])
+            self.diagram.arrows, key=lambda a: (a.sent, order[a.source], a.labels, _is_lost(a), order[a.target])
         )
         for (time, source, labels, _), group in groupby(
-            arrows, key=lambda a: (a.sent, a.source, a.labels, _lost(a))
+            arrows, key=lambda a: (a.sent, a.source, a.labels, _is_lost(a))
         ):
             steps[time - 1].append(Sent(source, labels, tuple(group)))
         return steps
@@ -124,7 +124,7 @@ class Drawing:
             for a in sent.arrows
         )
 
-    def _reserved(self) -> int:
+    def _reserve_margin(self) -> int:
         """The width of the right margin: what the remarks ask for, but never half of the picture."""
         remarks = [self._remark(sent) for step in self.steps for sent in step]
         remarks += [self.diagram.faults[c.fault - 1] for c in self.diagram.crashes]
@@ -132,7 +132,7 @@ class Drawing:
         asked = max((columns(self._clean(remark)) for remark in remarks), default=0)
         return max(12, min(asked, self.width * 2 // 5)) + 2
 
-    def _chosen(self) -> list[str]:
+    def _choose_columns(self) -> list[str]:
         """The processes that get a column: in a crowd only the busy ones, those that faults touch first."""
         processes, busy = list(self.diagram.processes), self._busy()
         if len(processes) > self.room // _EASY and busy:
@@ -148,22 +148,24 @@ class Drawing:
 
     def _spacing(self) -> int:
         """How far apart lifelines are: as names and labels like it, and as there is room for."""
-        wished = max(_EASY, self._centred() + 2, self._widest_label() + 7)
-        possible = (self.room - self._centred()) // max(1, len(self.shown) - 1)
-        if possible < self._centred() + 2:  # names will be shortened, so they reach less far beyond the outermost
+        wished = max(_EASY, self._widest_centred() + 2, self._widest_label() + 7)
+        possible = (self.room - self._widest_centred()) // max(1, len(self.shown) - 1)
+        if (
+            possible < self._widest_centred() + 2
+        ):  # names will be shortened, so they reach less far beyond the outermost
             possible = self.room // max(1, len(self.shown))
         return max(_CLOSEST, min(wished, possible, _WIDEST))
 
     def _widest_label(self) -> int:
         return max((columns(self._label(sent)) for step in self.steps for sent in step), default=0)
 
-    def _centred(self) -> int:
+    def _widest_centred(self) -> int:
         """The widest of what is centred on a lifeline: a name, or the word of a crash."""
         names = max((columns(self._clean(p)) for p in self.shown), default=0)
         return max(names, len(_CRASHED) if self.diagram.crashes else 0)
 
     def _half(self) -> int:
-        return min(self._centred(), self.spacing - 1) // 2
+        return min(self._widest_centred(), self.spacing - 1) // 2
 
     # -- the lines -----------------------------------------------------------------------------------------
 
@@ -173,7 +175,7 @@ class Drawing:
         while time <= self.diagram.last:
             yield from self._time_line(time)
             for sent in self.steps[time - 1]:
-                yield from self._sent_lines(sent, time)
+                yield from self._message_lines(sent, time)
             if time in self.repeated:
                 until = self.repeated[time]
                 yield from self._row(self.glyphs.repeated, self._lifelines(until), self._repetition(time), until)
@@ -218,12 +220,12 @@ class Drawing:
                 notes.append(f"{self._short(crash.process, 20)} {_CRASHED} {fault}")
         yield from self._row(str(time), cells, "; ".join(notes), time)
 
-    def _sent_lines(self, sent: Sent, time: int, gutter: str = "") -> Iterator[str]:
+    def _message_lines(self, sent: Sent, time: int, gutter: str = "") -> Iterator[str]:
         drawn = [a for a in sent.arrows if a.source in self.position and a.target in self.position]
         label, cells = self._label(sent), self._lifelines(time)
         labelled = self._draw(cells, sent.source, drawn, label) if drawn else False
         notes = [] if labelled or not drawn else [label]
-        notes += [self._written_out(a, label) for a in sent.arrows if a not in drawn]
+        notes += [self._write_out(a, label) for a in sent.arrows if a not in drawn]
         yield from self._row(gutter, cells, "; ".join(filter(None, [*notes, self._remark(sent)])), time)
 
     def _draw(self, cells: list[str], source: str, arrows: Sequence[Arrow], label: str) -> bool:
@@ -250,7 +252,7 @@ class Drawing:
         room = self.width - self.margin
         # What is lost must not be torn from the word that says so.
         glued = self._clean(note).replace("LOST ", "LOST\N{NO-BREAK SPACE}")
-        first, *more = [line.replace("\N{NO-BREAK SPACE}", " ") for line in self._wrapped(glued, room)]
+        first, *more = [line.replace("\N{NO-BREAK SPACE}", " ") for line in self._wrap(glued, room)]
         put(cells, 0, gutter.rjust(self.gutter - 2))
         yield ("".join(cells) + first).rstrip()
         for part in more:
@@ -269,7 +271,7 @@ class Drawing:
     def _label(self, sent: Sent) -> str:
         return self._clean(", ".join(sent.labels))
 
-    def _written_out(self, arrow: Arrow, label: str) -> str:
+    def _write_out(self, arrow: Arrow, label: str) -> str:
         ends = (self._short(arrow.source, 16), self.glyphs.written_out, self._short(arrow.target, 16))
         return f"{' '.join(ends)} {label}"
 
@@ -296,12 +298,12 @@ class Drawing:
                 f"without a column for lack of room: {len(missing) - idle} {of}; their messages are written out"
             )
         for text in told:
-            yield from map(str.rstrip, self._wrapped(text, self.width))
+            yield from map(str.rstrip, self._wrap(text, self.width))
 
-    def _wrapped(self, text: str, room: int) -> list[str]:
+    def _wrap(self, text: str, room: int) -> list[str]:
         """At least one line; the standard library counts characters, not columns."""
         lines = [""]
-        for word in (shortened(word, room, self.glyphs.more) for word in text.split(" ")):
+        for word in (shorten(word, room, self.glyphs.more) for word in text.split(" ")):
             longer = f"{lines[-1]} {word}" if lines[-1] else word
             if columns(longer) <= room:
                 lines[-1] = longer
@@ -310,10 +312,10 @@ class Drawing:
         return lines
 
     def _short(self, text: str, room: int) -> str:
-        return shortened(self._clean(text), room, self.glyphs.more)
+        return shorten(self._clean(text), room, self.glyphs.more)
 
 
-def _lost(arrow: Arrow) -> bool:
+def _is_lost(arrow: Arrow) -> bool:
     return arrow.fate is Fate.LOST
 
 

@@ -39,7 +39,7 @@ class Layered:
     layers: int
 
 
-def layered(widths: Sequence[float], edges: Sequence[tuple[int, int]], within: float | None = None) -> Layered:
+def lay_out(widths: Sequence[float], edges: Sequence[tuple[int, int]], within: float | None = None) -> Layered:
     """Lay out nodes of these widths; an edge goes from the upper to the lower node.
 
     ``within``: the drawing is not wider than this, unless one node is, or the edges that pass a layer need more.
@@ -56,7 +56,7 @@ def layered(widths: Sequence[float], edges: Sequence[tuple[int, int]], within: f
 def backward_edges(edges: Sequence[tuple[int, int]], roots: Iterable[int]) -> frozenset[int]:
     """Return the edges, by number, that close a cycle in a depth-first search from these roots, one after another.
 
-    ``layered`` takes a graph without cycles: it is given these edges against their direction.  Every node has to
+    ``lay_out`` takes a graph without cycles: it is given these edges against their direction.  Every node has to
     be a root, or to be reached from one.
     """
     leaving: dict[int, list[int]] = {}

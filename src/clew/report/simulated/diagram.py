@@ -27,7 +27,7 @@ class _Maker:
     def __init__(self, story: Story) -> None:
         self._story = story
         self._times: dict[int, int] = {}
-        self._told = {event.number for event in story.events}
+        self._shown = {event.number for event in story.events}
         # What was sent before the first event that is told comes from a time of its own, above all others.
         self._first = 1 if any(self._comes_from_before(event) for event in story.events) else 0
         self._since = self._first
@@ -53,7 +53,7 @@ class _Maker:
         return isinstance(what, Envelope) and what.source not in (OUTSIDE, what.target) and self._cut_off(event)
 
     def _cut_off(self, event: Event) -> bool:
-        return event.cause is None or event.cause not in self._told
+        return event.cause is None or event.cause not in self._shown
 
     # -- events --------------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ def message_text(message: Any) -> str:
 def value_text(document: Any) -> str:
     """A value that was written as JSON."""
     if isinstance(document, list):
-        return f"[{_listed(document)}]"
+        return f"[{_join_values(document)}]"
     return _object_text(document) if isinstance(document, dict) else repr(document)
 
 
@@ -33,9 +33,9 @@ def _object_text(document: dict[str, Any]) -> str:
     mark, content = next(iter(document.items()))
     match mark, content:
         case "$tuple", list():
-            return f"({_listed(content)}{',' if len(content) == 1 else ''})"
+            return f"({_join_values(content)}{',' if len(content) == 1 else ''})"
         case (("$set" | "$frozenset"), list()):
-            return f"{{{_listed(content)}}}" if content else "set()"
+            return f"{{{_join_values(content)}}}" if content else "set()"
         case "$dict", list():
             return f"{{{', '.join(f'{value_text(k)}: {value_text(v)}' for k, v in content)}}}"
         case "$enum", [name, member]:
@@ -50,7 +50,7 @@ def _object_text(document: dict[str, Any]) -> str:
     return f"{short_name(mark[1:])}({_fields(content)})"
 
 
-def _listed(items: list[Any]) -> str:
+def _join_values(items: list[Any]) -> str:
     return ", ".join(map(value_text, items))
 
 
@@ -87,7 +87,7 @@ def difference(before: str, after: str) -> Difference:
     )
 
 
-def nearby(changed: Difference, context: int, more: str = "…") -> Difference:
+def trim_context(changed: Difference, context: int, more: str = "…") -> Difference:
     """With no more than so many characters, in whole words, of what is in common on either side."""
     start, end = changed.start, changed.end
     if len(start) > context + 1:
@@ -123,7 +123,7 @@ def pieces(changed: Difference) -> tuple[list[Piece], list[Piece]]:
     return before, after
 
 
-def abbreviated(text: str, longest: int) -> str:
+def abbreviate(text: str, longest: int) -> str:
     """Without its middle if it is too long, and how much that is."""
     if len(text) <= longest:
         return text

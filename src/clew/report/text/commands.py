@@ -18,13 +18,13 @@ def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str], pr
     """Return the command that shows this execution of the program, which the files contain."""
     ambiguous = ambiguous_nodes(program, spec.nodes)
 
-    def listed(fault: Fault) -> str:
+    def fault_words(fault: Fault) -> str:
         numbers = fault.parts[len(fault.nodes) :]
         return f"{write_nodes(fault.nodes, ambiguous)},{','.join(map(str, numbers))}"
 
     words = ["--nodes", write_nodes(spec.nodes, ambiguous), "--eot", str(spec.eot)]
     for fault in faults:
-        words += [fault.kind.flag, listed(fault)]
+        words += [fault.kind.flag, fault_words(fault)]
     return f"clew run {file_words(files)} {shell_words(words)}"
 
 

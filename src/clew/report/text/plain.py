@@ -6,7 +6,7 @@ import unicodedata
 from functools import cache
 
 
-def counted(number: int, noun: str, several: str | None = None) -> str:
+def pluralize(number: int, noun: str, several: str | None = None) -> str:
     return f"{number} {noun if number == 1 else several or noun + 's'}"
 
 
@@ -22,7 +22,7 @@ def char_columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def shortened(text: str, room: int, more: str = "…") -> str:
+def shorten(text: str, room: int, more: str = "…") -> str:
     """Without its middle if it is too long: the ends tell names apart, and faults end in their time."""
     if columns(text) <= room:
         return text

@@ -84,13 +84,13 @@ def _explain(verdict: Verdict, program: Program, deadline: Deadline, *, ascii_on
     """Explain no more than is shown: some rows in full, and supports of the first of them."""
     from clew.explain.explanation import explain_rows
     from clew.report.diagrams.lamport import lamport_of_messages
-    from clew.report.verdict.combined_losses import together_lines
-    from clew.report.verdict.why_text import MOST_SUPPORT_LINES, told_rows
+    from clew.report.verdict.combined_losses import summary_lines
+    from clew.report.verdict.why_text import MOST_SUPPORT_LINES, rows_to_explain
 
     found = verdict.found[0]
     failure_free = _failure_free(verdict, program, deadline)
     runs = failure_free.runs(found.faults) if failure_free else _few_runs(verdict, program, deadline)
-    rows = list(told_rows(explain_rows(runs, found.violations)))
+    rows = list(rows_to_explain(explain_rows(runs, found.violations)))
     if failure_free:
         from clew.explain.why import find_why
 
@@ -100,7 +100,7 @@ def _explain(verdict: Verdict, program: Program, deadline: Deadline, *, ascii_on
     diagram = lamport_of_messages(runs.messages(found.faults), verdict.spec, found.faults)
     left_out = len(found.violations) - len(rows)
     lines = explanation_lines(diagram, rows, found.faults, left_out=left_out, ascii_only=ascii_only)
-    summaries = {faults: together_lines(faults, runs.messages(faults)) for faults in _summed_up(verdict)}
+    summaries = {faults: summary_lines(faults, runs.messages(faults)) for faults in _summed_up(verdict)}
     return VerdictExplanation(tuple(lines), summaries)
 
 

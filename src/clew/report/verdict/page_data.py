@@ -26,10 +26,11 @@ from clew.report.diagrams.lamport_svg import diagram_svg
 from clew.report.lineage.marks import lineage_marks
 from clew.report.lineage.svg import lineage_svg
 from clew.report.text.commands import replay_command
-from clew.report.text.plain import counted
-from clew.report.verdict.combined_losses import together_lines
+from clew.report.text.plain import pluralize
+from clew.report.verdict.combined_losses import summary_lines
 from clew.report.verdict.wording import (
     account_lead,
+    ending_text,
     event_text,
     meaning,
     not_needed,
@@ -37,7 +38,6 @@ from clew.report.verdict.wording import (
     same_but_for_time,
     step_text,
     support_words,
-    violated_text,
     why_lead,
 )
 
@@ -89,7 +89,7 @@ def _run(
     return {
         "name": shown.name,
         "faults": [{"words": f.sentence, "code": str(f)} for f in run.faults],
-        "together": together_lines(run.faults, run.messages),
+        "together": summary_lines(run.faults, run.messages),
         "violated": [str(v) for v in run.violations],
         "meaning": meaning(run),
         "replay": replay_command(run.faults, run.spec, files, run.program),
@@ -142,7 +142,7 @@ def _untouchable(spec: FailureSpec) -> str:
     """Say that no fault breaks an outcome, of those faults that were looked at."""
     faults = ["no loss", *(["no crash"] if spec.crashes else [])]
     if spec.delays:
-        faults.append(f"no delay of up to {counted(spec.delays, 'step')}")
+        faults.append(f"no delay of up to {pluralize(spec.delays, 'step')}")
     others = "" if spec.crashes else " Crashes are outside the bounds and were not looked at."
     return f"{' and '.join(faults).capitalize()} can touch this outcome within EOT {spec.eot}.{others}"
 
@@ -249,7 +249,7 @@ def _arose(row: Explanation, eot: int) -> list[tuple[int, list[str]]]:
     """Return by time what happened in the failing run; empty where something was only lost."""
     texts = [(event.time, event_text(event)) for event in row.events]
     if texts:
-        texts.append((eot, violated_text(row.violation)))
+        texts.append((eot, ending_text(row.violation)))
     return [(time, [text for _, text in told]) for time, told in groupby(texts, key=lambda told: told[0])]
 
 

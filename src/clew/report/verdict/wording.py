@@ -31,7 +31,7 @@ def meaning(run: Execution) -> str:
     return "The failure-free run has it at the end, this run does not: it got lost."
 
 
-def broken_promise(violation: Violation) -> str:
+def describe_violation(violation: Violation) -> str:
     """A violation in words."""
     if violation.relation == PRE:
         return f"at the end {violation} holds, but {Violation(POST, violation.row)} does not"
@@ -135,7 +135,7 @@ def event_text(event: Event) -> str:
     return f"{_message(step)} {fault.effect}: {fault}"
 
 
-def violated_text(violation: Violation) -> str:
+def ending_text(violation: Violation) -> str:
     """With what the story ends."""
     if violation.relation == PRE:
         return f"{violation} holds, {Violation(POST, violation.row)} does not"
