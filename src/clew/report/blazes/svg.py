@@ -68,7 +68,7 @@ class _Drawing:
 
     @cached_property
     def heights(self) -> list[int]:
-        """Of the layers."""
+        """Return the height of each layer, that of its highest box."""
         found = [0] * self.layout.layers
         for box, place in zip(self.boxes, self.layout.places, strict=True):
             found[place.layer] = max(found[place.layer], box.height)
@@ -76,12 +76,12 @@ class _Drawing:
 
     @cached_property
     def tops(self) -> list[int]:
-        """Where layers begin; the last is the end of the drawing, with a gap."""
+        """Return where layers begin; the last is the end of the drawing, with a gap."""
         return list(accumulate((height + _GAP for height in self.heights), initial=0))
 
 
 def blazes_svg(verdict: Verdict, *, standalone: bool = False) -> str:
-    """The drawing; ``standalone`` for a file of its own."""
+    """Draw the dataflow; ``standalone`` for a file of its own."""
     drawing = _drawing(verdict)
     width = drawing.layout.width + 2 * _MARGIN
     height = drawing.tops[drawing.layout.layers] - _GAP + 2 * _MARGIN

@@ -122,7 +122,7 @@ class _Picture:
             yield Arrow(self._number[output.name], self._end)
 
     def _merge_edges(self) -> Iterator[Arrow]:
-        """One arrow between two boxes, and one more if some rules send and others do not."""
+        """Yield one arrow between two boxes, and one more if some rules send and others do not."""
         found: dict[tuple[int, int, bool], list[Edge]] = {}
         for edge in self._analysis.flow.edges:
             key = (self._number[edge.source], self._number[edge.target], edge.sends)

@@ -74,7 +74,7 @@ def _event(event: Event, by: int) -> str:
 
 
 def show_row(row: Row) -> str:
-    """As it would be written; sets in order, so that it is the same text in every process."""
+    """Write a row as Python would; sets in order, so that it is the same text in every process."""
     return _value(row)
 
 

@@ -37,7 +37,7 @@ STYLE = """
 
 
 def dataflow_svg(analysis: Analysis, *, standalone: bool = False) -> str:
-    """The drawing; ``standalone`` for a file of its own."""
+    """Draw the dataflow; ``standalone`` for a file of its own."""
     laid = lay_out_dataflow(analysis)
     width = laid.layout.width + 2 * _MARGIN
     height = _top(laid.layout.layers) - _GAP + 2 * _MARGIN
@@ -119,7 +119,7 @@ def _arrow(laid: Laid, number: int, statements: Sequence[Statement]) -> str:
 
 
 def _loop(laid: Laid, arrow: Arrow, statements: Sequence[Statement]) -> str:
-    """From the right side of a box back to it."""
+    """Draw an arrow from the right side of a box back to it."""
     place, box = laid.layout.places[arrow.start], laid.boxes[arrow.start]
     x, y = place.x + box.width / 2 - 10, _top(place.layer) + _HEIGHT
     way = f"M{x:.0f},{y}C{x + 4:.0f},{y + 26} {x - 28:.0f},{y + 26} {x - 24:.0f},{y}"
@@ -133,7 +133,7 @@ def _draw_arrow(
     mark: tuple[float, float],
     statements: Sequence[Statement],
 ) -> str:
-    """``tip``: the point and whether it points down (1) or up (-1)."""
+    """Draw one arrow; ``tip``: the point and whether it points down (1) or up (-1)."""
     x, y, down = tip
     kinds = ["arrow", *(["sends"] if arrow.sends else []), *(["point"] if arrow.point else [])]
     title = "\n".join(_title(statements[number]) for number in arrow.rules)

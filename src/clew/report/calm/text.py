@@ -32,7 +32,7 @@ def answer(analysis: Analysis) -> str:
 
 
 def calm_text(analysis: Analysis) -> str:
-    """The labels of all outputs, and the points of order with the rules that they are in."""
+    """List the labels of all outputs, and the points of order with the rules that they are in."""
     return "\n".join(_lines(analysis)) + "\n"
 
 

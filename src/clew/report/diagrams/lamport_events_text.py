@@ -30,7 +30,7 @@ _ASCII = _Glyphs("v", "T", "@", "o")
 
 
 def event_lines(diagram: Diagram, *, width: int = 100, ascii_only: bool = False) -> list[str]:
-    """The lines of the drawing, none wider than ``width`` (at least 40) columns."""
+    """Draw the diagram in lines, none wider than ``width`` (at least 40) columns."""
     if width < 40:
         raise ValueError(f"a diagram needs a width of 40 columns, not {width}")
     return list(_EventDrawing(diagram, width, ascii_only).lines())
@@ -93,7 +93,7 @@ class _EventDrawing(Drawing):
         yield from self._afterwords()
 
     def _is_turn_of_code(self, mark: Mark) -> bool:
-        """Whether a code block starts or stops this process; the line of the block shows it."""
+        """Tell whether a code block starts or stops this process; the line of the block shows it."""
         return mark in self._turns.get(mark.event, ())
 
     def _mark_lines(self, mark: Mark) -> Iterator[str]:
@@ -113,7 +113,7 @@ class _EventDrawing(Drawing):
         yield from self._row(str(mark.event), cells, note, mark.event)
 
     def _span(self, cells: list[str], mark: Mark) -> str:
-        """From one process to another; what does not fit on the line is the note beside it."""
+        """Draw from one process to another, and return what did not fit on the line as the note beside it."""
         start, end = self.position[mark.process], self.position[mark.other]
         low, high = min(start, end), max(start, end)
         heals = mark.kind is MarkKind.HEAL
@@ -185,7 +185,7 @@ def _sent_line(arrow: Arrow) -> Sent:
 
 
 def _in_order(diagram: Diagram) -> list[tuple[int, Mark | Arrow]]:
-    """Every line with the number of its event; what an event sends in vain follows it."""
+    """Return every line with the number of its event; what an event sends in vain follows it."""
     lines: list[tuple[int, int, Mark | Arrow]] = [(mark.event, 0, mark) for mark in diagram.marks]
     for place, arrow in enumerate(diagram.arrows, start=1):
         if arrow.event is None:

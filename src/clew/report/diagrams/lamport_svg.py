@@ -93,7 +93,7 @@ class LegendItem:
 
 
 def legend_items(diagram: Diagram) -> tuple[LegendItem, ...]:
-    """What the lines and marks mean, only for those that occur."""
+    """Say what lines and marks mean, only for those that occur."""
     kinds = {kind_of(a) for a in diagram.arrows} | ({"crash"} if diagram.crashes else set())
     explained = {
         "ok": "delivered",
@@ -108,7 +108,7 @@ def legend_items(diagram: Diagram) -> tuple[LegendItem, ...]:
 def diagram_svg(
     diagram: Diagram, *, title: str, standalone: bool = False, beside: Diagram | None = None, link: str = ""
 ) -> str:
-    """The drawing.
+    """Draw a diagram.
 
     ``standalone`` adds colours for light and dark, a background and a legend.  ``beside`` is the diagram shown
     next to this one: both then have the same times at the same heights.  ``link``: where an event is found, but
@@ -134,7 +134,7 @@ def diagram_svg(
 
 
 def diagram_picture(run: Execution) -> str:
-    """The space-time diagram of a run."""
+    """Draw the space-time diagram of a run, as a file of its own."""
     faults = f"The run with {run.faults}" if run.faults else "The failure-free run"
     return diagram_svg(lamport_of(run), title=faults, standalone=True)
 
@@ -184,7 +184,7 @@ def _grid(diagram: Diagram, layout: Layout) -> Iterator[str]:
 
 
 def _lifelines(diagram: Diagram, layout: Layout) -> Iterator[str]:
-    """With gaps where a process is not up."""
+    """Draw lifelines with gaps where a process is not up."""
     top, bottom = float(TOP - 36), layout.height - 8
     alive, dead = "", ""
     absences = diagram.absences()
@@ -211,7 +211,7 @@ def _heads(diagram: Diagram, layout: Layout) -> Iterator[str]:
 
 
 def _arrows(diagram: Diagram, layout: Layout) -> Iterator[str]:
-    """What is hit is drawn last, on top of the others."""
+    """Draw arrows, those that are hit last, on top of the others."""
     for arrow in sorted(diagram.arrows, key=lambda a: kind_of(a) != "ok"):
         line = layout.lines[arrow]
         way = f"M{_n(line.x0)} {_n(line.y0)}L{_n(line.x1)} {_n(line.y1)}"
@@ -258,7 +258,7 @@ def _draw_way(arrow: Arrow, line: Line, way: str) -> str:
 
 
 def _tip(arrow: Arrow, line: Line) -> str:
-    """The head of an arrow as a path: markers would need ids."""
+    """Draw the head of an arrow as a path: markers would need ids."""
     length = hypot(line.x1 - line.x0, line.y1 - line.y0)
     ux, uy = (line.x1 - line.x0) / length, (line.y1 - line.y0) / length
     long, wide = (7.0, 3.2) if kind_of(arrow) == "ok" else (11.0, 6.0)

@@ -47,7 +47,7 @@ _ASCII = _Glyphs("|", ".", "-", ".", "+", "o", ">", "<", "X", "~", ":", "->")
 
 
 def diagram_lines(diagram: Diagram, *, width: int = 100, ascii_only: bool = False) -> list[str]:
-    """The lines of the drawing, none wider than ``width`` (at least 40) columns."""
+    """Draw the diagram in lines, none wider than ``width`` (at least 40) columns."""
     if width < 40:
         raise ValueError(f"a diagram needs a width of 40 columns, not {width}")
     return list(Drawing(diagram, width, ascii_only).lines())
@@ -82,11 +82,11 @@ class Drawing:
     # -- where everything goes ---------------------------------------------------------------------------
 
     def _largest(self) -> int:
-        """The largest number in the gutter."""
+        """Return the largest number in the gutter."""
         return self.diagram.last
 
     def _steps(self) -> list[list[Sent]]:
-        """What is sent at every time, by sender in the order of the processes and then by name."""
+        """Group what is sent at every time, by sender in the order of the processes and then by name."""
         order = {p: k for k, p in enumerate(self.diagram.processes)}
         steps: list[list[Sent]] = [[] for _ in range(self.diagram.last)]
         # What is lost gets a line of its own: a line that goes on after a cross would look like a relay.
@@ -100,7 +100,7 @@ class Drawing:
         return steps
 
     def _repetitions(self) -> dict[int, int]:
-        """The steps that the following ones repeat, each with the last of these; the end is always shown."""
+        """Find the steps that the following ones repeat, each with the last of these; the end is always shown."""
         repeated: dict[int, int] = {}
         crashes = {c.time for c in self.diagram.crashes}
         time = 1
@@ -117,7 +117,7 @@ class Drawing:
         return repeated
 
     def _pattern(self, time: int) -> tuple[object, ...]:
-        """What makes a step look as it does, but for the time."""
+        """Return what makes a step look as it does, but for the time."""
         return tuple(
             (a.source, a.target, a.labels, a.fate, a.fault, None if a.arrived is None else a.arrived - time)
             for sent in self.steps[time - 1]
@@ -125,7 +125,7 @@ class Drawing:
         )
 
     def _reserve_margin(self) -> int:
-        """The width of the right margin: what the remarks ask for, but never half of the picture."""
+        """Return the width of the right margin: what the remarks ask for, but never half of the picture."""
         remarks = [self._remark(sent) for step in self.steps for sent in step]
         remarks += [self.diagram.faults[c.fault - 1] for c in self.diagram.crashes]
         remarks += [self._repetition(time) for time in self.repeated]
@@ -133,7 +133,7 @@ class Drawing:
         return max(12, min(asked, self.width * 2 // 5)) + 2
 
     def _choose_columns(self) -> list[str]:
-        """The processes that get a column: in a crowd only the busy ones, those that faults touch first."""
+        """Choose the processes that get a column: in a crowd only the busy ones, those that faults touch first."""
         processes, busy = list(self.diagram.processes), self._busy()
         if len(processes) > self.room // _EASY and busy:
             processes = [p for p in processes if p in busy]
@@ -147,7 +147,7 @@ class Drawing:
         return ends | {c.process for c in self.diagram.crashes}
 
     def _spacing(self) -> int:
-        """How far apart lifelines are: as names and labels like it, and as there is room for."""
+        """Return how far apart lifelines are: as names and labels like it, and as there is room for."""
         wished = max(_EASY, self._widest_centred() + 2, self._widest_label() + 7)
         possible = (self.room - self._widest_centred()) // max(1, len(self.shown) - 1)
         if (
@@ -160,7 +160,7 @@ class Drawing:
         return max((columns(self._label(sent)) for step in self.steps for sent in step), default=0)
 
     def _widest_centred(self) -> int:
-        """The widest of what is centred on a lifeline: a name, or the word of a crash."""
+        """Return the width of the widest word that is centred on a lifeline: a name, or that of a crash."""
         names = max((columns(self._clean(p)) for p in self.shown), default=0)
         return max(names, len(_CRASHED) if self.diagram.crashes else 0)
 
@@ -229,7 +229,7 @@ class Drawing:
         yield from self._row(gutter, cells, "; ".join(filter(None, [*notes, self._remark(sent)])), time)
 
     def _draw(self, cells: list[str], source: str, arrows: Sequence[Arrow], label: str) -> bool:
-        """The arrow into the cells; says whether the label found its place on it."""
+        """Draw an arrow into the cells, and tell whether the label found its place on it."""
         glyphs, start = self.glyphs, self.position[source]
         heads = {self.position[a.target]: a for a in arrows}
         low, high = min(start, *heads), max(start, *heads)
@@ -248,7 +248,7 @@ class Drawing:
         return place is not None
 
     def _row(self, gutter: str, cells: list[str], note: str, time: int) -> Iterator[str]:
-        """One line with its remark, and as many more as the remark needs."""
+        """Yield one line with its remark, and as many more as the remark needs."""
         room = self.width - self.margin
         # What is lost must not be torn from the word that says so.
         glued = self._clean(note).replace("LOST ", "LOST\N{NO-BREAK SPACE}")
@@ -276,7 +276,7 @@ class Drawing:
         return f"{' '.join(ends)} {label}"
 
     def _remark(self, sent: Sent) -> str:
-        """What befalls the messages of a line, by kind of mishap."""
+        """Say what befalls the messages of a line, by kind of mishap."""
         remarks: dict[str, list[str]] = {}
         for arrow in sent.arrows:
             kind = _mishap(arrow)
@@ -286,7 +286,7 @@ class Drawing:
         return "; ".join(f"{kind} {' '.join(dict.fromkeys(named))}" for kind, named in remarks.items())
 
     def _afterwords(self) -> Iterator[str]:
-        """What is not in the picture, and why."""
+        """Say what is not in the picture, and why."""
         told = [f"{self._clean(fault)}: no such message here" for fault in self.diagram.unseen_faults]
         missing = [p for p in self.diagram.processes if p not in self.position]
         busy, of = self._busy(), f"of {len(self.diagram.processes)} processes"
@@ -301,7 +301,7 @@ class Drawing:
             yield from map(str.rstrip, self._wrap(text, self.width))
 
     def _wrap(self, text: str, room: int) -> list[str]:
-        """At least one line; the standard library counts characters, not columns."""
+        """Break a text into lines, at least one; the standard library counts characters, not columns."""
         lines = [""]
         for word in (shorten(word, room, self.glyphs.more) for word in text.split(" ")):
             longer = f"{lines[-1]} {word}" if lines[-1] else word
@@ -334,7 +334,7 @@ def _mishap(arrow: Arrow) -> str | None:
 
 
 def place_for(length: int, start: int, marks: Sequence[int], lifelines: Sequence[int]) -> int | None:
-    """Where a label fits on an arrow: next to the sender, if possible without covering a lifeline in between."""
+    """Find where a label fits on an arrow: next to the sender, if possible without covering a lifeline."""
     inner = [x for x in lifelines if marks[0] <= x <= marks[-1]]
     for stops in (inner, marks):
         gaps = [(low, high) for low, high in pairwise(stops) if high - low - 1 >= length + 2]

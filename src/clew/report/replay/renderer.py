@@ -90,10 +90,10 @@ def _join_rows(violations: Iterable[Violation]) -> str:
 
 def json_text(replayed: ReplayedVerdict) -> str:
     """Return what ``--json`` writes."""
-    return write_json(replayed_document(replayed))
+    return write_json(replay_document(replayed))
 
 
-def replayed_document(replayed: ReplayedVerdict) -> dict[str, Any]:
+def replay_document(replayed: ReplayedVerdict) -> dict[str, Any]:
     """Return a replay as an object; ``docs/json.md`` documents its fields."""
     saved = replayed.saved
     return {

@@ -19,7 +19,7 @@ from clew.simulation.world import CodeBlock
 
 
 def run_diagram(story: Story) -> Diagram:
-    """The diagram of a run."""
+    """Make the diagram of a run."""
     return _Maker(story).diagram()
 
 
@@ -117,7 +117,7 @@ class _Maker:
         self._marks.append(Mark(process, self._last, kind, label, event.title, event.number, other))
 
     def _time(self, event: Event) -> int:
-        """After everything that it rests on."""
+        """Return the time of an event: after everything that it rests on."""
         rests_on = [self._times.get(number, 0) for number in event.depends]
         time = 1 + max([self._since, self._last_at.get(event.node, 0), *rests_on])
         self._times[event.number] = self._last_at[event.node] = time

@@ -92,7 +92,7 @@ def run_page(
     cautions: Sequence[str] = (),
     nodes: Sequence[str] = (),
 ) -> str:
-    """The whole HTML file.
+    """Return the whole HTML file.
 
     ``replay``: the command that shows this run again.  ``stages``: the table of a minimization.  ``facts``: label
     and value of what else there is to say at the top, such as the seed.  ``cautions``: what a reader must know,

@@ -80,13 +80,13 @@ class Event:
         return self.moment.before is not None and self.moment.after is None
 
     def changes(self) -> list[Change]:
-        """The attributes that are not what they were."""
+        """Return the attributes that are not what they were."""
         before, after = self.moment.before or {}, self.moment.after or {}
         names = [name for name in sorted({**before, **after}) if not _same(name, before, after)]
         return [Change(name, _text(name, before), _text(name, after)) for name in names]
 
     def unchanged(self) -> list[tuple[str, str]]:
-        """The other attributes."""
+        """Return the other attributes, with their values."""
         before, after = self.moment.before or {}, self.moment.after or {}
         return [(name, value_text(after[name])) for name in sorted(after) if _same(name, before, after)]
 
@@ -122,7 +122,7 @@ class Story:
 
 
 def story_of(execution: Execution, *, nodes: Sequence[str] = (), most: int | None = None) -> Story:
-    """``nodes``: the order in which to show the processes that take part (default: by name)."""
+    """Tell a run; ``nodes``: the order in which to show the processes that take part (default: by name)."""
     moments = execution.moments
     shown = moments if most is None else moments[max(0, len(moments) - most) :]
     ends, contents = _trace_fates(moments), _contents(moments)
@@ -181,7 +181,7 @@ def _follow_sent(envelope: Envelope, content: Any, ends: Mapping[Name, _FinalFat
 
 
 def _contents(moments: Iterable[Moment]) -> dict[Name, Any]:
-    """What was in each message when it was sent, as JSON."""
+    """Return what was in each message when it was sent, as JSON."""
     return {_name(e): content for m in moments for e, content in zip(m.happened.sent, m.sent, strict=True)}
 
 
@@ -240,13 +240,13 @@ def _taking_part(moments: Iterable[Moment]) -> set[str]:
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
-    """Node 2 comes before node 10."""
+    """Return a sort key by which node 2 comes before node 10."""
     parts = re.findall(r"[0-9]+|[^0-9]+", name)
     return [(0, int(part), part) if part[0] in "0123456789" else (1, 0, part) for part in parts]
 
 
 def _down(moments: Iterable[Moment], processes: Iterable[str]) -> list[str]:
-    """Those whose first event finds no state, and those that never have one and are sent to in vain."""
+    """Return whose first event finds no state, and who never has one and is sent to in vain."""
     was_down: dict[str, bool] = {}
     in_vain = set()
     for moment in moments:
@@ -259,7 +259,7 @@ def _down(moments: Iterable[Moment], processes: Iterable[str]) -> list[str]:
 
 
 def _trace_fates(moments: Iterable[Moment]) -> dict[Name, _FinalFate | None]:
-    """What became of everything that was sent; None for what is under way at the end."""
+    """Return what became of everything that was sent; None for what is under way at the end."""
     ends: dict[Name, _FinalFate | None] = {}
     under_way: dict[str, dict[Name, None]] = {}
     for moment in moments:

@@ -29,7 +29,7 @@ def run_text(
     ascii_only: bool = False,
     brief: bool = False,
 ) -> str:
-    """The whole run, no line wider than ``width`` (at least 40) columns but those of an exception's trace.
+    """Show the whole run, no line wider than ``width`` (at least 40) columns but those of an exception's trace.
 
     ``nodes``: the order of the columns (default: by name).  ``most``: so many events are told, the last ones.
     ``brief``: only in the diagram, not one by one.
@@ -53,7 +53,7 @@ def run_text(
 
 
 def heading(scenario_name: str, execution: Execution, story: Story) -> str:
-    """How much happened, and what is not shown of it."""
+    """Say how much happened, and what is not shown of it."""
     told = f"{scenario_name}: {pluralize(execution.deliveries, 'delivery', 'deliveries')}"
     told += f" in {pluralize(story.total, 'event')}"
     if story.under_way:
@@ -82,7 +82,7 @@ class _Teller:
         return in_ascii(text) if self._ascii else printable(text)
 
     def fold(self, text: str, first: str = "", indent: str = "", most: int | None = None) -> Iterator[str]:
-        """In as many lines as it takes, or ``most``; broken between words where possible."""
+        """Break a text into as many lines as it takes, or ``most``; between words where possible."""
         text, room = self.clean(text), self._width - len(indent) - 1
         if most is not None and columns(text) > room * most * 9 // 10:
             text = shorten(text, room * most * 9 // 10 - len(self._more), self._more)
@@ -117,7 +117,7 @@ class _Teller:
             yield from self.fold(line, indent, indent + "  ", _MOST_LINES)
 
     def _change(self, change: Change, indent: str) -> Iterator[str]:
-        """Before and after in one line, or in two with what is around the difference."""
+        """Show before and after in one line, or in two with what is around the difference."""
         if change.before is None or change.after is None:
             told = f"{change.name} is gone" if change.after is None else f"{change.name}: new, {change.after}"
             yield from self.fold(told, indent, indent + "  ", _MOST_LINES)
@@ -136,7 +136,7 @@ class _Teller:
 
 
 def _head(word: str, room: int) -> str:
-    """The beginning of a word that fits."""
+    """Return the beginning of a word that fits."""
     end = 0
     while end < len(word) and columns(word[: end + 1]) <= room:
         end += 1
@@ -144,7 +144,7 @@ def _head(word: str, room: int) -> str:
 
 
 def _message_lines(event: Event) -> list[str]:
-    """What an event sends; the same message to several nodes is one line."""
+    """List what an event sends; the same message to several nodes is one line."""
     happened = event.moment.happened
     if isinstance(happened.what, Send) or happened.fate == "duplicate":
         what = "the copy " if happened.fate == "duplicate" else ""
@@ -168,7 +168,7 @@ def _targets(messages: Sequence[Sent]) -> str:
 
 
 def _fate_text(sent: Sent) -> str:
-    """What became of a message."""
+    """Say what became of a message."""
     match sent.fate:
         case "deliver":
             return f" at {sent.event}"

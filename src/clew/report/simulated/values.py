@@ -18,12 +18,12 @@ _PART_AT_START, _PART_AT_END = re.compile(r"^(\w+|.)"), re.compile(r"(\w+|.)$")
 
 
 def message_text(message: Any) -> str:
-    """A message in full."""
+    """Write a message in full."""
     return value_text(to_json(message, strict=False))
 
 
 def value_text(document: Any) -> str:
-    """A value that was written as JSON."""
+    """Write a value that was kept as JSON."""
     if isinstance(document, list):
         return f"[{_join_values(document)}]"
     return _object_text(document) if isinstance(document, dict) else repr(document)
@@ -59,7 +59,7 @@ def _fields(content: dict[str, Any]) -> str:
 
 
 def short_name(qualified: str) -> str:
-    """The name of a class without those of the classes and functions that it stands in."""
+    """Return the name of a class without those of the classes and functions that it stands in."""
     return qualified.rpartition(".")[2]
 
 
@@ -73,7 +73,7 @@ class Difference(NamedTuple):
 
 
 def difference(before: str, after: str) -> Difference:
-    """In whole words: half a number would mislead."""
+    """Compare two texts in whole words: half a number would mislead."""
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     shorter = min(len(old), len(new))
     start = next((k for k in range(shorter) if old[k] != new[k]), shorter)
@@ -88,7 +88,7 @@ def difference(before: str, after: str) -> Difference:
 
 
 def trim_context(changed: Difference, context: int, more: str = "…") -> Difference:
-    """With no more than so many characters, in whole words, of what is in common on either side."""
+    """Keep no more than so many characters, in whole words, of what is in common on either side."""
     start, end = changed.start, changed.end
     if len(start) > context + 1:
         start = more + _PART_AT_START.sub("", start[len(start) - context - 1 :])
@@ -109,7 +109,7 @@ _MANY_WORDS = 400
 
 
 def pieces(changed: Difference) -> tuple[list[Piece], list[Piece]]:
-    """Two texts that differ, word by word where that is not too much work."""
+    """Split two texts that differ, word by word where that is not too much work."""
     old, new = _WORDS.findall(changed.before), _WORDS.findall(changed.after)
     if max(len(old), len(new)) > _MANY_WORDS:
         old, new = [changed.before], [changed.after]
@@ -124,7 +124,7 @@ def pieces(changed: Difference) -> tuple[list[Piece], list[Piece]]:
 
 
 def abbreviate(text: str, longest: int) -> str:
-    """Without its middle if it is too long, and how much that is."""
+    """Leave out the middle of a text that is too long, and say how much that is."""
     if len(text) <= longest:
         return text
     left_out = f"… {len(text) - longest} characters …"

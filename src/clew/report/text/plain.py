@@ -11,7 +11,7 @@ def pluralize(number: int, noun: str, several: str | None = None) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Count the columns of a terminal that a text takes."""
     return len(text) if text.isascii() else sum(map(char_columns, text))
 
 
@@ -23,7 +23,7 @@ def char_columns(char: str) -> int:
 
 
 def shorten(text: str, room: int, more: str = "…") -> str:
-    """Without its middle if it is too long: the ends tell names apart, and faults end in their time."""
+    """Leave out the middle of a text that is too long: the ends tell names apart, and faults end in their time."""
     if columns(text) <= room:
         return text
     head, tail = "", ""
@@ -37,7 +37,7 @@ def shorten(text: str, room: int, more: str = "…") -> str:
 
 
 def printable(text: str) -> str:
-    """Control characters of a program must not reach the terminal."""
+    """Replace control characters of a program, which must not reach the terminal."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 

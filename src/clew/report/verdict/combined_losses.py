@@ -67,7 +67,7 @@ class _Traffic:
         return self.sent.get(time, set()) - self.lost.get(time, set())
 
     def nodes(self) -> list[NodeName]:
-        """Those with losses, in order."""
+        """Return the nodes with losses, in order."""
         return sorted({node for loss in self.hit for node in (loss.source, loss.target)}, key=node_key)
 
     def spans(self, concerns: Callable[[_Link], bool]) -> Iterator[tuple[int, int, tuple[Loss, ...]]]:

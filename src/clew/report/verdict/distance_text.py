@@ -99,7 +99,7 @@ def _fewest(way: Way) -> str:
 
 
 def _losses_text(way: Way, spec: FailureSpec, tell_rows: bool) -> str:
-    """How far EFF would have to be moved, and the faults that then do it."""
+    """Say how far EFF would have to be moved, and the faults that then do it."""
     match way:
         case None if spec.eff >= spec.eot:
             return "every loss is inside the budget"
@@ -113,7 +113,7 @@ def _losses_text(way: Way, spec: FailureSpec, tell_rows: bool) -> str:
 
 
 def _crashes_text(way: Way, spec: FailureSpec, tell_rows: bool) -> str:
-    """How many crashes it would take, and the faults that then do it."""
+    """Say how many crashes it would take, and the faults that then do it."""
     match way:
         case None if spec.crashes >= len(spec.nodes):
             return "every crash is inside the budget"

@@ -27,7 +27,7 @@ FORMAT, VERSION = "clew verdict", 2
 
 
 def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, Any]:
-    """``files`` are those that were checked, as they were given."""
+    """Return the document; ``files`` are those that were checked, as they were given."""
     spec = verdict.spec
     return {
         "format": FORMAT,

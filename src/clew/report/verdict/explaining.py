@@ -70,7 +70,8 @@ def explain_verdict(
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """It would look at every object of the process again and again; an explanation leaves few cycles behind."""
+    """Switch garbage collection off for a while."""
+    # It would look at every object of the process again and again; an explanation leaves few cycles behind.
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -100,11 +101,13 @@ def _explain(verdict: Verdict, program: Program, deadline: Deadline, *, ascii_on
     diagram = lamport_of_messages(runs.messages(found.faults), verdict.spec, found.faults)
     left_out = len(found.violations) - len(rows)
     lines = explanation_lines(diagram, rows, found.faults, left_out=left_out, ascii_only=ascii_only)
-    summaries = {faults: summary_lines(faults, runs.messages(faults)) for faults in _summed_up(verdict)}
+    summaries = {
+        faults: summary_lines(faults, runs.messages(faults)) for faults in _fault_sets_to_summarize(verdict)
+    }
     return VerdictExplanation(tuple(lines), summaries)
 
 
-def _summed_up(verdict: Verdict) -> list[FaultSet]:
+def _fault_sets_to_summarize(verdict: Verdict) -> list[FaultSet]:
     """Return the counterexamples whose losses may amount to something."""
     return [c.faults for c in verdict.found[:_MOST_SUMMARIES] if len(c.faults.losses) > 1]
 
@@ -113,7 +116,9 @@ def _few_runs(verdict: Verdict, program: Program, deadline: Deadline) -> Runs:
     """Perform the failing runs, those with fewer faults, and nothing else."""
     from clew.engine.runs import Runs
 
-    return Runs.of(program, verdict.spec, verdict.found[0].faults, deadline, others=_summed_up(verdict))
+    return Runs.of(
+        program, verdict.spec, verdict.found[0].faults, deadline, others=_fault_sets_to_summarize(verdict)
+    )
 
 
 def _failure_free(verdict: Verdict, program: Program, deadline: Deadline) -> FailureFree | None:

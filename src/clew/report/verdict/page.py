@@ -35,12 +35,12 @@ Stage = Callable[[str], None]
 
 
 def verdict_page(verdict: Verdict, files: Sequence[str], explainer: Explainer, stage: Stage) -> str:
-    """The report of a check."""
+    """Return the report of a check."""
     return render(_VerdictPage(verdict, files, explainer, stage).page())
 
 
 def run_page(run: Execution, files: Sequence[str], explainer: Explainer, stage: Stage) -> str:
-    """The report of one run under chosen faults."""
+    """Return the report of one run under chosen faults."""
     stage("explaining the run")
     shown = [ShownRun("The failure-free run", explainer.failure_free)]
     if run.faults:
@@ -74,7 +74,7 @@ def _run_summary(run: Execution) -> str:
 
 
 def _lineages(violations: Sequence[Violation], explainer: Explainer) -> list[Lineage]:
-    """As many as a page can carry; the first in any case."""
+    """Follow as many lineages as a page can carry; the first in any case."""
     lineages: list[Lineage] = []
     boxes = 0
     for violation in violations[:MOST_LINEAGES]:
@@ -308,7 +308,7 @@ def _summaries(shown: Sequence[ShownRun]) -> Summaries:
 
 
 def _brief(faults: FaultSet) -> str:
-    """Crashes by name, losses by number: the heaviest faults are many."""
+    """Name crashes, and count losses: the heaviest faults are many."""
     parts: list[str] = []
     for kind in KINDS:
         happened = faults.of_kind(kind)

@@ -58,7 +58,7 @@ class ShownRun:
 def page_data(
     shown: Sequence[ShownRun], first: int, lineages: Sequence[Lineage], explainer: Explainer, files: Sequence[str]
 ) -> dict[str, Any]:
-    """``shown[0]`` is the failure-free run, ``first`` the one that is selected at the beginning."""
+    """Return the data: ``shown[0]`` is the failure-free run, ``first`` the one that is selected at first."""
     base = shown[0].run
     tables = _Tables([s.run for s in shown])
     drawn = [_Drawn(lineage, explainer) for lineage in lineages]
@@ -132,7 +132,7 @@ class _Drawn:
         }
 
     def marks(self, run: Execution) -> dict[str, dict[str, list[int]]]:
-        """What the faults of a run cut, and what no longer is as it was."""
+        """Return what the faults of a run cut, and what no longer is as it was."""
         whole = _marks(self._lineage.whole, self._whole, run)
         focused = whole if self._lineage.all_needed else _marks(self._lineage.focused, self._focused, run)
         return {"focused": focused, "whole": whole}
@@ -171,7 +171,7 @@ class _Tables:
         self.cut_off = f"{left_out} further rows are left out of this page" if left_out else ""
 
     def rows(self) -> list[list[Any]]:
-        """Relation, node (None if the first column is none), row, and the times in the failure-free run."""
+        """Return relation, node (None if the first column is none), row, and the times in the failure-free run."""
         return [
             [
                 relation,
@@ -183,7 +183,7 @@ class _Tables:
         ]
 
     def differences(self, run: Execution) -> dict[int, str]:
-        """By the number of the row, its times in this run where they are others."""
+        """Return by the number of the row its times in this run, where they are others."""
         times = self._times[id(run)]
         return {
             number: times.get(key, "")
@@ -193,7 +193,7 @@ class _Tables:
 
 
 def _times(run: Execution) -> dict[tuple[str, Row], str]:
-    """For every row the times at which it is there, like ``1-4,7``."""
+    """Return for every row the times at which it is there, like ``1-4,7``."""
     found: dict[tuple[str, Row], list[int]] = {}
     hidden = run.program.helpers if run.program else frozenset()
     for relation, by_time in run.tables.items():
@@ -261,7 +261,7 @@ def _support(support: Support, faults: FaultSet, eot: int) -> dict[str, Any]:
 
 
 def _falsifier(support: Support) -> Iterator[tuple[str, str]]:
-    """The faults with what became of them; crashes of one node at times in a row are written as a range."""
+    """List faults with what became of them; crashes of one node at times in a row are written as a range."""
     kinds: list[tuple[Fault, str]] = [
         (f, "happened" if f in support.cut_by else "possible") for f in support.falsifier
     ]

@@ -28,7 +28,7 @@ Summaries = Mapping[FaultSet, Sequence[str]]
 def verdict_text(
     verdict: Verdict, files: Sequence[str], explanation: Sequence[str] = (), summaries: Summaries | None = None
 ) -> str:
-    """The answer, on what it rests, and what to do next.
+    """Return the answer, on what it rests, and what to do next.
 
     ``explanation`` is of the first counterexample or candidate, ``summaries`` below the faults that they sum up.
     """
@@ -144,7 +144,7 @@ def combinations_text(verdict: Verdict) -> str:
 
 
 def _scientific(number: int) -> str:
-    """Like 1.85e25; also for integers that no float can hold."""
+    """Write a number like 1.85e25; also integers that no float can hold."""
     if number < 10_000:
         return str(number)
     from decimal import Decimal  # a cold start should not pay for it
@@ -153,7 +153,7 @@ def _scientific(number: int) -> str:
 
 
 def execution_text(run: Execution, relations: Sequence[str] = (), at: int | None = None) -> str:
-    """The rows by time, the messages that went astray, and whether what must hold does."""
+    """List the rows by time, the messages that went astray, and whether what must hold does."""
     return "\n".join(_execution_lines(run, relations, at)) + "\n"
 
 
@@ -170,7 +170,7 @@ def _execution_lines(run: Execution, relations: Sequence[str], at: int | None) -
 
 
 def run_heading(run: Execution) -> Iterator[str]:
-    """The bounds and the faults of a run, and what these amount to."""
+    """Name the bounds and the faults of a run, and what these amount to."""
     nodes = row_text(run.spec.nodes)
     yield f"EOT {run.spec.eot}, nodes {nodes}; {'these faults:' if run.faults else 'no fault'}"
     yield from (f"  {fault.sentence}" for fault in run.faults)
@@ -178,7 +178,7 @@ def run_heading(run: Execution) -> Iterator[str]:
 
 
 def _strays(message: Message, faults: FaultSet) -> bool:
-    """Lost or late; what a crashed node would have sent was never sent."""
+    """Tell whether a message is lost or late; what a crashed node would have sent was never sent."""
     crashed = any(c.node == message.source and c.time <= message.sent for c in faults.crashes)
     return message.arrived != message.sent + 1 and not crashed
 
@@ -190,7 +190,7 @@ def _astray(message: Message) -> str:
 
 
 def outcome_lines(run: Execution) -> Iterator[str]:
-    """Whether what must hold does."""
+    """Say whether what must hold does."""
     yield from (f"VIOLATED: {violation}" for violation in run.violations)
     if run.violations:
         return

@@ -55,7 +55,7 @@ def why_lines(
     ascii_only: bool = False,
     width: int = 100,
 ) -> Iterator[str]:
-    """One block for each violated row; a row that is violated like an earlier one refers to it."""
+    """Yield a block for each violated row; a row that is violated like an earlier one refers to it."""
     if not faults:
         return  # what fails without any fault has been said
     lines = _Lines(faults, eot, "X" if ascii_only else "✗", width)
@@ -87,7 +87,7 @@ class _Lines(NamedTuple):
         yield from event_lines(row, self.eot, self.width)
 
     def _heading(self, row: Explanation, lead: str) -> Iterator[str]:
-        """On two lines where one is not enough."""
+        """Yield the heading, on two lines where one is not enough."""
         line = f"Why {row.violation}: {lead}"
         parts = [line] if columns(line) <= self.width else [f"Why {row.violation}:", f"  {lead}"]
         yield from (shorten(part, self.width) for part in parts)
@@ -99,7 +99,7 @@ class _Lines(NamedTuple):
             yield f"  ... and {'' if why.more else f'{left} '}more; --report shows them"
 
     def _line(self, support: Support) -> str:
-        """When there is no room for all, what is cut stays, and then what came last."""
+        """Tell a support in one line: without room for all, what is cut stays, and then what came last."""
         verb = "cuts" if len(support.cut_by) == 1 else "cut"
         head = f"  {shorten(', '.join(map(str, support.cut_by)), self.width // 4)} {verb} "
         words = [
@@ -118,7 +118,7 @@ class _Lines(NamedTuple):
 
 
 def _part(word: str, width: int) -> str:
-    """A message with long names keeps its beginning, the relation, and its end, the time."""
+    """Shorten a message with long names: it keeps its beginning, the relation, and its end, the time."""
     return shorten(word, width * 2 // 5)
 
 
@@ -131,7 +131,7 @@ _LEFT_OUT = "…"
 
 
 def account_lines(account: Account, width: int) -> Iterator[str]:
-    """For each fault what happens without it."""
+    """Say for each fault what happens without it."""
     spare = [shorten(str(line.fault), width // 4) for line in account.without if not line.needed]
     if spare:
         yield from _fill("  without", _punctuate(spare, not_needed(len(spare))), width)
@@ -170,7 +170,7 @@ def _punctuate(texts: Sequence[str], end: str) -> list[str]:
 
 
 def _fill(head: str, words: Sequence[str], width: int, indent: str = _INDENT) -> list[str]:
-    """As many words on a line as fit."""
+    """Put as many words on a line as fit."""
     lines = [head]
     for word in words:
         if columns(f"{lines[-1]} {word}") <= width:
@@ -181,7 +181,7 @@ def _fill(head: str, words: Sequence[str], width: int, indent: str = _INDENT) ->
 
 
 def event_lines(row: Explanation, eot: int, width: int) -> Iterator[str]:
-    """How the violation arose in the failing run, a line for each time."""
+    """Tell how the violation arose in the failing run, a line for each time."""
     if not row.events:
         return
     yield "  How it arose:"
