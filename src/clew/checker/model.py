@@ -41,7 +41,8 @@ class Model:
         return Run(faults, self.ground.violations(faults))
 
     def vacuous(self) -> bool:
-        """Whether the failure-free run achieves nothing that could be violated."""
+        """Tell whether the failure-free run achieves nothing that could be violated."""
+        # Without assertions, what has to survive is read off the failure-free run itself.
         return has_assertions(self.program) and not self.ground.rows_at_end(PRE)
 
     def ever_fewer_faults(self) -> Iterator[FaultSet]:
@@ -51,7 +52,7 @@ class Model:
         return self.ground.minimal_faults()
 
     def symmetries(self) -> Sequence[Mapping[NodeName, NodeName]]:
-        from clew.program.symmetry import automorphisms  # only some searches need it
+        from clew.program.symmetry import automorphisms  # only with --symmetry: a cold start does not pay for it
 
         return automorphisms(self.program, self.spec.nodes)
 

@@ -9,7 +9,7 @@ from clew.files.checkpoints import Checkpoint, ForeignCheckpointError
 from clew.files.json_document import Item
 from clew.search.protocol import Run, System
 
-#: A machine executes some ten thousand a second.
+#: A machine executes some ten thousand a second: this is thousands of years, and a defect of the file.
 _MOST_RUNS = 10**15
 
 

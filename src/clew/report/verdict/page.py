@@ -88,7 +88,7 @@ def _bounds(spec: FailureSpec) -> list[tuple[str, str]]:
     return [
         ("nodes", row_text(spec.nodes)),
         ("end of time (EOT)", str(spec.eot)),
-        *((kind.kind.bound, str(kind.bound(spec))) for kind in KINDS if kind.bound_words(spec)),
+        *((kind.kind.limit, str(kind.limit(spec))) for kind in KINDS if kind.limit_words(spec)),
     ]
 
 

@@ -127,7 +127,7 @@ def _count_faults(found: Counterexample) -> str:
 
 
 def spec_text(spec: FailureSpec) -> str:
-    parts = [f"EOT {spec.eot}", *filter(None, (kind.bound_words(spec) for kind in KINDS))]
+    parts = [f"EOT {spec.eot}", *filter(None, (kind.limit_words(spec) for kind in KINDS))]
     parts.append(f"nodes {row_text(spec.nodes)}" if spec.nodes else "nodes not known yet")
     return ", ".join(parts)
 
