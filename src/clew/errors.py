@@ -55,6 +55,7 @@ class ProgramError(ClewError):
     """The program text is not a program that can be checked."""
 
 
+# Apart from ProgramError, because the remedy is another: the command, not the program.
 class UsageError(ClewError):
     """The program may be fine, but what was asked of it is not."""
 
@@ -63,6 +64,7 @@ class OutputError(ClewError):
     """The answer is there, but a file that was asked for could not be written."""
 
 
+# No ClewError: a search that a limit ends has an answer, "incomplete", and nobody made a mistake.
 class BudgetExhaustedError(Exception):
     """A limit or an interrupt stopped the work; the message says which."""
 

@@ -154,6 +154,7 @@ def check(
     Ctrl-C ends the search, too: the verdict then says ``incomplete``.  Raises ``ProgramError`` or ``UsageError``
     for what cannot be checked.
     """
+    # What is wrong with the flags is said before any file is read.
     started = time.monotonic()
     options = Options(_negation(negation), symmetry, find_all, effort, sweep_seconds, max_runs, seed)
     demands = Demands(allow_hollow, strict, coverage)
@@ -165,6 +166,7 @@ def check(
     asked = Bounds(nodes, eot, eff, crashes, delays)
     bounds = asked.or_else(loaded.defaults)
     sweeps = bounds.eot is None or effort is not None or sweep_seconds is not None
+    # By effort, unless the clock is asked for: the same question then has the same answer on every machine.
     counted = Effort(round(DEFAULT_SWEEP_EFFORT * (effort or 1))) if sweeps and sweep_seconds is None else None
     deadline = Deadline(_earliest(sweep_seconds, time_limit), counted)
     try:
@@ -189,6 +191,7 @@ def check(
         options = _with_checkpoint(options, saving, source, prepared.program, bounds, spec, chosen, sweeps=sweeps)
     ledger = Ledger(deadline, max_runs, progress)
     if sweeps:
+        # Raises where nothing must hold: at every setting a sweep would find that out again.
         outcomes_of(prepared.program)
         verdict = _sweep(prepared, spec, eff, options, demands, chosen, ledger, started)
     else:
@@ -221,6 +224,7 @@ def _with_checkpoint(
 def _save(checkpoint: Checkpoint, verdict: Verdict, ledger: Ledger) -> None:
     """Tell a checkpoint whether the question is answered; what was cut short is saved as far as it got."""
     certain = verdict.reason is None and verdict.answer is not Answer.INCOMPLETE
+    # A search that came to its end without an answer, as a random one does, would come to the same end again.
     checkpoint.answered = certain or not ledger.cut_short
     if not checkpoint.answered:
         checkpoint.save()
@@ -238,6 +242,7 @@ def run(
     prepared = _prepare(loaded)
     deadline = Deadline(None)
     try:
+        # An interrupt in the middle of a call into clingo is noted and taken up afterwards.
         with deadline.listening():
             bounds = without_faults(nodes, eot).or_else(loaded.defaults)
             spec = complete(prepared.program, bounds, deadline)
@@ -343,6 +348,7 @@ def _sweep(
     from clew.search.sweep import sweep
 
     deadline, checkpoint = ledger.deadline, options.checkpoint
+    # EFF grows with EOT, unless a flag fixes it; one that the program states goes with the EOT it states.
     base = replace(spec, eot=1, eff=0)
     # What is saved of a sweep are its settings; the search within one does not know of it.
     system = ProgramSweep(prepared.program, base, strategy, options._replace(checkpoint=None), deadline)
@@ -351,6 +357,7 @@ def _sweep(
     examined = Examined(findings, swept.vacuous, system.notices, system.solver(swept.spec))
     # The effort of the sweep may be spent: what it has certified is looked up with an effort of its own.
     verdict = _verdict(prepared, swept.spec, strategy.name, examined, demands, _survey_deadline(deadline), started)
+    # Where the survey takes the certificate back, the largest setting is none either.
     certified = None if swept.findings.answer is Answer.CERTIFIED is not verdict.answer else swept.certified
     return replace(verdict, swept=swept.settings, certified=certified, candidates=findings.candidates)
 
@@ -382,6 +389,7 @@ def _verdict(
         judged.reason,
         examined.vacuous,
         (*prepared.notices, *examined.notices, *(judged.survey.notices if judged.survey else ())),
+        # A sweep goes beyond the setting that it answers for, and its ledger has those runs, too.
         executions=tuple(run for run in findings.executions if spec.admits(run.faults)),
         solver=examined.solver,
         survey=judged.survey,
@@ -394,6 +402,7 @@ def _verdict(
 
 def _admit(faults: FaultSet, spec: FailureSpec) -> FailureSpec:
     """Return bounds that are just large enough for these faults; raise ``UsageError`` where none are."""
+    # As narrow as can be: every possible fault that does not happen would be an atom of the ground program.
     wide = FailureSpec(spec.nodes, spec.eot)
     for fault in faults:
         wide = fault.widen(wide)

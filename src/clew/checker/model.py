@@ -33,6 +33,7 @@ class Model:
             program, spec, record_rules=record_rules, traceable=traceable, deadline=deadline
         )
 
+    # Strategies ask for it in every round.
     @cached_property
     def faults(self) -> Sequence[Fault]:
         return self.ground.relevant_faults()

@@ -29,6 +29,7 @@ def resolve_nodes(program: Program, named: Sequence[WrittenNode]) -> tuple[NodeN
         return tuple(dict.fromkeys(_read_node(node, ()) for node in named))
     possible = possible_locations(program)
     nodes = tuple(dict.fromkeys(_read_node(node, possible) for node in named))
+    # Python values, too: whoever passes "1" for 1 would have every message lost, and an empty certificate.
     for node in nodes:
         _refuse_lookalike(node, nodes, possible)
     return nodes
@@ -93,6 +94,7 @@ def _read_node(node: WrittenNode, known: Container[Value]) -> NodeName:
 
 
 def _check_type(node: object) -> None:
+    # bool is an int to Python, and the solver has 32 bits.
     number = isinstance(node, int) and not isinstance(node, bool) and SMALLEST_NUMBER <= node <= LARGEST_NUMBER
     if not number and not isinstance(node, str | BareNumber):
         raise UsageError(f"invalid node name {node!r}", remedy="use strings, or integers of 32 bits")

@@ -65,6 +65,7 @@ class ProgramSweep:
         # The run is read in full, row by row, which the meter of the ground program does not see.
         if self.deadline.effort:
             self.deadline.effort.count(READ_ATOM * (len(ground.row_atoms) + len(ground.sent_atoms)))
+        # Without assertions, what must hold at a time is what the failure-free run has then.
         expected = None if has_assertions(self.program) else ground.run(FaultSet())
         states = tuple(self._state(run, expected, time) for time in range(1, until + 1))
         if expected is None:
@@ -87,6 +88,7 @@ class ProgramSweep:
             missing = any(row not in post for row in pre)
         else:
             wanted = [(r, row) for r in persistent_relations(self.program) for row in expected.rows(r, time)]
+            # Rows that no message had to bring survive any fault: until one arrived, nothing is achieved.
             arrived = any(m.arrived is not None and m.arrived <= time for m in expected.messages)
             achieved = bool(wanted) and arrived
             missing = any(row not in set(run.rows(relation, time)) for relation, row in wanted)

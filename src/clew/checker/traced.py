@@ -43,6 +43,7 @@ class TracedModel(Model):
         self.circuit = Circuit()
         self._negation = negation
         self.graph = RuleGoalGraph(self.ground)
+        # Shared by all runs: what faults alone decide is unfolded once, and with NEVER errs on the safe side.
         self._certain = Unfolding(self.graph, self.circuit, on_cycle=NEVER)
 
     def _reach(self) -> Reach:

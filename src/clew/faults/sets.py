@@ -21,6 +21,8 @@ def by_message(faults: Iterable[Fault]) -> dict[SentMessage, list[Fault]]:
 
 def exclusive_groups(faults: Iterable[Fault]) -> list[list[Fault]]:
     """Group faults by what they hit, faults of nodes first: of each group at most one can happen."""
+    # Nodes first: the order of the clauses is what the SAT solver branches by, and with it the candidates that the
+    # lineage search runs.
     nodes: dict[SentMessage | NodeName, list[Fault]] = {}
     messages: dict[SentMessage | NodeName, list[Fault]] = {}
     for fault in faults:

@@ -112,6 +112,7 @@ class RememberedSweep:
             raise ForeignCheckpointError(f"the setting EOT {spec.eot}, EFF {spec.eff}")
         self._charge(known.cost)
         self._system.note(spec, known.notices, known.figures)
+        # As the search would have left the ledger: the sweep reads its results there.
         ledger.runs = known.findings.runs
         ledger.executions.extend(known.findings.executions)
         ledger.counterexamples.extend(known.findings.counterexamples)
@@ -157,6 +158,7 @@ class RememberedSweep:
         }
 
 
+#: A course has a letter for each time: it may be hundreds of times long.
 _STATES = {State.VACUOUS: "v", State.BAD: "b", State.GOOD: "g"}
 
 

@@ -27,6 +27,7 @@ class RememberedTraces:
         self._system = system
         self._checkpoint = checkpoint
         self._goals = {goal: number for number, goal in enumerate(goals)}
+        # Faults and goals are written once and referred to by number: a circuit mentions each many times.
         self._faults: dict[Fault, int] = {}
         self._gates: list[list[object]] = []
         self._runs: list[object] = []

@@ -32,6 +32,7 @@ def find_equal_values(ground: GroundProgram) -> tuple[Notice, ...]:
 def _collect(ground: GroundProgram, index: int, k: int) -> str:
     """Ground what aggregate number k of a rule is about; return the condition that equal values occur."""
     equal, aggregate = EqualValues(ground, index), ground.program.rules[index].aggregates[k]
+    # A relation of its own: the rows that the encoding collects for an aggregate have lost what tells them apart.
     name = f"values{ground.next_part()}"
     ground.extend(name, equal.collect(name, aggregate))
     return equal.occur(name, aggregate)

@@ -92,6 +92,7 @@ def find_cautions(survey: Survey | None, program: Program, spec: FailureSpec, *,
             "in the failure-free run 'pre' is empty at the end, so little is said: "
             "EOT may be too small, or nothing keeps its rows"
         )
+    # One is enough, and all of them can be many: they are made one by one.
     if next(spec.possible_faults(), None) is None:
         yield "these bounds allow no fault at all; give --eff, --crashes or --delays"
     elif not rests_on_messages(program):
@@ -131,6 +132,7 @@ def find_remarks(survey: Survey | None) -> Iterator[str]:
 
 def _skip_repeated_tags(promises: Iterable[Promise]) -> Iterator[Promise]:
     """Yield the promises without tags of which no more is to be said than of the rule that writes them."""
+    # Rules come before tags in a survey, so those that matter here have been seen.
     rules: set[tuple[Position | None, Occurrence]] = set()
     for promise in promises:
         if promise.part is Part.RULE:

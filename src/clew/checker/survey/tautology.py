@@ -25,6 +25,7 @@ from clew.program.columns import ANYTHING, Columns
 from clew.program.ir import CRASH, Const, Program, Rule, Timing, Value, Var
 from clew.program.outcomes import POST, PRE, assertion_definitions, has_assertions, persists
 
+# Both bounds are on what is tried, not on what is certified: beyond them a tautology remains a suspicion.
 #: Rows that the protocol may be free to have; more are not tried: from some hundreds on the solver is slow.
 _MOST_FREE_ROWS = 400
 #: The same with the values that the protocol has, of which all pairs may matter.
@@ -166,10 +167,10 @@ class _FreeProtocol:
     def soon(self) -> int:
         """Return a time that can be the end at first: short, if rows are free to differ from time to time."""
         return min(
-            self._ground.spec.eot, max([2, *self._stated_times()]) if self._remembers else self._ground.spec.eot
+            self._ground.spec.eot, max([2, *self._fixed_times()]) if self._remembers else self._ground.spec.eot
         )
 
-    def _stated_times(self) -> list[int]:
+    def _fixed_times(self) -> list[int]:
         """Return the times that the assertions look at by their number."""
         return [p.at for rule in self._rules for p in rule.premises if isinstance(p.at, int)]
 
@@ -177,7 +178,7 @@ class _FreeProtocol:
         """Return the times at which rows matter: mostly the end alone."""
         if self._remembers:
             return range(1, eot + 1)
-        return sorted({eot, *(time for time in self._stated_times() if 1 <= time <= eot)})
+        return sorted({eot, *(time for time in self._fixed_times() if 1 <= time <= eot)})
 
     # -- values ----------------------------------------------------------------------------------------------
 
@@ -210,6 +211,7 @@ class _FreeProtocol:
 
     def _values(self, group: Collection[_Column], fresh: int, *, occurring: bool) -> list[Value]:
         found: set[Value] = {v for rule in self._rules for column, v in _constants(rule) if column in group}
+        # Two nodes are enough at first: assertions mostly compare places, and two can be equal or different.
         if any(column == 0 and relation in self._free for relation, column in group):  # places are nodes
             nodes = self._ground.spec.nodes
             return sorted(found.union(nodes if occurring else nodes[:2]), key=repr)
@@ -221,6 +223,7 @@ class _FreeProtocol:
             found.add(min(numbers, default=0) - 1)
         if any(kind.has_names for kind in kinds):
             found.update(f"value {k}" for k in range(1, fresh + 1))
+        # By repr, because numbers, names and tuples have no order of their own, and the text must not vary.
         return sorted({*found, *there} if occurring else found, key=repr)
 
     @cached_property
