@@ -114,7 +114,7 @@ def test_possible_faults_are_admitted_and_widen_the_bounds_to_themselves(kind: t
     nothing = FailureSpec(SPEC.nodes, SPEC.eot)
     assert list(kind.possible(nothing)) == []
     for fault in kind.possible(SPEC):
-        assert fault.admitted(SPEC)
+        assert fault.is_within(SPEC)
         assert not nothing.admits(FaultSet.of([fault]))
         assert fault in kind.possible(fault.widen(nothing))
         assert fault.widen(nothing).admits(FaultSet.of([fault]))

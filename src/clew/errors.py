@@ -13,11 +13,12 @@ from dataclasses import dataclass
 _PROGRAMS = (".ded", ".py", ".yaml", ".yml", ".json")
 
 
-def may_be_quoted(file: str, endings: str | tuple[str, ...] = _PROGRAMS) -> bool:
-    """Whether a file calls itself a program, wherever links lead: messages tell nothing of what is in others.
+def is_quotable(file: str, endings: str | tuple[str, ...] = _PROGRAMS) -> bool:
+    """Tell whether messages may quote from a file: it calls itself a program, wherever links lead.
 
     Documents and programs can name any file, and messages go into logs that others read.
     """
+    # The name a link has says nothing: program.ded may lead to /etc/shadow.
     try:
         real = os.path.realpath(file)
     except ValueError:
@@ -54,6 +55,7 @@ class ProgramError(ClewError):
     """The program text is not a program that can be checked."""
 
 
+# Apart from ProgramError, because the remedy is another: the command, not the program.
 class UsageError(ClewError):
     """The program may be fine, but what was asked of it is not."""
 
@@ -62,6 +64,7 @@ class OutputError(ClewError):
     """The answer is there, but a file that was asked for could not be written."""
 
 
+# No ClewError: a search that a limit ends has an answer, "incomplete", and nobody made a mistake.
 class BudgetExhaustedError(Exception):
     """A limit or an interrupt stopped the work; the message says which."""
 
@@ -87,7 +90,7 @@ class Notice:
 
 
 def render(kind: str, message: str, position: Position | None, remedy: str | None) -> str:
-    """One message in the form compilers use, so that editors can jump to it."""
+    """Return a message in the form that compilers use, so that editors can jump to its position."""
     where = f"{position}: " if position else ""
     text = f"{where}{kind}: {message}"
     return f"{text}\n  remedy: {remedy}" if remedy else text

@@ -22,6 +22,7 @@ from clew.names import looks_like_number, quote
 #: Numbers of the language have 32 bits; a longer row of digits can only be a string.
 _SMALLEST, _LARGEST = -(2**31), 2**31 - 1
 
+#: One item up to its comma.  Quotes are only quotes around a whole item: anything else would make "a"b two names.
 _ITEM = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^,"]*))\s*(?P<end>,|\Z)')
 
 
@@ -64,7 +65,7 @@ def read_parts(text: str) -> list[WrittenNode | None]:
     while not last:
         item = _ITEM.match(text, offset)
         if item is None:
-            raise _misplaced_quote(text, offset)
+            raise _diagnose_quote(text, offset)
         quoted = item["quoted"]
         found.append(_read_bare(item["bare"].strip(), offset) if quoted is None else quoted.replace('""', '"'))
         offset, last = item.end(), not item["end"]
@@ -79,6 +80,7 @@ def write_nodes(nodes: Collection[NodeName], ambiguous: Collection[NodeName]) ->
 def write_node(node: NodeName, ambiguous: Collection[NodeName]) -> str:
     if isinstance(node, int):
         return f"+{node}" if node in ambiguous else str(node)
+    # Without spaces, because a //! line would be split there.
     try:
         reads_as_itself = read_nodes(node) == [node] and not re.search(r"\s", node)
     except NodeListError:
@@ -104,7 +106,7 @@ def is_number(text: str) -> bool:
     return looks_like_number(text) and len(text) <= 11 and _SMALLEST <= int(text) <= _LARGEST
 
 
-def _misplaced_quote(text: str, offset: int) -> NodeListError:
+def _diagnose_quote(text: str, offset: int) -> NodeListError:
     if text[offset:].count('"') % 2:
         return NodeListError('a name is not closed: its last " is missing', 'close it with "', offset)
     return NodeListError(

@@ -65,12 +65,12 @@ def test_python_values_are_nodes_as_they_are() -> None:
     assert refused.value.message == 'the string "1" can be no node of the program, but the number 1 can'
     with pytest.raises(clew.UsageError) as unknown:
         clew.run(program, [clew.Loss("1", "2", 1)], eot=2)
-    assert (unknown.value.message, unknown.value.remedy) == ("'\"1\"' is no node", "the nodes are 1, 2")
+    assert (unknown.value.message, unknown.value.remedy) == ("unknown node '\"1\"'", "the nodes are 1, 2")
 
 
 @pytest.mark.parametrize("node", [True, 1.0, None, ("a",), 2**31, b"a"])
 def test_what_is_neither_a_string_nor_a_number_is_no_node(node: object) -> None:
-    with pytest.raises(clew.UsageError, match="is no name for a node"):
+    with pytest.raises(clew.UsageError, match="invalid node name"):
         clew.check(KAFKA, nodes=["a", node])  # type: ignore[list-item]
 
 

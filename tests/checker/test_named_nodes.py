@@ -6,11 +6,11 @@ import pytest
 
 from clew.checker.named_nodes import (
     WrittenFault,
-    ambiguous_nodes,
-    idle_nodes,
-    known_fault,
-    known_node,
-    named_nodes,
+    find_ambiguous_nodes,
+    notice_idle_nodes,
+    resolve_fault,
+    resolve_node,
+    resolve_nodes,
 )
 from clew.dedalus.loader import parse_program
 from clew.errors import UsageError
@@ -56,12 +56,12 @@ BOTH = program('p("1", 1); p(X, Y)@next :- p(X, Y); m(Y)@async :- p(X, Y);')
     ],
 )
 def test_what_is_meant(of: Program, written: list[WrittenNode], nodes: tuple[NodeName, ...]) -> None:
-    assert named_nodes(of, written) == nodes
+    assert resolve_nodes(of, written) == nodes
 
 
 def test_a_bare_number_that_can_mean_two_nodes_is_refused() -> None:
     with pytest.raises(UsageError) as caught:
-        named_nodes(BOTH, ["1", ONE])
+        resolve_nodes(BOTH, ["1", ONE])
     assert caught.value.message == "'1' can mean two nodes: the number 1, and the string \"1\""
     assert caught.value.remedy == 'write +1 for the number, "1" with its quotes for the string'
 
@@ -76,24 +76,24 @@ def test_a_bare_number_that_can_mean_two_nodes_is_refused() -> None:
 )
 def test_a_node_that_is_surely_mistaken_for_another_is_refused(of: Program, node: NodeName, message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        named_nodes(of, [node])
+        resolve_nodes(of, [node])
     assert caught.value.message == message
     assert "in quotes" in (caught.value.remedy or "")
 
 
 def test_no_nodes_are_refused() -> None:
-    with pytest.raises(UsageError, match="no nodes are given"):
-        named_nodes(NUMBER, [])
+    with pytest.raises(UsageError, match="no nodes given"):
+        resolve_nodes(NUMBER, [])
 
 
 def test_a_number_of_many_digits_can_only_be_a_string() -> None:
     digits = "1" * 5000
-    assert named_nodes(NUMBER, [ONE, digits]) == (1, digits)
+    assert resolve_nodes(NUMBER, [ONE, digits]) == (1, digits)
 
 
 def test_a_node_that_the_program_does_not_have_is_told() -> None:
     relay = program("link(ann, bob); m(Y)@async :- link(X, Y);")
-    assert [(n.message, n.remedy) for n in idle_nodes(relay, ("ann", "bob", "Bob", "zed", 7))] == [
+    assert [(n.message, n.remedy) for n in notice_idle_nodes(relay, ("ann", "bob", "Bob", "zed", 7))] == [
         (
             "the program has no node 'Bob': no row and no message can be there",
             "did you mean 'bob'? Otherwise leave it out",
@@ -118,29 +118,29 @@ def test_a_node_that_the_program_does_not_have_is_told() -> None:
     ],
 )
 def test_faults_are_looked_up_among_the_nodes(fault: Fault | WrittenFault, known: Fault) -> None:
-    assert known_fault(fault, (1, "2", "a")) == known
+    assert resolve_fault(fault, (1, "2", "a")) == known
 
 
 @pytest.mark.parametrize(
     ("written", "nodes", "message"),
     [
-        ("z", (1, "a"), "'z' is no node"),
-        ("1", (1, "a"), "'\"1\"' is no node"),
-        (2, (1, "a"), "'2' is no node"),
-        (TWO, (1, "a"), "'2' is no node"),
+        ("z", (1, "a"), "unknown node 'z'"),
+        ("1", (1, "a"), "unknown node '\"1\"'"),
+        (2, (1, "a"), "unknown node '2'"),
+        (TWO, (1, "a"), "unknown node '2'"),
     ],
 )
 def test_an_unknown_node_is_refused_with_those_there_are(
     written: WrittenNode, nodes: tuple[NodeName, ...], message: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        known_node(written, nodes)
+        resolve_node(written, nodes)
     assert (caught.value.message, caught.value.remedy) == (message, "the nodes are 1, a")
 
 
 def test_a_fault_at_one_of_two_nodes_that_look_the_same_says_which() -> None:
     with pytest.raises(UsageError, match="can mean two nodes"):
-        known_fault(WrittenFault(Crash, (ONE,), (3,)), (1, "1"))
+        resolve_fault(WrittenFault(Crash, (ONE,), (3,)), (1, "1"))
 
 
 # Writing.
@@ -160,4 +160,4 @@ def test_a_fault_at_one_of_two_nodes_that_look_the_same_says_which() -> None:
 def test_numbers_that_need_a_plus(
     of: Program | None, nodes: tuple[NodeName, ...], ambiguous: set[NodeName]
 ) -> None:
-    assert ambiguous_nodes(of, nodes) == ambiguous
+    assert find_ambiguous_nodes(of, nodes) == ambiguous

@@ -31,7 +31,7 @@ COMMANDS = {
     "fuzz": ["fuzz", HASTY, "--runs", "50", "-o", "{folder}/rec.json"],
     "explore": ["explore", "examples/lock/lock.py:three_hasty"],
     "replay": ["replay", "{recording}"],
-    "minimize": ["minimize", "{recording}", "--budget", "20", "--brief"],
+    "minimize": ["minimize", "{recording}", "--time-limit", "20", "--brief"],
     "calm": ["calm", "examples/bloom/kvs.py:BasicKVS"],
     "blazes": ["blazes", "examples/blazes/word-count.yaml"],
 }

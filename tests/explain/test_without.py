@@ -24,7 +24,7 @@ from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
 from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.program.outcomes import PRE
-from clew.report.verdict.why_text import told_rows, why_lines
+from clew.report.verdict.why_text import rows_to_explain, why_lines
 from clew.report.verdict.wording import step_text
 from clew.violation import Violation
 from generators import fault_sets, programs, tiny_specs
@@ -106,7 +106,9 @@ def test_every_fault_of_a_minimal_counterexample_is_named(problem: tuple[Program
     """On the terminal, below "Why"."""
     for counterexample in minimal_counterexamples(*problem).counterexamples:
         faults = counterexample.faults
-        rows = list(told_rows(explain_rows(Runs.of(*problem, faults, NO_DEADLINE), counterexample.violations)))
+        rows = list(
+            rows_to_explain(explain_rows(Runs.of(*problem, faults, NO_DEADLINE), counterexample.violations))
+        )
         lines = list(why_lines(rows, faults, problem[1].eot))
         for fault in faults:
             assert any(line.startswith(f"  without {fault}: ") for line in lines)

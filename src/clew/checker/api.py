@@ -13,8 +13,8 @@ from clew.budgets.deadline import Deadline
 from clew.budgets.effort import Effort
 from clew.budgets.whereabouts import time_left
 from clew.checker.bounds import complete
-from clew.checker.named_nodes import WrittenFault, idle_nodes, known_fault
-from clew.checker.strategies import Examined, Options, Strategy, examine, strategy_named
+from clew.checker.named_nodes import WrittenFault, notice_idle_nodes, resolve_fault
+from clew.checker.strategies import Examined, Options, Strategy, examine, get_strategy
 from clew.checker.survey.judging import Demands, judge
 from clew.dedalus.loader import Loaded
 from clew.engine.execution import Execution
@@ -98,7 +98,7 @@ class Verdict(Result):
 
     @property
     def found(self) -> tuple[Counterexample, ...]:
-        """The counterexamples; without any, the candidates."""
+        """Return the counterexamples; without any, the candidates."""
         return self.counterexamples or self.candidates
 
     @property
@@ -154,19 +154,21 @@ def check(
     Ctrl-C ends the search, too: the verdict then says ``incomplete``.  Raises ``ProgramError`` or ``UsageError``
     for what cannot be checked.
     """
+    # What is wrong with the flags is said before any file is read.
     started = time.monotonic()
     options = Options(_negation(negation), symmetry, find_all, effort, sweep_seconds, max_runs, seed)
     demands = Demands(allow_hollow, strict, coverage)
-    chosen = strategy_named(strategy, options)
+    chosen = get_strategy(strategy, options)
     _check_budgets(effort, sweep_seconds, max_runs, time_limit)
     _check_sweep(eot, effort, sweep_seconds)
     loaded = load_source(source)
-    prepared = _checked(loaded)
+    prepared = _prepare(loaded)
     asked = Bounds(nodes, eot, eff, crashes, delays)
     bounds = asked.or_else(loaded.defaults)
     sweeps = bounds.eot is None or effort is not None or sweep_seconds is not None
+    # By effort, unless the clock is asked for: the same question then has the same answer on every machine.
     counted = Effort(round(DEFAULT_SWEEP_EFFORT * (effort or 1))) if sweeps and sweep_seconds is None else None
-    deadline = Deadline(_soonest(sweep_seconds, time_limit), counted)
+    deadline = Deadline(_earliest(sweep_seconds, time_limit), counted)
     try:
         spec = complete(prepared.program, bounds, deadline)
     except BudgetExhaustedError as limit:
@@ -189,8 +191,9 @@ def check(
         options = _with_checkpoint(options, saving, source, prepared.program, bounds, spec, chosen, sweeps=sweeps)
     ledger = Ledger(deadline, max_runs, progress)
     if sweeps:
+        # Raises where nothing must hold: at every setting a sweep would find that out again.
         outcomes_of(prepared.program)
-        verdict = _swept(prepared, spec, eff, options, demands, chosen, ledger, started)
+        verdict = _sweep(prepared, spec, eff, options, demands, chosen, ledger, started)
     else:
         examined = examine(chosen, prepared.program, spec, options, ledger)
         verdict = _verdict(prepared, spec, strategy, examined, demands, deadline, started)
@@ -221,6 +224,7 @@ def _with_checkpoint(
 def _save(checkpoint: Checkpoint, verdict: Verdict, ledger: Ledger) -> None:
     """Tell a checkpoint whether the question is answered; what was cut short is saved as far as it got."""
     certain = verdict.reason is None and verdict.answer is not Answer.INCOMPLETE
+    # A search that came to its end without an answer, as a random one does, would come to the same end again.
     checkpoint.answered = certain or not ledger.cut_short
     if not checkpoint.answered:
         checkpoint.save()
@@ -233,11 +237,12 @@ def run(
     nodes: Sequence[WrittenNode] | None = None,
     eot: int | None = None,
 ) -> Execution:
-    """One execution with these faults: its rows by time, its messages, and what it violates."""
+    """Execute once with these faults: the result has the rows by time, the messages, and what is violated."""
     loaded = load_source(source)
-    prepared = _checked(loaded)
+    prepared = _prepare(loaded)
     deadline = Deadline(None)
     try:
+        # An interrupt in the middle of a call into clingo is noted and taken up afterwards.
         with deadline.listening():
             bounds = without_faults(nodes, eot).or_else(loaded.defaults)
             spec = complete(prepared.program, bounds, deadline)
@@ -253,10 +258,10 @@ def run(
 def _execute(
     prepared: CheckedProgram, spec: FailureSpec, faults: Iterable[Fault | WrittenFault], deadline: Deadline
 ) -> Execution:
-    chosen = FaultSet.of(known_fault(f, spec.nodes) for f in faults)
+    chosen = FaultSet.of(resolve_fault(f, spec.nodes) for f in faults)
     ground = GroundProgram(
         prepared.program,
-        _just_admitting(chosen, spec),
+        _admit(chosen, spec),
         expect_outcomes=bool(stated_outcomes(prepared.program)),
         deadline=deadline,
     )
@@ -275,14 +280,14 @@ def load_source(source: Source) -> Loaded:
     return open_program(source, to_check=True).load()
 
 
-def _checked(loaded: Loaded) -> CheckedProgram:
+def _prepare(loaded: Loaded) -> CheckedProgram:
     prepared = check_program(loaded.program)
     odd = (*notice_unread_relations(prepared.program), *notice_impossible_constants(prepared.program))
     return replace(prepared, notices=(*loaded.notices, *prepared.notices, *odd))
 
 
 def _with_idle_nodes(prepared: CheckedProgram, nodes: Sequence[NodeName]) -> CheckedProgram:
-    return replace(prepared, notices=(*prepared.notices, *idle_nodes(prepared.program, nodes)))
+    return replace(prepared, notices=(*prepared.notices, *notice_idle_nodes(prepared.program, nodes)))
 
 
 def _check_budgets(
@@ -317,18 +322,18 @@ def _survey_deadline(swept: Deadline) -> Deadline:
     return Deadline(seconds, swept.effort.renew(DEFAULT_SWEEP_EFFORT) if swept.effort else None)
 
 
-def _soonest(sweep_seconds: float | None, time_limit: float | None) -> float | None:
+def _earliest(sweep_seconds: float | None, time_limit: float | None) -> float | None:
     return min((s for s in (sweep_seconds, time_limit) if s is not None), default=None)
 
 
 def _negation(name: str | None) -> Negation | None:
     known = [n.value for n in Negation]
     if name is not None and name not in known:
-        raise UsageError(f"'{name}' is no treatment of negation", remedy="use one of " + ", ".join(known))
+        raise UsageError(f"unknown treatment of negation '{name}'", remedy="use one of " + ", ".join(known))
     return None if name is None else Negation(name)
 
 
-def _swept(
+def _sweep(
     prepared: CheckedProgram,
     spec: FailureSpec,
     fixed_eff: int | None,
@@ -343,19 +348,21 @@ def _swept(
     from clew.search.sweep import sweep
 
     deadline, checkpoint = ledger.deadline, options.checkpoint
+    # EFF grows with EOT, unless a flag fixes it; one that the program states goes with the EOT it states.
     base = replace(spec, eot=1, eff=0)
     # What is saved of a sweep are its settings; the search within one does not know of it.
     system = ProgramSweep(prepared.program, base, strategy, options._replace(checkpoint=None), deadline)
-    swept = sweep(system if checkpoint is None else _remembered(system, checkpoint), base, fixed_eff, ledger)
+    swept = sweep(system if checkpoint is None else _resume_sweep(system, checkpoint), base, fixed_eff, ledger)
     findings = replace(swept.findings, runs=ledger.runs)
     examined = Examined(findings, swept.vacuous, system.notices, system.solver(swept.spec))
     # The effort of the sweep may be spent: what it has certified is looked up with an effort of its own.
     verdict = _verdict(prepared, swept.spec, strategy.name, examined, demands, _survey_deadline(deadline), started)
+    # Where the survey takes the certificate back, the largest setting is none either.
     certified = None if swept.findings.answer is Answer.CERTIFIED is not verdict.answer else swept.certified
     return replace(verdict, swept=swept.settings, certified=certified, candidates=findings.candidates)
 
 
-def _remembered(system: ProgramSweep, checkpoint: Checkpoint) -> RememberedSweep:
+def _resume_sweep(system: ProgramSweep, checkpoint: Checkpoint) -> RememberedSweep:
     from clew.checker.remembered.sweep import RememberedSweep
 
     return RememberedSweep(system, checkpoint)
@@ -382,6 +389,7 @@ def _verdict(
         judged.reason,
         examined.vacuous,
         (*prepared.notices, *examined.notices, *(judged.survey.notices if judged.survey else ())),
+        # A sweep goes beyond the setting that it answers for, and its ledger has those runs, too.
         executions=tuple(run for run in findings.executions if spec.admits(run.faults)),
         solver=examined.solver,
         survey=judged.survey,
@@ -392,8 +400,9 @@ def _verdict(
     )
 
 
-def _just_admitting(faults: FaultSet, spec: FailureSpec) -> FailureSpec:
+def _admit(faults: FaultSet, spec: FailureSpec) -> FailureSpec:
     """Return bounds that are just large enough for these faults; raise ``UsageError`` where none are."""
+    # As narrow as can be: every possible fault that does not happen would be an atom of the ground program.
     wide = FailureSpec(spec.nodes, spec.eot)
     for fault in faults:
         wide = fault.widen(wide)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from clew.bounds import Bounds
 from clew.budgets.deadline import Deadline
-from clew.checker.named_nodes import named_nodes
+from clew.checker.named_nodes import resolve_nodes
 from clew.engine.ground import GroundProgram
 from clew.errors import UsageError
 from clew.faults import FailureSpec, NodeName, node_key
@@ -20,7 +20,8 @@ from clew.program.ir import Program, as_place
 #: Protocols show what they do in tens of steps; beyond this the ground program would only fill the memory.
 LONGEST_EXECUTION = 1000
 
-#: EOT used only to see which places messages can reach when no EOT is given.
+#: EOT used only to see which places messages can reach when no EOT is given.  A place that only later messages
+#: reach is no node; where a sweep comes to it, a notice says that these messages get lost.
 _DISCOVERY_EOT = 16
 
 
@@ -39,7 +40,7 @@ def complete(program: Program, bounds: Bounds, deadline: Deadline | None = None)
         given = getattr(bounds, name)
         if given is not None and (not isinstance(given, int) or isinstance(given, bool)):
             raise UsageError(
-                f"{name} is {_shown(given)}, which is no integer", remedy=f"give {name} a whole number"
+                f"{name} is {_describe_value(given)}, which is no integer", remedy=f"give {name} a whole number"
             )
     eot, eff = bounds.eot, bounds.eff
     _check_times(eot, eff)
@@ -52,19 +53,19 @@ def complete(program: Program, bounds: Bounds, deadline: Deadline | None = None)
         raise UsageError(
             f"delays of {delays} steps are longer than any execution", remedy="give --delays at most --eot"
         )
-    nodes = _resolve_nodes(program, bounds.nodes, eot or _DISCOVERY_EOT, counts, deadline)
+    nodes = _choose_nodes(program, bounds.nodes, eot or _DISCOVERY_EOT, counts, deadline)
     if bounds.crashes is None and eot is None:
         # A sweep without any word on crashes explores one, as the paper's measurements do.
         counts["crashes"] = min(1, len(nodes))
     if (crashes := counts["crashes"]) > len(nodes):
         raise UsageError(
-            f"{crashes} crashes are more than the {_counted(nodes)} ({_listed(nodes)})",
+            f"{crashes} crashes are more than the {_count_nodes(nodes)} ({_list_nodes(nodes)})",
             remedy=f"give --crashes a number up to {len(nodes)}",
         )
     return FailureSpec(nodes, eot or _SHORTEST, eff or _NO_LOSSES, **counts)
 
 
-def _shown(given: object) -> str:
+def _describe_value(given: object) -> str:
     """Show what was given in place of a number; the repr of anything else than a text is code of the user."""
     return f"the string '{given}'" if isinstance(given, str) else f"of type {type(given).__name__}"
 
@@ -83,7 +84,7 @@ def _check_times(eot: int | None, eff: int | None) -> None:
         )
 
 
-def _resolve_nodes(
+def _choose_nodes(
     program: Program,
     named: Sequence[WrittenNode] | None,
     eot: int,
@@ -92,10 +93,10 @@ def _resolve_nodes(
 ) -> tuple[NodeName, ...]:
     if isinstance(named, str):
         raise UsageError(f"nodes is the string '{named}'", remedy="give a list of names")
-    nodes = _find_nodes(program, eot, counts, deadline) if named is None else named_nodes(program, named)
+    nodes = _find_nodes(program, eot, counts, deadline) if named is None else resolve_nodes(program, named)
     for node in nodes:
         if isinstance(node, str) and not node.isprintable():
-            raise UsageError(f"{node!r} is no name for a node", remedy="use letters, digits and . _ ?")
+            raise UsageError(f"invalid node name {node!r}", remedy="use letters, digits and . _ ?")
     return nodes
 
 
@@ -119,9 +120,9 @@ def _find_nodes(
         located |= reached
 
 
-def _counted(nodes: Sequence[NodeName]) -> str:
+def _count_nodes(nodes: Sequence[NodeName]) -> str:
     return f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
 
 
-def _listed(nodes: Sequence[NodeName]) -> str:
+def _list_nodes(nodes: Sequence[NodeName]) -> str:
     return ", ".join(map(show, nodes))

@@ -33,6 +33,7 @@ class Model:
             program, spec, record_rules=record_rules, traceable=traceable, deadline=deadline
         )
 
+    # Strategies ask for it in every round.
     @cached_property
     def faults(self) -> Sequence[Fault]:
         return self.ground.relevant_faults()
@@ -41,7 +42,8 @@ class Model:
         return Run(faults, self.ground.violations(faults))
 
     def vacuous(self) -> bool:
-        """Whether the failure-free run achieves nothing that could be violated."""
+        """Tell whether the failure-free run achieves nothing that could be violated."""
+        # Without assertions, what has to survive is read off the failure-free run itself.
         return has_assertions(self.program) and not self.ground.rows_at_end(PRE)
 
     def ever_fewer_faults(self) -> Iterator[FaultSet]:
@@ -51,7 +53,7 @@ class Model:
         return self.ground.minimal_faults()
 
     def symmetries(self) -> Sequence[Mapping[NodeName, NodeName]]:
-        from clew.program.symmetry import automorphisms  # only some searches need it
+        from clew.program.symmetry import automorphisms  # only with --symmetry: a cold start does not pay for it
 
         return automorphisms(self.program, self.spec.nodes)
 

@@ -18,22 +18,24 @@ from clew.program.columns import possible_locations
 from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Program, Value
 
 
-def named_nodes(program: Program, named: Sequence[WrittenNode]) -> tuple[NodeName, ...]:
+def resolve_nodes(program: Program, named: Sequence[WrittenNode]) -> tuple[NodeName, ...]:
     """Return the nodes that are meant, each once; raises ``UsageError`` for what cannot be meant."""
     if not named:
-        raise UsageError("no nodes are given", remedy="name them, as in --nodes a,b,c")
+        raise UsageError("no nodes given", remedy="name them, as in --nodes a,b,c")
     for node in named:
         _check_type(node)
+    # What the program's nodes can be takes a pass over all its rules, and only look-alikes need it.
     if not any(map(_has_lookalike, named)):
-        return tuple(dict.fromkeys(_meant(node, ()) for node in named))
+        return tuple(dict.fromkeys(_read_node(node, ()) for node in named))
     possible = possible_locations(program)
-    nodes = tuple(dict.fromkeys(_meant(node, possible) for node in named))
+    nodes = tuple(dict.fromkeys(_read_node(node, possible) for node in named))
+    # Python values, too: whoever passes "1" for 1 would have every message lost, and an empty certificate.
     for node in nodes:
         _refuse_lookalike(node, nodes, possible)
     return nodes
 
 
-def idle_nodes(program: Program, nodes: Sequence[NodeName]) -> Iterator[Notice]:
+def notice_idle_nodes(program: Program, nodes: Sequence[NodeName]) -> Iterator[Notice]:
     """Yield a notice for each node that the program does not have: what is misspelt would survive anything."""
     possible = possible_locations(program)
     names = [value for value in possible.values if isinstance(value, str)]
@@ -47,7 +49,7 @@ def idle_nodes(program: Program, nodes: Sequence[NodeName]) -> Iterator[Notice]:
             )
 
 
-def ambiguous_nodes(program: Program | None, nodes: Collection[NodeName]) -> set[NodeName]:
+def find_ambiguous_nodes(program: Program | None, nodes: Collection[NodeName]) -> set[NodeName]:
     """Return the numbers that need a plus to be read back as numbers: a string of the same text can be a node."""
     numbers = [node for node in nodes if isinstance(node, int)]
     possible = possible_locations(program) if numbers and program else ()
@@ -63,23 +65,23 @@ class WrittenFault:
     times: tuple[int, ...]
 
 
-def known_fault(fault: Fault | WrittenFault, nodes: Sequence[NodeName]) -> Fault:
+def resolve_fault(fault: Fault | WrittenFault, nodes: Sequence[NodeName]) -> Fault:
     """Return the fault with its nodes looked up; raises ``UsageError`` that says which nodes there are."""
     if isinstance(fault, WrittenFault):
-        return fault.make(*(known_node(node, nodes) for node in fault.nodes), *fault.times)
-    return fault.rename(lambda node: known_node(node, nodes))
+        return fault.make(*(resolve_node(node, nodes) for node in fault.nodes), *fault.times)
+    return fault.rename(lambda node: resolve_node(node, nodes))
 
 
-def known_node(written: WrittenNode, nodes: Sequence[NodeName]) -> NodeName:
+def resolve_node(written: WrittenNode, nodes: Sequence[NodeName]) -> NodeName:
     """Return the node that is meant; raises ``UsageError`` that says which nodes there are."""
-    node = _meant(written, nodes)
+    node = _read_node(written, nodes)
     if node not in nodes:
         name = written.text if isinstance(written, BareNumber) else show(written)
-        raise UsageError(f"'{name}' is no node", remedy=f"the nodes are {', '.join(map(show, nodes))}")
-    return nodes[nodes.index(node)]
+        raise UsageError(f"unknown node '{name}'", remedy=f"the nodes are {', '.join(map(show, nodes))}")
+    return nodes[nodes.index(node)]  # the one of the list: True is equal to 1, and shown otherwise
 
 
-def _meant(node: WrittenNode, known: Container[Value]) -> NodeName:
+def _read_node(node: WrittenNode, known: Container[Value]) -> NodeName:
     """Return the reading that is known; where none is, nothing can happen, and it is the one of the language."""
     if not isinstance(node, BareNumber):
         return node
@@ -92,9 +94,10 @@ def _meant(node: WrittenNode, known: Container[Value]) -> NodeName:
 
 
 def _check_type(node: object) -> None:
+    # bool is an int to Python, and the solver has 32 bits.
     number = isinstance(node, int) and not isinstance(node, bool) and SMALLEST_NUMBER <= node <= LARGEST_NUMBER
     if not number and not isinstance(node, str | BareNumber):
-        raise UsageError(f"{node!r} is no name for a node", remedy="use strings, or integers of 32 bits")
+        raise UsageError(f"invalid node name {node!r}", remedy="use strings, or integers of 32 bits")
 
 
 def _has_lookalike(node: WrittenNode) -> bool:

@@ -33,10 +33,12 @@ def check_question(
     # A time that is open is not part of the question: the sweep is free to grow it.
     times = {"EOT": bounds.eot, "EFF": bounds.eff}
     counts = {name: number for name, number in spec.numbers.items() if name.upper() not in times}
+    # The keys are words of the message that says what another question differs in.
     return {
         "command": "check",
         "the program's files": _files(source),
         "the program digest": _digest(source, program),
+        # With their types: the nodes 1 and "1" are two.
         "the nodes": [f"{type(node).__name__} {show(node)}" for node in spec.nodes],
         **times,
         **counts,
@@ -70,6 +72,7 @@ def _files(source: object) -> list[str]:
 
 def _digest(source: object, program: Program) -> str:
     """Return a digest of the rules and facts, and of the Python code that they may use."""
+    # Of the clauses, not of the file: a comment that is changed changes no answer.
     texts = [repr(program.clauses), repr(sorted(program.helpers)), *map(_code, _files(source))]
     if not isinstance(source, str | Path | Sequence | Program):  # a Bloom class, or an object of one
         made = source if isinstance(source, type) else type(source)

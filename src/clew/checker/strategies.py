@@ -23,6 +23,7 @@ from clew.search.verdict import Findings, Ledger, conduct
 if TYPE_CHECKING:
     from clew.files.checkpoints import Checkpoint
 
+#: Fixed: a search that is started twice draws the same faults.
 DEFAULT_SEED = 0
 DEFAULT_RANDOM_RUNS = 1000
 
@@ -44,7 +45,11 @@ class Options(NamedTuple):
 
 
 class Strategy(NamedTuple):
-    """``search`` gets the program, the bounds and a way to hand out the model it made of them."""
+    """A way to search.
+
+    ``search`` gets the program, the bounds and a callback for the model that it makes of them: what the model
+    tells is wanted even where the search is cut short.
+    """
 
     name: str
     summary: str
@@ -67,36 +72,37 @@ class Examined(NamedTuple):
 
 
 def examine(strategy: Strategy, program: Program, spec: FailureSpec, options: Options, ledger: Ledger) -> Examined:
-    """Search at one setting."""
+    """Search within these bounds, and ask the model what it tells about the program."""
     told: list[tuple[bool, tuple[Notice, ...], GroundProgram]] = []
 
-    def made(model: Model) -> None:
+    def take(model: Model) -> None:
         # Asked before the search: an interrupt in the middle of a query leaves the solver unusable.
         told.append((model.vacuous(), model.ground.notices, model.ground))
 
-    findings = conduct(lambda book: strategy.search(program, spec, options, book, made), ledger)
+    findings = conduct(lambda book: strategy.search(program, spec, options, book, take), ledger)
     if not told:
         return Examined(findings, False, ())
     vacuous, notices, ground = told[0]
+    # The figures of a search that was cut short are those of a question that has no answer.
     answered = strategy.solves and findings.reason is None
     return Examined(findings, vacuous, notices, ground.figures if answered else None, ground)
 
 
 def _exact(
-    program: Program, spec: FailureSpec, options: Options, ledger: Ledger, made: Callable[[Model], None]
+    program: Program, spec: FailureSpec, options: Options, ledger: Ledger, take: Callable[[Model], None]
 ) -> str | None:
-    made(system := Model(program, spec, deadline=ledger.deadline))
+    take(system := Model(program, spec, deadline=ledger.deadline))
     return exact.search(system, ledger, find_all=options.find_all)
 
 
 def _lineage(
-    program: Program, spec: FailureSpec, options: Options, ledger: Ledger, made: Callable[[Model], None]
+    program: Program, spec: FailureSpec, options: Options, ledger: Ledger, take: Callable[[Model], None]
 ) -> str | None:
     from clew.checker.traced import TracedModel
     from clew.search import lineage
 
     negation = options.negation or Negation.EXACT
-    made(system := TracedModel(program, spec, negation, deadline=ledger.deadline))
+    take(system := TracedModel(program, spec, negation, deadline=ledger.deadline))
     symmetric = system if options.symmetry else None
     searched: TracedSystem = system
     if options.checkpoint is not None:
@@ -107,28 +113,28 @@ def _lineage(
 
 
 def _random(
-    program: Program, spec: FailureSpec, options: Options, ledger: Ledger, made: Callable[[Model], None]
+    program: Program, spec: FailureSpec, options: Options, ledger: Ledger, take: Callable[[Model], None]
 ) -> str | None:
     from clew.search import random_faults
 
-    made(system := Model(program, spec, deadline=ledger.deadline))
+    take(system := Model(program, spec, deadline=ledger.deadline))
     seed = DEFAULT_SEED if options.seed is None else options.seed
     runs = DEFAULT_RANDOM_RUNS if options.max_runs is None else options.max_runs
-    return random_faults.search(_remembering(system, options), ledger, seed=seed, max_runs=runs)
+    return random_faults.search(_resume_runs(system, options), ledger, seed=seed, max_runs=runs)
 
 
 def _exhaustive(
-    program: Program, spec: FailureSpec, options: Options, ledger: Ledger, made: Callable[[Model], None]
+    program: Program, spec: FailureSpec, options: Options, ledger: Ledger, take: Callable[[Model], None]
 ) -> str | None:
     from clew.search import exhaustive
 
-    made(system := Model(program, spec, deadline=ledger.deadline))
+    take(system := Model(program, spec, deadline=ledger.deadline))
     symmetric = system if options.symmetry else None
-    searched = _remembering(system, options)
+    searched = _resume_runs(system, options)
     return exhaustive.search(searched, ledger, find_all=options.find_all, symmetric=symmetric)
 
 
-def _remembering(system: System, options: Options) -> System:
+def _resume_runs(system: System, options: Options) -> System:
     if options.checkpoint is None:
         return system
     from clew.checker.remembered.runs import RememberedRuns
@@ -181,10 +187,10 @@ _FLAGS = {
 }
 
 
-def strategy_named(name: str, options: Options) -> Strategy:
-    """The strategy, after checking that it supports every option that was given."""
+def get_strategy(name: str, options: Options) -> Strategy:
+    """Return the strategy of this name; raise ``UsageError`` for an option that it does not support."""
     if name not in STRATEGIES:
-        raise UsageError(f"'{name}' is no strategy", remedy="use one of " + ", ".join(STRATEGIES))
+        raise UsageError(f"unknown strategy '{name}'", remedy="use one of " + ", ".join(STRATEGIES))
     strategy = STRATEGIES[name]
     for option, flag in _FLAGS.items():
         given = getattr(options, option)

@@ -20,6 +20,8 @@ from clew.search.verdict import Answer, Findings, Ledger
 
 @dataclass(frozen=True)
 class ProgramSweep:
+    """The program of a sweep, with what its settings had to tell so far."""
+
     program: Program
     base: FailureSpec
     strategy: Strategy
@@ -30,11 +32,11 @@ class ProgramSweep:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What the settings examined so far had to tell about the program."""
+        """Return what the settings examined so far had to tell about the program, each notice once."""
         return tuple(self._told)
 
     def solver(self, spec: FailureSpec) -> SolverFigures | None:
-        """What this setting cost, if a solver answered there."""
+        """Return what the search at this setting cost, if a solver answered there."""
         return self._solved.get(spec)
 
     def examine(self, spec: FailureSpec, ledger: Ledger) -> tuple[Findings, bool]:
@@ -49,7 +51,10 @@ class ProgramSweep:
             self._solved[spec] = solver
 
     def follow(self, faults: FaultSet, until: int) -> Course:
-        """One long run: its prefix up to a time is the run with that EOT, since no rule knows EOT."""
+        """Run the faults until this time, and tell at each time whether what must hold does.
+
+        One long run is enough: its prefix up to a time is the run with that EOT, since no rule knows EOT.
+        """
         needed = FailureSpec(self.base.nodes, until)
         for fault in faults:
             needed = fault.widen(needed)
@@ -57,8 +62,10 @@ class ProgramSweep:
         spec = replace(self.base, eot=until, eff=needed.eff)
         ground = GroundProgram(self.program, spec, expect_outcomes=False, deadline=self.deadline)
         run = ground.run(faults)
+        # The run is read in full, row by row, which the meter of the ground program does not see.
         if self.deadline.effort:
             self.deadline.effort.count(READ_ATOM * (len(ground.row_atoms) + len(ground.sent_atoms)))
+        # Without assertions, what must hold at a time is what the failure-free run has then.
         expected = None if has_assertions(self.program) else ground.run(FaultSet())
         states = tuple(self._state(run, expected, time) for time in range(1, until + 1))
         if expected is None:
@@ -68,7 +75,7 @@ class ProgramSweep:
         return Course(states) if recurrence is None else Course(states, recurrence.time, recurrence.period)
 
     def _expects_nothing(self, examined: Examined) -> bool:
-        """Whether, without assertions, nothing has to survive, so that a certificate would say nothing."""
+        """Tell whether, without assertions, nothing has to survive, so that a certificate would say nothing."""
         if has_assertions(self.program) or examined.findings.answer is not Answer.CERTIFIED:
             return False
         assert examined.ground is not None, "what is certified has been grounded"
@@ -81,6 +88,7 @@ class ProgramSweep:
             missing = any(row not in post for row in pre)
         else:
             wanted = [(r, row) for r in persistent_relations(self.program) for row in expected.rows(r, time)]
+            # Rows that no message had to bring survive any fault: until one arrived, nothing is achieved.
             arrived = any(m.arrived is not None and m.arrived <= time for m in expected.messages)
             achieved = bool(wanted) and arrived
             missing = any(row not in set(run.rows(relation, time)) for relation, row in wanted)

@@ -43,6 +43,7 @@ class TracedModel(Model):
         self.circuit = Circuit()
         self._negation = negation
         self.graph = RuleGoalGraph(self.ground)
+        # Shared by all runs: what faults alone decide is unfolded once, and with NEVER errs on the safe side.
         self._certain = Unfolding(self.graph, self.circuit, on_cycle=NEVER)
 
     def _reach(self) -> Reach:
@@ -59,10 +60,10 @@ class TracedModel(Model):
         return Unfolding(self.graph, self.circuit, on_cycle=ALWAYS).hazards()
 
     def trace(self, faults: FaultSet) -> TracedRun:
-        return self.traced(faults, self.ground.truth(faults, self.graph.atoms))
+        return self.trace_atoms(faults, self.ground.truth(faults, self.graph.atoms))
 
-    def traced(self, faults: FaultSet, true: frozenset[int]) -> TracedRun:
-        """The run in which exactly these atoms hold."""
+    def trace_atoms(self, faults: FaultSet, true: frozenset[int]) -> TracedRun:
+        """Return the run in which exactly these atoms hold."""
         violations = tuple(v for v, atom in self.graph.goals.items() if atom in true)
         supports = self._supports(self.graph, faults, true)
         return TracedRun(faults, violations, supports.goal_gates(), self._negation is not Negation.IGNORE)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from clew.bounds import Bounds
 from clew.dedalus.lexer import Text
 from clew.dedalus.parser import Include, parse_clauses
-from clew.errors import Notice, Position, ProgramError, may_be_quoted
+from clew.errors import Notice, Position, ProgramError, is_quotable
 from clew.files.reading import IRREGULAR_REMEDY, IrregularFileError, read_input
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.program.ir import Fact, Program, Rule
@@ -86,7 +86,7 @@ class _Loader:
         except ProgramError as error:
             # Of a file that is no program, no line may be shown: it may be a key, named by mistake or by an
             # include.
-            if may_be_quoted(str(path), ".ded") or error.position is None or error.position.file != str(path):
+            if is_quotable(str(path), ".ded") or error.position is None or error.position.file != str(path):
                 raise
             raise ProgramError(
                 f"{path}: is not a Dedalus program, and its name does not end in .ded",

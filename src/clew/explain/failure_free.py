@@ -40,7 +40,7 @@ class FailureFree:
     @cached_property
     def supports(self) -> dict[Violation, int]:
         """Return for each violation that did not happen the gate that kept it from happening."""
-        return dict(self.model.traced(FaultSet(), self.derivations.true).supports)
+        return dict(self.model.trace_atoms(FaultSet(), self.derivations.true).supports)
 
     def prevents(self, violation: Violation) -> bool:
         """Tell whether the violation could happen, and did not."""

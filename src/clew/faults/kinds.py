@@ -9,9 +9,9 @@
 ``lateness``           by how many steps it makes a message late
 ``rename``             the same fault under other names of nodes
 ``sentence, effect``   its words
-``possible, admitted`` which faults of the kind there are within some bounds
+``possible, is_within`` which faults of the kind there are within some bounds
 ``most``, ``widen``    how many of it the bounds allow, and which bounds would allow it
-``bound, bound_words`` its bound, as a number and in words
+``limit, limit_words`` its bound, as a number and in words
 ``combinations``       its factor in the number of failure combinations
 ====================== =================================================================================
 
@@ -37,7 +37,7 @@ L = TypeVar("L", bound=Limits)
 class Kind(NamedTuple):
     """How faults of a kind are written.
 
-    ``letter``: in the paper's notation.  ``plural``: the field of a verdict document that lists them.  ``bound``:
+    ``letter``: in the paper's notation.  ``plural``: the field of a verdict document that lists them.  ``limit``:
     the heading of its bound in a table.  ``flag``, ``metavar`` and ``help``: of ``clew run``.  ``nodes`` and
     ``numbers``: the columns, in the order of the fields of the class; every number counts from 1, and the first is
     the time.
@@ -45,7 +45,7 @@ class Kind(NamedTuple):
 
     letter: str
     plural: str
-    bound: str
+    limit: str
     flag: str
     metavar: str
     help: str
@@ -92,7 +92,7 @@ class Loss(MessageFault):
     kind: ClassVar[Kind] = Kind(
         letter="O",
         plural="losses",
-        bound="losses before (EFF)",
+        limit="losses before (EFF)",
         flag="--lose",
         metavar="FROM,TO,T",
         help="Lose what FROM sends to TO at time T.",
@@ -114,6 +114,7 @@ class Loss(MessageFault):
     def lateness(self) -> int:
         return 0
 
+    # Written out for each kind, not made of ``kind.columns``: sets of faults are sorted for every execution.
     def order_key(self) -> tuple[object, ...]:
         return (0, self.time, node_key(self.source), node_key(self.target))
 
@@ -121,6 +122,7 @@ class Loss(MessageFault):
         """Tell whether nothing of this message arrives because of it."""
         return message == self.message
 
+    # With --symmetry, every set of faults is renamed by every symmetry; dataclasses.replace takes much longer.
     def rename(self, rename: Callable[[NodeName], NodeName]) -> Loss:
         return Loss(rename(self.source), rename(self.target), self.time)
 
@@ -144,7 +146,7 @@ class Loss(MessageFault):
         return f"messages between different nodes are lost at times 1 to {spec.eot - 1}"
 
     @staticmethod
-    def bound_words(spec: Limits) -> str:
+    def limit_words(spec: Limits) -> str:
         """Say the bound in a line of bounds; nothing for a kind beyond the paper that is not allowed at all."""
         return f"EFF {spec.eff}"
 
@@ -159,7 +161,7 @@ class Loss(MessageFault):
     def possible(spec: Limits) -> Iterator[Loss]:
         return (Loss(a, b, t) for t in range(1, min(spec.eff, spec.eot)) for a, b in spec.links())
 
-    def admitted(self, spec: Limits) -> bool:
+    def is_within(self, spec: Limits) -> bool:
         return spec.has_link(self.source, self.target) and 1 <= self.time < min(spec.eff, spec.eot)
 
     @staticmethod
@@ -172,7 +174,7 @@ class Loss(MessageFault):
         return replace(spec, eff=max(spec.eff, min(spec.eot, self.time + 1)))
 
     @staticmethod
-    def bound(spec: Limits) -> int:
+    def limit(spec: Limits) -> int:
         return spec.eff
 
     @staticmethod
@@ -193,7 +195,7 @@ class Crash:
     kind: ClassVar[Kind] = Kind(
         letter="C",
         plural="crashes",
-        bound="crashes up to",
+        limit="crashes up to",
         flag="--crash",
         metavar="NODE,T",
         help="Crash NODE at time T.",
@@ -212,7 +214,7 @@ class Crash:
 
     @property
     def message(self) -> None:
-        """It hits no single message."""
+        """Return None: it hits no single message."""
         return None
 
     @property
@@ -231,7 +233,7 @@ class Crash:
         return (1, self.time, node_key(self.node))
 
     def strikes(self, time: int) -> bool:
-        return self.time <= time
+        return self.time <= time  # for good: the paper knows no recovery
 
     def prevents(self, message: SentMessage) -> bool:
         source, _, time = message
@@ -258,12 +260,12 @@ class Crash:
         return f"a node crashes at times 1 to {spec.eot - 1}"
 
     @staticmethod
-    def bound_words(spec: Limits) -> str:
+    def limit_words(spec: Limits) -> str:
         return f"{spec.crashes} {'crash' if spec.crashes == 1 else 'crashes'}"
 
     @staticmethod
     def allowance(spec: Limits) -> str:
-        return f"up to {Crash.bound_words(spec)}" if spec.crashes else "no crash"
+        return f"up to {Crash.limit_words(spec)}" if spec.crashes else "no crash"
 
     # -- bounds --------------------------------------------------------------------------------------
 
@@ -273,18 +275,19 @@ class Crash:
             return iter(())
         return (Crash(n, t) for t in range(1, spec.eot) for n in spec.nodes)
 
-    def admitted(self, spec: Limits) -> bool:
+    def is_within(self, spec: Limits) -> bool:
+        # At EOT it would be too late to make a difference: what is sent then does not arrive in any case.
         return spec.has_node(self.node) and 1 <= self.time < spec.eot
 
     @staticmethod
     def most(spec: Limits) -> int | None:
-        return spec.crashes
+        return spec.crashes  # the paper's third parameter, beside EOT and EFF
 
     def widen(self, spec: L) -> L:
         return replace(spec, crashes=spec.crashes + 1)
 
     @staticmethod
-    def bound(spec: Limits) -> int:
+    def limit(spec: Limits) -> int:
         return spec.crashes
 
     @staticmethod
@@ -305,7 +308,7 @@ class Delay(MessageFault):
     kind: ClassVar[Kind] = Kind(
         letter="D",
         plural="delays",
-        bound="delays up to",
+        limit="delays up to",
         flag="--delay",
         metavar="FROM,TO,T,LAG",
         help="Let it arrive LAG steps late.",
@@ -356,7 +359,7 @@ class Delay(MessageFault):
         return f"messages between different nodes at times 1 to {last} are late by 1 to {last} steps"
 
     @staticmethod
-    def bound_words(spec: Limits) -> str:
+    def limit_words(spec: Limits) -> str:
         return f"delays up to {spec.delays}" if spec.delays else ""
 
     @staticmethod
@@ -371,19 +374,19 @@ class Delay(MessageFault):
         lags = range(1, spec.longest_lag + 1)
         return (Delay(a, b, t, lag) for t in range(1, spec.eot) for a, b in spec.links() for lag in lags)
 
-    def admitted(self, spec: Limits) -> bool:
+    def is_within(self, spec: Limits) -> bool:
         within = 1 <= self.time < spec.eot and 1 <= self.lag <= spec.longest_lag
         return within and spec.has_link(self.source, self.target)
 
     @staticmethod
     def most(spec: Limits) -> int | None:
-        return None
+        return None  # the bound is on how late a message is, not on how many are
 
     def widen(self, spec: L) -> L:
         return replace(spec, delays=max(spec.delays, self.lag))
 
     @staticmethod
-    def bound(spec: Limits) -> int:
+    def limit(spec: Limits) -> int:
         return spec.delays
 
     @staticmethod

@@ -17,6 +17,7 @@ SentMessage = tuple[NodeName, NodeName, int]
 
 def node_key(node: NodeName) -> tuple[bool, str | int]:
     """Return a sort key that puts numbers before names, so that mixed sets of nodes have one order."""
+    # Python does not compare 1 with "a".
     return (isinstance(node, str), node)
 
 

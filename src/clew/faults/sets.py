@@ -1,12 +1,13 @@
-"""Sets of faults, in canonical order."""
+"""Sets of faults in canonical order, and the failure specification that says which of them a search tries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import prod
 
-from clew.faults.kinds import Crash, Delay, Fault, Loss, fault_key
-from clew.faults.limits import NodeName, SentMessage
+from clew.faults.kinds import KINDS, Crash, Delay, Fault, Loss, fault_key
+from clew.faults.limits import Limits, NodeName, SentMessage
 
 
 def by_message(faults: Iterable[Fault]) -> dict[SentMessage, list[Fault]]:
@@ -20,6 +21,8 @@ def by_message(faults: Iterable[Fault]) -> dict[SentMessage, list[Fault]]:
 
 def exclusive_groups(faults: Iterable[Fault]) -> list[list[Fault]]:
     """Group faults by what they hit, faults of nodes first: of each group at most one can happen."""
+    # Nodes first: the order of the clauses is what the SAT solver branches by, and with it the candidates that the
+    # lineage search runs.
     nodes: dict[SentMessage | NodeName, list[Fault]] = {}
     messages: dict[SentMessage | NodeName, list[Fault]] = {}
     for fault in faults:
@@ -70,3 +73,36 @@ class FaultSet:
 
     def __str__(self) -> str:
         return " ".join(map(str, self.faults)) if self.faults else "no fault"
+
+
+@dataclass(frozen=True)
+class FailureSpec(Limits):
+    """The bounds of a search.
+
+    ``eot`` is the last time of an execution, losses happen at times ``< eff``, at most ``crashes`` nodes
+    crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.
+    """
+
+    def possible_faults(self) -> Iterator[Fault]:
+        """Yield every single fault that these bounds admit, kind by kind."""
+        for kind in KINDS:
+            yield from kind.possible(self)
+
+    def admits(self, faults: FaultSet) -> bool:
+        """Tell whether this set of faults stays within the bounds."""
+        return (
+            all(fault.is_within(self) for fault in faults)
+            and len({fault.hits for fault in faults}) == len(faults)
+            and all(self._are_few_enough(kind, faults) for kind in KINDS)
+        )
+
+    def _are_few_enough(self, kind: type[Fault], faults: FaultSet) -> bool:
+        most = kind.most(self)
+        return most is None or len(faults.of_kind(kind)) <= most
+
+    def combinations(self) -> int:
+        """Return the paper's bound on the number of failure combinations (the Combinations column).
+
+        A factor for the arrival of every message is added when messages may be delayed.
+        """
+        return prod(kind.combinations(self) for kind in KINDS)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from clew.errors import Position, UsageError, may_be_quoted
+from clew.errors import Position, UsageError, is_quotable
 from clew.files.reading import IRREGULAR_REMEDY, IrregularFileError, read_input
 from clew.program.ir import LARGEST_NUMBER
 
@@ -156,7 +156,7 @@ def read_document(path: str | Path, *, remedy: str | None = None) -> Item:
         raise UsageError(f"{path}: lists and objects are nested too deeply", remedy=remedy or _remedy()) from None
     kind = value.get("format") if isinstance(value, dict) else None
     document = Item(str(path), "", value, remedy or _remedy(kind))
-    if not may_be_quoted(str(path), ".json") and (not isinstance(value, _Object) or value.twice is not None):
+    if not is_quotable(str(path), ".json") and (not isinstance(value, _Object) or value.twice is not None):
         raise document.problem("is no document of Clew, and its name does not end in .json")
     document.mapping()
     return document

@@ -43,6 +43,9 @@ def fault_sets(system: System) -> Iterator[FaultSet]:
     """Yield the admissible fault sets that can differ, by size, then in the order of the faults."""
     node_faults = [f for f in system.faults if f.message is None]
     message_faults = by_message(system.faults)
+    # The sets are admissible as they are made, unless faults of messages are limited in number.  To ask each set
+    # took more than twice the time to make it (6.5 instead of 2.7 microseconds).
+    limited = any(f.message and f.most(system.spec) is not None for f in system.faults)
     most_of_nodes = sum(_most(kind, system.spec, node_faults) for kind in KINDS)
     for size in range(len(message_faults) + most_of_nodes + 1):
         for count in range(min(most_of_nodes, size) + 1):
@@ -58,7 +61,7 @@ def fault_sets(system: System) -> Iterator[FaultSet]:
                 for messages in combinations(arriving, size - count):
                     for chosen in product(*messages):
                         faults = FaultSet.of((*hit, *chosen))
-                        if system.spec.admits(faults):
+                        if not limited or system.spec.admits(faults):
                             yield faults
 
 

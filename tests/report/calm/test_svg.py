@@ -13,14 +13,14 @@ from analysis.calm.analysis import of_class
 from clew.analysis.calm.analysis import analysed
 from clew.analysis.calm.dataflow.graph import Dataflow, Edge, Leaf, Node, NodeKind, Statement
 from clew.bloom.language.module import Module
-from clew.report.calm.layout import laid_out
+from clew.report.calm.layout import lay_out_dataflow
 from clew.report.calm.svg import dataflow_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def _shapes(program: type[Module]) -> Counter[str]:
-    return Counter(box.shape.value for box in laid_out(of_class(program)).boxes)
+    return Counter(box.shape.value for box in lay_out_dataflow(of_class(program)).boxes)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_shapes(program: type[Module], expected: dict[str, int]) -> None:
 
 
 def test_signs_of_the_store() -> None:
-    laid = laid_out(of_class(programs.BasicKVS))
+    laid = lay_out_dataflow(of_class(programs.BasicKVS))
     names = [box.label for box in laid.boxes]
     signs = {(names[a.start], names[a.end]): (a.sends, a.temporal, a.nonmonotone) for a in laid.arrows}
     assert signs == {
@@ -53,7 +53,7 @@ def test_signs_of_the_store() -> None:
 
 
 def test_the_underspecified_protocol_leads_through_question_marks() -> None:
-    laid = laid_out(of_class(programs.KVSProtocol))
+    laid = lay_out_dataflow(of_class(programs.KVSProtocol))
     names = [box.label for box in laid.boxes]
     assert [(names[a.start], names[a.end]) for a in laid.arrows] == [
         ("S", "kvput"),
@@ -66,16 +66,16 @@ def test_the_underspecified_protocol_leads_through_question_marks() -> None:
 
 
 def test_only_points_of_order_are_red() -> None:
-    laid = laid_out(of_class(programs.Absent))
+    laid = lay_out_dataflow(of_class(programs.Absent))
     names = [box.label for box in laid.boxes]
     red = [(names[a.start], names[a.end]) for a in laid.arrows if a.point]
     assert red == [("guard1", "out"), ("guard2", "out")]  # both are read by the one rule
-    assert not any(a.point for a in laid_out(of_class(programs.TablesJoined)).arrows)
+    assert not any(a.point for a in lay_out_dataflow(of_class(programs.TablesJoined)).arrows)
 
 
 @pytest.mark.parametrize("program", [programs.CompleteDisorderlyCart, programs.CompleteDestructiveCart])
 def test_boxes_do_not_overlap(program: type[Module]) -> None:
-    laid = laid_out(of_class(program))
+    laid = lay_out_dataflow(of_class(program))
     placed = list(zip(laid.boxes, laid.layout.places, strict=True))
     for (a, left), (b, right) in combinations(placed, 2):
         assert left.layer != right.layer or abs(left.x - right.x) >= (a.width + b.width) / 2
@@ -92,7 +92,7 @@ def test_cycles_and_loops_are_drawn() -> None:
     nodes = (Node("a", NodeKind.TABLE), Node("b", NodeKind.SCRATCH))
     statements = tuple(Statement(t, "rule", "", Leaf(s), False) for s, t in (("a", "b"), ("b", "a"), ("a", "a")))
     edges = tuple(Edge(s, t, k) for k, (s, t) in enumerate((("a", "b"), ("b", "a"), ("a", "a"))))
-    laid = laid_out(analysed(Dataflow("cycle", nodes, statements, edges)))
+    laid = lay_out_dataflow(analysed(Dataflow("cycle", nodes, statements, edges)))
     assert len(laid.backwards) == 1
     assert [(loop.start, loop.end) for loop in laid.loops] == [(1, 1)]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.report.diagrams.layered import Layered, Place, layered
+from clew.report.diagrams.layered import Layered, Place, lay_out
 
 #: Between two neighbours of a layer, as they are drawn; and how wide an edge is where it passes a layer.
 GAP, BEND = 14.0, 6.0
@@ -46,7 +46,7 @@ def in_layers(drawing: Layered, widths: list[float]) -> dict[int, list[tuple[flo
 @given(graphs())
 def test_nothing_in_a_layer_overlaps(graph: Graph) -> None:
     widths, edges = graph
-    for boxes in in_layers(layered(widths, edges), widths).values():
+    for boxes in in_layers(lay_out(widths, edges), widths).values():
         for (x, width), (next_x, next_width) in pairwise(sorted(boxes)):
             assert next_x - next_width / 2 - (x + width / 2) >= GAP - CLOSE
 
@@ -54,7 +54,7 @@ def test_nothing_in_a_layer_overlaps(graph: Graph) -> None:
 @given(graphs())
 def test_edges_go_down_through_every_layer_between(graph: Graph) -> None:
     widths, edges = graph
-    drawing = layered(widths, edges)
+    drawing = lay_out(widths, edges)
     assert len(drawing.routes) == len(edges)
     for (upper, lower), route in zip(edges, drawing.routes, strict=True):
         assert (route[0], route[-1]) == (drawing.places[upper], drawing.places[lower])
@@ -66,7 +66,7 @@ def test_edges_go_down_through_every_layer_between(graph: Graph) -> None:
 def test_a_node_is_as_high_as_it_can_be(graph: Graph) -> None:
     """One layer below the lowest of those above it."""
     widths, edges = graph
-    places = layered(widths, edges).places
+    places = lay_out(widths, edges).places
     for node, place in enumerate(places):
         above = [places[upper].layer for upper, lower in edges if lower == node]
         assert place.layer == max(above, default=-1) + 1
@@ -75,7 +75,7 @@ def test_a_node_is_as_high_as_it_can_be(graph: Graph) -> None:
 @given(graphs())
 def test_everything_is_within_the_drawing(graph: Graph) -> None:
     widths, edges = graph
-    drawing = layered(widths, edges)
+    drawing = lay_out(widths, edges)
     assert drawing.layers == max((p.layer for p in drawing.places), default=-1) + 1
     boxes = [box for layer in in_layers(drawing, widths).values() for box in layer]
     if boxes:
@@ -85,7 +85,7 @@ def test_everything_is_within_the_drawing(graph: Graph) -> None:
 
 @given(graphs())
 def test_the_same_graph_looks_the_same(graph: Graph) -> None:
-    assert layered(*graph) == layered(*graph)
+    assert lay_out(*graph) == lay_out(*graph)
 
 
 @pytest.mark.parametrize(
@@ -93,26 +93,26 @@ def test_the_same_graph_looks_the_same(graph: Graph) -> None:
 )
 def test_a_cycle_has_no_layers(edges: list[tuple[int, int]]) -> None:
     with pytest.raises(ValueError, match="without cycles"):
-        layered([10.0, 10.0, 10.0], edges)
+        lay_out([10.0, 10.0, 10.0], edges)
 
 
 def test_an_empty_graph() -> None:
-    assert layered([], []) == Layered((), (), 0.0, 0)
+    assert lay_out([], []) == Layered((), (), 0.0, 0)
 
 
 def test_a_node_alone() -> None:
-    assert layered([40.0], []) == Layered((Place(0, 20.0),), (), 40.0, 1)
+    assert lay_out([40.0], []) == Layered((Place(0, 20.0),), (), 40.0, 1)
 
 
 def test_a_chain_is_straight() -> None:
-    drawing = layered([40.0, 100.0, 60.0], [(0, 1), (1, 2)])
+    drawing = lay_out([40.0, 100.0, 60.0], [(0, 1), (1, 2)])
     assert [place.layer for place in drawing.places] == [0, 1, 2]
     assert {place.x for place in drawing.places} == {50.0}
     assert drawing.width == 100.0
 
 
 def test_a_parent_is_above_the_middle_of_its_children() -> None:
-    drawing = layered([40.0, 40.0, 40.0], [(0, 1), (0, 2)])
+    drawing = lay_out([40.0, 40.0, 40.0], [(0, 1), (0, 2)])
     parent, left, right = drawing.places
     assert parent.x == pytest.approx((left.x + right.x) / 2)
     assert right.x - left.x == pytest.approx(40 + GAP)
@@ -120,13 +120,13 @@ def test_a_parent_is_above_the_middle_of_its_children() -> None:
 
 def test_two_pairs_do_not_cross() -> None:
     """Whatever the order in which they are given."""
-    drawing = layered([20.0] * 4, [(0, 3), (1, 2)])
+    drawing = lay_out([20.0] * 4, [(0, 3), (1, 2)])
     a, b, below_b, below_a = drawing.places
     assert (a.x < b.x) == (below_a.x < below_b.x)
 
 
 def test_an_edge_that_skips_a_layer_passes_beside_what_is_there() -> None:
-    drawing = layered([20.0, 200.0, 20.0], [(0, 1), (1, 2), (0, 2)])
+    drawing = lay_out([20.0, 200.0, 20.0], [(0, 1), (1, 2), (0, 2)])
     bend = drawing.routes[2][1]
     assert bend.layer == 1
     assert abs(bend.x - drawing.places[1].x) >= 100 + GAP + BEND / 2 - CLOSE
@@ -141,7 +141,7 @@ LIMITS = st.floats(1, 1200)
 def test_nothing_overlaps_where_room_is_short(graph: Graph, limit: float) -> None:
     """Edges that pass side by side may come closer; nothing else does."""
     widths, edges = graph
-    for boxes in in_layers(layered(widths, edges, limit), widths).values():
+    for boxes in in_layers(lay_out(widths, edges, limit), widths).values():
         for (x, width), (next_x, next_width) in pairwise(sorted(boxes)):
             gap = NARROW if width == next_width == BEND else GAP
             assert next_x - next_width / 2 - (x + width / 2) >= gap - CLOSE
@@ -151,7 +151,7 @@ def test_nothing_overlaps_where_room_is_short(graph: Graph, limit: float) -> Non
 def test_a_drawing_stays_within_its_width_if_it_can(graph: Graph, limit: float) -> None:
     """It cannot in a layer with one node only, beside the edges that have to pass it."""
     widths, edges = graph
-    drawing = layered(widths, edges, limit)
+    drawing = lay_out(widths, edges, limit)
     needed = [limit]
     for boxes in in_layers(drawing, widths).values():
         nodes = [width for _, width in boxes if width != BEND]
@@ -163,24 +163,24 @@ def test_a_drawing_stays_within_its_width_if_it_can(graph: Graph, limit: float) 
 @given(graphs(), LIMITS)
 def test_edges_go_down_through_every_layer_and_no_layer_is_empty(graph: Graph, limit: float) -> None:
     widths, edges = graph
-    drawing = layered(widths, edges, limit)
+    drawing = lay_out(widths, edges, limit)
     for (upper, lower), route in zip(edges, drawing.routes, strict=True):
         assert (route[0], route[-1]) == (drawing.places[upper], drawing.places[lower])
         assert [place.layer for place in route] == list(range(route[0].layer, route[-1].layer + 1))
         assert len(route) >= 2
     assert {place.layer for place in drawing.places} == set(range(drawing.layers))
-    assert layered(widths, edges, limit) == drawing
+    assert lay_out(widths, edges, limit) == drawing
 
 
 @given(graphs())
 def test_with_enough_room_the_layers_are_those_without_a_limit(graph: Graph) -> None:
-    free, wide = layered(*graph), layered(*graph, within=1e6)
+    free, wide = lay_out(*graph), lay_out(*graph, within=1e6)
     assert [place.layer for place in wide.places] == [place.layer for place in free.places]
 
 
 def test_a_layer_without_room_leaves_nodes_to_the_next_one() -> None:
     """Four below one: two fit beside each other; those with something below them come first."""
     edges = [(0, 1), (0, 2), (0, 3), (0, 4), (3, 5), (4, 6)]
-    drawing = layered([40.0] * 7, edges, within=40 * 2 + BEND * 2 + GAP * 3)
+    drawing = lay_out([40.0] * 7, edges, within=40 * 2 + BEND * 2 + GAP * 3)
     assert [place.layer for place in drawing.places] == [0, 2, 2, 1, 1, 3, 3]
     assert drawing.width <= 40 * 2 + BEND * 2 + GAP * 3

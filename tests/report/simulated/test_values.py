@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.report.simulated.values import abbreviated, difference, message_text, nearby, pieces
+from clew.report.simulated.values import abbreviate, difference, message_text, pieces, trim_context
 
 
 class Role(enum.Enum):
@@ -81,10 +81,10 @@ def test_a_great_difference_is_one_piece() -> None:
 
 def test_what_is_near_a_difference_begins_and_ends_with_a_word() -> None:
     changed = difference("[100, 200, 300, 400]", "[100, 200, 333, 400]")
-    assert nearby(changed, 3) == ("…, ", "300", "333", ", …")
-    assert nearby(changed, 100) == changed
+    assert trim_context(changed, 3) == ("…, ", "300", "333", ", …")
+    assert trim_context(changed, 100) == changed
 
 
 def test_long_text_loses_its_middle_and_says_how_much() -> None:
-    assert abbreviated("x" * 30, 30) == "x" * 30
-    assert abbreviated("a" * 40 + "b" * 40, 30) == "a" * 20 + " … 50 characters … " + "b" * 10
+    assert abbreviate("x" * 30, 30) == "x" * 30
+    assert abbreviate("a" * 40 + "b" * 40, 30) == "a" * 20 + " … 50 characters … " + "b" * 10

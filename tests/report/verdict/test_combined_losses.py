@@ -18,7 +18,7 @@ from clew.engine.execution import Message
 from clew.explain.failure_free import FailureFree
 from clew.faults import Crash, Delay, Fault, FaultSet, Loss, NodeName
 from clew.program.checks import check_program
-from clew.report.verdict.combined_losses import losses_together, together_lines
+from clew.report.verdict.combined_losses import summarize_losses, summary_lines
 from generators import failure_specs, fault_sets, programs
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -31,7 +31,7 @@ def said(lost: str, arriving: str = "", others: tuple[Fault, ...] = ()) -> list[
     faults = FaultSet.of([*losses, *others])
     sent = [message(loss.source, loss.target, loss.time, None) for loss in losses]
     sent += [message(word[0], word[1], int(word[2:]), int(word[2:]) + 1) for word in arriving.split()]
-    return together_lines(faults, sent)
+    return summary_lines(faults, sent)
 
 
 def message(source: NodeName, target: NodeName, sent: int, arrived: int | None, relation: str = "p") -> Message:
@@ -95,7 +95,7 @@ def test_other_faults_are_not_summed_up() -> None:
     assert said("ab3 ba3", others=(crash,)) == ["2 of these together: a is cut off at time 3"]
     late = [message("a", "b", 1, None), message("b", "a", 1, None), message("a", "b", 2, 4)]
     faults = FaultSet.of([Loss("a", "b", 1), Loss("b", "a", 1), Delay("a", "b", 2, 1)])
-    assert together_lines(faults, late) == ["2 of these together: a is cut off at time 1"]
+    assert summary_lines(faults, late) == ["2 of these together: a is cut off at time 1"]
     assert said("", others=(crash, delay)) == []
 
 
@@ -103,25 +103,25 @@ def test_what_a_crashed_node_does_not_send_says_nothing() -> None:
     """It would have sent at 3 and 4; only what it sent at 2 was lost, and what was sent to it."""
     faults = FaultSet.of([Loss("b", "a", 2), Loss("a", "b", 2), Loss("b", "a", 3), Crash("b", 3)])
     sent = [message(*link, None) for link in (("b", "a", 2), ("a", "b", 2), ("b", "a", 3), ("b", "a", 4))]
-    assert together_lines(faults, sent) == ["2 of these together: a is cut off at time 2"]
+    assert summary_lines(faults, sent) == ["2 of these together: a is cut off at time 2"]
 
 
 def test_what_a_node_sends_to_itself_does_not_cross_the_network() -> None:
     faults = FaultSet.of([Loss("a", "b", 1), Loss("b", "a", 2)])
     own = [message("a", "a", 1, 2), message("b", "b", 1, 2)]
     sent = [message("a", "b", 1, None), message("b", "a", 2, None), *own]
-    assert together_lines(faults, sent) == ["together: a is cut off at times 1 and 2"]
+    assert summary_lines(faults, sent) == ["together: a is cut off at times 1 and 2"]
 
 
 def test_a_loss_that_hits_nothing_sums_up_nothing() -> None:
     faults = FaultSet.of([Loss("a", "b", 1), Loss("b", "a", 2)])
-    assert together_lines(faults, [message("a", "b", 1, None)]) == []
+    assert summary_lines(faults, [message("a", "b", 1, None)]) == []
 
 
 def test_several_rows_on_one_link_are_one_loss() -> None:
     faults = FaultSet.of([Loss("a", "b", 1)])
     sent = [message("a", "b", 1, None, relation) for relation in "pqr"]
-    assert together_lines(faults, sent) == []
+    assert summary_lines(faults, sent) == []
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_examples(name: str, lines: list[str]) -> None:
     found = check(EXAMPLES / f"{name}.ded")
     faults = found.counterexamples[0].faults
     execution = run(EXAMPLES / f"{name}.ded", faults, eot=found.spec.eot)
-    assert together_lines(faults, execution.messages) == lines
+    assert summary_lines(faults, execution.messages) == lines
 
 
 # -- any run ----------------------------------------------------------------------------------------------------
@@ -202,8 +202,8 @@ def crosses(message: Message, faults: FaultSet) -> bool:
 
 
 def assert_true(faults: FaultSet, messages: list[Message]) -> None:
-    found = losses_together(faults, messages)
-    told = [line.partition("together: ")[2] for line in together_lines(faults, messages)]
+    found = summarize_losses(faults, messages)
+    told = [line.partition("together: ")[2] for line in summary_lines(faults, messages)]
     assert told == [statement.words for statement in found]
     known: set[Loss] = set()
     for statement in found:
@@ -247,7 +247,7 @@ def test_every_statement_is_borne_out_by_the_messages(case: tuple[FaultSet, list
 def test_nothing_that_sums_up_more_is_missed(case: tuple[FaultSet, list[Message]]) -> None:
     faults, messages = case
     most = max(every_statement(faults, messages), default=0)
-    found = losses_together(faults, messages)
+    found = summarize_losses(faults, messages)
     assert bool(found) >= (most >= 2)
     if most >= 2:
         assert len(found[0].losses) >= most
@@ -262,6 +262,6 @@ def test_runs_of_programs_bear_out_what_is_said_of_them(data: st.DataObject) -> 
     execution = FailureFree(program, spec, Deadline(None)).run(faults)
     # what is sent in the last step arrives after the end, lost or not
     assert_true(faults, [m for m in execution.messages if m.sent < spec.eot])
-    assert together_lines(faults, execution.messages) == together_lines(
+    assert summary_lines(faults, execution.messages) == summary_lines(
         faults, [m for m in execution.messages if m.sent < spec.eot]
     )

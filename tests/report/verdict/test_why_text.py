@@ -22,7 +22,7 @@ from clew.explain.without import Account, Without
 from clew.faults import Crash, Delay, Fault, FaultSet, Loss
 from clew.report.diagrams.lamport import lamport_of
 from clew.report.verdict.explaining import explanation_lines
-from clew.report.verdict.why_text import told_rows, why_lines
+from clew.report.verdict.why_text import rows_to_explain, why_lines
 from clew.violation import Violation
 
 #: Of properties that are expensive, or asked of several variants.
@@ -161,7 +161,7 @@ def test_no_more_than_three_rows_are_explained_in_full() -> None:
     others = [Violation("pre", (n,)) for n in range(6)]
     many = [rows[0]._replace(account=rows[0].account._replace(violation=other)) for other in others]
     many[2] = many[2]._replace(like=others[1])
-    told_of = list(told_rows(iter(many)))
+    told_of = list(rows_to_explain(iter(many)))
     assert told_of == many[:4]
     lines = [line for line in why_lines(told_of, faults, eot, left_out=2) if not line.startswith("  ")]
     assert [line.partition(":")[0] for line in lines[:4]] == [f"Why pre({n})" for n in range(4)]
@@ -172,7 +172,7 @@ def test_no_more_than_three_rows_are_explained_in_full() -> None:
 
 def test_no_more_than_twelve_rows_are_told_of() -> None:
     row = told("kafka")[0][0]
-    assert len(list(told_rows([row, *[row._replace(like=row.violation)] * 20]))) == 12
+    assert len(list(rows_to_explain([row, *[row._replace(like=row.violation)] * 20]))) == 12
 
 
 def test_a_violation_that_was_kept_away() -> None:

@@ -14,6 +14,8 @@ from typing import Any
 class AggregateCall:
     """An aggregate as it is written in a rule, with columns by name."""
 
+    # A name and not a function: expressions are data, and the runtime, the checker and the analyses each have
+    # their own meaning of it.
     function: str
     columns: tuple[Any, ...]
 

@@ -47,6 +47,7 @@ class RowFunction:
     position: Position | None = None
 
 
+# Mix-ins instead of a field: what follows from the columns cannot contradict them.
 class _InOnePart:
     """A function sees a row of it as one row."""
 
@@ -175,6 +176,7 @@ class Reduce(_InOnePart):
 
     source: Expr
     initial: Any
+    # Not compared: the function was bound anew when the rule was read, and is another object each time.
     fold: Callable[[Any, Any], Any] = field(compare=False)
     columns: Columns = ()
     reads: tuple[str, ...] = ()
@@ -260,6 +262,7 @@ class WhenTrue:
         return self.rows.parts
 
 
+# Unions and not a base class: mypy then finds every match that misses a case.
 LatticeExpr = LatticeRef | Fold | Apply | Value
 Expr = Ref | Rows | Transform | Join | NotIn | Group | Extreme | Reduce | Rename | Project | Elements | WhenTrue
 AnyExpr = Expr | LatticeExpr
@@ -272,6 +275,7 @@ def children(expr: AnyExpr) -> tuple[AnyExpr, ...]:
             return sources
         case NotIn(source, absent):
             return source, absent
+        # Arguments may be plain values, too, which are no expressions.
         case Apply(source, _, arguments):
             return source, *(a for a in arguments if isinstance(a, LatticeRef | Fold | Apply | Value))
         case WhenTrue(condition, rows):

@@ -59,6 +59,7 @@ def why_opaque(function: Callable[..., Any]) -> str | None:
     if not isinstance(function, FunctionType):
         name = getattr(function, "__name__", function)
         return "it is a method" if isinstance(function, MethodType) else f"{name!r} is not written in Python"
+    # A mutable default may collect something from call to call.
     if not all(map(is_immutable, _defaults(function))):
         return "a parameter has a default value that can change"
     called = ""
@@ -70,6 +71,7 @@ def why_opaque(function: Callable[..., Any]) -> str | None:
             reason = _why_outside(function, instruction.argval, _attributes_after(instructions[place + 1 :]))
         elif name == "LOAD_METHOD":
             called = instruction.argval
+        # What is called is not looked into: it may answer for symbols otherwise than for values.
         elif name.startswith("CALL"):
             reason = f"it calls .{called}" if called else "it calls another function"
         elif name in _OPAQUE_INSTRUCTIONS:
@@ -83,12 +85,14 @@ def why_opaque(function: Callable[..., Any]) -> str | None:
 
 
 def _why_outside(function: FunctionType, variable: str, attributes: tuple[str, ...]) -> str | None:
+    # A variable of a function around it hides a global one of the same name.
     known = _cells(function) if variable in function.__code__.co_freevars else function.__globals__
     if variable not in known:
         return f"it uses {variable}"
     _, value, spelled = _follow(known[variable], variable, attributes)
     if callable(value):
         return f"it uses {spelled}"
+    # The address is no constant, but a symbol of its own, see symbolic_address.
     if not (is_immutable(value) or spelled.endswith(".ip_port")):
         return f"it uses {spelled}, which can change"
     return None
@@ -119,6 +123,7 @@ def outer_values(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def _rebuild(function: FunctionType, known: dict[str, Any]) -> FunctionType:
+    # New cells with the values of now: those of the function are shared with the code around it.
     cells = tuple(CellType(c.cell_contents) if _is_filled(c) else c for c in function.__closure__ or ())
     made = FunctionType(function.__code__, known, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
@@ -184,6 +189,7 @@ def _read_by(function: Any, seen: list[Any]) -> Iterator[str]:
         return
     seen.append(function)
     match function:
+        # What partial(...) was given may be a module or a handle, just as a variable of a closure.
         case partial():
             yield from _read_by(function.func, seen)
             for given in (*function.args, *function.keywords.values()):
@@ -199,6 +205,7 @@ def _read_by(function: Any, seen: list[Any]) -> Iterator[str]:
 
 def _read_through(value: Any, names: frozenset[str], seen: list[Any]) -> Iterator[str]:
     if isinstance(value, HasCollections):
+        # Only those with names that the function uses: self is in almost every closure.
         yield from value.collections_named(names)
     elif isinstance(value, NamesCollection):
         yield value.name_to_read()
@@ -257,6 +264,7 @@ def _all_names(function: Any) -> frozenset[str]:
             seen.append(here)
             names = _names_in(here.__code__)
             found |= names
+            # Functions that it calls by name may be given the module, and look into it.
             waiting += [here.__globals__.get(name) for name in sorted(names)]
             waiting += [*_cells(here).values(), *_defaults(here)]
     return frozenset(found)

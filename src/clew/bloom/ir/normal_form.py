@@ -49,6 +49,7 @@ def normal_form(program: BloomProgram) -> NormalForm:
         expr = flattener.of(rule.expr)
         parts = [Rule(name, Op.NOW, part, rule.block, rule.position) for name, part in flattener.made.items()]
         rules += [*parts, replace(rule, expr=expr)]
+        # What a part reports is reported of the rule that the user wrote.
         origins += [rule] * (len(parts) + 1)
         auxiliary += flattener.made
     return NormalForm(tuple(rules), tuple(origins), tuple(auxiliary))
@@ -68,6 +69,7 @@ class _Flattener:
         match expr:
             case Join(sources):
                 return replace(expr, sources=tuple(self._as_stored(source) for source in sources))
+            # Only what is looked up needs a store; the rows of the source pass by one at a time.
             case NotIn(source, absent):
                 return replace(expr, source=self._rows(source), absent=self._as_stored(absent))
             case WhenTrue(condition, rows):

@@ -28,6 +28,7 @@ class Rule:
     op: Op
     expr: AnyExpr
     block: str
+    # Not compared: two rules with the same text are the same rule, wherever they stand.
     position: Position | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
@@ -48,5 +49,6 @@ class BloomProgram:
     outcomes: tuple[Rule, ...] = ()
 
     @cached_property
+    # Cached, since machines, translations and analyses look up every collection of every rule.
     def by_name(self) -> dict[str, Collection]:
         return {c.name: c for c in self.collections}

@@ -46,6 +46,7 @@ class Schema:
     ``location`` is the column of a channel that says where a row goes.  Without keys there is at most one row.
     """
 
+    # Keys first, as in Bloom's [keys] => [values]: so a key is a prefix of the row.
     keys: tuple[str, ...]
     values: tuple[str, ...] = ()
     location: str | None = None
@@ -84,6 +85,7 @@ def parse_schema(
     keys: Sequence[str], values: Sequence[str] | None, *, located: bool, position: Position | None
 ) -> Schema:
     """Parse the columns of a declaration; ``@`` marks the column that says where a row goes."""
+    # Bloom's default; and a channel cannot have it, because nothing says where its rows go.
     if not keys and values is None:
         return DEFAULT if not located else _refuse_no_location((), position)
     names, location = [], None
@@ -117,6 +119,7 @@ def _refuse_no_location(names: Sequence[str], position: Position | None) -> Sche
 
 def _column_name(spelled: object, position: Position | None) -> str:
     name = spelled.removeprefix("@") if isinstance(spelled, str) else ""
+    # Rows have columns as attributes, and names with an underscore are those of namedtuple itself.
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         raise ProgramError(
             f"{spelled!r} is not a name for a column",

@@ -67,6 +67,7 @@ def _is_strict(expr: AnyExpr, child: AnyExpr) -> bool:
         case Join(sources, _, Take.OUTER):
             return child is sources[1]
         case Apply(source, method):
+            # A function that can go back needs the final value, as an aggregate needs all rows.
             return not LATTICES[source.lattice].methods[method].monotone
         case Elements(source):
             return not LATTICES[source.lattice].rows_only_grow
@@ -75,9 +76,13 @@ def _is_strict(expr: AnyExpr, child: AnyExpr) -> bool:
 
 def stratify(rules: Sequence[Rule], collections: Iterable[str]) -> tuple[Stratum, ...]:
     """Return strata in an order in which each only needs those before it; refuse rules that have none."""
+    # Every collection, also one that no rule derives: it is a stratum without rules, which strata after it may
+    # read.
     sources: dict[str, list[str]] = {name: [] for name in collections}
     deriving: dict[str, list[int]] = {name: [] for name in sources}
     for number, rule in enumerate(rules):
+        # The others are derived after the fixpoint, so that they depend on all strata and nothing depends on
+        # them.
         if rule.op is Op.NOW:
             deriving[rule.target].append(number)
             sources[rule.target].extend(name for name, _ in uses(rule.expr))
@@ -87,6 +92,7 @@ def stratify(rules: Sequence[Rule], collections: Iterable[str]) -> tuple[Stratum
         numbers = sorted(number for name in component for number in deriving[name])
         for number in numbers:
             _refuse_strict(rules[number], members, sources)
+        # A component with one member is recursive only if it reads itself.
         recursive = any(source in members for name in component for source in sources[name])
         strata.append(Stratum(component, tuple(numbers), recursive))
     return tuple(strata)
@@ -110,6 +116,7 @@ def shortest_path(
     """Return a shortest path from a collection to one that it depends on, within a stratum."""
     came_from: dict[str, str | None] = {start: None}
     waiting = deque([start])
+    # It ends: both are in one component, so there is a path.
     while end not in came_from:
         name = waiting.popleft()
         for source in sources[name]:

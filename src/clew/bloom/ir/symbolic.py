@@ -98,6 +98,8 @@ class Path:
     rows: tuple[RowShape, ...]
 
 
+# A BaseException, because a function with "except Exception" would go on after a question that a symbol cannot
+# answer.
 class OpaqueError(BaseException):
     """A function that cannot be understood; the message says why.  No ``except Exception`` of its own stops it."""
 
@@ -111,10 +113,12 @@ def paths_of(
     rows_of: Callable[[Any], tuple[RowShape, ...]],
 ) -> tuple[Path, ...]:
     """Return all paths through the function; ``rows_of`` makes rows of what it returns.  Raise ``OpaqueError``."""
+    # First by its code: some wrong answers, such as that of "is", cannot be noticed while it runs.
     unseen = why_opaque(function)
     if unseen is not None:
         raise OpaqueError(unseen)
     found: list[Path] = []
+    # Depth first, by calling the function once for each path: Python functions cannot be forked in the middle.
     pending: list[tuple[bool, ...]] = [()]
     while pending:
         if len(found) + len(pending) > _MOST_PATHS:
@@ -125,6 +129,7 @@ def paths_of(
             rows = rows_of(function(*arguments))
         except OpaqueError:
             raise
+        # An exception may come of the symbols and not of the function, so nothing follows from it.
         except Exception as error:
             raise OpaqueError(f"with symbols it raises {type(error).__name__}: {error}") from None
         found.append(Path(tuple(walk.tests), rows))
@@ -152,12 +157,14 @@ class _Walk:
         outcome = self._decided[number] if number < len(self._decided) else True
         self._outcomes.append(outcome)
         negated = Test(_NEGATED[test.op], test.left, test.right)
+        # Without this, "if x > 3: ... if x > 3: ..." would have paths that no row can take.
         self._known.update({test: outcome, negated: not outcome})
         self.tests.append(test if outcome else negated)
         return outcome
 
     def not_taken(self) -> Iterator[tuple[bool, ...]]:
         """Yield the decisions that lead to the paths that turn off from this one."""
+        # Only tests after the decided ones: those before belong to paths that are pending or found already.
         for number in range(len(self._outcomes) - 1, len(self._decided) - 1, -1):
             yield (*self._outcomes[:number], False)
 
@@ -181,6 +188,7 @@ class SymbolicRow:
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, str):
             return self.__getattr__(index)
+        # A slice of a row is a plain tuple of symbols, and all that can be done with it is known.
         if isinstance(index, slice):
             return tuple(self)[index]
         if isinstance(index, int) and -len(self._columns) <= index < len(self._columns):
@@ -333,6 +341,7 @@ class SymbolicValue:
         self._refuse("it writes a value as text")
 
     def __getattr__(self, name: str) -> Any:
+        # Python looks for optional methods, such as __index__, by itself, and goes on without them.
         if name.startswith("__"):
             raise AttributeError(name)  # Python's own questions
         self._refuse(f"it uses .{name} of a value")
@@ -349,6 +358,7 @@ def scalar_of(value: Any) -> Scalar:
             return Nested(tuple(scalar_of(item) for item in value))
         case tuple() | list():
             items = tuple(scalar_of(item) for item in value)
+            # In one form: a tuple of constants is a constant, so that equal values are equal expressions.
             if all(isinstance(item, Constant) for item in items):
                 return Constant(tuple(item.value for item in items if isinstance(item, Constant)))
             return Nested(items)

@@ -42,8 +42,10 @@ class Equality:
     def between(self, sources: Sequence[Expr]) -> Match:
         """Return the condition in numbers of sources and columns, the earlier source first."""
         (s, a), (t, b) = (self._locate(side, sources) for side in self._sides)
+        # A join looks up by the columns of the other side; a test within one side is a filter.
         if s == t:
             raise mistake("both columns of a condition are of the same side", "compare those with filter")
+        # In one order, so that a == b and b == a are the same expression.
         return Match(s, a, t, b) if s < t else Match(t, b, s, a)
 
     def _locate(self, side: ColumnRef, sources: Sequence[Expr]) -> tuple[int, int]:

@@ -39,6 +39,7 @@ def loopback(*keys: str, val: Sequence[str] | None = None) -> Any:
 
 def periodic(seconds: float) -> Any:
     """Declare a row (key, val) now and then: a number that is new every time, and the time of day."""
+    # Not "<= 0": that is false of nan, too.
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
         raise ProgramError(
             f"a periodic collection needs seconds, not {seconds!r}",
@@ -111,6 +112,7 @@ lset, lpset, lbag = LatticeType("lset"), LatticeType("lpset"), LatticeType("lbag
 
 def lmap(values: Any) -> Any:
     """Declare a map whose values are of another lattice: ``lmap(lmax)``; ``lmap(lmap(lmax))`` is the deepest."""
+    # lmap(lmax) is given a type, and lmap(lmap(lmax)) what the inner lmap(...) declares.
     inner = values.lattice if isinstance(values, Declaration) else repr(values)
     if f"lmap[{inner}]" not in LATTICES:
         raise mistake(
@@ -143,6 +145,7 @@ class Block:
 
     def __init__(self, function: Callable[[Any], None]) -> None:
         self.function = function
+        # Calling such a function executes nothing: its rules would be missing without a word.
         if function.__code__.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
             raise ProgramError(
                 f"{function.__qualname__} is a block with yield or async, and its rules would not be read",
@@ -159,6 +162,7 @@ class Block:
     def __get__(self, instance: Scope | None, owner: type) -> Any:
         if instance is None:
             return self
+        # So that a block of a subclass can call the one that it replaces: super().rules() records its rules.
         return lambda: self.read(instance)
 
     def read(self, instance: Scope) -> None:

@@ -59,6 +59,7 @@ class CollectionHandle(Relation, NamesCollection):
             raise mistake(f"'{self._name}' has no location: it is not a channel", "use project(...)")
         return self.project(*(name for name in expr.columns if name != location))
 
+    # Methods come first: a column that is called like one is written self.log["map"].
     def __getattr__(self, name: str) -> ColumnRef:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -66,6 +67,7 @@ class CollectionHandle(Relation, NamesCollection):
         return ColumnRef(self, name)
 
     def __getitem__(self, key: Any) -> Any:
+        # Outside of rules it is the key of a row, and may be a string just as well.
         if current_capture() is not None and isinstance(key, str):
             return self.__getattr__(key)
         return self._owner.live(self._name).row(key)
@@ -189,11 +191,13 @@ class AllNodes:
                 "send the rows with <~; or, to say what must hold, mark the block with @outcome",
             )
         declared = getattr(type(self._owner), name, None)
+        # self.everywhere.kvs.store: the collections of an imported module.
         if isinstance(declared, Imported):
             return AllNodes(self._owner.part(name, declared.module))
         if isinstance(declared, Declaration):
             # Not full_name_of: an outcome means the outermost collection, whatever class its block is in.
             full = self._owner._prefix + name
+            # A collection may have a column of that name itself.
             columns = ("node", *(c if c != "node" else "node_2" for c in self._owner.shape_of(full)[0]))
             return Relation(Ref(full, columns, (columns,), of_all_nodes=True))
         if name == CRASH:

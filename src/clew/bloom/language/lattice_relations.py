@@ -71,6 +71,7 @@ class LatticeRelation:
     def __le__(self, other: Any) -> Statement:
         raise mistake("the left-hand side of a rule is an expression", "rules merge into a declared lattice")
 
+    # Python's own words about operands that cannot be compared would say nothing of rules.
     __lt__ = __ge__ = __gt__ = __le__
 
     def __bool__(self) -> bool:
@@ -88,6 +89,7 @@ def write_value(lattice: str, value: Any) -> LatticeRelation:
 def _argument(given: Any) -> Any:
     if isinstance(given, LatticeRelation):
         return given.to_expr()
+    # A lattice method would take the handle for a plain value, and fail in a step, far from the rule.
     if isinstance(given, Relation):
         raise mistake(
             "a lattice function is given a collection", "make a lattice of its rows first: self.l <= rows"

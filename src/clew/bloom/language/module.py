@@ -23,6 +23,7 @@ class Module(Scope):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
+        # A collection called "tick" would hide the method: all names of the base classes are taken.
         ours = {name for base in cls.__mro__ if base.__module__.startswith("clew.bloom.") for name in vars(base)}
         for name, value in vars(cls).items():
             if name in ours and isinstance(value, Declaration | Block | Imported):
@@ -75,6 +76,7 @@ def program_of(module: type[Module] | Module) -> BloomProgram:
     if isinstance(module, Module):
         return module.program
     try:
+        # Rules may depend on attributes that __init__ sets, so the program is that of an object.
         made = module()
     except TypeError as error:
         raise ProgramError(
@@ -111,8 +113,11 @@ def _read_block(block: Block, part: Scope) -> None:
     """Execute a block; whatever it raises becomes an error at the user's line."""
     try:
         block.read(part)
+    # It has a position and a remedy already.
     except ClewError:
         raise
+    # OpaqueError is a BaseException, so that functions of rules cannot swallow it; here it means that a symbol,
+    # such as self.ip_port, was used outside of such a function.
     except (Exception, OpaqueError) as error:
         where = f"{block.owner.__name__}.{block.name}"
         message, remedy = f"{type(error).__name__}: {error}", "rules are read once, before there are any rows"

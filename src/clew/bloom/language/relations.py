@@ -137,6 +137,7 @@ class Relation:
         for equality in on:
             match = equality.between((source, other))
             pairs.append((match.left, match.right))
+        # All columns.  Where they are not known there are no pairs, and the operator compares whole rows.
         if not pairs:
             if source.columns and other.columns and len(source.columns) != len(other.columns):
                 raise mistake(
@@ -178,6 +179,7 @@ class Relation:
         """Fold ``function(memo, row)`` over all rows; the last memo is the rows of the result."""
         if not callable(function):
             raise mistake("reduce needs a function", "write reduce(initial, lambda memo, row: ...)")
+        # Reduce is never understood by symbols: the memo may be anything.
         fold = bind_variables(function)
         reads = collections_read(fold)
         return Relation(Reduce(self.to_expr(), initial, fold, tuple(columns), reads, user_position()))
@@ -312,6 +314,7 @@ def rows(given: Iterable[Iterable[Any]]) -> Relation:
             "it is known inside of functions: rows([(1,)]).map(lambda row: (self.ip_port, row[0]))",
         )
     try:
+        # Of a list of strings, each is a row with one column.
         made = tuple(freeze_row((row,) if isinstance(row, str) else row) for row in given)
     except (BadValueError, TypeError) as error:
         raise mistake(f"these are not rows: {error}", "give a list of tuples, such as [(1, 2)]") from None

@@ -27,6 +27,7 @@ def analyze_function(function: Callable[..., Any], role: Role, source: Expr) -> 
     _refuse_address(function)
     parts = _parts_given_to(function, source)
     reads = collections_read(function)
+    # Symbols stand for columns, so without columns there is nothing to call the function with.
     if not source.columns:
         return _opaque(function, role, parts, "what the function before it returns is not known", reads, position)
     # Symbols know nothing of the rows of a collection, so a function that asks for them cannot be called with any.
@@ -77,6 +78,7 @@ def _parts_given_to(function: Callable[..., Any], source: Expr) -> Parts:
         return source.parts
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     needed = sum(p.default is p.empty for p in positional)
+    # *rows takes as many as there are: what is natural for a join is one for each side.
     if any(p.kind is p.VAR_POSITIONAL for p in parameters) or needed == len(source.parts):
         return source.parts
     if needed <= 1 <= len(positional):  # the others have values: lambda row, limit=3: ...
@@ -92,12 +94,14 @@ def result_columns(function: RowFunction) -> Columns:
     if function.paths is None:
         return ()
     shapes = [row for path in function.paths for row in path.rows]
+    # A row that is a tuple in a column has as many columns as the tuple, and that is only known when it runs.
     if not shapes or any(isinstance(s, symbolic.Whole) or len(s) != len(shapes[0]) for s in shapes):  # type: ignore[arg-type]
         return ()
     names = []
     for k in range(len(shapes[0])):  # type: ignore[arg-type]
         scalars = {shape[k] for shape in shapes if not isinstance(shape, symbolic.Whole)}
         scalar = next(iter(scalars))
+        # A column that is passed on by all paths keeps its name, so that rules after this one can use it.
         same = len(scalars) == 1 and isinstance(scalar, symbolic.Column)
         names.append(function.parts[scalar.part][scalar.index] if same else f"c{k}")  # type: ignore[union-attr]
     return distinct(names)

@@ -71,6 +71,7 @@ def _check_operator(collection: Collection, op: Op) -> None:
 
 def _check_width(expr: Expr, collection: Collection) -> None:
     wanted = collection.schema.columns
+    # If the columns have no names, each path through the last function may still give rows of a known width.
     widths = {len(expr.columns)} if expr.columns else _widths(expr)
     for width in sorted(widths - {len(wanted)}):
         named = f" ({', '.join(expr.columns)})" if expr.columns else ""
@@ -94,6 +95,7 @@ def _as_lattice(expr: AnyExpr, collection: Collection) -> AnyExpr:
     assert collection.lattice is not None
     given = getattr(expr, "lattice", None)
     if given is None:
+        # Rows are merged one by one, which is what <= of a collection into a lattice means.
         return Fold(expr, None, collection.lattice)  # type: ignore[arg-type]  # it is no lattice
     if given != collection.lattice:
         what = f"a {given} is merged into '{collection.name}', a {collection.lattice}"

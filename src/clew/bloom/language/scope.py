@@ -52,6 +52,7 @@ class Declaration:
     def __get__(self, instance: Scope | None, owner: type) -> Any:
         return self if instance is None else self._handle(instance, self.name)
 
+    # Without it, self.log = [...] would replace the handle, and rules would go on without a word.
     def __set__(self, instance: Any, value: Any) -> NoReturn:
         raise ProgramError(
             f"the collection '{self.name}' is assigned to",
@@ -111,16 +112,21 @@ class Scope(HasCollections):
         """Return the full name of the collection that rules of the block being read mean by a name."""
         chain = _classes_declaring(type(self), name)
         kind, capture = chain[0].__dict__[name].kind, current_capture()
+        # Only interfaces have two sides.  Outside of rules, whoever holds the object means the outermost
+        # collection.
         if kind not in _INTERFACES or capture is None or not capture.blocks:
             return self._prefix + name
         reader = capture.module
         outside = writing == (kind is Kind.INPUT)  # the side of those who use the module
         if len(chain) == 1 and kind is Kind.OUTPUT:
             return self._prefix + name
+        # A class that declares the interface means its own on the inside, and on the outside the one that it
+        # overrides, which is one level further in.
         if reader in chain:
             return self._name_at(chain, chain.index(reader) + outside, name)
         if outside:
             return self._name_at(chain, 0, name)
+        # A class that only inherits the interface means the one of its nearest base class.
         inner = next((k for k, owner in enumerate(chain) if issubclass(reader, owner)), 0)
         return self._name_at(chain, inner, name)
 
@@ -160,6 +166,7 @@ class Scope(HasCollections):
             if must_exist:
                 raise mistake(f"the temp '{name}' is read before a rule defines it", f"write {name} <= ... above")
             full = self._prefix + name
+            # A collection with the name is there already: the temp of another class, or one that is declared.
             if full in root._collections:
                 full = f"{self._prefix}{capture.module.__name__}.{name}"
             root._temps[key] = full
@@ -188,6 +195,7 @@ class Scope(HasCollections):
         ]
         if "temp" in named:
             temps = self._root._temps.items()
+            # By the name alone: temps of several classes may have it, and the function may be of any of them.
             found += [full for (_, name), full in temps if name.removeprefix(self._prefix) in named]
         for name, imported in _attributes(type(self), Imported):
             if name in named:
@@ -258,6 +266,7 @@ def _collections_for(part: Scope, name: str) -> Iterator[Collection]:
     """Yield what a name of a module stands for: one collection, or an interface for each class that has it."""
     chain = _classes_declaring(type(part), name)
     outermost: Declaration = chain[0].__dict__[name]
+    # A table that is declared again is the same table.
     levels = chain if outermost.kind in _INTERFACES else chain[:1]
     for owner in chain[1:]:
         inner: Declaration = owner.__dict__[name]

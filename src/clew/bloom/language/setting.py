@@ -18,6 +18,7 @@ from clew.faults import NodeName
 from clew.program.ir import Value, as_value
 
 
+# A class and not a string such as "*": any string may be the name of a node.
 class _Every:
     """Stands for all nodes in ``given``."""
 
@@ -63,9 +64,11 @@ def checked(
     or at other times, ``{"a": {3: {"log": [("x",)]}}}``.
     """
     position = user_position()
+    # A string is a sequence of strings: nodes="abc" would quietly be three nodes.
     if isinstance(nodes, str) or not nodes:
         raise _mistake("'nodes' is not a list of nodes", "name them: nodes=['a', 'b', 'c']", position)
     for node in nodes:
+        # True is an int, and equal to the node 1.
         if isinstance(node, bool) or not isinstance(node, str | int):
             message = f"'nodes' contains {node!r}, which is not a name for a node"
             raise _mistake(message, "use strings, or whole numbers", position)
@@ -83,6 +86,7 @@ def checked(
 
 def _read_given(node: NodeName, contents: Mapping[Any, Any], position: Position | None) -> Iterator[Given]:
     for key, value in contents.items():
+        # Times are integers and collections are strings, so that the short form needs no keyword of its own.
         if isinstance(key, str):
             yield Given(node, key, 1, _read_rows(key, value, position))
         elif isinstance(key, int) and key >= 1 and isinstance(value, Mapping):
@@ -98,6 +102,7 @@ def _read_rows(collection: str, rows: Iterable[Any], position: Position | None) 
         remedy = "give a list of tuples, such as [('a', 1)]"
         raise _mistake(f"what is given to '{collection}' is not a list of rows", remedy, position)
     try:
+        # Refused here, at the user's line, and not when the engine meets the value.
         return tuple(tuple(as_value(value) for value in row) for row in rows)
     except ValueError as problem:
         message = f"{problem} is given to '{collection}', and cannot be checked"

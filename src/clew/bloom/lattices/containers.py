@@ -31,6 +31,7 @@ class _Entries(Lattice):
     rows_only_grow = False
 
     def __hash__(self) -> int:
+        # Dictionaries have no hash; and not the order of the items, which depends on what was merged first.
         return hash((self.name, frozenset(self.held.items())))
 
     @classmethod
@@ -88,6 +89,7 @@ class LBag(_Entries):
         merged: dict[Any, int] = {}
         for value in values:
             for element, times in value.held.items():
+                # The larger number and not the sum: merging must be idempotent, as messages may arrive twice.
                 merged[element] = max(times, merged.get(element, 0))
         return cls(merged)
 
@@ -203,12 +205,14 @@ def lattice_of_maps(inner: type[Lattice]) -> type[LMap]:
     for method, promised in inner.methods.items():
         takes = tuple(inner.name if kind == SAME else kind for kind in promised.takes)
         methods[f"each_{method}"] = promised._replace(result=f"lmap[{promised.result}]", takes=takes)
+        # Generated, so that a map has all functions of its values, with the promises of the originals.
         contents[f"each_{method}"] = _each(method, f"lmap[{promised.result}]")
     return type("LMap", (LMap,), contents)
 
 
 def _each(method: str, result: str) -> Callable[..., Lattice]:
     def apply(value: LMap, *arguments: Any) -> Lattice:
+        # Looked up when it runs: the table is complete only after all classes are made.
         made: type[LMap] = LATTICES[result]
         return made._with({key: getattr(held, method)(*arguments) for key, held in value.held.items()})
 

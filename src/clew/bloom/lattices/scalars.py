@@ -40,6 +40,7 @@ class Lattice:
     """
 
     held: Any
+    # Asked for by values.py, which cannot import this module.
     is_lattice_value: ClassVar[bool] = True
     name: ClassVar[str]
     columns: ClassVar[tuple[str, ...]] = ("val",)
@@ -76,6 +77,7 @@ class Lattice:
         """Return the value as rows, in canonical order."""
         raise NotImplementedError
 
+    # A merge of a lmax and a lmin would be computed without an error, and mean nothing.
     def _require_same(self, other: Any) -> Self:
         if type(other) is not type(self):
             what = other.name if isinstance(other, Lattice) else type(other).__name__
@@ -108,6 +110,7 @@ class _Extreme(Lattice):
         return value if isinstance(value, cls) else cls((freeze(value),))
 
     def elements(self) -> tuple[Row, ...]:
+        # No row for bottom: nothing was merged yet, and no number stands for that.
         return (self.held,) if self.held else ()
 
     def plus(self, number: Any) -> Self:
@@ -139,6 +142,7 @@ def _number_methods(name: str, rising: tuple[str, str], falling: tuple[str, str]
 
     Comparisons that become true and stay so are morphisms; those that can become false are not monotone.
     """
+    # Adding a number keeps the order, so it may be done before or after merging.
     shifts = {shift: Method(name, morphism=True, takes=(PLAIN,)) for shift in ("plus", "minus")}
     tests = {test: Method("lbool", morphism=True, takes=(PLAIN,)) for test in rising}
     return shifts | tests | {test: Method("lbool", monotone=False, takes=(PLAIN,)) for test in falling}
@@ -184,6 +188,7 @@ class LBool(Lattice):
     def of(cls, value: Any) -> Self:
         if isinstance(value, cls):
             return value
+        # Not truth in general: lbool.of([]) is more likely a mistake than a false.
         if not isinstance(value, bool):
             raise BadValueError(f"a lbool is True or False, not {value!r}")
         return cls(value)
@@ -193,6 +198,7 @@ class LBool(Lattice):
         return cls(any(v.held for v in values))
 
     def elements(self) -> tuple[Row, ...]:
+        # A row when it is true, and none before: so its rows only grow.
         return ((True,),) if self.held else ()
 
     def both(self, other: LBool) -> LBool:
@@ -219,6 +225,7 @@ class LSet(Lattice):
 
     name = "lset"
     methods: ClassVar[dict[str, Method]] = _SET_METHODS | {
+        # A morphism in each argument: intersection and product distribute over union.
         "intersect": Method("lset", morphism=True, takes=(SAME,)),
         "union": Method("lset", morphism=True, takes=(SAME,)),
         "product": Method("lset", morphism=True, takes=(SAME,)),
@@ -290,6 +297,7 @@ class LPSet(LSet):
 
     @classmethod
     def _element(cls, value: Any) -> Any:
+        # With negative numbers the sum could fall when the set grows.
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise BadValueError(f"a lpset holds integers from 0 on, not {value!r}")
         return freeze(value)

@@ -39,8 +39,10 @@ class TLS:
 
     def _context(self, protocol: int) -> ssl.SSLContext:
         context = ssl.SSLContext(protocol)
+        # Nodes talk to nodes of the same program, so there is no old client to be kind to.
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         if protocol == ssl.PROTOCOL_TLS_SERVER:
+            # A server asks for no certificate unless told to; the client side does so by default.
             context.verify_mode = ssl.CERT_REQUIRED
         try:
             context.load_cert_chain(self.certificate, self.key, password=_no_password)
@@ -76,6 +78,7 @@ OPEN = Access()
 
 def check_access(peers: Sequence[str] | None, secret: str | bytes | None, tls: TLS | None) -> Access:
     """Check what the user gave, before anything is opened."""
+    # A string is a sequence of letters, and each letter would pass for the name of a host.
     if isinstance(peers, str | bytes):
         raise UsageError(f"peers is {peers!r}", remedy="give a list: peers=['10.0.0.2:4000', '10.0.0.3']")
     if tls is not None and not isinstance(tls, TLS):
@@ -93,6 +96,7 @@ def parse_peer(peer: str) -> tuple[str, int | None] | None:
     """Return the host, or the network, and the port if one is given; None if it is neither."""
     address = parse_address(peer)
     if address is not None:
+        # Port 0 means any port when a node listens, and nothing here.
         return (address.host, address.port) if address.port else None
     if _parse_network(peer) is not None:
         return peer, None
@@ -134,6 +138,7 @@ class Peers:
         self._refresh()
 
     def _refresh(self) -> None:
+        # Sets, made when a name is learnt: they are looked up for every datagram.
         self._exact = {(h, port) for (_, port), hosts in self._named.items() if port is not None for h in hosts}
         self._anywhere = {h for (_, port), hosts in self._named.items() if port is None for h in hosts}
         self._hosts = self._anywhere | {h for h, _ in self._exact}
@@ -154,6 +159,7 @@ class Peers:
         if not self._networks:
             return False
         try:
+            # A link-local address of IPv6 comes with its interface: fe80::1%eth0.
             address = ipaddress.ip_address(host.partition("%")[0])
         except ValueError:
             return False

@@ -33,6 +33,7 @@ _COUNTER = struct.Struct(">Q")
 WINDOW = 4096
 #: Senders that are remembered.  Each restart of a peer is another one.
 _MOST_SENDERS = 10_000
+#: Bytes of a secret: fewer can be guessed.
 _SHORTEST = 16
 
 
@@ -46,6 +47,7 @@ class Key:
                 f"the secret has {len(data)} bytes, and can be guessed",
                 remedy=f"give at least {_SHORTEST} random ones, such as those of secrets.token_hex()",
             )
+        # Keys of BLAKE2b have at most 64 bytes, secrets any number.
         self._key = blake2b(data, digest_size=64, person=b"clew.bloom").digest()
         self._keyed: dict[bytes, blake2b] = {}
 
@@ -54,12 +56,14 @@ class Key:
         keyed = self._keyed.get(purpose)
         if keyed is None:
             keyed = self._keyed[purpose] = blake2b(key=self._key, digest_size=MAC_SIZE, person=purpose)
+        # A copy of a hash that has the key in it already: that is cheaper than setting it up for each packet.
         made = keyed.copy()
         for part in parts:
             made.update(part)
         return made.digest()
 
     def is_authentic(self, mac: bytes, purpose: bytes, *parts: bytes) -> bool:
+        # In constant time: how long a comparison takes must not tell how much of a forged hash is right.
         return hmac.compare_digest(mac, self.mac(purpose, *parts))
 
 
@@ -96,6 +100,7 @@ class ReplayWindow:
             self._seen = ((self._seen << ahead) | 1) & ((1 << WINDOW) - 1) if ahead < WINDOW else 1
             self._newest = counter
             return True
+        # An integer as a bit set: shifting it moves the window.
         bit = 1 << -ahead
         if -ahead >= WINDOW or self._seen & bit:
             return False
@@ -125,6 +130,8 @@ class DatagramOpener:
             data[DATAGRAM_OVERHEAD:],
         )
         _, epoch, name, counter = _HEADER.unpack(header)
+        # Before the hash: after a restart, packets for the old epoch are not forged, and their senders should be
+        # told.
         if epoch != self.epoch[:8]:
             return "other epoch"
         if not self._key.is_authentic(mac, b"datagram", self.epoch, header, packet):

@@ -188,6 +188,7 @@ class Driver:
     def _wake(self) -> None:
         if not self._scheduled and not self._finished.done():
             self._scheduled = True
+            # Not at once: everything that has arrived in this turn of the loop goes into one step.
             self._loop.call_soon(self._step)
 
     def _receive(self, data: bytes) -> bool:
@@ -225,6 +226,7 @@ class Driver:
         """Let a timer go off; the next one is due at a multiple of the period, and missed ones are left out."""
         assert timer.period is not None
         self._note_arrival(timer.name, (number, time.time()))
+        # Not one after the other: after a long step, a burst of them would make the next step late, too.
         missed = int((self._loop.time() - due) / timer.period)
         self._set(timer, number + 1, due + (missed + 1) * timer.period)
 
@@ -264,6 +266,7 @@ class Driver:
         if self._tables is not None:
             self._write(self._tables, effects.stepped)
             if pending:
+                # What this step tells may rest on rows that the next one writes: it is told after that.
                 self._held = [told.pop()]
         for one in told:
             self._tell(one)

@@ -23,6 +23,7 @@ _APPLICATION = 0x436C6577
 _FORMAT = 1
 _CREATE = (
     "CREATE TABLE declared (name TEXT PRIMARY KEY, columns TEXT NOT NULL) WITHOUT ROWID",
+    # By key, as the table of the node is: a row that replaces another one is one statement.
     "CREATE TABLE kept (name TEXT, key BLOB, row BLOB NOT NULL, PRIMARY KEY (name, key)) WITHOUT ROWID",
 )
 _PUT = "INSERT INTO kept VALUES (?, ?, ?) ON CONFLICT (name, key) DO UPDATE SET row = excluded.row"
@@ -81,12 +82,14 @@ class DurableTables:
         removed: list[tuple[str, bytes, bytes]] = []
         added: list[tuple[str, bytes, bytes]] = []
         for table, new, old in changes:
+            # Removed rows first, by key: a row that replaces another one is in both lists.
             removed += [self._entry_of(table, row) for row in old]
             added += [self._entry_of(table, row) for row in new]
         if not removed and not added:
             return
         try:
             with self._connection:
+                # Explicitly, since isolation_level=None leaves transactions to this module.
                 self._connection.execute("BEGIN IMMEDIATE")
                 self._connection.executemany(
                     "DELETE FROM kept WHERE name = ? AND key = ?", [r[:2] for r in removed]
@@ -108,9 +111,11 @@ class DurableTables:
             raise self._unusable(error) from error
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
+        # Two processes with one file would each believe that they know all rows.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # a commit outlives a loss of power, not only the process
+        # A damaged file is refused before the node acts on half of its rows.
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
             raise self._unusable(verdict)
@@ -123,6 +128,7 @@ class DurableTables:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (objects,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        # An empty database; a file of another application may have no application_id, but it has tables.
         if (application, objects) == (0, 0):
             for statement in _CREATE:
                 connection.execute(statement)

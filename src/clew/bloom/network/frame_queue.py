@@ -61,6 +61,8 @@ class FrameQueue:
         self._handle = None
         begun = now = self._loop.time()
         while self._ready and now - begun < _SLICE:
+            # Highest response ratio next; shortest first would let the cheap ones starve an expensive one for
+            # ever.
             sender = max(self._ready, key=lambda one: (now - one.waiting_since) / one.expected)
             del self._ready[sender]
             if sender.serve():

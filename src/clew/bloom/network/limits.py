@@ -45,8 +45,10 @@ class Limits:
     def __post_init__(self) -> None:
         for field in fields(self):
             given = getattr(self, field.name)
+            # True is a number, too, and limits=Limits(frame=True) a mistake.
             if isinstance(given, bool) or not isinstance(given, int | float) or given <= 0:
                 raise UsageError(f"the limit {field.name} is {given!r}", remedy="give a number greater than 0")
+        # The length of a frame is written in four bytes.
         if self.frame >= 2**32:
             raise UsageError(f"the limit frame is {self.frame}", remedy="a frame has less than 4 GiB")
 
@@ -75,6 +77,7 @@ class LimitedLog:
         """Write a warning; with ``exc_info``, an error with the exception that is being handled."""
         if not self._counting:
             self._counting = True
+            # A timer that runs only while there is something to count: an idle node does nothing.
             self._later(PERIOD, self.tell)
         if self._written[kind] >= self._lines:
             self._left_out[kind] += 1

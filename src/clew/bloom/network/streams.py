@@ -94,6 +94,7 @@ class Streams:
     def accept(self, connection: Incoming) -> None:
         """Keep it; if there are too many, the idlest goes, and before all others one that never sent anything."""
         if len(self.incoming) >= self.limits.connections:
+            # So that connections that say nothing cannot keep out those that do.
             idlest = min(self.incoming, key=lambda one: (one.frames > 0, one.active))
             idlest.refuse("too many connections")
         self.incoming[connection] = None
@@ -115,6 +116,7 @@ class Streams:
         if peer is None:
             if len(self.outgoing) >= self.limits.connections:
                 min(self.outgoing.values(), key=lambda one: one.active).retire()
+            # Before it is connected, so that the packets that follow wait for the same connection.
             peer = self.outgoing[key] = Outgoing(self, key)
             self.spawn(self._connect(peer, host))
         peer.send(packet)
@@ -245,6 +247,7 @@ class Incoming(asyncio.Protocol):
         self.expected = 0.0
         self._owner = owner
         self._transport: asyncio.Transport
+        # The limit is for the packet; with a secret, its hash comes on top.
         self._frames = Frames(owner.limits.frame + MAC_SIZE)
         self.began: float | None = None
         self._opener = None if owner.key is None else FrameOpener(owner.key)
@@ -298,6 +301,7 @@ class Incoming(asyncio.Protocol):
             self.began = None
             if not self._owner.queue.has(self):
                 self.expected = self.expected or self._frames.waiting * SECONDS_PER_BYTE
+                # A sender that is faster than this node waits in its own buffer, and not in the memory here.
                 self._transport.pause_reading()
                 self._owner.queue.add(self)
         self._owner.limit_unfinished()
@@ -329,6 +333,7 @@ class Incoming(asyncio.Protocol):
         greetings = self._owner.greetings
         if greetings.is_hello(packet):
             answer = greetings.answer(packet, b"" if self._opener is None else self._opener.token)
+            # One question a connection is enough: answering any number would be work for nothing.
             if answer is None or self._greeted:
                 self.refuse("unexpected greeting")
             else:

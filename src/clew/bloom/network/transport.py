@@ -93,6 +93,7 @@ class Transport:
             self._datagrams = Datagrams(udp, self._received, self.garbage, self._limits, access.key, self._peers)
         streams = self._streams
         self._server = await self._loop.create_server(lambda: Incoming(streams), sock=tcp)
+        # Open by default would be a surprise only where others can reach it.
         if access.is_open and not is_loopback(where[0]):
             _log.warning(
                 "the node listens at %s:%d, and everybody who reaches that may send it rows: "
@@ -166,6 +167,7 @@ class Transport:
         known = self._names.get(address)
         if known is not None and known[0] > self._loop.time():
             self._send_to(address.host, known[1], packets)
+        # It is being looked up: one lookup for all that waits.
         elif address in self._unnamed:
             self._keep(self._unnamed[address], packets)
         elif (where := numeric_address(address, self._family)) is not None:
@@ -206,6 +208,7 @@ class Transport:
         self._send_to(address.host, found[0][4], self._unnamed.pop(address))
 
     def _remember(self, address: Address, where: SocketAddress) -> None:
+        # Rows may name any number of addresses; a name that is forgotten is looked up again.
         if len(self._names) >= _MOST_NAMES:
             self._names.clear()
         self._names[address] = (self._loop.time() + _NAME_SECONDS, where)
@@ -253,6 +256,7 @@ def _bind_pair(family: int, where: SocketAddress, wanted: Address) -> tuple[sock
         tcp.bind((where[0], udp.getsockname()[1], *where[2:]))
     except OSError as error:
         tcp.close()
+        # The system chose the port for datagrams; another try gets another one.
         if error.errno == errno.EADDRINUSE and wanted.port == 0:
             return udp, None
         udp.close()

@@ -90,6 +90,7 @@ def _extend(value: Any, depth: int = 1) -> msgpack.ExtType:
     code: int
     content: Any
     if isinstance(value, frozenset):
+        # In canonical order: equal rows must be equal bytes, as keys of durable tables.
         code, content = _SET, sorted(value, key=sort_key)
     elif isinstance(value, Lattice):
         code, content = _LATTICE, (value.name, value.elements())
@@ -135,6 +136,7 @@ def decode(data: bytes, limits: Limits = DEFAULT_LIMITS) -> Packet:
     begin = 0
     for end in ends:
         try:
+            # Each by itself, so that one bad message does not cost the others of the packet.
             messages.append(_message(data if len(ends) == 1 else data[begin:end]))
         except GarbageError as error:
             garbage.append(str(error))
@@ -182,6 +184,7 @@ def _check(values: Iterable[Any], depth: int) -> None:
         if kind is str or kind is bytes or item is None or kind is bool:
             continue
         if kind is int:
+            # Smaller than the smallest it cannot be: msgpack has no such number.
             if item > LARGEST_INTEGER:
                 raise GarbageError("bad value")
         elif kind is float:

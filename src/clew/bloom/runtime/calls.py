@@ -81,6 +81,7 @@ def projection(function: RowFunction, address: str) -> RowMap | None:
     if function.role is Role.FILTER or function.paths is None or len(function.paths) != 1:
         return None
     path = function.paths[0]
+    # Anything with a condition is called, as the user wrote it.
     if path.tests or len(path.rows) != 1 or not isinstance(path.rows[0], tuple) or not all(function.parts):
         return None
     offsets = [sum(map(len, function.parts[:part])) for part in range(len(function.parts))]
@@ -142,6 +143,7 @@ def make_caller(
 
 def _require_known_parts(function: RowFunction, source: Expr) -> tuple[tuple[str, ...], ...]:
     unknown = sum(not columns for columns in source.parts)
+    # Counting from both ends finds one side of unknown width, but not two.
     if unknown > 1 or (unknown and len(source.parts) > 1 and len(function.parts) == 1):
         raise ProgramError(
             "a function is given a row of a join, and it is not known where its sides begin",

@@ -55,10 +55,13 @@ class Cluster:
     def fire(self, address: str, timer: str) -> None:
         """Let a timer of a node go off."""
         self._fired += 1
+        # A number in place of the time of day: the same run must have the same rows.
         self.nodes[address].machine.deliver(timer, (self._fired, self._fired))
 
     def _round(self) -> None:
         addresses = list(self.nodes)
+        # A message may arrive in the round in which it was sent, if its receiver has its turn later: so the
+        # order is drawn, too.
         self._chance.shuffle(addresses)
         for address in addresses:
             self._deliver_some(address)
@@ -70,6 +73,8 @@ class Cluster:
         kept = []
         for message in self.under_way:
             to, channel, row = message
+            # Half of it: so some messages are overtaken by later ones, which a network that delivers all at once
+            # would never show.
             if to == address and self._chance.random() < 0.5:
                 self.nodes[address].machine.deliver(channel, row)
             else:
@@ -84,6 +89,7 @@ class Cluster:
             if to not in self.nodes:
                 self.unreachable.append((channel, row))
                 continue
+            # A copy is lost or kept by itself, as a datagram is.
             copies = 2 if self._chance.random() < self._duplication else 1
             arriving = [(to, channel, row) for _ in range(copies) if self._chance.random() >= self._loss]
             self.under_way.extend(arriving)

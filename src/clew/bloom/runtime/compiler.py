@@ -58,6 +58,7 @@ class Compiler:
                 return self._transform(expr)
             case Join():
                 return self._join(expr, None)
+            # Ref by normal form: what is looked up has a store with an index.
             case NotIn(source, Ref(absent), matches):
                 return operators.AntiJoin(self.rows(source), self.stores[absent], matches)
             case Rename(source, columns):
@@ -93,6 +94,7 @@ class Compiler:
         return operators.pick_columns(self.rows(expr.source), pick)
 
     def _join(self, join: Join, finish: RowMap | None) -> Operator:
+        # All of them are: the normal form gave everything else a collection.
         stores = [self.stores[source.collection] for source in join.sources if isinstance(source, Ref)]
         if join.take is not Take.OUTER:
             return joins.make_inner_join(stores, join.matches, join.take, finish)
@@ -126,5 +128,6 @@ class Compiler:
         if function is None:
             of_row: Callable[[Row], Any] = made.of_row
             return of_row
+        # An error of the function is reported by the operator, with the row.
         split, call = splitter(function.parts), function.call
         return lambda row: made.of(call(*split(row)))

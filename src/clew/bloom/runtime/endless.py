@@ -53,6 +53,7 @@ def _gives_known_values(expr: AnyExpr) -> bool:
             rows = [row for path in function.paths or () for row in path.rows]
             plain = all(isinstance(row, tuple) and all(map(_is_plain, row)) for row in rows)
             return function.paths is not None and plain
+        # Everything else, such as an aggregate or a lattice, may make values that were not there.
         case Ref() | Rows() | Rename() | Project() | Join() | NotIn():
             return True
     return False
@@ -96,6 +97,7 @@ class Budget:
         those of a round as any other: nothing is added to a collection before all are known.
         """
         size = max(1, _JOINED_AT_ONCE // max(1, sum(len(store.rows) for store in sources.values())))
+        # Most rounds are small, and pay only for this comparison.
         if all(len(store.delta) <= size for store in sources.values()):
             return derive()
         fresh: dict[Row, None] = {}
@@ -109,6 +111,7 @@ class Budget:
 
 def _in_portions(stores: Sequence[Store], size: int) -> Iterator[None]:
     """Let only some rows of one store be new at a time; the others are in it, as old ones."""
+    # They come back at the end: rules of the same round that do not join read the same deltas.
     new = [list(store.delta) for store in stores]
     for store in stores:
         store.delta = ()

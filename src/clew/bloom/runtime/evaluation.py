@@ -62,6 +62,7 @@ class Rejections:
 
     def add(self, collection: str, origin: Origin, message: str, position: Position | None = None) -> None:
         where = position or (None if origin is None else origin.position)
+        # A dictionary: rules report the same row in every round of a recursion.
         self._found[RejectedRow(collection, _describe_origin(origin), message, where)] = None
 
     def take(self) -> tuple[RejectedRow, ...]:
@@ -91,6 +92,7 @@ def merge(
         derived: dict[Row, Origin] = {}
         for origin, rows in batches:
             for row in filterfalse(there.__contains__, rows):
+                # The first rule that derives a row is the one that a conflict is reported of.
                 derived.setdefault(row, origin)
         fresh = list(_without_conflicts(store, derived, collection, rejections))
     if fresh:
@@ -106,6 +108,7 @@ def _without_conflicts(
     for row in derived:
         by_key.setdefault(store.key_of(row), []).append(row)
     for key, rows in by_key.items():
+        # In canonical order, so that every node keeps the same one of two rows with the same key.
         if len(rows) > 1:
             rows = sort_rows(rows)
         kept = store.by_key.get(key)
@@ -166,6 +169,7 @@ class Evaluation:
             operator = compiler.lattice(rule.expr)
         else:
             operator = compiler.rows(rule.expr)
+            # The rule could not be checked when it was read, so its rows are checked now.
             if not rule.expr.columns and rule.target in self._widths:
                 operator = require_width(operator, self._widths[rule.target], report)
         lasting = rule.target in self._stores and self._stores[rule.target].persists
@@ -185,6 +189,7 @@ class Evaluation:
         changed = self._merge_round([(task, self._first_round(task, first)) for task in tasks])
         if stratum.recursive:
             members = frozenset(stratum.collections)
+            # Rules that read nothing of the stratum have nothing new to say after the first round.
             again = [task for task in tasks if not members.isdisjoint(task.reads)]
             # Rules that only rearrange values come to an end by themselves, and pay nothing for being watched.
             budget = Budget([t.origin for t in again]) if any(computes(t.origin) for t in again) else None
@@ -207,6 +212,7 @@ class Evaluation:
             return task.operator.full()
         sources = [self._stores[name] for name in task.reads]
         for store in sources:
+            # All rows of a scratch are new in a step; of a table those that this step added.
             store.delta = store.added if store.persists else store.rows
         found = task.operator.delta()
         for store in sources:
@@ -224,6 +230,7 @@ class Evaluation:
         for target, given in batches.items():
             if target in self._cells:
                 cell = self._cells[target]
+                # Merged with each other first: the value of the cell is compared once a round.
                 cell.changed = cell.merge(cell.lattice.merge_all(value for _, value in given))
                 changed |= cell.changed
             else:

@@ -26,6 +26,7 @@ class _InnerJoin:
 
     def full(self) -> Iterable[Row]:
         sizes = [len(store.rows) for store in self._stores]
+        # An empty side is common, in steps in which nothing arrived.
         if not all(sizes):
             return ()
         smallest = sizes.index(min(sizes))
@@ -35,6 +36,7 @@ class _InnerJoin:
         # New rows also meet each other here, once from each side: what is derived twice is the same row.
         changed = [side for side, store in enumerate(self._stores) if store.delta]
         found = [self._drive(side, self._stores[side].delta) for side in changed]
+        # One changed side is the common case, and needs no copy.
         return found[0] if len(found) == 1 else list(chain.from_iterable(found))
 
     def _drive(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
@@ -81,6 +83,8 @@ class SemiJoin(_InnerJoin):
         return [row for value in keys for row in index.get(value, ())]
 
 
+# Not driven by the right side: a row that appears there would take back rows with None, so it must be complete
+# first, see strata.
 class OuterJoin:
     """Two sides, of which the right one is complete; left rows without a match get None."""
 
@@ -126,6 +130,7 @@ class MultiJoin(_InnerJoin):
 
     def _drive(self, side: int, rows: Iterable[Row]) -> Iterable[Row]:
         plan = self._plans[side]
+        # Tuples of rows and not joined rows: later lookups need the columns of each side by number.
         bound: list[tuple[Row, ...]] = [(row,) for row in rows]
         for lookup in plan.lookups:
             if not bound:

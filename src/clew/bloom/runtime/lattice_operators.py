@@ -117,6 +117,7 @@ class ApplyMethod:
         return self.full()
 
 
+# An isinstance of a Protocol would look for each of its methods; these are all that there are.
 _OPERATORS = (CellValue, Constant, MergeRows, ApplyMethod)
 
 
@@ -135,6 +136,7 @@ class ElementRows:
         return rows
 
     def delta(self) -> Iterable[Row]:
+        # Nobody knows which elements are new; merging those that are not is harmless.
         return self.full() if self._source.is_changed() else ()
 
 
@@ -150,6 +152,7 @@ class RowsWhenTrue:
         return self._rows.full() if self._condition.full() == self._true else ()
 
     def delta(self) -> Iterable[Row]:
+        # It has just become true, so rows that are not new appear, too.
         if self._condition.is_changed():
             return self.full()
         return self._rows.delta() if self._condition.full() == self._true else ()

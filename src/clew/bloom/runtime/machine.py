@@ -55,6 +55,7 @@ class Machine:
         stratify(program.rules, names)  # in the words of the program, before it is rewritten
         form = normal_form(program)
         self._stores = {c.name: _store(c) for c in program.collections if c.kind is not Kind.LATTICE}
+        # They do not persist, and have no keys: they hold what an expression gives in this step.
         self._stores |= {name: Store() for name in form.auxiliary}
         self._cells = {c.name: Cell(c.lattice) for c in program.collections if c.lattice is not None}
         self._rejections = Rejections()
@@ -98,6 +99,7 @@ class Machine:
         if not found.kind.is_sent:
             raise UsageError(f"'{channel}' is not a channel", remedy="use insert(...) for it")
         kept = self._freeze_rows(found, rows)
+        # It needs no network, and cannot get lost.
         if found.kind is Kind.LOOPBACK:
             self.insert(channel, kept)
         elif kept:
@@ -109,6 +111,7 @@ class Machine:
         if not self._first or found.kind is not Kind.TABLE:
             raise UsageError(f"'{table}' cannot be restored now", remedy="restore tables before the first step")
         store = self._stores[table]
+        # By merge, which builds the keys as for any other row.
         merge(store, [(None, self._freeze_rows(found, rows))], table, self._rejections)
         store.forget_changes()
 
@@ -161,11 +164,13 @@ class Machine:
 
     def _would_insert(self, name: str, rows: Iterable[Row]) -> bool:
         store = self._stores[name]
+        # A node on the network steps while something is pending, and would never rest otherwise.
         known = self._rejected.get(name, ())
         return any(not store.persists or (row not in store.rows and row not in known) for row in rows)
 
     def _would_delete(self, name: str, rows: Iterable[Row]) -> bool:
         there = self._stores[name].rows
+        # Deleted and inserted at once, the row stays, and nothing is new.
         back = {row for _, given in self._waiting.inserted.get(name, ()) for row in given}
         return any(row in there and row not in back for row in rows)
 

@@ -119,7 +119,9 @@ class AntiJoin:
         key = self._key
         if key is None:
             there = self._absent.rows
+            # The dictionary of rows is its own index.
             return [row for row in rows if row not in there]
+        # Asked for in every round: a store that was cleared has made a new one.
         index = self._absent.index(self._columns)
         return [row for row in rows if key(row) not in index]
 
@@ -151,6 +153,8 @@ def make_grouping(
             try:
                 values = [compute([pick(member) for member in members]) for compute, pick, _ in calls]
                 found.append((*group, *freeze_row(values)))
+            # Values of others may not fit an aggregate, such as text in a sum: it costs the group, and not the
+            # step.
             except (TypeError, ArithmeticError, BadValueError) as error:
                 names = ", ".join(name for *_, name in calls)
                 report(f"{names} of the group {group!r} cannot be computed: {type(error).__name__}: {error}")
@@ -178,6 +182,7 @@ def make_extreme(keys: Sequence[int], column: int, *, largest: bool) -> Callable
 def _groups(rows: Iterable[Row], key: RowMap) -> dict[Row, list[Row]]:
     """Collect the rows of each group in canonical order, whatever order they came in."""
     groups: dict[Row, list[Row]] = {}
+    # A row that is derived twice counts once: collections are sets.
     for row in dict.fromkeys(rows):
         groups.setdefault(key(row), []).append(row)
     return {group: sort_rows(members) for group, members in groups.items()}

@@ -46,10 +46,12 @@ class Store:
 
     def __init__(self, keys: int | None = None, *, persists: bool = False) -> None:
         self.rows: dict[Row, None] = {}
+        # Only filled if there can be conflicts; without values every row is its own key.
         self.by_key: dict[Any, Row] = {}
         self.key_of = None if keys is None else key_getter(range(keys))
         self.persists = persists
         self.delta: Collection[Row] = ()
+        # By the columns that a join looks up by; several rules that join by the same columns share one.
         self.indexes: dict[tuple[int, ...], tuple[Callable[[Row], Any], dict[Hashable, dict[Row, None]]]] = {}
         self.added: dict[Row, None] = {}
         self.removed: dict[Row, None] = {}
@@ -71,12 +73,14 @@ class Store:
         for key_of, buckets in self.indexes.values():
             key = key_of(row)
             del buckets[key][row]
+            # An empty bucket would make notin believe that there is a row.
             if not buckets[key]:
                 del buckets[key]
         self._note([row], self.added, self.removed)
 
     def _note(self, rows: Iterable[Row], undone: dict[Row, None], done: dict[Row, None]) -> None:
         for row in rows:
+            # Deleted and inserted again in one step is no change: nothing is written to disk for it.
             if row in undone:
                 del undone[row]
             else:
@@ -95,6 +99,7 @@ class Store:
     def index(self, columns: tuple[int, ...]) -> Index:
         """Return rows by the values of some columns; made on first use, and kept up to date from then on."""
         if not columns:
+            # A join without conditions: all rows have the same key.
             return {(): self.rows} if self.rows else {}
         known = self.indexes.get(columns)
         if known is None:
@@ -129,6 +134,7 @@ class Cell:
 
     def merge(self, other: Any) -> bool:
         """Merge a value, and tell whether that changed something."""
+        # By comparison, since a lattice does not know whether merging changed it.
         changed = self.would_change(other)
         if changed:
             self.value = self.value.merge(other)
@@ -147,6 +153,7 @@ class RowsView:
         self._named = row_type(schema.columns)
 
     def __iter__(self) -> Iterator[Any]:
+        # In canonical order: a test that prints a collection is the same with every hash seed.
         return map(self._named, sort_rows(self._store.rows))
 
     def __len__(self) -> int:

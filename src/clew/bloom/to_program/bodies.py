@@ -72,6 +72,7 @@ class RuleWriter:
     def position(self) -> Position | None:
         return self.rule.position
 
+    # Variables are numbered within a rule: rules of the IR do not share them.
     def fresh(self) -> Var:
         """Return a variable that no other part of the rule uses."""
         self.number += 1
@@ -103,9 +104,11 @@ class RuleWriter:
 
     def _match(self, place: Place, columns: list[Var]) -> Body:
         if place.crash:
+            # crash(observer, node, time): every node knows of it, and an outcome has no observer.
             return Body((self._premise(ir.CRASH, (Wildcard(), *columns)),), tuple(columns))
         node = columns[:1] if place.of_all_nodes else list(self.here)
         if place.location is not None:
+            # The address of a row is the node that it is at: one column of the relation stands for both.
             columns[place.location] = node[0]
         args = self._args(place, node, columns)
         return Body((self._premise(place.relation, args),), tuple(columns))
@@ -124,10 +127,12 @@ class RuleWriter:
             term, more = self._term(values[0]) if values else (Wildcard(), ())
             bound += more
             columns.append(term)
+            # The first value stands in the premise; the others must be equal to it.
             same += [(values[0], other) for other in values[1:]]
         if place.of_all_nodes and columns:
             node = columns[:1]
         if place.location is not None and wanted[place.location]:
+            # Rows of any node were meant, but the location says which.
             if isinstance(node[0], Wildcard):
                 node = [columns[place.location]]
             else:
@@ -167,6 +172,8 @@ class RuleWriter:
             every_node: tuple[ir.Term, ...] = self.here or (Wildcard(),)
             elements = (self._premise(NODES, every_node), *elements)
         head = tuple(args) or (Const(0),)
+        # Outside of recursion, tuples are as deep as the program writes them; within it they may grow round by
+        # round.
         if self.cycle:
             head, elements = self._freeze_tuples(head, elements)
         self.rules.append(ir.Rule(relation, head, timing, elements, self.position, self.text))

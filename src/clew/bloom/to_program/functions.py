@@ -39,6 +39,7 @@ class _Arguments:
     def __init__(self, writer: RuleWriter, function: RowFunction, source: Body) -> None:
         self._writer = writer
         self._source = source
+        # A body has the columns of all parts, one after the other.
         self._offsets = [sum(map(len, function.parts[:part])) for part in range(len(function.parts))]
 
     def rows(self, path: Path) -> list[Body] | None:
@@ -66,6 +67,7 @@ class _Arguments:
             case Constant(value):
                 return _constant(value)
             case Here():
+                # An outcome runs at no node; calling the function says so.
                 return None if self._writer.is_outcome else HERE
             case Nested(items):
                 values = [self._value(item) for item in items]
@@ -114,6 +116,7 @@ def _make_rows(steps: Sequence[Transform], is_outcome: bool) -> Callable[[tuple[
     def rows(args: tuple[Value, ...]) -> Iterable[Row]:
         node, given = (None, args) if is_outcome else (args[0], args[1:])
         failures.clear()
+        # self.ip_port in the function is the node that the row is at, and not that of this process.
         with acting_as(node):
             found: list[Row] = [given]
             for run in runs:

@@ -45,6 +45,7 @@ def select_extreme(writer: RuleWriter, source: Place, keys: Sequence[int], colum
     pair = (row.columns[column], other.columns[column])
     beats = Call(_MORE if largest else _LESS, pair, (), writer.position)
     beaten = Body((*row.elements, *other.elements, *equal, beats), _key(row, keys, column))
+    # Negation needs a relation: rows that are beaten, and then those that are not among them.
     losers = writer.helper("beaten", [beaten], len(beaten.columns))
     kept = writer.all_of(source)
     (way,) = writer.absent(losers, [[value] for value in _key(kept, keys, column)])
@@ -57,6 +58,7 @@ def _key(row: Body, keys: Sequence[int], column: int) -> tuple[Expr, ...]:
 
 def _aggregate(writer: RuleWriter, source: Place, keys: Sequence[int], aggregate: Aggregate) -> Body:
     """Translate one aggregate to rows with the keys and its value."""
+    # Not the aggregates of the IR: these order values in another way where a column mixes types.
     if aggregate.function in ("min", "max", "choose"):
         (column,) = aggregate.over
         row = select_extreme(writer, source, keys, column, largest=aggregate.function == "max")
@@ -69,6 +71,7 @@ def _aggregate(writer: RuleWriter, source: Place, keys: Sequence[int], aggregate
         case "bool_and" | "bool_or":
             row, truth = writer.all_of(source), writer.fresh()
             call = Call(_TRUTH, (row.columns[aggregate.over[0]],), (truth,), writer.position)
+            # All are true if the smallest of 0 and 1 is 1, and any is if the largest is.
             value = ir.Aggregate("min" if aggregate.function == "bool_and" else "max", truth)
             return _collect(writer, row.with_elements(call), keys, value)
     raise writer.refusal(
@@ -82,6 +85,7 @@ def count_rows(writer: RuleWriter, source: Place, keys: Sequence[int], column: i
     row = writer.all_of(source)
     every = _variables(row)
     if column is None:
+        # Of all columns together: two rows with the same value count twice, as at a node.
         return _collect(writer, row, keys, ir.Aggregate("count", every[0], every))
     value = row.columns[column]
     assert isinstance(value, Var), "rows of a relation are made of variables"

@@ -50,6 +50,7 @@ def value_of_parts(writer: RuleWriter, lattice: str, parts: Place) -> Body:
 
 def shift(writer: RuleWriter, part: Body, by: int) -> Body:
     """Add a number to a part.  A node adds to the value, this to all parts: the same only for numbers."""
+    # Merged as it is, it need not be a number.
     if by == 0:
         return part
     result = writer.fresh()
@@ -115,6 +116,7 @@ class LatticeTranslator:
         """Make a part of each row; a row that cannot be one is refused by a call of the lattice itself."""
         width = len(body.columns)
         if lattice == "lbool" and width == 1:
+            # False is bottom, and adds nothing.
             return body.with_elements(Comparison("==", body.columns[0], _TRUE, self._writer.position))
         if lattice == "lset" and width != 1:
             return body.with_columns((ir.Nested(body.columns),))
@@ -155,7 +157,9 @@ class LatticeTranslator:
                 # All that a node adds to is the value, and where that is no number, it adds nothing.
                 return [self._call(expr, value) for value in self.elements(source)]
             case "negated":
+                # True as long as no part is true: the only negation among the functions of one lattice.
                 return [Body(way, (_TRUE,)) for way in self._writer.absent(self._as_place(source), [[_TRUE]])]
+        # A morphism may be applied before parts are merged; anything else is applied to the value.
         morphism = LATTICES[source.lattice].methods[expr.method].morphism
         return [self._call(expr, part) for part in (self.of(source) if morphism else self.elements(source))]
 

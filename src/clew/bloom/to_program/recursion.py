@@ -46,6 +46,7 @@ class _Shift:
 
     def _number(self, value: object) -> int:
         try:
+            # The number must be one of the engine, since the sums are computed there.
             number = ir.as_value(value)
         except ValueError:
             number = None
@@ -72,6 +73,7 @@ class Recursion:
 
     def cycle_of(self, rule: Rule) -> frozenset[str]:
         """Return the collections that the target of a rule depends on and that depend on it, within the step."""
+        # Only these see what they derive in the same step.
         if rule.op is Op.NOW:
             for stratum in self.strata:
                 if stratum.recursive and rule.target in stratum.collections:
@@ -121,6 +123,7 @@ def _best_offsets(
 ) -> Offsets:
     """Compute the largest sums, or of ``lmin`` the smallest, by Floyd and Warshall's algorithm."""
     sign = 1 if lattice == "lmax" else -1
+    # What is merged into a lattice itself is there without any addition.
     best: dict[tuple[str, str], int] = {(name, name): 0 for name in cycle}
     for shift in shifts:
         ends, by = (shift.source, shift.target), sign * shift.by()
@@ -131,6 +134,7 @@ def _best_offsets(
                 if (start, middle) in best and (middle, end) in best:
                     through = best[start, middle] + best[middle, end]
                     best[start, end] = max(best.get((start, end), through), through)
+    # The rule that adds most is the one to name: it is on the cycle that never ends, and most likely the cause.
     for shift in sorted(shifts, key=lambda s: -sign * s.by()):
         if best[shift.source, shift.source] > 0 and best[shift.target, shift.target] > 0:
             what = "gets larger and larger" if lattice == "lmax" else "gets smaller and smaller"

@@ -101,6 +101,7 @@ class RowTranslator:
     # -- functions -----------------------------------------------------------------------------------------------
 
     def _transform(self, expr: ex.Transform, width: int | None) -> list[Body]:
+        # Paths for every body of the source, or calls for all of them: one function is translated in one way.
         if expr.source.columns:
             found: list[Body] = []
             for source in self.bodies(expr.source):
@@ -144,6 +145,7 @@ class RowTranslator:
         if None in known and known.count(None) == 1 and width is not None:
             taken = {Take.LEFTS: known[:1], Take.RIGHTS: known[1:]}.get(join.take, known)
             if None in taken:
+                # The target's columns, less those of the sides that are known.
                 known[known.index(None)] = width - sum(w for w in taken if w is not None)
         return known
 
@@ -160,6 +162,7 @@ class RowTranslator:
         right = self.as_place(join.sources[1], width)
         nothing = (Const(None),) * right.width
         for left in lefts:
+            # By column of the right side: a column may have to be equal to several of the left.
             wanted: list[list[Expr]] = [[] for _ in range(right.width)]
             for m in join.matches:
                 wanted[m.right].append(left.columns[m.left])

@@ -89,6 +89,7 @@ class _Translator:
 
     def translate(self) -> Translation:
         every = (*self._program.rules, *self._program.outcomes)
+        # Numbered through all rules: helpers are named by it, and must differ.
         rules = [r for index, rule in enumerate(every) for r in self._rules(rule, index)]
         deleted = dict.fromkeys(r.target for r in every if r.op is Op.DELETE)
         for index, collection in enumerate(self._program.collections, start=len(every)):
@@ -108,6 +109,7 @@ class _Translator:
         self._refuse_kinds(writer, target)
         if target.kind is Kind.STDIO or rule in self._recursion.replaced:
             return []  # what is printed changes nothing; what is replaced is part of the upkeep of its target
+        # An outcome reads collections of outcomes by name, those of nodes only with the node in front.
         readable = {n: p for n, p in self._places.items() if is_outcome <= (n in self._outcome_targets)}
         relation = self._target_relation(target, rule.op)
         all_nodes = self._places if is_outcome else {}
@@ -151,6 +153,7 @@ class _Translator:
             body = [Premise(collection.name, args, position=collection.position)]
             if deleted:
                 name = _deletions_of(collection.name)
+                # Deletion is for the next time, when the row is not carried over.
                 body.append(Premise(name, args, negated=True, position=collection.position))
             text = f"{collection.module}.{collection.name}: rows of a table stay"
             yield ir.Rule(collection.name, args, Timing.NEXT, tuple(body), collection.position, text)
@@ -158,6 +161,7 @@ class _Translator:
             yield from self._lattice_upkeep(collection, collection.lattice, index)
         if collection.kind is Kind.PERIODIC:
             now = Var("Now")
+            # The time is the key: a number that is new every time, as a timer of a node has.
             premise = Premise(NODES, (HERE,), at=now, position=collection.position)
             text = f"{collection.module}.{collection.name}: fires at every time"
             yield ir.Rule(collection.name, (HERE, now, now), Timing.SAME, (premise,), collection.position, text)

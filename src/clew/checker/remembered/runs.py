@@ -9,7 +9,7 @@ from clew.files.checkpoints import Checkpoint, ForeignCheckpointError
 from clew.files.json_document import Item
 from clew.search.protocol import Run, System
 
-#: A machine executes some ten thousand a second.
+#: A machine executes some ten thousand a second: this is thousands of years, and a defect of the file.
 _MOST_RUNS = 10**15
 
 
@@ -38,6 +38,7 @@ class RememberedRuns:
 
     def run(self, faults: FaultSet) -> Run:
         number = self._done
+        # By number alone: to save the faults of millions of runs would cost more than to run them.
         if number < self._known and number not in self._violating:
             self._done += 1
             return Run(faults, ())
@@ -52,6 +53,7 @@ class RememberedRuns:
         return run
 
     def to_json(self) -> dict[str, object]:
+        # A search that was stopped before it had caught up has lost nothing.
         done = max(self._done, self._known)
         return {"runs": done, "violating": sorted(number for number in self._violating if number < done)}
 

@@ -28,6 +28,7 @@ from clew.search.sweep import Course, State
 from clew.search.verdict import MOST_REMEMBERED, Answer, Counterexample, Findings, Ledger
 from clew.violation import Violation
 
+#: Any count is read that fits 64 bits; a larger one can only be a defect of the file.
 _LARGEST_COUNT = 2**63 - 1
 
 
@@ -53,6 +54,8 @@ class _Examined:
 
 @dataclass(frozen=True)
 class _Followed:
+    """A run that was followed, and its course."""
+
     faults: FaultSet
     until: int
     course: Course
@@ -74,7 +77,7 @@ class RememberedSweep:
         checkpoint.state = self.to_json
 
     def follow(self, faults: FaultSet, until: int) -> Course:
-        known = self._known()
+        known = self._next_entry()
         if known is not None:
             if not isinstance(known, _Followed) or (known.faults, known.until) != (faults, until):
                 raise ForeignCheckpointError(f"a run up to time {until}")
@@ -86,7 +89,7 @@ class RememberedSweep:
         return course
 
     def examine(self, spec: FailureSpec, ledger: Ledger) -> tuple[Findings, bool]:
-        known = self._known()
+        known = self._next_entry()
         if known is not None:
             return self._recall(known, spec, ledger)
         before, told = self._spent, set(self._system.notices)
@@ -98,7 +101,7 @@ class RememberedSweep:
             self._add(_Examined(spec, findings, vacuous, new, figures, cost))
         return findings, vacuous
 
-    def _known(self) -> _Examined | _Followed | None:
+    def _next_entry(self) -> _Examined | _Followed | None:
         if self._next == len(self._log):
             return None
         self._next += 1
@@ -109,6 +112,7 @@ class RememberedSweep:
             raise ForeignCheckpointError(f"the setting EOT {spec.eot}, EFF {spec.eff}")
         self._charge(known.cost)
         self._system.note(spec, known.notices, known.figures)
+        # As the search would have left the ledger: the sweep reads its results there.
         ledger.runs = known.findings.runs
         ledger.executions.extend(known.findings.executions)
         ledger.counterexamples.extend(known.findings.counterexamples)
@@ -146,18 +150,19 @@ class RememberedSweep:
         ends = [*examined[-1:], *certified[-1:], *[entry for entry in certified if not entry.vacuous][-1:]]
         return {
             "log": [
-                _followed_json(entry)
+                _write_course(entry)
                 if isinstance(entry, _Followed)
-                else _examined_json(entry, executions=any(entry is end for end in ends))
+                else _write_setting(entry, executions=any(entry is end for end in ends))
                 for entry in self._log
             ]
         }
 
 
+#: A course has a letter for each time: it may be hundreds of times long.
 _STATES = {State.VACUOUS: "v", State.BAD: "b", State.GOOD: "g"}
 
 
-def _followed_json(entry: _Followed) -> dict[str, object]:
+def _write_course(entry: _Followed) -> dict[str, object]:
     course = entry.course
     return {
         "followed": faults_json(entry.faults),
@@ -169,7 +174,7 @@ def _followed_json(entry: _Followed) -> dict[str, object]:
     }
 
 
-def _examined_json(entry: _Examined, *, executions: bool) -> dict[str, object]:
+def _write_setting(entry: _Examined, *, executions: bool) -> dict[str, object]:
     findings = entry.findings
     return {
         "examined": [entry.spec.eot, entry.spec.eff],
@@ -206,10 +211,11 @@ class _Reading:
     def log(self, saved: Item) -> list[_Examined | _Followed]:
         (log,) = saved.members("log")
         return [
-            self._followed(item) if "followed" in item.mapping() else self._examined(item) for item in log.items()
+            self._read_course(item) if "followed" in item.mapping() else self._read_setting(item)
+            for item in log.items()
         ]
 
-    def _followed(self, item: Item) -> _Followed:
+    def _read_course(self, item: Item) -> _Followed:
         fields = ("followed", "until", "states", "settled", "period", "effort")
         faults, until, states, settled, period, effort = item.members(*fields)
         end = until.number(1, LARGEST_TIME)
@@ -224,17 +230,17 @@ class _Reading:
         )
         return _Followed(read_faults(faults, self._nodes), end, course, _read_cost(effort))
 
-    def _examined(self, item: Item) -> _Examined:
+    def _read_setting(self, item: Item) -> _Examined:
         fields = ("examined", "answer", "counterexamples", "runs", "executions", "vacuous", "notices", "solver")
         setting, answer, found, runs, executed, vacuous, notices, solver, effort = item.members(*fields, "effort")
         eot, eff = (bound.number(0, LARGEST_TIME) for bound in setting.parts("EOT", "EFF"))
         given = Answer(answer.one_of([Answer.CERTIFIED.value, Answer.COUNTEREXAMPLE.value]))
-        counterexamples = tuple(Counterexample(r.faults, r.violations) for r in map(self._run, found.items()))
+        counterexamples = tuple(Counterexample(r.faults, r.violations) for r in map(self._read_run, found.items()))
         if (given is Answer.COUNTEREXAMPLE) != bool(counterexamples) or not all(
             c.violations for c in counterexamples
         ):
             found.refuse("what is violated, exactly if there is a counterexample")
-        executions = tuple(map(self._run, executed.items()))
+        executions = tuple(map(self._read_run, executed.items()))
         if len(executions) > MOST_REMEMBERED:
             executed.refuse(f"at most {MOST_REMEMBERED} executions")
         if not isinstance(vacuous.value, bool):
@@ -249,7 +255,7 @@ class _Reading:
             _read_cost(effort),
         )
 
-    def _run(self, item: Item) -> Run:
+    def _read_run(self, item: Item) -> Run:
         faults, violations = item.parts("faults", "violations")
         return Run(read_faults(faults, self._nodes), tuple(map(read_violation, violations.items())))
 

@@ -16,7 +16,7 @@ from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, P
 from clew.search.protocol import Run, TracedRun, TracedSystem
 from clew.violation import Violation
 
-#: Gates that every circuit has.
+#: Gates that every circuit has, "always" and "never": they are not written down.
 _GIVEN = 2
 
 
@@ -27,6 +27,7 @@ class RememberedTraces:
         self._system = system
         self._checkpoint = checkpoint
         self._goals = {goal: number for number, goal in enumerate(goals)}
+        # Faults and goals are written once and referred to by number: a circuit mentions each many times.
         self._faults: dict[Fault, int] = {}
         self._gates: list[list[object]] = []
         self._runs: list[object] = []
@@ -113,6 +114,8 @@ def _read(saved: Item, system: TracedSystem, goals: Sequence[Violation]) -> list
     known = _Known(faults, system.spec.nodes, goals)
     for item in gates.items():
         number = len(system.circuit)
+        # A circuit keeps each gate once: a number that differs means that the file repeats one, and that all
+        # later numbers in it would be wrong.
         if system.circuit.add(known.gate(item, number)) != number:
             item.refuse("a gate that is not there yet")
     return [known.run(item, len(system.circuit)) for item in runs.items()]

@@ -8,9 +8,8 @@ from clew.faults import KINDS, Fault, FaultSet, NodeName, make_fault
 from clew.files.json_document import Item
 from clew.violation import Cell, Violation
 
-#: No execution is longer.
+#: The solver counts times with 32 bits; what is larger is no time of any execution.
 LARGEST_TIME = 2**31 - 1
-
 
 #: The kinds of faults by the names that checkpoints give them.
 _KINDS: dict[object, type[Fault]] = {kind.name: kind for kind in KINDS}
@@ -43,6 +42,7 @@ def read_faults(item: Item, nodes: Sequence[NodeName]) -> FaultSet:
 
 
 def _node(item: Item, nodes: Sequence[NodeName]) -> NodeName:
+    # By type, too: 1 and True are equal, and only one of them is a node.
     for node in nodes:
         if type(node) is type(item.value) and node == item.value:
             return node

@@ -74,12 +74,14 @@ def _find_evident(ground: GroundProgram) -> frozenset[int]:
 
 def _alarms(program: Program) -> frozenset[str]:
     """Return the relations of the assertions that are only ever read with ``notin``."""
+    # A relation like "conflict", read as "notin conflict(...)": that its rules never fire is what one hopes for.
     wanted = {p.relation for rule in program.rules for p in rule.positive}
     return assertion_definitions(program) - wanted - {PRE, POST}
 
 
 def count_firings(program: Program, spec: FailureSpec, deadline: Deadline) -> dict[Rule, int]:
     """Return for each rule in how many ways it fires in the failure-free run, times counted apart."""
+    # Without any possible fault, so that everything is certain and the grounder alone does the counting.
     quiet = FailureSpec(spec.nodes, spec.eot)
     ground = GroundProgram(program, quiet, expect_outcomes=False, deadline=deadline)
     found: dict[Rule, int] = {}

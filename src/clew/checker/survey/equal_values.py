@@ -32,6 +32,7 @@ def find_equal_values(ground: GroundProgram) -> tuple[Notice, ...]:
 def _collect(ground: GroundProgram, index: int, k: int) -> str:
     """Ground what aggregate number k of a rule is about; return the condition that equal values occur."""
     equal, aggregate = EqualValues(ground, index), ground.program.rules[index].aggregates[k]
+    # A relation of its own: the rows that the encoding collects for an aggregate have lost what tells them apart.
     name = f"values{ground.next_part()}"
     ground.extend(name, equal.collect(name, aggregate))
     return equal.occur(name, aggregate)
@@ -40,7 +41,7 @@ def _collect(ground: GroundProgram, index: int, k: int) -> str:
 def _notice(rule: Rule, aggregate: Aggregate, when: Occurrence) -> Notice:
     form = f"{aggregate.function}<{aggregate.var.name}>"
     where = "in the failure-free run" if when is Occurrence.FAILURE_FREE else "under some faults"
-    others = [v.name for v in _told_apart_by(rule, aggregate)]
+    others = [v.name for v in _distinguishing_variables(rule, aggregate)]
     example = f"{aggregate.function}<{aggregate.var.name} per {', '.join(others or ['Id'])}>"
     return Notice(
         f"{form} adds equal values once, and {where} different rows of a group have the same {aggregate.var.name}",
@@ -49,7 +50,7 @@ def _notice(rule: Rule, aggregate: Aggregate, when: Occurrence) -> Notice:
     )
 
 
-def _told_apart_by(rule: Rule, aggregate: Aggregate) -> list[Var]:
+def _distinguishing_variables(rule: Rule, aggregate: Aggregate) -> list[Var]:
     """Return variables of the body that are neither of the group nor the value: what can tell rows apart."""
     group = {a for a in rule.args if isinstance(a, Var)}
     found = dict.fromkeys(a for p in rule.positive for a in p.args if isinstance(a, Var))

@@ -46,11 +46,12 @@ def judge(
     survey = _look_up(program, spec, examined, demands, deadline)
     if findings.answer is Answer.COUNTEREXAMPLE:
         return Judgment(findings.answer, findings.reason, survey)
-    from clew.checker.survey.survey import cautions, remarks
+    # Not at the top: a counterexample stands by itself, and its cold start does not pay for this.
+    from clew.checker.survey.survey import find_cautions, find_remarks
 
-    cautioned = tuple(cautions(survey, program, spec, vacuous=examined.vacuous))
+    cautioned = tuple(find_cautions(survey, program, spec, vacuous=examined.vacuous))
     answer, reason = _answer(findings, survey, cautioned, demands)
-    return Judgment(answer, reason, survey, cautioned, tuple(remarks(survey)))
+    return Judgment(answer, reason, survey, cautioned, tuple(find_remarks(survey)))
 
 
 def _look_up(
@@ -86,6 +87,7 @@ def _answer(
             return Answer.INCOMPLETE, _UNKNOWN
         if survey.hollow:
             return Answer.INCOMPLETE, _HOLLOW
+    # Last: without --strict a caution changes nothing, and what is hollow has a reason of its own.
     if cautioned and demands.strict:
         return Answer.INCOMPLETE, f"strict: {cautioned[0]}"
     return findings.answer, findings.reason

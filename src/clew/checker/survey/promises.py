@@ -85,6 +85,7 @@ def _surviving(ground: GroundProgram, relation: str) -> Promise:
 
 def _row_at_end(ground: GroundProgram, fixed: Mapping[int, Value]) -> str:
     relations = ground.encoding.relations
+    # At EOT only: that is where 'pre' has to imply 'post'.
     columns = (encode_value(fixed[k]) if k in fixed else "_" for k in range(relations.arity(PRE)))
     return f"r{relations.number(PRE)}({','.join(columns)},{ground.spec.eot})"
 
@@ -93,20 +94,21 @@ def _promising_rules(program: Program) -> Iterator[tuple[int, Rule]]:
     """Yield the rules for ``pre`` with their numbers, and those for what it merely copies."""
     only_asserted = assertion_definitions(program)
     wanted = [PRE]
-    for relation in wanted:
+    for relation in wanted:  # which grows on the way
         for index, rule in enumerate(program.rules):
             if rule.relation != relation or (relation != PRE and rule.timing is not Timing.SAME):
                 continue
             yield index, rule
-            copied = _copied(rule)
+            copied = _find_copy_source(rule)
             if copied in only_asserted and copied not in wanted:
                 wanted.append(copied)
 
 
-def _copied(rule: Rule) -> str | None:
+def _find_copy_source(rule: Rule) -> str | None:
     """Return the relation whose rows the rule passes on as they are, if it does nothing else."""
     match rule.body:
         case (Premise(relation, args, False, None),) if rule.timing is Timing.SAME:
+            # A variable that comes twice, or a constant, selects rows: then the copy is a promise of its own.
             plain = all(isinstance(a, Var) for a in args) and len(set(args)) == len(args)
             return relation if plain and not rule.aggregates else None
         case _:

@@ -12,7 +12,7 @@ from clew.budgets.deadline import Deadline
 from clew.checker.survey.coverage import RuleCoverage, count_firings, find_coverage
 from clew.checker.survey.equal_values import find_equal_values
 from clew.checker.survey.promises import Part, Promise, find_promises
-from clew.checker.survey.tautology import following_rules
+from clew.checker.survey.tautology import find_tautologies
 from clew.engine.conditions import Occurrence
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError, Notice, Position
@@ -32,33 +32,34 @@ class Survey:
 
     @property
     def whole(self) -> Occurrence:
-        """When anything at all is promised."""
+        """Return when anything at all is promised."""
         parts = [p.applies for p in self.promises if p.part in (Part.WHOLE, Part.RELATION)]
         known = (Occurrence.FAILURE_FREE, Occurrence.UNDER_FAULTS, Occurrence.UNKNOWN)
         return next((when for when in known if when in parts), Occurrence.NEVER if parts else Occurrence.UNKNOWN)
 
     @property
     def known(self) -> bool:
-        """Whether it is known if anything is promised."""
+        """Tell whether it was found out if anything is promised."""
         return self.whole is not Occurrence.UNKNOWN
 
     @property
     def hollow(self) -> bool:
-        """Whether nothing is promised in any admissible execution."""
+        """Tell whether nothing is promised in any admissible execution."""
         return self.whole is Occurrence.NEVER
 
     @property
     def silent(self) -> tuple[RuleCoverage, ...]:
-        """The rules that fire in no admissible execution although one would expect them to."""
+        """Return the rules that fire in no admissible execution although one would expect them to."""
         return tuple(c for c in self.coverage if c.fires is Occurrence.NEVER and not c.expected)
 
 
 def take_survey(ground: GroundProgram, deadline: Deadline, *, count: bool = False) -> Survey:
     """Look up promises and rules in all executions; ``count`` how often rules fire in the failure-free run."""
+    # In the order of what a reader misses most: what the budget cuts off is the rest.
     found = Survey(finished=False)
     try:
         found = replace(found, promises=find_promises(ground))
-        follows = following_rules(ground, deadline)
+        follows = find_tautologies(ground, deadline)
         found = replace(
             found,
             promises=tuple(
@@ -82,7 +83,7 @@ def look_at_sums(ground: GroundProgram) -> Survey:
     return Survey(notices=find_equal_values(ground), finished=False)
 
 
-def cautions(survey: Survey | None, program: Program, spec: FailureSpec, *, vacuous: bool) -> Iterator[str]:
+def find_cautions(survey: Survey | None, program: Program, spec: FailureSpec, *, vacuous: bool) -> Iterator[str]:
     """Yield what makes the absence of a counterexample mean little."""
     if survey is not None and survey.hollow:
         yield "nothing is promised within these bounds"
@@ -91,15 +92,17 @@ def cautions(survey: Survey | None, program: Program, spec: FailureSpec, *, vacu
             "in the failure-free run 'pre' is empty at the end, so little is said: "
             "EOT may be too small, or nothing keeps its rows"
         )
+    # One is enough, and all of them can be many: they are made one by one.
     if next(spec.possible_faults(), None) is None:
         yield "these bounds allow no fault at all; give --eff, --crashes or --delays"
     elif not rests_on_messages(program):
-        yield f"{_stated(program)} depends on no message and on no crash, so that no fault could break it"
+        promised = _describe_outcomes(program)
+        yield f"{promised} depends on no message and on no crash, so that no fault could break it"
     if survey is not None and not survey.hollow:
         yield from _doubts(survey)
 
 
-def _stated(program: Program) -> str:
+def _describe_outcomes(program: Program) -> str:
     if has_assertions(program):
         return "what is promised"
     return f"what must survive ({', '.join(stated_outcomes(program))})"
@@ -107,7 +110,7 @@ def _stated(program: Program) -> str:
 
 def _doubts(survey: Survey) -> Iterator[str]:
     """Yield the parts of the promise that say nothing."""
-    for promise in _said_once(survey.promises):
+    for promise in _skip_repeated_tags(survey.promises):
         if promise.applies is Occurrence.NEVER:
             yield f"{_describe(promise)} never applies within these bounds: nothing is promised by it"
         elif promise.applies is Occurrence.UNKNOWN:
@@ -120,15 +123,16 @@ def _doubts(survey: Survey) -> Iterator[str]:
         yield "the budget did not suffice to look up every promise and every rule"
 
 
-def remarks(survey: Survey | None) -> Iterator[str]:
+def find_remarks(survey: Survey | None) -> Iterator[str]:
     """Yield what is worth knowing."""
-    for promise in _said_once(survey.promises if survey is not None else ()):
+    for promise in _skip_repeated_tags(survey.promises if survey is not None else ()):
         if promise.part in (Part.RULE, Part.TAG) and promise.applies is Occurrence.UNDER_FAULTS:
             yield f"{_describe(promise)} applies only under faults"
 
 
-def _said_once(promises: Iterable[Promise]) -> Iterator[Promise]:
+def _skip_repeated_tags(promises: Iterable[Promise]) -> Iterator[Promise]:
     """Yield the promises without tags of which no more is to be said than of the rule that writes them."""
+    # Rules come before tags in a survey, so those that matter here have been seen.
     rules: set[tuple[Position | None, Occurrence]] = set()
     for promise in promises:
         if promise.part is Part.RULE:

@@ -25,6 +25,7 @@ from clew.program.columns import ANYTHING, Columns
 from clew.program.ir import CRASH, Const, Program, Rule, Timing, Value, Var
 from clew.program.outcomes import POST, PRE, assertion_definitions, has_assertions, persists
 
+# Both bounds are on what is tried, not on what is certified: beyond them a tautology remains a suspicion.
 #: Rows that the protocol may be free to have; more are not tried: from some hundreds on the solver is slow.
 _MOST_FREE_ROWS = 400
 #: The same with the values that the protocol has, of which all pairs may matter.
@@ -38,7 +39,7 @@ _Column = tuple[str, int]
 _Domain = Mapping[str, Sequence[tuple[Value, ...]]]
 
 
-def following_rules(ground: GroundProgram, deadline: Deadline) -> dict[int, bool | None]:
+def find_tautologies(ground: GroundProgram, deadline: Deadline) -> dict[int, bool | None]:
     """Return for the rules of ``pre``, by number, whether ``post`` follows from them.
 
     None where it seems so, and was not found out; a rule of which nothing is known is left out.
@@ -51,6 +52,8 @@ def following_rules(ground: GroundProgram, deadline: Deadline) -> dict[int, bool
         found |= free.unbreakable_rules(
             free.few_values(1), free.soon, [n for n in free.promising if n not in found]
         )
+        # One value that nobody has cannot tell "equal" from "different", two can.  Only what survives both is
+        # tried with all values of the protocol, which costs most.
         for fresh in (2, None):
             suspected = [n for n, follows in found.items() if follows is not False]
             if not suspected:
@@ -73,12 +76,12 @@ class _FreeProtocol:
         self._rules = [ground.program.rules[number] for number in self._numbers]
         read = dict.fromkeys(p.relation for rule in self._rules for p in rule.premises)
         self._free = [relation for relation in read if relation not in self._kept and relation != CRASH]
-        self._groups = _joined_groups([group for rule in self._rules for group in _compared(rule)])
+        self._groups = _join_groups([group for rule in self._rules for group in _group_by_variable(rule)])
 
     # -- at a glance -----------------------------------------------------------------------------------------
 
     def is_evidently_breakable(self, number: int) -> bool:
-        """Whether ``post`` needs a relation that the rule does not look at, and that may as well be empty."""
+        """Tell whether ``post`` needs a relation that the rule does not look at, and that may as well be empty."""
         rule = self._rule(number)
         looked_at = self._behind([p.relation for p in rule.premises])
         matching = [r for r in self._rules if r.relation == POST and _can_match(rule, r) and not persists(r)]
@@ -116,12 +119,12 @@ class _FreeProtocol:
 
     @property
     def promising(self) -> list[int]:
-        """The rules of ``pre`` that bring about rows of it."""
+        """Return the rules of ``pre`` that bring about rows of it, by number."""
         return [n for n in self._numbers if self._rule(n).relation == PRE and not persists(self._rule(n))]
 
     @property
     def _remembers(self) -> bool:
-        """Whether the assertions keep rows, so that what was matters as well as what is."""
+        """Tell whether the assertions keep rows, so that what was matters as well as what is."""
         return any(rule.timing is not Timing.SAME for rule in self._rules)
 
     def _rule(self, number: int) -> Rule:
@@ -130,7 +133,10 @@ class _FreeProtocol:
     def _ask(
         self, spec: FailureSpec, domain: _Domain, asked: list[int], *, alone: bool = False
     ) -> dict[int, Occurrence]:
-        """``alone``: there are no other rules for ``pre``, so that a row of it says which one applies."""
+        """Look for a broken promise of each rule; leave out the rules that do not apply.
+
+        ``alone``: there are no other rules for ``pre``, so that a row of it says which one applies.
+        """
         if not asked:
             return {}
         others = set(self.promising) - set(asked) if alone else set()
@@ -159,12 +165,12 @@ class _FreeProtocol:
 
     @property
     def soon(self) -> int:
-        """A time that can be the end at first: a short one, if rows are free to differ from time to time."""
+        """Return a time that can be the end at first: short, if rows are free to differ from time to time."""
         return min(
-            self._ground.spec.eot, max([2, *self._told_times()]) if self._remembers else self._ground.spec.eot
+            self._ground.spec.eot, max([2, *self._fixed_times()]) if self._remembers else self._ground.spec.eot
         )
 
-    def _told_times(self) -> list[int]:
+    def _fixed_times(self) -> list[int]:
         """Return the times that the assertions look at by their number."""
         return [p.at for rule in self._rules for p in rule.premises if isinstance(p.at, int)]
 
@@ -172,7 +178,7 @@ class _FreeProtocol:
         """Return the times at which rows matter: mostly the end alone."""
         if self._remembers:
             return range(1, eot + 1)
-        return sorted({eot, *(time for time in self._told_times() if 1 <= time <= eot)})
+        return sorted({eot, *(time for time in self._fixed_times() if 1 <= time <= eot)})
 
     # -- values ----------------------------------------------------------------------------------------------
 
@@ -205,6 +211,7 @@ class _FreeProtocol:
 
     def _values(self, group: Collection[_Column], fresh: int, *, occurring: bool) -> list[Value]:
         found: set[Value] = {v for rule in self._rules for column, v in _constants(rule) if column in group}
+        # Two nodes are enough at first: assertions mostly compare places, and two can be equal or different.
         if any(column == 0 and relation in self._free for relation, column in group):  # places are nodes
             nodes = self._ground.spec.nodes
             return sorted(found.union(nodes if occurring else nodes[:2]), key=repr)
@@ -216,6 +223,7 @@ class _FreeProtocol:
             found.add(min(numbers, default=0) - 1)
         if any(kind.has_names for kind in kinds):
             found.update(f"value {k}" for k in range(1, fresh + 1))
+        # By repr, because numbers, names and tuples have no order of their own, and the text must not vary.
         return sorted({*found, *there} if occurring else found, key=repr)
 
     @cached_property
@@ -224,7 +232,7 @@ class _FreeProtocol:
 
     @cached_property
     def _occurring(self) -> dict[_Column, set[Value]]:
-        """The values that the protocol has at the end, in the columns of what the assertions read."""
+        """Return the values that the protocol has at the end, in the columns of what the assertions read."""
         values: dict[_Column, set[Value]] = {}
         for relation in self._free:
             for row in self._ground.possible_rows(relation, self._ground.spec.eot):
@@ -234,7 +242,7 @@ class _FreeProtocol:
 
 
 def _can_match(one: Rule, other: Rule) -> bool:
-    """Whether the heads do not say different constants."""
+    """Tell whether a row can be concluded by both: the heads have no different constants."""
     pairs = zip(one.args, other.args, strict=True)
     return not any(isinstance(a, Const) and isinstance(b, Const) and a != b for a, b in pairs)
 
@@ -246,7 +254,7 @@ def _constants(rule: Rule) -> Iterator[tuple[_Column, Value]]:
                 yield (premise.relation, k), arg.value
 
 
-def _compared(rule: Rule) -> list[set[_Column]]:
+def _group_by_variable(rule: Rule) -> list[set[_Column]]:
     """Return the columns of the rule that share a variable."""
     found: dict[Var, set[_Column]] = {}
     for premise in rule.premises:
@@ -259,7 +267,7 @@ def _compared(rule: Rule) -> list[set[_Column]]:
     return list(found.values())
 
 
-def _joined_groups(groups: Iterable[set[_Column]]) -> list[frozenset[_Column]]:
+def _join_groups(groups: Iterable[set[_Column]]) -> list[frozenset[_Column]]:
     """Return the groups of columns that are compared, if only by way of others."""
     joined: list[set[_Column]] = []
     for group in groups:

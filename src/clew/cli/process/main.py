@@ -103,6 +103,14 @@ class _Group(click.Group):
             os._exit(code)
         sys.exit(code)
 
+    def _main_shell_completion(self, *args: Any, **extra: Any) -> None:
+        """Answer a shell that asks for completions."""
+        try:
+            super()._main_shell_completion(*args, **extra)
+        except SystemExit as end:
+            # Raised by click itself, which would be taken for an exit of the user's code (``ending``).
+            sys.exit(end.code)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from itertools import islice
 
-from clew.errors import ClewError, Position, may_be_quoted, render
+from clew.errors import ClewError, Position, is_quotable, render
 from clew.files.reading import read_source
 
 #: A line longer than this is not shown: the caret would be lost on a terminal.
@@ -22,7 +22,7 @@ def with_source(error: ClewError) -> str:
 
 
 def _excerpt(position: Position) -> list[str]:
-    if not may_be_quoted(position.file):
+    if not is_quotable(position.file):
         return []
     try:
         text = read_source(position.file).decode("utf-8-sig")

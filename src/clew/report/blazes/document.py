@@ -16,7 +16,7 @@ FORMAT, VERSION = "clew blazes", 1
 
 
 def blazes_document(verdict: Verdict, file: str) -> dict[str, Any]:
-    """``file`` is the one that was analysed, as it was given."""
+    """Return the document; ``file`` is the one that was analysed, as it was given."""
     labelled = verdict.labelled
     labels = {stream.name: str(labelled.label(stream)) for stream in labelled.dataflow.streams}
     return {

@@ -29,7 +29,7 @@ class _Sink:
 
 
 def blazes_page(verdict: Verdict, file: str) -> str:
-    """The whole HTML file."""
+    """Return the whole HTML file."""
     style = "\n".join([COLOURS, page_part("page.css"), blazes_svg.STYLE])
     template = page_template("blazes.html")
     return template.render(

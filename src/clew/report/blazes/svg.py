@@ -16,10 +16,10 @@ from clew.analysis.blazes.dataflow import Component, Stream
 from clew.analysis.blazes.derivation import labels_of_all
 from clew.analysis.blazes.remedies import Remedy
 from clew.analysis.blazes.verdict import Verdict
-from clew.report.diagrams.layered import Layered, Place, backward_edges, layered
+from clew.report.diagrams.layered import Layered, Place, backward_edges, lay_out
 from clew.report.text.colours import COLOURS
 from clew.report.text.html import safe
-from clew.report.text.plain import shortened
+from clew.report.text.plain import shorten
 
 _LINE, _GAP, _MARGIN, _CHARACTER = 16, 26, 20, 7.0
 _LONGEST = 44
@@ -68,7 +68,7 @@ class _Drawing:
 
     @cached_property
     def heights(self) -> list[int]:
-        """Of the layers."""
+        """Return the height of each layer, that of its highest box."""
         found = [0] * self.layout.layers
         for box, place in zip(self.boxes, self.layout.places, strict=True):
             found[place.layer] = max(found[place.layer], box.height)
@@ -76,12 +76,12 @@ class _Drawing:
 
     @cached_property
     def tops(self) -> list[int]:
-        """Where layers begin; the last is the end of the drawing, with a gap."""
+        """Return where layers begin; the last is the end of the drawing, with a gap."""
         return list(accumulate((height + _GAP for height in self.heights), initial=0))
 
 
 def blazes_svg(verdict: Verdict, *, standalone: bool = False) -> str:
-    """The drawing; ``standalone`` for a file of its own."""
+    """Draw the dataflow; ``standalone`` for a file of its own."""
     drawing = _drawing(verdict)
     width = drawing.layout.width + 2 * _MARGIN
     height = drawing.tops[drawing.layout.layers] - _GAP + 2 * _MARGIN
@@ -121,29 +121,29 @@ def _drawing(verdict: Verdict) -> _Drawing:
     # From the sources, so that what they feed comes below them also where it is part of a cycle.
     backwards = backward_edges(edges, sorted(range(len(boxes)), key=lambda box: box in fed))
     downwards = [(b, a) if k in backwards else (a, b) for k, (a, b) in enumerate(edges)]
-    layout = layered([box.width for box in boxes], downwards)
+    layout = lay_out([box.width for box in boxes], downwards)
     return _Drawing(tuple(boxes), tuple(edges), backwards, layout)
 
 
 def _component(component: Component, blamed: set[str], remedies: Sequence[Remedy]) -> _Box:
     name = f"{component.name} (Rep)" if component.replicated else component.name
-    lines = [_Line(_shown(name), "name")]
-    lines += [_Line(_shown(f"{p.source} → {p.target}  {p.annotation}")) for p in component.paths]
+    lines = [_Line(_shorten_line(name), "name")]
+    lines += [_Line(_shorten_line(f"{p.source} → {p.target}  {p.annotation}")) for p in component.paths]
     if any(component.name in remedy.ordered for remedy in remedies):
         lines.append(_Line("order the inputs", "remedy"))
     return _Box(("component", *(["blamed"] if component.name in blamed else [])), tuple(lines))
 
 
 def _stream(stream: Stream, label: Label, remedies: Sequence[Remedy]) -> _Box:
-    lines = [_Line(_shown(f"{stream.name} (Rep)" if stream.replicated else stream.name))]
-    lines.append(_Line(_shown(str(label)), "label"))
+    lines = [_Line(_shorten_line(f"{stream.name} (Rep)" if stream.replicated else stream.name))]
+    lines.append(_Line(_shorten_line(str(label)), "label"))
     keys = [seal.key for remedy in remedies for seal in remedy.seals if seal.stream == stream.name]
-    lines += [_Line(_shown(f"seal on {', '.join(sorted(key))}"), "remedy") for key in dict.fromkeys(keys)]
+    lines += [_Line(_shorten_line(f"seal on {', '.join(sorted(key))}"), "remedy") for key in dict.fromkeys(keys)]
     return _Box(("stream", *(["bad"] if label.bad else [])), tuple(lines))
 
 
-def _shown(text: str) -> str:
-    return shortened(text, _LONGEST)
+def _shorten_line(text: str) -> str:
+    return shorten(text, _LONGEST)
 
 
 def _box(drawing: _Drawing, box: _Box, place: Place) -> str:

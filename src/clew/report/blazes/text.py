@@ -32,7 +32,7 @@ MEANINGS = {
 
 
 def blazes_text(verdict: Verdict, file: str) -> str:
-    """The verdict on the dataflow of a file."""
+    """Return the verdict on the dataflow of a file."""
     return (
         "\n".join([_headline(verdict, file), *(line for s in verdict.sinks for line in _sink(verdict, s))]) + "\n"
     )
@@ -70,7 +70,7 @@ def meaning(label: Label) -> str:
 
 
 def blame_text(blame: Blame) -> str:
-    """A component and what it does."""
+    """Say which component makes a label worse, and how."""
     causes = "; ".join(dict.fromkeys(_cause(cause) for cause in blame.causes))
     return f"{', '.join(blame.components)} makes it {blame.label}: {causes}"
 
@@ -101,7 +101,7 @@ def _remedies(sink: SinkVerdict) -> Iterator[str]:
 
 
 def remedy_text(remedy: Remedy) -> str:
-    """What to do."""
+    """Say what to do."""
     if remedy.seals:
         condition = ", if it has this attribute" if remedy.supposed else ""
         return " and ".join(f"seal {s.stream} on {', '.join(sorted(s.key))}" for s in remedy.seals) + condition
@@ -112,7 +112,7 @@ def remedy_text(remedy: Remedy) -> str:
 
 
 def extraction_text(extraction: Extraction) -> str:
-    """The annotations, and the rules that are behind them."""
+    """List the annotations, and the rules behind them."""
     lines = [line for component in extraction.dataflow.components for line in _component(extraction, component)]
     coordination = ["", "coordination:", *(f"  {line}" for line in extraction.coordination)]
     shown = coordination if extraction.coordination else []
@@ -120,7 +120,7 @@ def extraction_text(extraction: Extraction) -> str:
 
 
 def remarks(extraction: Extraction) -> Remarks:
-    """What there is to say about each path, for comments in a file."""
+    """Return what there is to say about each path, for comments in a YAML file."""
     return {name: [_remark(r) for r in said] for name, said in extraction.remarks.items()}
 
 

@@ -31,7 +31,7 @@ Block = tuple[str, ...]
 
 
 def derivation_trees(labelled: Labelled, sink: Stream) -> list[Block]:
-    """One tree, or several that belong together."""
+    """Return one tree, or several where one would not fit."""
     derivation = labelled.derivation(sink)
     outputs = {node.end: node for node in upstream(derivation) if isinstance(node, Reconciled)}
     needed = [node for node in labelled.outputs if node.end in outputs]
@@ -47,7 +47,7 @@ def _last(needed: Sequence[Reconciled], labelled: Labelled, sink: Stream) -> lis
 
 
 def _is_small(outputs: Sequence[Reconciled]) -> bool:
-    """Whether the tree can be tried: what is used several times stands in it several times."""
+    """Tell whether one tree can be tried: what is used several times stands in it several times."""
     leaves: dict[End, int] = {}
     depth: dict[End, int] = {}
     for node in outputs:
@@ -72,7 +72,7 @@ def _premise(step: Step) -> Block:
 
 
 def _leaf(name: str, label: Label) -> Block:
-    return _centred([name, str(label)])
+    return _center([name, str(label)])
 
 
 def _inference(step: Step, premise: Block) -> Block:
@@ -104,7 +104,7 @@ def _under(above: Block, name: str, conclusion: str) -> Block:
 
 
 def _beside(blocks: Sequence[Block]) -> Block:
-    """Blocks that stand on the same ground."""
+    """Put blocks side by side, on the same ground."""
     rows = list(zip_longest(*(reversed(block) for block in blocks)))
     widths = [len(block[0]) for block in blocks]
     lines = [
@@ -114,6 +114,6 @@ def _beside(blocks: Sequence[Block]) -> Block:
     return tuple(lines)
 
 
-def _centred(lines: Sequence[str]) -> Block:
+def _center(lines: Sequence[str]) -> Block:
     width = max(map(len, lines))
     return tuple(line.center(width) for line in lines)

@@ -13,7 +13,7 @@ FORMAT, VERSION = "clew calm", 2
 
 
 def calm_document(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
-    """``files`` are those that were analysed, as they were given."""
+    """Return the document; ``files`` are those that were analysed, as they were given."""
     flow = analysis.flow
     return {
         "format": FORMAT,

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from clew.analysis.calm.analysis import Analysis, Label
 from clew.analysis.calm.dataflow.graph import Edge, NodeKind
-from clew.report.diagrams.layered import Layered, backward_edges, layered
-from clew.report.text.plain import shortened
+from clew.report.diagrams.layered import Layered, backward_edges, lay_out
+from clew.report.text.plain import shorten
 
 _CHARACTER = 7.0
 _LONGEST_LABEL = 34
@@ -63,14 +63,14 @@ class Laid:
     loops: tuple[Arrow, ...]
 
 
-def laid_out(analysis: Analysis) -> Laid:
+def lay_out_dataflow(analysis: Analysis) -> Laid:
     picture = _Picture(analysis)
     every = list(picture.arrows())
     arrows = [arrow for arrow in every if arrow.start != arrow.end]
     # Box 0 is S, from where all else is reached but what nothing from outside gets to.
     backwards = backward_edges([(a.start, a.end) for a in arrows], range(len(picture.boxes)))
     edges = [(a.end, a.start) if k in backwards else (a.start, a.end) for k, a in enumerate(arrows)]
-    layout = layered([box.width for box in picture.boxes], edges)
+    layout = lay_out([box.width for box in picture.boxes], edges)
     loops = tuple(arrow for arrow in every if arrow.start == arrow.end)
     return Laid(tuple(picture.boxes), tuple(arrows), layout, backwards, loops)
 
@@ -102,7 +102,7 @@ class _Picture:
         else:
             kind = flow.by_name[name].kind
             title, shape = f"{name}: {kind.value}", Shape.STORED if kind.stored else Shape.PASSING
-        label = shortened(", ".join(members), _LONGEST_LABEL)
+        label = shorten(", ".join(members), _LONGEST_LABEL)
         width = max(56.0, len(label) * _CHARACTER + 30)
         self.boxes.append(Box(label, title, shape, width, "".join(outputs)))
 
@@ -113,7 +113,7 @@ class _Picture:
             inner = analysis.flow.by_name[source.name].kind in (NodeKind.PERIODIC, NodeKind.OUTPUT)
             if not source.fixed and not inner:
                 yield Arrow(0, self._number[source.name], sends=source.arrives)
-        yield from self._merged()
+        yield from self._merge_edges()
         for name in analysis.unconnected:
             number = self._number[name]
             incoming = analysis.flow.by_name[name].kind is NodeKind.INPUT
@@ -121,8 +121,8 @@ class _Picture:
         for output in analysis.outputs:
             yield Arrow(self._number[output.name], self._end)
 
-    def _merged(self) -> Iterator[Arrow]:
-        """One arrow between two boxes, and one more if some rules send and others do not."""
+    def _merge_edges(self) -> Iterator[Arrow]:
+        """Yield one arrow between two boxes, and one more if some rules send and others do not."""
         found: dict[tuple[int, int, bool], list[Edge]] = {}
         for edge in self._analysis.flow.edges:
             key = (self._number[edge.source], self._number[edge.target], edge.sends)

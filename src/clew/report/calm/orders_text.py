@@ -8,7 +8,7 @@ from clew.analysis.calm.analysis import Label
 from clew.analysis.calm.trying.orders import Pair, Trial
 from clew.analysis.calm.trying.runs import Delivery, End, Event, Firing, Given, Message, Step
 from clew.bloom.values import Row
-from clew.report.text.plain import counted
+from clew.report.text.plain import pluralize
 
 
 def orders_text(trials: tuple[Trial, ...]) -> str:
@@ -22,13 +22,13 @@ def _lines(trial: Trial) -> Iterator[str]:
     tried = trial.tried
     left_out = ""
     if tried.left_out:
-        left_out = f"; {counted(tried.left_out, 'other')} left out, in which rows with the same key met"
+        left_out = f"; {pluralize(tried.left_out, 'other')} left out, in which rows with the same key met"
     if tried.pair is None:
-        yield f"{names}: {counted(tried.orders, 'order')}{given}, one outcome{left_out}"
+        yield f"{names}: {pluralize(tried.orders, 'order')}{given}, one outcome{left_out}"
         if any(output.label in (Label.DIVERGES, Label.NONMONOTONE) for output in trial.outputs) and not given:
             yield "  no order of these inputs was found that changes it"
         return
-    yield f"{names}: two orders{given} end differently (found in {counted(tried.orders, 'order')}{left_out})"
+    yield f"{names}: two orders{given} end differently (found in {pluralize(tried.orders, 'order')}{left_out})"
     if trial.contradicts:
         yield "  this contradicts the label: please check what docs/calm.md takes for granted"
     yield from _pair(tried.pair)
@@ -37,7 +37,7 @@ def _lines(trial: Trial) -> Iterator[str]:
 def _pair(pair: Pair) -> Iterator[str]:
     yield "  given:"
     for given in pair.workload.inputs:
-        yield f"    {given.node}, step {given.step}: {given.collection} {shown_row(given.row)}"
+        yield f"    {given.node}, step {given.step}: {given.collection} {show_row(given.row)}"
     yield "  if nothing is late:"
     yield from _deliveries(pair.prompt_run.deliveries)
     yield "  if some things are late:"
@@ -48,12 +48,12 @@ def _pair(pair: Pair) -> Iterator[str]:
     when = "" if difference.step is None else f", in step {difference.step},"
     yield f"  then {difference.collection} of {difference.node}{when} has"
     for when, rows in (("in time", difference.only_first), ("late", difference.only_second)):
-        yield f"    only {when}: {', '.join(map(shown_row, rows)) or 'nothing'}"
+        yield f"    only {when}: {', '.join(map(show_row, rows)) or 'nothing'}"
 
 
 def _deliveries(deliveries: tuple[Delivery, ...]) -> Iterator[str]:
     for one in deliveries:
-        yield f"    {one.node}, step {one.step}: {one.channel} {shown_row(one.row)}"
+        yield f"    {one.node}, step {one.step}: {one.channel} {show_row(one.row)}"
     if not deliveries:
         yield "    no message arrives"
 
@@ -62,19 +62,19 @@ def _event(event: Event, by: int) -> str:
     match event:
         case Message(sender, channel, row):
             origin = f"from {sender}" if sender else "from outside"
-            return f"{channel} {shown_row(row)} {origin} is {counted(by, 'round')} late"
+            return f"{channel} {show_row(row)} {origin} is {pluralize(by, 'round')} late"
         case Step(node, number):
-            return f"step {number} of {node} is {counted(by, 'round')} late"
+            return f"step {number} of {node} is {pluralize(by, 'round')} late"
         case Firing(node, timer, number):
-            return f"{timer} of {node} goes off {counted(by, 'step')} late the {number}. time"
+            return f"{timer} of {node} goes off {pluralize(by, 'step')} late the {number}. time"
         case Given(node, collection, row):
-            return f"{collection} {shown_row(row)} is given to {node} {counted(by, 'step')} late"
+            return f"{collection} {show_row(row)} is given to {node} {pluralize(by, 'step')} late"
         case End(node):
-            return f"{node} takes {counted(by, 'empty step')} in the end"
+            return f"{node} takes {pluralize(by, 'empty step')} in the end"
 
 
-def shown_row(row: Row) -> str:
-    """As it would be written; sets in order, so that it is the same text in every process."""
+def show_row(row: Row) -> str:
+    """Write a row as Python would; sets in order, so that it is the same text in every process."""
     return _value(row)
 
 

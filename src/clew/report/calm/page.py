@@ -35,7 +35,7 @@ class _PointRow:
 
 
 def calm_page(analysis: Analysis) -> str:
-    """The whole HTML file."""
+    """Return the whole HTML file."""
     style = "\n".join([COLOURS, page_part("page.css"), dataflow_svg.STYLE])
     template = page_template("calm.html")
     return template.render(
@@ -64,7 +64,7 @@ def _outputs(analysis: Analysis) -> Sequence[_OutputRow]:
 
 
 def _points(analysis: Analysis) -> Sequence[_PointRow]:
-    """Each rule once, with the outputs that it matters to."""
+    """List each rule once, with the outputs that it matters to."""
     found: dict[int, tuple[dict[str, None], list[str]]] = {}
     for output in analysis.outputs:
         for point in output.points:

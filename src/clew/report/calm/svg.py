@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from clew.analysis.calm.analysis import Analysis
 from clew.analysis.calm.dataflow.graph import Statement
-from clew.report.calm.layout import Arrow, Box, Laid, Shape, laid_out
+from clew.report.calm.layout import Arrow, Box, Laid, Shape, lay_out_dataflow
 from clew.report.diagrams.layered import Place
 from clew.report.text.colours import COLOURS
 from clew.report.text.html import safe
@@ -37,8 +37,8 @@ STYLE = """
 
 
 def dataflow_svg(analysis: Analysis, *, standalone: bool = False) -> str:
-    """The drawing; ``standalone`` for a file of its own."""
-    laid = laid_out(analysis)
+    """Draw the dataflow; ``standalone`` for a file of its own."""
+    laid = lay_out_dataflow(analysis)
     width = laid.layout.width + 2 * _MARGIN
     height = _top(laid.layout.layers) - _GAP + 2 * _MARGIN
     summary = f"Dataflow of {analysis.flow.name}: {len(analysis.flow.nodes)} collections"
@@ -115,25 +115,25 @@ def _arrow(laid: Laid, number: int, statements: Sequence[Statement]) -> str:
     tip = (first.x + shift, bottom, -1) if backwards else (last.x + shift, _top(last.layer), 1)
     after = route[1]
     mark = ((first.x + after.x) / 2 + shift, (bottom + _top(after.layer)) / 2)
-    return _drawn(arrow, "".join(way), tip, mark, statements)
+    return _draw_arrow(arrow, "".join(way), tip, mark, statements)
 
 
 def _loop(laid: Laid, arrow: Arrow, statements: Sequence[Statement]) -> str:
-    """From the right side of a box back to it."""
+    """Draw an arrow from the right side of a box back to it."""
     place, box = laid.layout.places[arrow.start], laid.boxes[arrow.start]
     x, y = place.x + box.width / 2 - 10, _top(place.layer) + _HEIGHT
     way = f"M{x:.0f},{y}C{x + 4:.0f},{y + 26} {x - 28:.0f},{y + 26} {x - 24:.0f},{y}"
-    return _drawn(arrow, way, (x - 24, y, -1), (x - 12, y + 19), statements)
+    return _draw_arrow(arrow, way, (x - 24, y, -1), (x - 12, y + 19), statements)
 
 
-def _drawn(
+def _draw_arrow(
     arrow: Arrow,
     way: str,
     tip: tuple[float, int, int],
     mark: tuple[float, float],
     statements: Sequence[Statement],
 ) -> str:
-    """``tip``: the point and whether it points down (1) or up (-1)."""
+    """Draw one arrow; ``tip``: the point and whether it points down (1) or up (-1)."""
     x, y, down = tip
     kinds = ["arrow", *(["sends"] if arrow.sends else []), *(["point"] if arrow.point else [])]
     title = "\n".join(_title(statements[number]) for number in arrow.rules)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clew.analysis.calm.analysis import Analysis, Label, Output, Point, Verdict, verdict_of
-from clew.report.text.plain import counted, shortened
+from clew.report.text.plain import pluralize, shorten
 
 #: How much of a rule is shown.
 LONGEST_RULE = 100
@@ -32,7 +32,7 @@ def answer(analysis: Analysis) -> str:
 
 
 def calm_text(analysis: Analysis) -> str:
-    """The labels of all outputs, and the points of order with the rules that they are in."""
+    """List the labels of all outputs, and the points of order with the rules that they are in."""
     return "\n".join(_lines(analysis)) + "\n"
 
 
@@ -43,8 +43,8 @@ def output_text(output: Output, analysis: Analysis) -> str:
 
 def _lines(analysis: Analysis) -> Iterator[str]:
     flow = analysis.flow
-    size = f"{counted(len(flow.nodes), 'collection')}, {counted(len(flow.statements), 'rule')}"
-    yield f"{answer(analysis)}: {flow.name} ({size}, {counted(len(analysis.outputs), 'output')})"
+    size = f"{pluralize(len(flow.nodes), 'collection')}, {pluralize(len(flow.statements), 'rule')}"
+    yield f"{answer(analysis)}: {flow.name} ({size}, {pluralize(len(analysis.outputs), 'output')})"
     fixed = [s.name for s in analysis.sources if s.fixed and flow.outgoing[s.name]]
     if fixed:
         yield f"  taken as fixed, because no input reaches them: {', '.join(fixed)}"
@@ -58,7 +58,7 @@ def _output(output: Output, analysis: Analysis) -> Iterator[str]:
     if output.ways:
         yield f"  from {', '.join(f'{way.source}: {way.label.value}' for way in output.ways)}"
     if output.points:
-        yield f"  {counted(len(output.points), 'point')} of order:"
+        yield f"  {pluralize(len(output.points), 'point')} of order:"
     for point in output.points:
         yield from _point(point, analysis)
 
@@ -68,4 +68,4 @@ def _point(point: Point, analysis: Analysis) -> Iterator[str]:
     place = f"{statement.position.file}:{statement.position.line}" if statement.position else "a rule"
     block = f" in {statement.block}" if statement.block else ""
     yield f"    {place}{block}: {'; '.join(point.reasons)}"
-    yield f"        {shortened(statement.text, LONGEST_RULE)}"
+    yield f"        {shorten(statement.text, LONGEST_RULE)}"

@@ -51,7 +51,7 @@ class Arrow(NamedTuple):
 
     @property
     def foreseen(self) -> bool:
-        """Whether it arrives here as usual, but is hit in the failing run beside this one."""
+        """Tell whether it arrives here as usual, but is hit in the failing run beside this one."""
         return self.fate is Fate.DELIVERED and self.fault is not None
 
 
@@ -116,11 +116,11 @@ class Diagram(NamedTuple):
 
     @property
     def numbered(self) -> bool:
-        """Whether this is a sequence of numbered events, not of steps that all processes take together."""
+        """Tell whether this is a sequence of numbered events, not of steps that all processes take together."""
         return bool(self.marks) or any(a.event is not None for a in self.arrows)
 
     def absences(self) -> list[Absence]:
-        """When processes are not up, as far as marks say so."""
+        """Return when processes are not up, as far as marks say so."""
         since: dict[str, Mark | None] = dict.fromkeys(self.down)
         found = []
         for mark in sorted(self.marks, key=lambda m: m.event):
@@ -132,7 +132,7 @@ class Diagram(NamedTuple):
 
     @property
     def unseen_faults(self) -> tuple[str, ...]:
-        """The faults that hit nothing in this picture."""
+        """Return the faults that hit nothing in this picture."""
         seen = {a.fault for a in self.arrows} | {c.fault for c in self.crashes}
         return tuple(fault for number, fault in enumerate(self.faults, start=1) if number not in seen)
 
@@ -149,7 +149,7 @@ class Sending(NamedTuple):
 
 
 def lamport_of(execution: Execution, counterexample_faults: Iterable[Fault] | None = None) -> Diagram:
-    """The diagram of an execution of a program.
+    """Make the diagram of an execution of a program.
 
     With ``counterexample_faults`` the execution is a failure-free one, shown beside the run with these faults:
     they do not happen here, and what they will hit over there carries their numbers.
@@ -175,7 +175,7 @@ def lamport_of_messages(
 def diagram_of(
     nodes: Sequence[NodeName], last: int, sendings: Iterable[Sending], faults: FaultSet, *, foreseen: bool = False
 ) -> Diagram:
-    """The diagram of these messages; ``foreseen``: the faults do not happen here, they are only marked."""
+    """Make the diagram of these messages; ``foreseen``: the faults do not happen here, they are only marked."""
     names = {node: show(node) for node in nodes}
     hits = Hits(faults)
     links: dict[tuple[int, int, int, int], list[Sending]] = {}
@@ -201,7 +201,7 @@ class Hits:
         self._crashes: dict[NodeName, Crash] = {c.node: c for c in reversed(faults.crashes)}
 
     def crash(self, node: NodeName, time: int) -> Crash | None:
-        """The crash because of which a node does not send at a time."""
+        """Return the crash because of which a node does not send at a time."""
         crash = self._crashes.get(node)
         return crash if crash is not None and crash.time <= time else None
 

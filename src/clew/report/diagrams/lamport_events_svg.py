@@ -73,7 +73,7 @@ class EventLayout(Layout):
         return [_STEP] * (diagram.last - 1)
 
     def _line(self, arrow: Arrow) -> Line:
-        """From the edge of one pill to that of the other."""
+        """Draw from the edge of one pill to that of the other."""
         line = super()._line(arrow)
         length = hypot(line.x1 - line.x0, line.y1 - line.y0)
         x, y = (line.x1 - line.x0) / length * (_HALF + 1), (line.y1 - line.y0) / length * (_HALF + 1)
@@ -84,7 +84,7 @@ class EventLayout(Layout):
         super()._take_marks(diagram)
         self.events = []
         for mark in diagram.marks:
-            self._add(self._marked(mark, diagram))
+            self._add(self._place_mark(mark, diagram))
         # Losses come last: they have a choice of places.
         for arrow in sorted(diagram.arrows, key=lambda a: a.arrived is None):
             if arrow.event is not None:
@@ -101,14 +101,14 @@ class EventLayout(Layout):
         if event.x == _MARGIN:  # what is said there must not reach the first lifeline
             self._take(Box(first - 8, event.y - _STEP / 2, first - 4, event.y + _STEP / 2))
 
-    def _marked(self, mark: Mark, diagram: Diagram) -> _Event:
+    def _place_mark(self, mark: Mark, diagram: Diagram) -> _Event:
         at_process = mark.process in self.x and mark.kind not in _SPANS
         x = self.x[mark.process] if at_process else _MARGIN
         return _Event(mark.event, _kind(mark.kind.value, mark.event, diagram), x, self.y[mark.time],
                       mark.label, mark.detail, -1 if mark.kind is MarkKind.ITSELF else 0)  # fmt: skip
 
     def _of_arrow(self, arrow: Arrow, number: int, diagram: Diagram) -> _Event:
-        """Where it arrives; a loss happens on the way."""
+        """Put an arrow's event where it arrives; a loss happens on the way."""
         kind = _kind("message" if arrow.arrived else "lost", number, diagram)
         x, y = (
             (self.x[arrow.target], self.y[arrow.arrived]) if arrow.arrived else self._place_of_loss(arrow, number)
@@ -117,21 +117,21 @@ class EventLayout(Layout):
         return _Event(number, kind, x, y, ", ".join(arrow.labels), "\n".join(arrow.details), side)
 
     def _place_of_loss(self, arrow: Arrow, number: int) -> tuple[float, float]:
-        """On its line and, if possible, away from lifelines: there it would look like an event at a process."""
+        """Choose a place on its line, away from lifelines, where it would look like an event at a process."""
         places = [self.lines[arrow].at(part / 100) for part in (45, 36, 54, 27, 63, 18, 72, 12)]
         away = [p for p in places if min(abs(p[0] - x) for x in self.x.values()) > pill_width(number)]
         free = [p for p in away or places if not self._in_the_way(_pill(number, *p))]
         return (free or away or places)[0]
 
     def _labels(self, diagram: Diagram) -> Iterator[tuple[tuple[str, int], Label | None]]:
-        """At the sender stands only what is no event of its own, as its target is down; events come first."""
+        """Label events first, and then at the sender only what is no event of its own, as its target is down."""
         self.event_labels = {(event.number, event.x): self._beside(event) for event in self.events}
         others = tuple(a for a in diagram.arrows if a.event is None)
         self.in_vain = {(a.source, a.sent): a.cause for a in others if a.cause is not None}
         return super()._labels(diagram._replace(arrows=others))
 
     def _beside(self, event: _Event) -> Label | None:
-        """Rather at the height of the event and away from where its message comes from."""
+        """Prefer the height of the event, and the side away from where its message comes from."""
         sides = (1,) if event.x == _MARGIN else (-event.side, event.side) if event.side else (1, -1)
         # A label hangs below its height: raised, it stands beside the pill, or above that.
         places = [(side, event.y - raised) for raised in (9, 16, 2) for side in sides]
@@ -148,7 +148,7 @@ def _kind(kind: str, number: int, diagram: Diagram) -> str:
 
 
 def _pill(number: int, x: float, y: float) -> Box:
-    """The room that a pill takes, with some air."""
+    """Return the room that a pill takes, with some air."""
     half = pill_width(number) / 2 + 2
     return Box(x - half, y - _HALF - 1, x + half, y + _HALF + 1)
 
@@ -161,7 +161,7 @@ def pill_width(number: int) -> float:
 
 
 def spans(diagram: Diagram, layout: EventLayout) -> Iterator[str]:
-    """Behind everything else: partitions from lifeline to lifeline, and lines across for what concerns all."""
+    """Draw, behind all else, partitions from lifeline to lifeline, and lines across for what concerns all."""
     for mark in diagram.marks:
         y, number = layout.y[mark.time], f'data-event="{mark.event}"'
         if mark.process not in layout.x:
@@ -175,7 +175,7 @@ def spans(diagram: Diagram, layout: EventLayout) -> Iterator[str]:
 
 
 def events(layout: EventLayout, link: str) -> Iterator[str]:
-    """The pills, in the order of the events: that is how they are reached by keyboard."""
+    """Draw the pills, in the order of the events: that is how they are reached by keyboard."""
     for event in layout.events:
         wide, x, y = pill_width(event.number), event.x, event.y
         name = safe(f"event {event.number}: {event.label}")

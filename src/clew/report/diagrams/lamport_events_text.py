@@ -30,7 +30,7 @@ _ASCII = _Glyphs("v", "T", "@", "o")
 
 
 def event_lines(diagram: Diagram, *, width: int = 100, ascii_only: bool = False) -> list[str]:
-    """The lines of the drawing, none wider than ``width`` (at least 40) columns."""
+    """Draw the diagram in lines, none wider than ``width`` (at least 40) columns."""
     if width < 40:
         raise ValueError(f"a diagram needs a width of 40 columns, not {width}")
     return list(_EventDrawing(diagram, width, ascii_only).lines())
@@ -56,7 +56,7 @@ class _EventDrawing(Drawing):
         return max((number for number, _ in _in_order(self.diagram)), default=1)
 
     def _steps(self) -> list[list[Sent]]:
-        return [[_sent(arrow) for arrow in self.diagram.arrows]]
+        return [[_sent_line(arrow) for arrow in self.diagram.arrows]]
 
     def _repetitions(self) -> dict[int, int]:
         return {}
@@ -68,9 +68,9 @@ class _EventDrawing(Drawing):
         words = (columns(self._clean(m.label)) for m in self.diagram.marks if m.process)
         return max(super()._widest_label(), *words, 0)
 
-    def _centred(self) -> int:
+    def _widest_centred(self) -> int:
         words = (len(_WORDS[m.kind]) for m in self.diagram.marks if m.kind in _WORDS)
-        return max(super()._centred(), *words, 0)
+        return max(super()._widest_centred(), *words, 0)
 
     def _is_down(self, process: str, time: int) -> bool:
         return any(
@@ -89,11 +89,11 @@ class _EventDrawing(Drawing):
                 if not self._is_turn_of_code(line):
                     yield from self._mark_lines(line)
             else:
-                yield from self._sent_lines(_sent(line), number, "" if line.event is None else str(number))
+                yield from self._message_lines(_sent_line(line), number, "" if line.event is None else str(number))
         yield from self._afterwords()
 
     def _is_turn_of_code(self, mark: Mark) -> bool:
-        """Whether a code block starts or stops this process; the line of the block shows it."""
+        """Tell whether a code block starts or stops this process; the line of the block shows it."""
         return mark in self._turns.get(mark.event, ())
 
     def _mark_lines(self, mark: Mark) -> Iterator[str]:
@@ -113,7 +113,7 @@ class _EventDrawing(Drawing):
         yield from self._row(str(mark.event), cells, note, mark.event)
 
     def _span(self, cells: list[str], mark: Mark) -> str:
-        """From one process to another; what does not fit on the line is the note beside it."""
+        """Draw from one process to another, and return what did not fit on the line as the note beside it."""
         start, end = self.position[mark.process], self.position[mark.other]
         low, high = min(start, end), max(start, end)
         heals = mark.kind is MarkKind.HEAL
@@ -176,16 +176,16 @@ class _EventDrawing(Drawing):
         if self.diagram.down or any(m.kind is MarkKind.STOP for m in self.diagram.marks):
             told.append(f"{self.glyphs.dead} not up")
         if told:
-            yield from self._wrapped("   ".join(told), self.width)
+            yield from self._wrap("   ".join(told), self.width)
         yield from super()._afterwords()
 
 
-def _sent(arrow: Arrow) -> Sent:
+def _sent_line(arrow: Arrow) -> Sent:
     return Sent(arrow.source, arrow.labels, (arrow,))
 
 
 def _in_order(diagram: Diagram) -> list[tuple[int, Mark | Arrow]]:
-    """Every line with the number of its event; what an event sends in vain follows it."""
+    """Return every line with the number of its event; what an event sends in vain follows it."""
     lines: list[tuple[int, int, Mark | Arrow]] = [(mark.event, 0, mark) for mark in diagram.marks]
     for place, arrow in enumerate(diagram.arrows, start=1):
         if arrow.event is None:

@@ -32,12 +32,12 @@ TEXT_SIZES = {"name": 13, "time": 11, "label": 11, "badge": 11, "crash": 10, "ke
 
 
 def text_width(length: int, kind: str) -> float:
-    """The estimated width of so many characters, more than common fonts need."""
+    """Estimate the width of so many characters: more than common fonts need."""
     return length * TEXT_SIZES[kind] * 0.62
 
 
 def kind_of(arrow: Arrow) -> str:
-    """Which of the four kinds of arrow that look different: ok, lost, late, hit."""
+    """Return which of the four kinds that look different an arrow is: ok, lost, late, hit."""
     if arrow.foreseen:
         return "hit"
     if arrow.fate is Fate.LOST:
@@ -61,8 +61,8 @@ class Box:
         beside = self.right <= other.left or other.right <= self.left
         return not beside and self.top < other.bottom and other.top < self.bottom
 
-    def crossed_by(self, line: Line) -> bool:
-        """Whether a line passes through: cut to the height of the box it must still meet its width."""
+    def is_crossed_by(self, line: Line) -> bool:
+        """Tell whether a line passes through: cut to the height of the box it must still meet its width."""
         if line.y1 <= self.top or line.y0 >= self.bottom:
             return False
         ends = [line.x_at(max(line.y0, self.top)), line.x_at(min(line.y1, self.bottom))]
@@ -123,8 +123,8 @@ class Layout:
         self.labels = dict(self._labels(diagram))
 
     def _steps(self, diagram: Diagram, beside: Diagram | None) -> list[int]:
-        """From time to time; a diagram that stands beside another one has its times at the same heights."""
-        used = _used_steps(diagram) | (_used_steps(beside) if beside else set())
+        """Return the heights from time to time, which a diagram beside another one shares with it."""
+        used = _busy_steps(diagram) | (_busy_steps(beside) if beside else set())
         return [_STEP if time in used else _EMPTY_STEP for time in range(1, diagram.last)]
 
     def _take_marks(self, diagram: Diagram) -> None:
@@ -137,14 +137,14 @@ class Layout:
                 self._take(Box.around(*self.cross(arrow), _CROSS))
 
     def _line(self, arrow: Arrow) -> Line:
-        """To where it arrives; a lost one to where it would have, one still under way beyond the end."""
+        """Lead an arrow to where it arrives; a lost one to where it would have, others beyond the end."""
         arrived = arrow.sent + 1 if arrow.arrived is None else arrow.arrived
         y = self.y[arrow.sent]
         below = self.height - 6 if arrow.fate is Fate.NEVER else self.y.get(arrived, self.height - 6)
         return Line(self.x[arrow.source], y, self.x[arrow.target], max(below, y + 12))
 
     def cross(self, arrow: Arrow) -> tuple[float, float]:
-        """Where a lost message ends.  In proportion, so that the crosses of several senders stay apart."""
+        """Return where a lost message ends: in proportion, so that the crosses of several senders stay apart."""
         line = self.lines[arrow]
         return line.at(1 - min(0.2, 0.85 * self.gap / abs(line.x1 - line.x0)))
 
@@ -161,7 +161,7 @@ class Layout:
     # -- badges ----------------------------------------------------------------------------------------------
 
     def _badge(self, arrow: Arrow) -> tuple[float, float] | None:
-        """A free place on the arrow, near its middle and off the lifelines; in a great crowd there may be none."""
+        """Find a free place on the arrow, near its middle and off the lifelines; a great crowd may leave none."""
         line, end = self.lines[arrow], 0.8 if arrow.fate is Fate.LOST else 1.0
         places = [line.at((0.5 + away / 100) * end) for k in range(0, 33, 3) for away in ((k, -k) if k else (0,))]
         places.sort(key=lambda place: min(abs(place[0] - x) for x in self.x.values()) < _BADGE + 3)
@@ -175,7 +175,7 @@ class Layout:
     # -- labels ----------------------------------------------------------------------------------------------
 
     def _labels(self, diagram: Diagram) -> Iterator[tuple[tuple[str, int], Label | None]]:
-        """For every sender and time, from top to bottom and left to right."""
+        """Place a label for every sender and time, from top to bottom and left to right."""
         column = {p: k for k, p in enumerate(diagram.processes)}
         cells: dict[tuple[int, int], list[Arrow]] = {}
         for arrow in diagram.arrows:
@@ -188,7 +188,7 @@ class Layout:
             yield (sender, time), label
 
     def _best_label(self, x: float, y: float, texts: Sequence[str]) -> Label | None:
-        """Where least is missing, then where the fewest arrows cross, then with the fewest lines."""
+        """Choose where least is missing, then where the fewest arrows cross, then with the fewest lines."""
         candidates = (
             self._label_at(x, y, texts, side, below, height)
             for below in (True, False)
@@ -203,23 +203,23 @@ class Layout:
     def _crossings(self, label: Label) -> int:
         rows = _rows(label.box.top, label.box.bottom)
         crossing = {line: weight for row in rows for line, weight in self._near.get(row, ())}
-        return sum(weight for line, weight in crossing.items() if label.box.crossed_by(line))
+        return sum(weight for line, weight in crossing.items() if label.box.is_crossed_by(line))
 
     def _label_at(
         self, x: float, y: float, texts: Sequence[str], side: int, below: bool, height: int
     ) -> Label | None:
-        """The label at one place, as wide as is free there; None if that is too little."""
+        """Fit the label at one place, as wide as is free there; None if that is too little."""
         near, far = self._free(x, side, *_band(y, below, height))
         room = int((far - near) / text_width(1, "label"))
         if room < 3 or _band(y, below, height)[1] > self.height:
             return None
-        lines, missing = _fitted(texts, room, height)
+        lines, missing = _fit(texts, room, height)
         top, bottom = _band(y, below, len(lines))
         left, right = sorted((x + side * near, x + side * (near + text_width(max(map(len, lines)), "label"))))
         return Label(lines, "; ".join(texts), missing, side, Box(left, top, right, bottom))
 
     def _free(self, x: float, side: int, top: float, bottom: float) -> tuple[float, float]:
-        """What is free on one side of a lifeline, as distances from it."""
+        """Measure what is free on one side of a lifeline, as distances from it."""
         near, far = float(_NEAR), min(self.gap - _NEAR, self.width - 2 - x if side > 0 else x - GUTTER - 2)
         left, right = sorted((x + side * near, x + side * far))
         taken = self._in_the_way(Box(left, top, right, bottom))
@@ -232,7 +232,7 @@ class Layout:
 
 
 def _said(arrows: Iterable[Arrow]) -> list[str]:
-    """What a process sends at a time; to whom, only if it is not the same to all.  What is hit comes first."""
+    """Say what a process sends at a time; to whom, only if it is not the same to all.  What is hit comes first."""
     groups: dict[tuple[str, ...], list[Arrow]] = {}
     for arrow in sorted(arrows, key=lambda a: (kind_of(a) == "ok", a.labels)):
         groups.setdefault(arrow.labels, []).append(arrow)
@@ -241,8 +241,8 @@ def _said(arrows: Iterable[Arrow]) -> list[str]:
     return [f"{', '.join(labels)} → {','.join(a.target for a in group)}" for labels, group in groups.items()]
 
 
-def _fitted(texts: Sequence[str], room: int, height: int) -> tuple[tuple[str, ...], int]:
-    """The texts in so many lines of so many characters, and how many characters had to go."""
+def _fit(texts: Sequence[str], room: int, height: int) -> tuple[tuple[str, ...], int]:
+    """Fit texts in so many lines of so many characters, and count the characters that had to go."""
     # The space before an arrow must not break: its target would stand alone in the next line.
     glued = [text.replace(" → ", "\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}") for text in texts]
     lines = [line for text in glued for line in wrap(text, room, break_long_words=False, break_on_hyphens=False)]
@@ -250,37 +250,37 @@ def _fitted(texts: Sequence[str], room: int, height: int) -> tuple[tuple[str, ..
         lines = glued
     if len(lines) > height:
         lines = [*lines[: height - 1], f"{lines[height - 1]}…"]
-    shown = tuple(_shortened_label(line, room).replace("\N{NO-BREAK SPACE}", " ") for line in lines)
+    shown = tuple(_shorten_label(line, room).replace("\N{NO-BREAK SPACE}", " ") for line in lines)
     whole = sum(len(text.replace(" ", "")) for text in texts)
     return shown, max(0, whole - sum(len(line.rstrip("…").replace(" ", "")) for line in shown))
 
 
 def pixels(value: float) -> str:
-    """A number as short as a tenth of a pixel allows."""
+    """Write a number as short as a tenth of a pixel allows."""
     return f"{value:.1f}".removesuffix(".0")
 
 
-def shortened(text: str, room: int) -> str:
-    """Without its end if it is too long."""
+def truncate(text: str, room: int) -> str:
+    """Cut off the end of a text that is too long."""
     return text if len(text) <= room else f"{text[: room - 1].rstrip('…')}…"
 
 
-def abridged(name: str, room: int) -> str:
-    """Without its middle if it is too long: names often differ at their end, and faults end in a time."""
+def abridge(name: str, room: int) -> str:
+    """Leave out the middle of a name that is too long: names differ at their end, and faults end in a time."""
     tail = (room - 1) // 3
     return name if len(name) <= room else f"{name[: room - 1 - tail]}…{name[len(name) - tail :]}"
 
 
-def _shortened_label(line: str, room: int) -> str:
-    """Where it goes stays readable if it is short: that is what tells one line from the next."""
+def _shorten_label(line: str, room: int) -> str:
+    """Keep where a message goes, if that is short: it is what tells one line from the next."""
     what, arrow, targets = line.rpartition("\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}")
     if not arrow or len(line) <= room or len(targets) > room // 2 - len(arrow):
-        return shortened(line, room)
-    return shortened(what, room - len(arrow) - len(targets)) + arrow + targets
+        return truncate(line, room)
+    return truncate(what, room - len(arrow) - len(targets)) + arrow + targets
 
 
-def _used_steps(diagram: Diagram) -> set[int]:
-    """The times after which something is under way."""
+def _busy_steps(diagram: Diagram) -> set[int]:
+    """Return the times after which something is under way."""
     return {
         time
         for a in diagram.arrows
@@ -289,10 +289,10 @@ def _used_steps(diagram: Diagram) -> set[int]:
 
 
 def _band(y: float, below: bool, height: int) -> tuple[float, float]:
-    """Top and bottom of so many lines of a label below or above the line of a time."""
+    """Return top and bottom of so many lines of a label below or above the line of a time."""
     return (y + 3, y + 3 + height * LABEL_LINE) if below else (y - 3 - height * LABEL_LINE, y - 3)
 
 
 def _rows(top: float, bottom: float) -> range:
-    """The stripes, each as high as a step, that something touches: only what shares one can collide."""
+    """Return the stripes, each as high as a step, that something touches: only what shares one can collide."""
     return range(int(top // _STEP), int(bottom // _STEP) + 1)

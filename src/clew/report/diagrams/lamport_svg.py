@@ -30,7 +30,7 @@ from clew.report.diagrams.lamport_layout import (
     Label,
     Layout,
     Line,
-    abridged,
+    abridge,
     kind_of,
     text_width,
 )
@@ -93,7 +93,7 @@ class LegendItem:
 
 
 def legend_items(diagram: Diagram) -> tuple[LegendItem, ...]:
-    """What the lines and marks mean, only for those that occur."""
+    """Say what lines and marks mean, only for those that occur."""
     kinds = {kind_of(a) for a in diagram.arrows} | ({"crash"} if diagram.crashes else set())
     explained = {
         "ok": "delivered",
@@ -108,7 +108,7 @@ def legend_items(diagram: Diagram) -> tuple[LegendItem, ...]:
 def diagram_svg(
     diagram: Diagram, *, title: str, standalone: bool = False, beside: Diagram | None = None, link: str = ""
 ) -> str:
-    """The drawing.
+    """Draw a diagram.
 
     ``standalone`` adds colours for light and dark, a background and a legend.  ``beside`` is the diagram shown
     next to this one: both then have the same times at the same heights.  ``link``: where an event is found, but
@@ -134,7 +134,7 @@ def diagram_svg(
 
 
 def diagram_picture(run: Execution) -> str:
-    """The space-time diagram of a run."""
+    """Draw the space-time diagram of a run, as a file of its own."""
     faults = f"The run with {run.faults}" if run.faults else "The failure-free run"
     return diagram_svg(lamport_of(run), title=faults, standalone=True)
 
@@ -184,7 +184,7 @@ def _grid(diagram: Diagram, layout: Layout) -> Iterator[str]:
 
 
 def _lifelines(diagram: Diagram, layout: Layout) -> Iterator[str]:
-    """With gaps where a process is not up."""
+    """Draw lifelines with gaps where a process is not up."""
     top, bottom = float(TOP - 36), layout.height - 8
     alive, dead = "", ""
     absences = diagram.absences()
@@ -203,7 +203,7 @@ def _lifelines(diagram: Diagram, layout: Layout) -> Iterator[str]:
 def _heads(diagram: Diagram, layout: Layout) -> Iterator[str]:
     most = int((layout.gap - 28) / text_width(1, "name"))
     for process in diagram.processes:
-        x, short = layout.x[process], abridged(process, most)
+        x, short = layout.x[process], abridge(process, most)
         wide = max(34, text_width(len(short), "name") + 18)
         full = f"<title>{safe(process)}</title>" if short != process else ""
         yield f'<rect class="head" x="{_n(x - wide / 2)}" y="16" width="{_n(wide)}" height="26" rx="5"/>'
@@ -211,19 +211,19 @@ def _heads(diagram: Diagram, layout: Layout) -> Iterator[str]:
 
 
 def _arrows(diagram: Diagram, layout: Layout) -> Iterator[str]:
-    """What is hit is drawn last, on top of the others."""
+    """Draw arrows, those that are hit last, on top of the others."""
     for arrow in sorted(diagram.arrows, key=lambda a: kind_of(a) != "ok"):
         line = layout.lines[arrow]
         way = f"M{_n(line.x0)} {_n(line.y0)}L{_n(line.x1)} {_n(line.y1)}"
-        drawn = _lost(arrow, layout) if arrow.fate is Fate.LOST else _travelled(arrow, line, way)
-        told = "\n".join(map(safe, (*arrow.details, _told(arrow, diagram))))
+        drawn = _draw_lost(arrow, layout) if arrow.fate is Fate.LOST else _draw_way(arrow, line, way)
+        told = "\n".join(map(safe, (*arrow.details, _describe(arrow, diagram))))
         event = arrow.event or arrow.cause
         number = "" if event is None else f' data-event="{event}"'
         group = f'<g class="arrow {kind_of(arrow)}"{number}>'
         yield f'{group}<title>{told}</title><path class="grip" d="{way}"/>{drawn}</g>'
 
 
-def _told(arrow: Arrow, diagram: Diagram) -> str:
+def _describe(arrow: Arrow, diagram: Diagram) -> str:
     if diagram.numbered:
         sent = "sent at the beginning" if arrow.cause is None else f"sent by event {arrow.cause}"
         end = "lost" if arrow.fate is Fate.LOST else f"delivered as event {arrow.event}"
@@ -240,7 +240,7 @@ def _told(arrow: Arrow, diagram: Diagram) -> str:
     return f"{arrow.source} → {arrow.target}, sent {arrow.sent}, {ends[arrow.fate]}{fault}"
 
 
-def _lost(arrow: Arrow, layout: Layout) -> str:
+def _draw_lost(arrow: Arrow, layout: Layout) -> str:
     line, (x, y), r = layout.lines[arrow], layout.cross(arrow), 7
     cross = f"M{_n(x - r)} {_n(y - r)}l{2 * r} {2 * r}M{_n(x - r)} {_n(y + r)}l{2 * r} {-2 * r}"
     return (
@@ -249,7 +249,7 @@ def _lost(arrow: Arrow, layout: Layout) -> str:
     )
 
 
-def _travelled(arrow: Arrow, line: Line, way: str) -> str:
+def _draw_way(arrow: Arrow, line: Line, way: str) -> str:
     if arrow.fate is Fate.NEVER:
         return f'<path d="{way}"/>'
     if kind_of(arrow) == "late":
@@ -258,7 +258,7 @@ def _travelled(arrow: Arrow, line: Line, way: str) -> str:
 
 
 def _tip(arrow: Arrow, line: Line) -> str:
-    """The head of an arrow as a path: markers would need ids."""
+    """Draw the head of an arrow as a path: markers would need ids."""
     length = hypot(line.x1 - line.x0, line.y1 - line.y0)
     ux, uy = (line.x1 - line.x0) / length, (line.y1 - line.y0) / length
     long, wide = (7.0, 3.2) if kind_of(arrow) == "ok" else (11.0, 6.0)
@@ -330,7 +330,7 @@ class _Legend:
 
     def _add(self, symbol: int, text: str, drawn: str) -> None:
         room = int((self._right - GUTTER - symbol) / text_width(1, "key"))
-        short = abridged(text, room)
+        short = abridge(text, room)
         width = symbol + text_width(len(short), "key")
         if self._x + width > self._right and self._x > GUTTER:
             self._next_row()

@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from clew.report.diagrams.lamport import Arrow, Diagram, Fate
-from clew.report.text.plain import char_columns, columns, in_ascii, printable, shortened
+from clew.report.text.plain import char_columns, columns, in_ascii, printable, shorten
 
 #: Columns from one lifeline to the next: fewer leave no arrow to see, fewer than the second are a crowd, more than
 #: the last tear the picture apart.
@@ -47,7 +47,7 @@ _ASCII = _Glyphs("|", ".", "-", ".", "+", "o", ">", "<", "X", "~", ":", "->")
 
 
 def diagram_lines(diagram: Diagram, *, width: int = 100, ascii_only: bool = False) -> list[str]:
-    """The lines of the drawing, none wider than ``width`` (at least 40) columns."""
+    """Draw the diagram in lines, none wider than ``width`` (at least 40) columns."""
     if width < 40:
         raise ValueError(f"a diagram needs a width of 40 columns, not {width}")
     return list(Drawing(diagram, width, ascii_only).lines())
@@ -72,8 +72,8 @@ class Drawing:
         self.gutter = len(str(self._largest())) + 2
         self.steps = self._steps()
         self.repeated = self._repetitions()
-        self.room = width - self.gutter - self._reserved()
-        self.shown = self._chosen()
+        self.room = width - self.gutter - self._reserve_margin()
+        self.shown = self._choose_columns()
         self.spacing = self._spacing()
         self.half = self._half()
         self.position = {p: self.gutter + self.half + k * self.spacing for k, p in enumerate(self.shown)}
@@ -82,25 +82,25 @@ class Drawing:
     # -- where everything goes ---------------------------------------------------------------------------
 
     def _largest(self) -> int:
-        """The largest number in the gutter."""
+        """Return the largest number in the gutter."""
         return self.diagram.last
 
     def _steps(self) -> list[list[Sent]]:
-        """What is sent at every time, by sender in the order of the processes and then by name."""
+        """Group what is sent at every time, by sender in the order of the processes and then by name."""
         order = {p: k for k, p in enumerate(self.diagram.processes)}
         steps: list[list[Sent]] = [[] for _ in range(self.diagram.last)]
         # What is lost gets a line of its own: a line that goes on after a cross would look like a relay.
         arrows = sorted(
-            self.diagram.arrows, key=lambda a: (a.sent, order[a.source], a.labels, _lost(a), order[a.target])
+            self.diagram.arrows, key=lambda a: (a.sent, order[a.source], a.labels, _is_lost(a), order[a.target])
         )
         for (time, source, labels, _), group in groupby(
-            arrows, key=lambda a: (a.sent, a.source, a.labels, _lost(a))
+            arrows, key=lambda a: (a.sent, a.source, a.labels, _is_lost(a))
         ):
             steps[time - 1].append(Sent(source, labels, tuple(group)))
         return steps
 
     def _repetitions(self) -> dict[int, int]:
-        """The steps that the following ones repeat, each with the last of these; the end is always shown."""
+        """Find the steps that the following ones repeat, each with the last of these; the end is always shown."""
         repeated: dict[int, int] = {}
         crashes = {c.time for c in self.diagram.crashes}
         time = 1
@@ -117,23 +117,23 @@ class Drawing:
         return repeated
 
     def _pattern(self, time: int) -> tuple[object, ...]:
-        """What makes a step look as it does, but for the time."""
+        """Return what makes a step look as it does, but for the time."""
         return tuple(
             (a.source, a.target, a.labels, a.fate, a.fault, None if a.arrived is None else a.arrived - time)
             for sent in self.steps[time - 1]
             for a in sent.arrows
         )
 
-    def _reserved(self) -> int:
-        """The width of the right margin: what the remarks ask for, but never half of the picture."""
+    def _reserve_margin(self) -> int:
+        """Return the width of the right margin: what the remarks ask for, but never half of the picture."""
         remarks = [self._remark(sent) for step in self.steps for sent in step]
         remarks += [self.diagram.faults[c.fault - 1] for c in self.diagram.crashes]
         remarks += [self._repetition(time) for time in self.repeated]
         asked = max((columns(self._clean(remark)) for remark in remarks), default=0)
         return max(12, min(asked, self.width * 2 // 5)) + 2
 
-    def _chosen(self) -> list[str]:
-        """The processes that get a column: in a crowd only the busy ones, those that faults touch first."""
+    def _choose_columns(self) -> list[str]:
+        """Choose the processes that get a column: in a crowd only the busy ones, those that faults touch first."""
         processes, busy = list(self.diagram.processes), self._busy()
         if len(processes) > self.room // _EASY and busy:
             processes = [p for p in processes if p in busy]
@@ -147,23 +147,25 @@ class Drawing:
         return ends | {c.process for c in self.diagram.crashes}
 
     def _spacing(self) -> int:
-        """How far apart lifelines are: as names and labels like it, and as there is room for."""
-        wished = max(_EASY, self._centred() + 2, self._widest_label() + 7)
-        possible = (self.room - self._centred()) // max(1, len(self.shown) - 1)
-        if possible < self._centred() + 2:  # names will be shortened, so they reach less far beyond the outermost
+        """Return how far apart lifelines are: as names and labels like it, and as there is room for."""
+        wished = max(_EASY, self._widest_centred() + 2, self._widest_label() + 7)
+        possible = (self.room - self._widest_centred()) // max(1, len(self.shown) - 1)
+        if (
+            possible < self._widest_centred() + 2
+        ):  # names will be shortened, so they reach less far beyond the outermost
             possible = self.room // max(1, len(self.shown))
         return max(_CLOSEST, min(wished, possible, _WIDEST))
 
     def _widest_label(self) -> int:
         return max((columns(self._label(sent)) for step in self.steps for sent in step), default=0)
 
-    def _centred(self) -> int:
-        """The widest of what is centred on a lifeline: a name, or the word of a crash."""
+    def _widest_centred(self) -> int:
+        """Return the width of the widest word that is centred on a lifeline: a name, or that of a crash."""
         names = max((columns(self._clean(p)) for p in self.shown), default=0)
         return max(names, len(_CRASHED) if self.diagram.crashes else 0)
 
     def _half(self) -> int:
-        return min(self._centred(), self.spacing - 1) // 2
+        return min(self._widest_centred(), self.spacing - 1) // 2
 
     # -- the lines -----------------------------------------------------------------------------------------
 
@@ -173,7 +175,7 @@ class Drawing:
         while time <= self.diagram.last:
             yield from self._time_line(time)
             for sent in self.steps[time - 1]:
-                yield from self._sent_lines(sent, time)
+                yield from self._message_lines(sent, time)
             if time in self.repeated:
                 until = self.repeated[time]
                 yield from self._row(self.glyphs.repeated, self._lifelines(until), self._repetition(time), until)
@@ -218,16 +220,16 @@ class Drawing:
                 notes.append(f"{self._short(crash.process, 20)} {_CRASHED} {fault}")
         yield from self._row(str(time), cells, "; ".join(notes), time)
 
-    def _sent_lines(self, sent: Sent, time: int, gutter: str = "") -> Iterator[str]:
+    def _message_lines(self, sent: Sent, time: int, gutter: str = "") -> Iterator[str]:
         drawn = [a for a in sent.arrows if a.source in self.position and a.target in self.position]
         label, cells = self._label(sent), self._lifelines(time)
         labelled = self._draw(cells, sent.source, drawn, label) if drawn else False
         notes = [] if labelled or not drawn else [label]
-        notes += [self._written_out(a, label) for a in sent.arrows if a not in drawn]
+        notes += [self._write_out(a, label) for a in sent.arrows if a not in drawn]
         yield from self._row(gutter, cells, "; ".join(filter(None, [*notes, self._remark(sent)])), time)
 
     def _draw(self, cells: list[str], source: str, arrows: Sequence[Arrow], label: str) -> bool:
-        """The arrow into the cells; says whether the label found its place on it."""
+        """Draw an arrow into the cells, and tell whether the label found its place on it."""
         glyphs, start = self.glyphs, self.position[source]
         heads = {self.position[a.target]: a for a in arrows}
         low, high = min(start, *heads), max(start, *heads)
@@ -246,11 +248,11 @@ class Drawing:
         return place is not None
 
     def _row(self, gutter: str, cells: list[str], note: str, time: int) -> Iterator[str]:
-        """One line with its remark, and as many more as the remark needs."""
+        """Yield one line with its remark, and as many more as the remark needs."""
         room = self.width - self.margin
         # What is lost must not be torn from the word that says so.
         glued = self._clean(note).replace("LOST ", "LOST\N{NO-BREAK SPACE}")
-        first, *more = [line.replace("\N{NO-BREAK SPACE}", " ") for line in self._wrapped(glued, room)]
+        first, *more = [line.replace("\N{NO-BREAK SPACE}", " ") for line in self._wrap(glued, room)]
         put(cells, 0, gutter.rjust(self.gutter - 2))
         yield ("".join(cells) + first).rstrip()
         for part in more:
@@ -269,12 +271,12 @@ class Drawing:
     def _label(self, sent: Sent) -> str:
         return self._clean(", ".join(sent.labels))
 
-    def _written_out(self, arrow: Arrow, label: str) -> str:
+    def _write_out(self, arrow: Arrow, label: str) -> str:
         ends = (self._short(arrow.source, 16), self.glyphs.written_out, self._short(arrow.target, 16))
         return f"{' '.join(ends)} {label}"
 
     def _remark(self, sent: Sent) -> str:
-        """What befalls the messages of a line, by kind of mishap."""
+        """Say what befalls the messages of a line, by kind of mishap."""
         remarks: dict[str, list[str]] = {}
         for arrow in sent.arrows:
             kind = _mishap(arrow)
@@ -284,7 +286,7 @@ class Drawing:
         return "; ".join(f"{kind} {' '.join(dict.fromkeys(named))}" for kind, named in remarks.items())
 
     def _afterwords(self) -> Iterator[str]:
-        """What is not in the picture, and why."""
+        """Say what is not in the picture, and why."""
         told = [f"{self._clean(fault)}: no such message here" for fault in self.diagram.unseen_faults]
         missing = [p for p in self.diagram.processes if p not in self.position]
         busy, of = self._busy(), f"of {len(self.diagram.processes)} processes"
@@ -296,12 +298,12 @@ class Drawing:
                 f"without a column for lack of room: {len(missing) - idle} {of}; their messages are written out"
             )
         for text in told:
-            yield from map(str.rstrip, self._wrapped(text, self.width))
+            yield from map(str.rstrip, self._wrap(text, self.width))
 
-    def _wrapped(self, text: str, room: int) -> list[str]:
-        """At least one line; the standard library counts characters, not columns."""
+    def _wrap(self, text: str, room: int) -> list[str]:
+        """Break a text into lines, at least one; the standard library counts characters, not columns."""
         lines = [""]
-        for word in (shortened(word, room, self.glyphs.more) for word in text.split(" ")):
+        for word in (shorten(word, room, self.glyphs.more) for word in text.split(" ")):
             longer = f"{lines[-1]} {word}" if lines[-1] else word
             if columns(longer) <= room:
                 lines[-1] = longer
@@ -310,10 +312,10 @@ class Drawing:
         return lines
 
     def _short(self, text: str, room: int) -> str:
-        return shortened(self._clean(text), room, self.glyphs.more)
+        return shorten(self._clean(text), room, self.glyphs.more)
 
 
-def _lost(arrow: Arrow) -> bool:
+def _is_lost(arrow: Arrow) -> bool:
     return arrow.fate is Fate.LOST
 
 
@@ -332,7 +334,7 @@ def _mishap(arrow: Arrow) -> str | None:
 
 
 def place_for(length: int, start: int, marks: Sequence[int], lifelines: Sequence[int]) -> int | None:
-    """Where a label fits on an arrow: next to the sender, if possible without covering a lifeline in between."""
+    """Find where a label fits on an arrow: next to the sender, if possible without covering a lifeline."""
     inner = [x for x in lifelines if marks[0] <= x <= marks[-1]]
     for stops in (inner, marks):
         gaps = [(low, high) for low, high in pairwise(stops) if high - low - 1 >= length + 2]

@@ -39,7 +39,7 @@ class Layered:
     layers: int
 
 
-def layered(widths: Sequence[float], edges: Sequence[tuple[int, int]], within: float | None = None) -> Layered:
+def lay_out(widths: Sequence[float], edges: Sequence[tuple[int, int]], within: float | None = None) -> Layered:
     """Lay out nodes of these widths; an edge goes from the upper to the lower node.
 
     ``within``: the drawing is not wider than this, unless one node is, or the edges that pass a layer need more.
@@ -56,7 +56,7 @@ def layered(widths: Sequence[float], edges: Sequence[tuple[int, int]], within: f
 def backward_edges(edges: Sequence[tuple[int, int]], roots: Iterable[int]) -> frozenset[int]:
     """Return the edges, by number, that close a cycle in a depth-first search from these roots, one after another.
 
-    ``layered`` takes a graph without cycles: it is given these edges against their direction.  Every node has to
+    ``lay_out`` takes a graph without cycles: it is given these edges against their direction.  Every node has to
     be a root, or to be reached from one.
     """
     leaving: dict[int, list[int]] = {}
@@ -122,7 +122,7 @@ class _Drawing:
         self.x = [0.0] * len(self.layer)
 
     def _way(self, upper: int, lower: int) -> list[int]:
-        """The nodes of an edge: one bend in each layer between its ends."""
+        """Return the nodes of an edge, with one bend in each layer that it passes."""
         way = [upper]
         for layer in range(self.layer[upper] + 1, self.layer[lower]):
             way.append(len(self.layer))
@@ -137,7 +137,7 @@ class _Drawing:
         return way
 
     def order(self) -> None:
-        """Fewer crossings: nodes follow the average place of their neighbours, downwards and upwards in turn."""
+        """Reduce crossings: nodes follow the average place of their neighbours, downwards and upwards in turn."""
         position = {node: float(k) for row in self.rows for k, node in enumerate(row)}
         for sweep in range(_SWEEPS):
             downwards = sweep % 2 == 0
@@ -165,7 +165,7 @@ class _Drawing:
         return sum(self.x[n] for n in nodes) / len(nodes) if nodes else otherwise
 
     def _spread(self, row: Sequence[int], wanted: Sequence[float]) -> None:
-        """As near to the wanted places as order and widths allow: neighbours that collide move as a block."""
+        """Move as near to the wanted places as order and widths allow: neighbours that collide move as a block."""
         blocks: list[_Block] = []
         for node, wish in zip(row, wanted, strict=True):
             block = _Block([node], 0.0, wish)
@@ -211,7 +211,7 @@ def _by_average(neighbours: Sequence[Sequence[int]], position: dict[int, float])
 
 
 def _longest_ways(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """The layer of each node: the length of the longest way to it."""
+    """Return the layer of each node: the length of the longest way to it."""
     below: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
     for upper, lower in edges:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from clew.explain.lineage_graph import Firing, Goal
-from clew.report.diagrams.layered import Layered, layered
+from clew.report.diagrams.layered import Layered, lay_out
 from clew.report.text.html import safe
 
 STYLE = """
@@ -78,7 +78,7 @@ class Plan:
     def __init__(self, sizes: Sequence[Size], edges: Sequence[tuple[int, int]], within: float) -> None:
         self.sizes = sizes
         self.edges = edges
-        self.layout: Layered = layered([size.width for size in sizes], edges, within)
+        self.layout: Layered = lay_out([size.width for size in sizes], edges, within)
         self.heights = [0] * self.layout.layers
         for size, place in zip(sizes, self.layout.places, strict=True):
             self.heights[place.layer] = max(self.heights[place.layer], size.height)
@@ -157,7 +157,7 @@ def goal_box(
     label, times, title = map(safe, words)
     width = size.width
     return (
-        f'<g class="{" ".join(kinds)}" {data} transform="{_moved(at)}"><title>{title}</title>'
+        f'<g class="{" ".join(kinds)}" {data} transform="{_translate(at)}"><title>{title}</title>'
         f'<rect x="{-width / 2:.0f}" width="{width:.0f}" height="{size.height}" rx="12"/>'
         f'<text y="16">{label} <tspan class="at">{times}</tspan></text>'
         f'<path class="strike" d="M{-width / 2 + 6:.0f},{size.height / 2:.0f}H{width / 2 - 6:.0f}"/>{inside}</g>'
@@ -170,7 +170,7 @@ def firing_box(
     """Draw a rule or a message: ``words`` are its label, and what it says when it is pointed at."""
     label, title = map(safe, words)
     return (
-        f'<g class="{" ".join(kinds)}" {data} transform="{_moved(at)}"><title>{title}</title>'
+        f'<g class="{" ".join(kinds)}" {data} transform="{_translate(at)}"><title>{title}</title>'
         f'<rect x="{-size.width / 2:.0f}" width="{size.width:.0f}" height="{size.height}" rx="3"/>'
         f'<text y="13">{label}</text></g>'
     )
@@ -182,8 +182,8 @@ def edge_line(kinds: Sequence[str], data: str, path: str) -> str:
 
 def stroke(kinds: Sequence[str], data: str, at: tuple[float, float]) -> str:
     """Draw two strokes through the edge of a message."""
-    return f'<path class="{" ".join(["strike", *kinds])}" {data} d="{_STROKE}" transform="{_moved(at)}"/>'
+    return f'<path class="{" ".join(["strike", *kinds])}" {data} d="{_STROKE}" transform="{_translate(at)}"/>'
 
 
-def _moved(at: tuple[float, float]) -> str:
+def _translate(at: tuple[float, float]) -> str:
     return f"translate({at[0]:.0f},{at[1]:.0f})"

@@ -44,7 +44,7 @@ class Inside:
 
     @cached_property
     def _goals(self) -> list[int]:
-        """Those of the box, and then those elsewhere that its firings need."""
+        """Return the goals of the box, and then those elsewhere that its firings need."""
         needed = (goal for firing in self._firings for goal in self.graph.needs[firing])
         return list(dict.fromkeys((*self.box.goals, *needed)))
 
@@ -65,7 +65,7 @@ class Inside:
 
     @property
     def size(self) -> Size:
-        """Of the whole box when it is open."""
+        """Return the size of the whole box when it is open."""
         return Size(self._plan.width + 2 * _MARGIN, GOAL_HEIGHT + self._plan.height + 2 * _MARGIN)
 
     def svg(self) -> str:
@@ -79,7 +79,7 @@ class Inside:
         return "".join(parts)
 
     def _edges(self) -> Iterator[str]:
-        """Each edge into a message with the strokes through it."""
+        """Draw each edge, one into a message with the strokes through it."""
         for number, (_, lower) in enumerate(self._plan.edges):
             if lower < len(self._goals):
                 yield edge_line((), "", self._plan.path(number))

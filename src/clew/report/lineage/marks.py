@@ -55,8 +55,9 @@ def _still_so(goal: Goal, run: Execution) -> bool:
 
 
 def _holds(box: Box, graph: LineageGraph, run: Execution) -> bool:
-    """Whether what the box says is still so; a row that is kept only has to be there in the end, like a chain."""
+    """Tell whether what the box says is still so."""
     named = [graph.goals[number] for number in box.named]
+    # A row that is kept only has to be there in the end, like a chain.
     if box.kind is Kind.KEPT:
         return _still_so(named[-1], run)
     times = (time for goal in named for time in range(goal.first, goal.last + 1))

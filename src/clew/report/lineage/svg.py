@@ -77,7 +77,7 @@ def lineage_svg(
 
 
 def lineage_picture(run: Execution, explainer: Explainer) -> str:
-    """Why the first violation of the run stays away without its faults, and what they cut."""
+    """Draw why the first violation of the run stays away without its faults, and what they cut."""
     of = next((v for v in (*run.violations, *explainer.outcomes()) if explainer.explains(v)), None)
     if of is None:
         raise UsageError(
@@ -140,7 +140,7 @@ class _Picture:
     # -- edges ---------------------------------------------------------------------------------------------------
 
     def _edge(self, number: int) -> Iterator[str]:
-        """The edge, and the strokes through it if it leads to a message."""
+        """Draw an edge, and the strokes through it if it leads to a message."""
         boxes = len(self._seen.boxes)
         upper, lower = self._plan.edges[number]
         route = f'data-route="{self._plan.route(number)}"'
@@ -164,7 +164,7 @@ class _Picture:
         return not found.through and self._graph.firings[found.firings[0]].transfer is not None
 
     def _is_cut(self, joint: int) -> bool:
-        """A joint of its own is cut with its firing."""
+        """Tell whether faults cut a joint; one of its own is cut with its firing."""
         return joint in self._marks.joints or not set(self._seen.joints[joint].firings).isdisjoint(self._marks.cut)
 
     # -- boxes ---------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ class _Picture:
         return goal_box(kinds, data, at, size, words, "".join(_steps(goal)) if _is_chain(goal) else "")
 
     def _bundle(self, number: int, box: Box, kinds: list[str], place: str) -> str:
-        """A box of several goals, with what it shows when it is opened."""
+        """Draw a box of several goals, with what it shows when it is opened."""
         kinds += ["bundle", box.kind.value, *(["gone"] if number in self._marks.boxes else [])]
         data, drawing = f'data-box="{number}" {place}', ""
         if self._opens:

@@ -9,7 +9,7 @@ from clew.explain.lineage_graph import Firing, Goal, LineageGraph
 from clew.explain.overview import Box, Joint
 from clew.names import show
 from clew.program.ir import Rule
-from clew.report.text.plain import counted
+from clew.report.text.plain import pluralize
 from clew.report.text.rules import rule_place, rule_text
 
 _LONGEST_LABEL = 36
@@ -17,12 +17,12 @@ _LONGEST_LABEL = 36
 _MOST_LINES = 24
 
 
-def shortened(label: str) -> str:
+def shorten_label(label: str) -> str:
     return label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
 
 
 def goal_label(goal: Goal) -> str:
-    return shortened(goal.label)
+    return shorten_label(goal.label)
 
 
 def goal_times(goal: Goal) -> str:
@@ -65,9 +65,11 @@ class RuleWords:
         if firing.transfer:
             t = firing.transfer
             kind = "" if firing.fired else "not late: " if firing.punctual else "not sent: "
-            return shortened(f"{kind}{show(t.source)} → {show(t.target)} @{times_text(f.time for f in firings)}")
+            return shorten_label(
+                f"{kind}{show(t.source)} → {show(t.target)} @{times_text(f.time for f in firings)}"
+            )
         name = rule_place(self._rules[firing.rule], self._several_files)
-        return shortened(name if firing.fired else f"kept back: {name}")
+        return shorten_label(name if firing.fired else f"kept back: {name}")
 
     def title(self, firings: Sequence[Firing]) -> str:
         if firings[0].transfer:
@@ -97,7 +99,7 @@ def box_span(graph: LineageGraph, box: Box) -> tuple[int, int]:
 def box_title(graph: LineageGraph, box: Box) -> str:
     first, last = box_span(graph, box)
     others = len(box.goals) - len(box.named)
-    resting = f"; it rests on {counted(others, 'more absence')}" if others else ""
+    resting = f"; it rests on {pluralize(others, 'more absence')}" if others else ""
     return f"{graph.goals[box.named[0]].label} {_at_times(range(first, last + 1))}{resting}"
 
 

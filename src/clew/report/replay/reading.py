@@ -60,12 +60,12 @@ class SavedVerdict:
 
 
 def read_verdict(path: str | Path) -> SavedVerdict:
-    """The verdict that a file holds."""
+    """Return the verdict that a file holds."""
     return verdict_of(read_document(path))
 
 
 def verdict_of(document: Item) -> SavedVerdict:
-    """The verdict in a document, after checking all of it."""
+    """Return the verdict in a document, after checking all of it."""
     fields = _FIELDS[_version(document)]
     part = dict(zip(fields, document.members(*fields), strict=True))
     answer = _answer(part["verdict"])
@@ -141,7 +141,7 @@ def _spec(item: Item) -> FailureSpec:
 
 
 def _check_bounds(item: Item, spec: FailureSpec) -> None:
-    """What a finished search keeps to; one that ended before it knew its bounds may not."""
+    """Refuse bounds that no finished search has; one that ended before it knew its bounds may."""
     item.member("eff").number(0, spec.eot)
     item.member("crashes").number(0, len(spec.nodes))
 
@@ -158,7 +158,7 @@ def _value(item: Item, expected: str = "a string or an integer") -> str | int:
 
 
 def _cell(item: Item) -> Value:
-    """Tuples and None of Bloom programs are arrays and null."""
+    """Read a cell; tuples and None of Bloom programs are arrays and null."""
     if item.value is None:
         return None
     if isinstance(item.value, list):
@@ -286,7 +286,7 @@ def _check_certified(item: Item) -> None:
 
 
 def _check_no_sweep(part: Mapping[str, Item]) -> None:
-    """What only a sweep can tell."""
+    """Refuse what only a sweep can tell."""
     if "certified" in part and part["certified"].value is not None:
         part["certified"].refuse("null without a sweep")
     if "candidates" in part and part["candidates"].items():

@@ -42,12 +42,12 @@ def _outcome(replayed: ReplayedVerdict, execution: Execution, before: Sequence[V
     if not execution.faults:
         yield "  no fault"
     if execution.violations:
-        changed = "" if set(execution.violations) == set(before) else f" (before: {_listed(before)})"
-        yield f"  still fails: {_listed(execution.violations)}{changed}"
+        changed = "" if set(execution.violations) == set(before) else f" (before: {_join_rows(before)})"
+        yield f"  still fails: {_join_rows(execution.violations)}{changed}"
         yield f"  see: {_see(replayed, execution)}"
         return
     for violation in before:
-        yield f"  fixed: {_fixed(replayed, execution, violation)}"
+        yield f"  fixed: {_why_fixed(replayed, execution, violation)}"
     if not any(execution.rows(relation) for relation in replayed.outcomes):
         nothing = "'pre' is empty" if PRE in replayed.outcomes else "no relation that persists has a row"
         yield f"  Beware: {nothing} at the end of this run, so that there is nothing that could fail."
@@ -57,7 +57,7 @@ def _see(replayed: ReplayedVerdict, execution: Execution) -> str:
     return replay_command(execution.faults, replayed.saved.spec, replayed.files, replayed.program)
 
 
-def _fixed(replayed: ReplayedVerdict, execution: Execution, violation: Violation) -> str:
+def _why_fixed(replayed: ReplayedVerdict, execution: Execution, violation: Violation) -> str:
     """Say why a row that failed no longer does; not every reason is a good one."""
     if violation.relation not in replayed.outcomes:
         return f"{violation} is not asked for any more: what must hold is about {', '.join(replayed.outcomes)}"
@@ -70,18 +70,18 @@ def _fixed(replayed: ReplayedVerdict, execution: Execution, violation: Violation
 def _conclusion(replayed: ReplayedVerdict) -> Iterator[str]:
     total, failing = len(replayed.found), replayed.failing
     if failing:
-        yield f"STILL FAILS: {_counted(replayed, f'{failing} of {total}')}"
+        yield f"STILL FAILS: {_count(replayed, f'{failing} of {total}')}"
         return
-    yield f"FIXED: {_counted(replayed, f'all {total}')}"
+    yield f"FIXED: {_count(replayed, f'all {total}')}"
     yield "  Other faults may still break it.  To find out:"
     yield f"  {check_command(replayed.saved.spec, replayed.files, replayed.program)}"
 
 
-def _counted(replayed: ReplayedVerdict, number: str) -> str:
+def _count(replayed: ReplayedVerdict, number: str) -> str:
     return f"{number} {replayed.kind}s" if len(replayed.found) > 1 else f"the {replayed.kind}"
 
 
-def _listed(violations: Iterable[Violation]) -> str:
+def _join_rows(violations: Iterable[Violation]) -> str:
     return ", ".join(map(str, violations))
 
 
@@ -90,10 +90,10 @@ def _listed(violations: Iterable[Violation]) -> str:
 
 def json_text(replayed: ReplayedVerdict) -> str:
     """Return what ``--json`` writes."""
-    return write_json(replayed_document(replayed))
+    return write_json(replay_document(replayed))
 
 
-def replayed_document(replayed: ReplayedVerdict) -> dict[str, Any]:
+def replay_document(replayed: ReplayedVerdict) -> dict[str, Any]:
     """Return a replay as an object; ``docs/json.md`` documents its fields."""
     saved = replayed.saved
     return {
@@ -123,7 +123,7 @@ def junit(replayed: ReplayedVerdict) -> str:
     cases = []
     for found, execution in zip(replayed.found, replayed.runs, strict=True):
         shown = "\n".join(_outcome(replayed, execution, found.violations)) + "\n"
-        failed = ("", "") if execution.good else ("failure", f"still fails: {_listed(execution.violations)}")
+        failed = ("", "") if execution.good else ("failure", f"still fails: {_join_rows(execution.violations)}")
         name = f"{replayed.kind} {found.faults}"
         cases.append(Case(files, name, *failed, shown, replayed.answer.value))
     return junit_xml(cases, replayed.notices)

@@ -19,7 +19,7 @@ from clew.simulation.world import CodeBlock
 
 
 def run_diagram(story: Story) -> Diagram:
-    """The diagram of a run."""
+    """Make the diagram of a run."""
     return _Maker(story).diagram()
 
 
@@ -27,7 +27,7 @@ class _Maker:
     def __init__(self, story: Story) -> None:
         self._story = story
         self._times: dict[int, int] = {}
-        self._told = {event.number for event in story.events}
+        self._shown = {event.number for event in story.events}
         # What was sent before the first event that is told comes from a time of its own, above all others.
         self._first = 1 if any(self._comes_from_before(event) for event in story.events) else 0
         self._since = self._first
@@ -53,7 +53,7 @@ class _Maker:
         return isinstance(what, Envelope) and what.source not in (OUTSIDE, what.target) and self._cut_off(event)
 
     def _cut_off(self, event: Event) -> bool:
-        return event.cause is None or event.cause not in self._told
+        return event.cause is None or event.cause not in self._shown
 
     # -- events --------------------------------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ class _Maker:
         self._marks.append(Mark(process, self._last, kind, label, event.title, event.number, other))
 
     def _time(self, event: Event) -> int:
-        """After everything that it rests on."""
+        """Return the time of an event: after everything that it rests on."""
         rests_on = [self._times.get(number, 0) for number in event.depends]
         time = 1 + max([self._since, self._last_at.get(event.node, 0), *rests_on])
         self._times[event.number] = self._last_at[event.node] = time

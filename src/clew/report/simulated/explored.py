@@ -20,7 +20,7 @@ from clew.report.simulated.violations import (
 )
 from clew.report.text.json_text import json_text as write_json
 from clew.report.text.json_text import result_fields
-from clew.report.text.plain import counted
+from clew.report.text.plain import pluralize
 from clew.simulation.execution.steps import describe
 from clew.simulation.recordings.recording import PROCESS_GOES_ON
 from clew.simulation.world import Wait
@@ -54,7 +54,7 @@ def _lines(explored: Exploration, then: Iterable[str]) -> Iterator[str]:
     for found in explored.found:
         yield from _violation(found)
     yield from then
-    yield from _explored(explored)
+    yield from _effort_lines(explored)
 
 
 def _headline(found: Found) -> str:
@@ -77,15 +77,15 @@ def _violation(found: Found) -> Iterator[str]:
         yield step_line(number, step)
 
 
-def _explored(explored: Exploration) -> Iterator[str]:
-    counts = [counted(explored.schedules, "schedule"), f"{counted(explored.events, 'event')} executed"]
+def _effort_lines(explored: Exploration) -> Iterator[str]:
+    counts = [pluralize(explored.schedules, "schedule"), f"{pluralize(explored.events, 'event')} executed"]
     if explored.states:
-        counts.insert(1, counted(explored.states, "global state"))
+        counts.insert(1, pluralize(explored.states, "global state"))
     yield f"  explored: {', '.join(counts)}"
     if explored.answer is Answer.VIOLATION and explored.reason is not None:
         yield f"  not everything is explored: {explored.reason}"
     if explored.waiting and not explored.undone:
-        schedules = f"{explored.waiting} of {counted(explored.schedules, 'schedule')}"
+        schedules = f"{explored.waiting} of {pluralize(explored.schedules, 'schedule')}"
         yield f"  in {schedules} a wait never ends, and what follows it does not happen"
     if not explored.invariants and explored.answer is not Answer.VIOLATION:
         yield "  checked: only that no handler raises; the scenario has no invariants"

@@ -11,8 +11,8 @@ from clew.report.renderers import PageOptions
 from clew.report.simulated.violations import (
     UNNAMED,
     next_steps,
-    numbered_steps,
-    recorded_violation,
+    number_steps,
+    recording_fields,
     replay_line,
     step_line,
     violation_details,
@@ -20,7 +20,7 @@ from clew.report.simulated.violations import (
 )
 from clew.report.text.json_text import json_text as write_json
 from clew.report.text.json_text import result_fields
-from clew.report.text.plain import counted
+from clew.report.text.plain import pluralize
 from clew.simulation.fuzzing.coverage import MOST_STATES, PERIOD, Coverage
 from clew.simulation.fuzzing.fuzz import Fuzzed
 from clew.simulation.recordings.recording import Recording
@@ -60,9 +60,10 @@ def _lines(fuzzed: Fuzzed, then: Iterable[str]) -> Iterator[str]:
     else:
         yield "NO VIOLATION in these runs."
     if _was_counted(fuzzed):
-        yield from _covered(fuzzed.coverage)
+        yield from _coverage_lines(fuzzed.coverage)
     if fuzzed.early:
-        yield f"  {counted(fuzzed.early, 'violation')} after fewer than {fuzzed.at_least} deliveries did not count"
+        early = pluralize(fuzzed.early, "violation")
+        yield f"  {early} after fewer than {fuzzed.at_least} deliveries did not count"
 
 
 def _headline(recording: Recording) -> str:
@@ -74,7 +75,7 @@ def _headline(recording: Recording) -> str:
 
 def _details(fuzzed: Fuzzed, recording: Recording) -> Iterator[str]:
     if recording.ends_process:
-        yield from (step_line(number, step) for number, step in numbered_steps(recording.steps)[-_MOST_STEPS:])
+        yield from (step_line(number, step) for number, step in number_steps(recording.steps)[-_MOST_STEPS:])
     elif recording.broken is not None:
         yield from violation_details(recording.broken, fuzzed.trace, fuzzed.also)
 
@@ -84,20 +85,20 @@ def _was_counted(fuzzed: Fuzzed) -> bool:
     return fuzzed.coverage.runs > 0 or fuzzed.recording is None
 
 
-def _covered(coverage: Coverage) -> Iterator[str]:
-    counts = [counted(coverage.runs, "run"), counted(coverage.steps, "step")]
-    counts.append(counted(coverage.deliveries, "delivery", "deliveries"))
+def _coverage_lines(coverage: Coverage) -> Iterator[str]:
+    counts = [pluralize(coverage.runs, "run"), pluralize(coverage.steps, "step")]
+    counts.append(pluralize(coverage.deliveries, "delivery", "deliveries"))
     yield f"  covered: {', '.join(counts)}"
     yield f"  types of messages delivered: {', '.join(coverage.types) or 'none'}"
     states = f"{coverage.states}{' or more' if coverage.states >= MOST_STATES else ''}"
     yield f"  different states of nodes, looked at every {PERIOD} events: {states}"
     for how, runs in coverage.unfinished:
-        yield f"  in {counted(runs, 'run')} {how}"
+        yield f"  in {pluralize(runs, 'run')} {how}"
     if coverage.driven_by_timers:
-        driven = counted(coverage.driven_by_timers, "run")
+        driven = pluralize(coverage.driven_by_timers, "run")
         yield f"  {driven} had nothing but timers to go on with, and went on for all steps"
     if coverage.idle:
-        yield f"  in {counted(coverage.idle, 'run')} nothing was delivered, neither a message nor a timer"
+        yield f"  in {pluralize(coverage.idle, 'run')} nothing was delivered, neither a message nor a timer"
 
 
 # -- for machines ------------------------------------------------------------------------------------------------
@@ -117,7 +118,7 @@ def fuzz_document(fuzzed: Fuzzed) -> dict[str, Any]:
         "scenario": fuzzed.scenario,
         **result_fields(fuzzed),
         "seed": recording.seed if recording else None,
-        "violation": recorded_violation(recording) if recording else None,
+        "violation": recording_fields(recording) if recording else None,
         "early": fuzzed.early,
         "coverage": _coverage_fields(fuzzed.coverage) if _was_counted(fuzzed) else None,
         "warnings": [str(notice) for notice in fuzzed.notices],

@@ -11,7 +11,7 @@ from clew.minimization.trial import Size
 from clew.names import in_one_line
 from clew.report.renderers import PageOptions
 from clew.report.simulated.text import run_text
-from clew.report.simulated.violations import UNNAMED, recorded_violation, replay_line
+from clew.report.simulated.violations import UNNAMED, recording_fields, replay_line
 from clew.report.text.json_text import json_text as write_json
 from clew.report.text.json_text import result_fields
 
@@ -70,7 +70,7 @@ def minimize_document(found: Minimized) -> dict[str, Any]:
         "scenario": found.recording.scenario,
         **result_fields(found),
         "seed": found.recording.seed,
-        "violation": recorded_violation(found.recording),
+        "violation": recording_fields(found.recording),
         **_size_fields(found.size),
         # Without the seconds of each: the same recording gives the same bytes.
         "stages": [{"name": s.name, **_size_fields(s.size), "schedules": s.schedules} for s in found.stages],

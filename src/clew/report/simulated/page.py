@@ -18,10 +18,10 @@ from clew.report.diagrams.lamport import Diagram, Fate, MarkKind
 from clew.report.simulated.diagram import run_diagram
 from clew.report.simulated.run import Change, Event, Sent, Story, story_of
 from clew.report.simulated.text import violation_text
-from clew.report.simulated.values import Difference, Piece, abbreviated, difference, nearby, pieces
+from clew.report.simulated.values import Difference, Piece, abbreviate, difference, pieces, trim_context
 from clew.report.text.colours import COLOURS
 from clew.report.text.html import page_part, page_template, policy_hash, speakable
-from clew.report.text.plain import counted
+from clew.report.text.plain import pluralize
 from clew.simulation.execution.steps import Act
 from clew.simulation.execution.trace import Execution
 from clew.simulation.pool import Envelope
@@ -65,7 +65,7 @@ class _SentRow:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _EventRow:
     """An event as the template shows it."""
 
     number: int
@@ -92,7 +92,7 @@ def run_page(
     cautions: Sequence[str] = (),
     nodes: Sequence[str] = (),
 ) -> str:
-    """The whole HTML file.
+    """Return the whole HTML file.
 
     ``replay``: the command that shows this run again.  ``stages``: the table of a minimization.  ``facts``: label
     and value of what else there is to say at the top, such as the seed.  ``cautions``: what a reader must know,
@@ -108,18 +108,18 @@ def run_page(
         "summary": speakable(_summary(execution)),
         "violation": speakable(_summary(execution)),
         "facts": [(speakable(k), speakable(v)) for k, v in (*_facts(execution, story), *facts)],
-        "cautions": [speakable(caution) for caution in (*_left_out(story), *cautions)],
+        "cautions": [speakable(caution) for caution in (*_omissions(story), *cautions)],
         "replay": speakable(replay),
         "trace": speakable(execution.trace or ""),
         "legend": _legend(diagram),
         "svg": Markup(lamport_svg.diagram_svg(diagram, title=scenario_name, link="#e")),
-        "events": _Teller(story).told(),
+        "events": _Teller(story).tell(),
         "stages": [_stage_row(stage) for stage in stages],
     }
-    return _rendered(values)
+    return _render(values)
 
 
-def _rendered(values: Mapping[str, object]) -> str:
+def _render(values: Mapping[str, object]) -> str:
     script = page_part("simulated.js")
     # What is selected looks so whatever it is: its rules come last.
     styles = (
@@ -159,11 +159,11 @@ def _facts(execution: Execution, story: Story) -> list[tuple[str, str]]:
     if story.under_way:
         facts.append(("messages under way at the end", str(story.under_way)))
     if story.dropped:
-        facts.append(("lost on the way to a node that stopped", counted(story.dropped, "message")))
+        facts.append(("lost on the way to a node that stopped", pluralize(story.dropped, "message")))
     return facts
 
 
-def _left_out(story: Story) -> list[str]:
+def _omissions(story: Story) -> list[str]:
     if not story.left_out:
         return []
     return [f"Only the last {len(story.events)} of {story.total} events are on this page."]
@@ -201,13 +201,13 @@ class _Teller:
         self._titles = {event.number: _title(event) for event in story.events}
         self._room = MOST_CHARACTERS
 
-    def told(self) -> list[_Told]:
+    def tell(self) -> list[_EventRow]:
         return [self._event(event) for event in reversed(self._story.events)][::-1]
 
-    def _event(self, event: Event) -> _Told:
+    def _event(self, event: Event) -> _EventRow:
         terse = self._room < 0
-        kept = event.kept()
-        return _Told(
+        kept = event.unchanged()
+        return _EventRow(
             event.number,
             self._titles[event.number],
             self._text(event.message),
@@ -215,9 +215,9 @@ class _Teller:
             self._text(event.node or "all nodes"),
             () if event.ends else [self._state_row(change) for change in event.changes()],
             () if terse else [(self._text(name), self._text(value)) for name, value in kept],
-            f"Left out: {counted(len(kept), 'attribute')} that did not change." if terse and kept else "",
+            f"Left out: {pluralize(len(kept), 'attribute')} that did not change." if terse and kept else "",
             [self._text(remark) for remark in event.remarks],
-            [self._sent_row(sent) for sent in event.sent],
+            [self._message_row(sent) for sent in event.sent],
             event.depends,
             [(number, self._titles.get(number, "(left out)")) for number in event.depends],
         )
@@ -227,14 +227,14 @@ class _Teller:
         changed = difference(before, after)
         longest = self._longest()
         if max(len(before), len(after)) > longest:
-            changed = Difference(*(abbreviated(part, longest // 2) for part in nearby(changed, longest // 4)))
+            changed = Difference(*(abbreviate(part, longest // 2) for part in trim_context(changed, longest // 4)))
         old, new = pieces(changed)
         return _StateRow(self._text(change.name), self._pieces(old), self._pieces(new))
 
     def _pieces(self, given: Sequence[Piece]) -> list[Piece]:
         return [piece._replace(text=self._text(piece.text)) for piece in given]
 
-    def _sent_row(self, sent: Sent) -> _SentRow:
+    def _message_row(self, sent: Sent) -> _SentRow:
         text, target = self._text(sent.text), self._text(sent.target)
         match sent.fate:
             case "timer":
@@ -256,7 +256,7 @@ class _Teller:
         return _LONGEST if self._room >= 0 else _TERSE
 
     def _text(self, text: str) -> str:
-        short = speakable(abbreviated(text, self._longest()))
+        short = speakable(abbreviate(text, self._longest()))
         self._room -= len(short)
         return short
 
@@ -265,4 +265,4 @@ def _title(event: Event) -> str:
     what, title = event.moment.happened.what, event.title
     if isinstance(what, Envelope) and event.node and not what.timer:
         title = f"{what.target} ← {what.source or 'outside'}: {event.kind}"
-    return speakable(abbreviated(title, _TERSE))
+    return speakable(abbreviate(title, _TERSE))

@@ -7,7 +7,7 @@ from typing import Any
 
 from clew.names import harmless, in_one_line
 from clew.report.renderers import PageOptions
-from clew.report.simulated.values import abbreviated, difference, nearby, value_text
+from clew.report.simulated.values import abbreviate, difference, trim_context, value_text
 from clew.report.simulated.violations import (
     UNNAMED,
     replay_line,
@@ -17,7 +17,7 @@ from clew.report.simulated.violations import (
 )
 from clew.report.text.json_text import json_text as write_json
 from clew.report.text.json_text import result_fields
-from clew.report.text.plain import counted
+from clew.report.text.plain import pluralize
 from clew.report.text.shell import file_words
 from clew.simulation.execution.steps import describe
 from clew.simulation.execution.trace import Moment
@@ -40,8 +40,8 @@ def text(replayed: Replayed) -> str:
 def replay_heading(replayed: Replayed) -> str:
     """Name the scenario, and say how long the recording is."""
     recording = replayed.recording
-    deliveries = counted(recording.deliveries, "delivery", "deliveries")
-    size = f"{counted(len(recording.steps), 'step')}, {deliveries}"
+    deliveries = pluralize(recording.deliveries, "delivery", "deliveries")
+    size = f"{pluralize(len(recording.steps), 'step')}, {deliveries}"
     name = in_one_line(replayed.scenario) or UNNAMED
     return harmless(f"{name}, seed {recording.seed}: {size}\n")
 
@@ -129,13 +129,13 @@ def _changes(moment: Moment) -> Iterator[str]:
 
 def _change(before: str, after: str) -> str:
     """Shorten what is in common, so that the end of a long list is seen to grow."""
-    part = nearby(difference(before, after), _IN_COMMON)
+    part = trim_context(difference(before, after), _IN_COMMON)
     old, new = f"{part.start}{part.before}{part.end}", f"{part.start}{part.after}{part.end}"
-    return f"{abbreviated(old, _LONGEST)} -> {abbreviated(new, _LONGEST)}"
+    return f"{abbreviate(old, _LONGEST)} -> {abbreviate(new, _LONGEST)}"
 
 
 def _value(document: object) -> str:
-    return abbreviated(value_text(document), _LONGEST)
+    return abbreviate(value_text(document), _LONGEST)
 
 
 # -- for machines ------------------------------------------------------------------------------------------------

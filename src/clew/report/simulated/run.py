@@ -80,13 +80,13 @@ class Event:
         return self.moment.before is not None and self.moment.after is None
 
     def changes(self) -> list[Change]:
-        """The attributes that are not what they were."""
+        """Return the attributes that are not what they were."""
         before, after = self.moment.before or {}, self.moment.after or {}
         names = [name for name in sorted({**before, **after}) if not _same(name, before, after)]
         return [Change(name, _text(name, before), _text(name, after)) for name in names]
 
-    def kept(self) -> list[tuple[str, str]]:
-        """The other attributes."""
+    def unchanged(self) -> list[tuple[str, str]]:
+        """Return the other attributes, with their values."""
         before, after = self.moment.before or {}, self.moment.after or {}
         return [(name, value_text(after[name])) for name in sorted(after) if _same(name, before, after)]
 
@@ -122,10 +122,10 @@ class Story:
 
 
 def story_of(execution: Execution, *, nodes: Sequence[str] = (), most: int | None = None) -> Story:
-    """``nodes``: the order in which to show the processes that take part (default: by name)."""
+    """Tell a run; ``nodes``: the order in which to show the processes that take part (default: by name)."""
     moments = execution.moments
     shown = moments if most is None else moments[max(0, len(moments) - most) :]
-    ends, contents = _ends(moments), _contents(moments)
+    ends, contents = _trace_fates(moments), _contents(moments)
     part, order = _taking_part(moments), {name: k for k, name in enumerate(nodes)}
     processes = tuple(sorted(part, key=lambda name: (order.get(name, len(order)), _natural(name))))
     return Story(
@@ -139,14 +139,14 @@ def story_of(execution: Execution, *, nodes: Sequence[str] = (), most: int | Non
     )
 
 
-class _End(NamedTuple):
+class _FinalFate(NamedTuple):
     """What became of a message: its fate, and at which event."""
 
     fate: str
     event: int
 
 
-def _event(moment: Moment, ends: Mapping[Name, _End | None], contents: Mapping[Name, Any]) -> Event:
+def _event(moment: Moment, ends: Mapping[Name, _FinalFate | None], contents: Mapping[Name, Any]) -> Event:
     happened, what = moment.happened, moment.happened.what
     kind, message, cause = "", "", None
     if isinstance(what, Envelope) and what.cause >= 0:
@@ -165,13 +165,14 @@ def _event(moment: Moment, ends: Mapping[Name, _End | None], contents: Mapping[N
         cause,
         tuple(number + 1 for number in happened.depends),
         tuple(
-            _sent(envelope, content, ends) for envelope, content in zip(happened.sent, moment.sent, strict=True)
+            _follow_sent(envelope, content, ends)
+            for envelope, content in zip(happened.sent, moment.sent, strict=True)
         ),
         moment,
     )
 
 
-def _sent(envelope: Envelope, content: Any, ends: Mapping[Name, _End | None]) -> Sent:
+def _follow_sent(envelope: Envelope, content: Any, ends: Mapping[Name, _FinalFate | None]) -> Sent:
     end = ends.get(_name(envelope))
     event = None if end is None else end.event
     if envelope.timer:
@@ -180,7 +181,7 @@ def _sent(envelope: Envelope, content: Any, ends: Mapping[Name, _End | None]) ->
 
 
 def _contents(moments: Iterable[Moment]) -> dict[Name, Any]:
-    """What was in each message when it was sent, as JSON."""
+    """Return what was in each message when it was sent, as JSON."""
     return {_name(e): content for m in moments for e, content in zip(m.happened.sent, m.sent, strict=True)}
 
 
@@ -239,13 +240,13 @@ def _taking_part(moments: Iterable[Moment]) -> set[str]:
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
-    """Node 2 comes before node 10."""
+    """Return a sort key by which node 2 comes before node 10."""
     parts = re.findall(r"[0-9]+|[^0-9]+", name)
     return [(0, int(part), part) if part[0] in "0123456789" else (1, 0, part) for part in parts]
 
 
 def _down(moments: Iterable[Moment], processes: Iterable[str]) -> list[str]:
-    """Those whose first event finds no state, and those that never have one and are sent to in vain."""
+    """Return whose first event finds no state, and who never has one and is sent to in vain."""
     was_down: dict[str, bool] = {}
     in_vain = set()
     for moment in moments:
@@ -257,24 +258,24 @@ def _down(moments: Iterable[Moment], processes: Iterable[str]) -> list[str]:
     return [p for p in processes if was_down.get(p, p in in_vain)]
 
 
-def _ends(moments: Iterable[Moment]) -> dict[Name, _End | None]:
-    """What became of everything that was sent; None for what is under way at the end."""
-    ends: dict[Name, _End | None] = {}
+def _trace_fates(moments: Iterable[Moment]) -> dict[Name, _FinalFate | None]:
+    """Return what became of everything that was sent; None for what is under way at the end."""
+    ends: dict[Name, _FinalFate | None] = {}
     under_way: dict[str, dict[Name, None]] = {}
     for moment in moments:
         happened, what, number = moment.happened, moment.happened.what, moment.happened.number + 1
         if isinstance(what, Envelope) and happened.fate != "duplicate":
-            ends[_name(what)] = _End(happened.fate, number)
+            ends[_name(what)] = _FinalFate(happened.fate, number)
             under_way.get(what.target, {}).pop(_name(what), None)
         elif isinstance(what, Stop | Restart):
-            ends |= dict.fromkeys(under_way.pop(what.node, {}), _End("stop", number))
+            ends |= dict.fromkeys(under_way.pop(what.node, {}), _FinalFate("stop", number))
         for envelope in (e for e in happened.sent if not e.timer):
             ends[_name(envelope)] = None
             under_way.setdefault(envelope.target, {})[_name(envelope)] = None
         for envelope in happened.lost:
-            ends[_name(envelope)] = _End("down", number)
+            ends[_name(envelope)] = _FinalFate("down", number)
             del under_way[envelope.target][_name(envelope)]
         for envelope in (e for e in happened.gone if not e.timer):
-            ends[_name(envelope)] = _End("code", number)
+            ends[_name(envelope)] = _FinalFate("code", number)
             under_way.get(envelope.target, {}).pop(_name(envelope), None)
     return ends

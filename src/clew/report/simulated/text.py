@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from clew.report.diagrams.lamport_events_text import event_lines
 from clew.report.simulated.diagram import run_diagram
 from clew.report.simulated.run import Change, Event, Sent, Story, story_of
-from clew.report.simulated.values import difference, nearby
-from clew.report.text.plain import columns, counted, in_ascii, printable, shortened
+from clew.report.simulated.values import difference, trim_context
+from clew.report.text.plain import columns, in_ascii, pluralize, printable, shorten
 from clew.simulation.events import Send
 from clew.simulation.execution.trace import Execution
 from clew.simulation.scenario import Broken
@@ -29,14 +29,14 @@ def run_text(
     ascii_only: bool = False,
     brief: bool = False,
 ) -> str:
-    """The whole run, no line wider than ``width`` (at least 40) columns but those of an exception's trace.
+    """Show the whole run, no line wider than ``width`` (at least 40) columns but those of an exception's trace.
 
     ``nodes``: the order of the columns (default: by name).  ``most``: so many events are told, the last ones.
     ``brief``: only in the diagram, not one by one.
     """
     story = story_of(execution, nodes=nodes, most=most)
     teller = _Teller(width, ascii_only)
-    lines = [*teller.folded(heading(scenario_name, execution, story))]
+    lines = [*teller.fold(heading(scenario_name, execution, story))]
     if story.events:
         lines += ["", *event_lines(run_diagram(story), width=width, ascii_only=ascii_only)]
         lines += [] if brief else [""]
@@ -44,24 +44,24 @@ def run_text(
     for event in () if brief else story.events:
         lines += teller.event(event, indent)
     if execution.broken is not None:
-        lines += ["", *teller.folded(f"VIOLATED: {violation_text(execution.broken)}")]
+        lines += ["", *teller.fold(f"VIOLATED: {violation_text(execution.broken)}")]
         for other in execution.also:
-            lines += teller.folded(f"VIOLATED, too: {violation_text(other)}")
+            lines += teller.fold(f"VIOLATED, too: {violation_text(other)}")
     if execution.trace is not None:
         lines += ["", *(teller.clean(line) for line in execution.trace.rstrip().split("\n"))]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def heading(scenario_name: str, execution: Execution, story: Story) -> str:
-    """How much happened, and what is not shown of it."""
-    told = f"{scenario_name}: {counted(execution.deliveries, 'delivery', 'deliveries')}"
-    told += f" in {counted(story.total, 'event')}"
+    """Say how much happened, and what is not shown of it."""
+    told = f"{scenario_name}: {pluralize(execution.deliveries, 'delivery', 'deliveries')}"
+    told += f" in {pluralize(story.total, 'event')}"
     if story.under_way:
-        told += f"; {counted(story.under_way, 'message is', 'messages are')} still under way"
+        told += f"; {pluralize(story.under_way, 'message is', 'messages are')} still under way"
     if story.dropped:
-        told += f"; {counted(story.dropped, 'message')} got lost on the way to a node that stopped"
+        told += f"; {pluralize(story.dropped, 'message')} got lost on the way to a node that stopped"
     if story.left_out:
-        told += f"; the first {counted(story.left_out, 'event is', 'events are')} left out"
+        told += f"; the first {pluralize(story.left_out, 'event is', 'events are')} left out"
     return f"{told}."
 
 
@@ -81,11 +81,11 @@ class _Teller:
     def clean(self, text: str) -> str:
         return in_ascii(text) if self._ascii else printable(text)
 
-    def folded(self, text: str, first: str = "", indent: str = "", most: int | None = None) -> Iterator[str]:
-        """In as many lines as it takes, or ``most``; broken between words where possible."""
+    def fold(self, text: str, first: str = "", indent: str = "", most: int | None = None) -> Iterator[str]:
+        """Break a text into as many lines as it takes, or ``most``; between words where possible."""
         text, room = self.clean(text), self._width - len(indent) - 1
         if most is not None and columns(text) > room * most * 9 // 10:
-            text = shortened(text, room * most * 9 // 10 - len(self._more), self._more)
+            text = shorten(text, room * most * 9 // 10 - len(self._more), self._more)
         line = first
         fresh = True
         for word in text.split(" "):
@@ -104,25 +104,23 @@ class _Teller:
     def event(self, event: Event, digits: int) -> Iterator[str]:
         number, indent = f"{event.number:>{digits}}. ", " " * (digits + 4)
         told = f"{event.head}: {event.message}" if event.message else event.head
-        yield from self.folded(told, number, indent + "  ", _MOST_LINES)
+        yield from self.fold(told, number, indent + "  ", _MOST_LINES)
         if event.begins:
             state = ", ".join(f"{change.name}={change.after}" for change in event.changes())
-            yield from self.folded(
-                f"begins with {state}" if state else "begins", indent, indent + "  ", _MOST_LINES
-            )
+            yield from self.fold(f"begins with {state}" if state else "begins", indent, indent + "  ", _MOST_LINES)
         elif not event.ends:
             for change in event.changes():
                 yield from self._change(change, indent)
         for remark in event.remarks:
-            yield from self.folded(f"says: {remark}", indent, indent + "  ", _MOST_LINES)
-        for line in _sent_lines(event):
-            yield from self.folded(line, indent, indent + "  ", _MOST_LINES)
+            yield from self.fold(f"says: {remark}", indent, indent + "  ", _MOST_LINES)
+        for line in _message_lines(event):
+            yield from self.fold(line, indent, indent + "  ", _MOST_LINES)
 
     def _change(self, change: Change, indent: str) -> Iterator[str]:
-        """Before and after in one line, or in two with what is around the difference."""
+        """Show before and after in one line, or in two with what is around the difference."""
         if change.before is None or change.after is None:
             told = f"{change.name} is gone" if change.after is None else f"{change.name}: new, {change.after}"
-            yield from self.folded(told, indent, indent + "  ", _MOST_LINES)
+            yield from self.fold(told, indent, indent + "  ", _MOST_LINES)
             return
         before, after = self.clean(change.before), self.clean(change.after)
         name = self.clean(change.name)
@@ -132,30 +130,26 @@ class _Teller:
         room = self._width - len(indent) - 4
         changed = difference(before, after)
         if max(columns(before), columns(after)) > room - columns(name):
-            changed = nearby(changed, _CONTEXT, self._more)
-        yield from self.folded(
-            f"{name}: {changed.start}{changed.before}{changed.end}", indent, indent, _MOST_LINES
-        )
-        yield from self.folded(
-            f"{changed.start}{changed.after}{changed.end}", f"{indent}  -> ", indent, _MOST_LINES
-        )
+            changed = trim_context(changed, _CONTEXT, self._more)
+        yield from self.fold(f"{name}: {changed.start}{changed.before}{changed.end}", indent, indent, _MOST_LINES)
+        yield from self.fold(f"{changed.start}{changed.after}{changed.end}", f"{indent}  -> ", indent, _MOST_LINES)
 
 
 def _head(word: str, room: int) -> str:
-    """The beginning of a word that fits."""
+    """Return the beginning of a word that fits."""
     end = 0
     while end < len(word) and columns(word[: end + 1]) <= room:
         end += 1
     return word[:end]
 
 
-def _sent_lines(event: Event) -> list[str]:
-    """What an event sends; the same message to several nodes is one line."""
+def _message_lines(event: Event) -> list[str]:
+    """List what an event sends; the same message to several nodes is one line."""
     happened = event.moment.happened
     if isinstance(happened.what, Send) or happened.fate == "duplicate":
         what = "the copy " if happened.fate == "duplicate" else ""
         arrival = {"deliver": "arrives", "code": "goes no further"}
-        return [f"{what}{arrival.get(s.fate, 'does not arrive:')}{_end(s)}" for s in event.sent]
+        return [f"{what}{arrival.get(s.fate, 'does not arrive:')}{_fate_text(s)}" for s in event.sent]
     lines: dict[str, list[Sent]] = {}
     for sent in event.sent:
         if sent.fate == "timer":
@@ -167,14 +161,14 @@ def _sent_lines(event: Event) -> list[str]:
 
 
 def _targets(messages: Sequence[Sent]) -> str:
-    ended = [f"{sent.target}{_end(sent)}" for sent in messages if sent.fate]
+    ended = [f"{sent.target}{_fate_text(sent)}" for sent in messages if sent.fate]
     under_way = [sent.target for sent in messages if not sent.fate]
     told = f" to {', '.join(ended)}" if ended else ""
     return told + (f"{';' if ended else ','} not delivered to {', '.join(under_way)}" if under_way else "")
 
 
-def _end(sent: Sent) -> str:
-    """What became of a message."""
+def _fate_text(sent: Sent) -> str:
+    """Say what became of a message."""
     match sent.fate:
         case "deliver":
             return f" at {sent.event}"

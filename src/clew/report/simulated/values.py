@@ -18,14 +18,14 @@ _PART_AT_START, _PART_AT_END = re.compile(r"^(\w+|.)"), re.compile(r"(\w+|.)$")
 
 
 def message_text(message: Any) -> str:
-    """A message in full."""
+    """Write a message in full."""
     return value_text(to_json(message, strict=False))
 
 
 def value_text(document: Any) -> str:
-    """A value that was written as JSON."""
+    """Write a value that was kept as JSON."""
     if isinstance(document, list):
-        return f"[{_listed(document)}]"
+        return f"[{_join_values(document)}]"
     return _object_text(document) if isinstance(document, dict) else repr(document)
 
 
@@ -33,9 +33,9 @@ def _object_text(document: dict[str, Any]) -> str:
     mark, content = next(iter(document.items()))
     match mark, content:
         case "$tuple", list():
-            return f"({_listed(content)}{',' if len(content) == 1 else ''})"
+            return f"({_join_values(content)}{',' if len(content) == 1 else ''})"
         case (("$set" | "$frozenset"), list()):
-            return f"{{{_listed(content)}}}" if content else "set()"
+            return f"{{{_join_values(content)}}}" if content else "set()"
         case "$dict", list():
             return f"{{{', '.join(f'{value_text(k)}: {value_text(v)}' for k, v in content)}}}"
         case "$enum", [name, member]:
@@ -50,7 +50,7 @@ def _object_text(document: dict[str, Any]) -> str:
     return f"{short_name(mark[1:])}({_fields(content)})"
 
 
-def _listed(items: list[Any]) -> str:
+def _join_values(items: list[Any]) -> str:
     return ", ".join(map(value_text, items))
 
 
@@ -59,7 +59,7 @@ def _fields(content: dict[str, Any]) -> str:
 
 
 def short_name(qualified: str) -> str:
-    """The name of a class without those of the classes and functions that it stands in."""
+    """Return the name of a class without those of the classes and functions that it stands in."""
     return qualified.rpartition(".")[2]
 
 
@@ -73,7 +73,7 @@ class Difference(NamedTuple):
 
 
 def difference(before: str, after: str) -> Difference:
-    """In whole words: half a number would mislead."""
+    """Compare two texts in whole words: half a number would mislead."""
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     shorter = min(len(old), len(new))
     start = next((k for k in range(shorter) if old[k] != new[k]), shorter)
@@ -87,8 +87,8 @@ def difference(before: str, after: str) -> Difference:
     )
 
 
-def nearby(changed: Difference, context: int, more: str = "…") -> Difference:
-    """With no more than so many characters, in whole words, of what is in common on either side."""
+def trim_context(changed: Difference, context: int, more: str = "…") -> Difference:
+    """Keep no more than so many characters, in whole words, of what is in common on either side."""
     start, end = changed.start, changed.end
     if len(start) > context + 1:
         start = more + _PART_AT_START.sub("", start[len(start) - context - 1 :])
@@ -109,7 +109,7 @@ _MANY_WORDS = 400
 
 
 def pieces(changed: Difference) -> tuple[list[Piece], list[Piece]]:
-    """Two texts that differ, word by word where that is not too much work."""
+    """Split two texts that differ, word by word where that is not too much work."""
     old, new = _WORDS.findall(changed.before), _WORDS.findall(changed.after)
     if max(len(old), len(new)) > _MANY_WORDS:
         old, new = [changed.before], [changed.after]
@@ -123,8 +123,8 @@ def pieces(changed: Difference) -> tuple[list[Piece], list[Piece]]:
     return before, after
 
 
-def abbreviated(text: str, longest: int) -> str:
-    """Without its middle if it is too long, and how much that is."""
+def abbreviate(text: str, longest: int) -> str:
+    """Leave out the middle of a text that is too long, and say how much that is."""
     if len(text) <= longest:
         return text
     left_out = f"… {len(text) - longest} characters …"

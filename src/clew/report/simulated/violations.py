@@ -8,7 +8,7 @@ from typing import Any
 from clew.files.json_document import is_below_here
 from clew.files.python_names import split_name
 from clew.names import in_one_line
-from clew.report.text.plain import counted
+from clew.report.text.plain import pluralize
 from clew.report.text.shell import file_words
 from clew.simulation.execution.steps import Step, describe
 from clew.simulation.recordings.recording import Recording
@@ -22,7 +22,7 @@ UNNAMED = "a scenario made in Python"
 def violation_headline(broken: Broken, deliveries: int) -> str:
     """Say which invariant broke, where, and how far into the execution."""
     where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
-    return f"{broken.invariant}{where}, after {counted(deliveries, 'delivery', 'deliveries')}"
+    return f"{broken.invariant}{where}, after {pluralize(deliveries, 'delivery', 'deliveries')}"
 
 
 def violation_details(broken: Broken, trace: str | None, also: Sequence[Broken] = ()) -> Iterator[str]:
@@ -35,7 +35,7 @@ def violation_details(broken: Broken, trace: str | None, also: Sequence[Broken] 
         yield f"  also broken: {other.invariant}{where}: {other.what}"
 
 
-def numbered_steps(steps: Sequence[Step]) -> list[tuple[int, Step]]:
+def number_steps(steps: Sequence[Step]) -> list[tuple[int, Step]]:
     """Return the events of a schedule with their numbers; waiting is no event."""
     return list(enumerate((step for step in steps if not isinstance(step, Wait)), start=1))
 
@@ -85,7 +85,7 @@ def violation_fields(broken: Broken, identity: str | None, steps: Sequence[Step]
     }
 
 
-def recorded_violation(recording: Recording) -> dict[str, Any] | None:
+def recording_fields(recording: Recording) -> dict[str, Any] | None:
     """Return the violation that a recording ends with."""
     if recording.broken is None:
         return None

@@ -81,12 +81,12 @@ _UNSPEAKABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 
 def speakable(text: str) -> str:
-    """Characters that XML cannot hold, written as Python writes them: distinct names stay distinct."""
+    """Write characters that XML cannot hold as Python writes them: distinct names stay distinct."""
     return _UNSPEAKABLE.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
 def safe(text: str) -> str:
-    """For drawings, in element content and attributes alike: only what can be seen, and line breaks.
+    """Escape text for element content and attributes of drawings: only what can be seen, and line breaks.
 
     It takes as many characters as before: the layout has made room for them.
     """

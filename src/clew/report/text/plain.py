@@ -6,12 +6,12 @@ import unicodedata
 from functools import cache
 
 
-def counted(number: int, noun: str, several: str | None = None) -> str:
+def pluralize(number: int, noun: str, several: str | None = None) -> str:
     return f"{number} {noun if number == 1 else several or noun + 's'}"
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Count the columns of a terminal that a text takes."""
     return len(text) if text.isascii() else sum(map(char_columns, text))
 
 
@@ -22,8 +22,8 @@ def char_columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def shortened(text: str, room: int, more: str = "…") -> str:
-    """Without its middle if it is too long: the ends tell names apart, and faults end in their time."""
+def shorten(text: str, room: int, more: str = "…") -> str:
+    """Leave out the middle of a text that is too long: the ends tell names apart, and faults end in their time."""
     if columns(text) <= room:
         return text
     head, tail = "", ""
@@ -37,7 +37,7 @@ def shortened(text: str, room: int, more: str = "…") -> str:
 
 
 def printable(text: str) -> str:
-    """Control characters of a program must not reach the terminal."""
+    """Replace control characters of a program, which must not reach the terminal."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 

@@ -10,7 +10,7 @@ from clew.program.ir import Fact, Rule
 
 
 def rule_place(rule: Rule, several_files: bool) -> str:
-    """Short: the line, with its file where there are several; without either, what the rule is for."""
+    """Name a rule by its line, with its file where there are several; without either, by what it is for."""
     if rule.position is None:
         return rule.relation
     return (
@@ -19,7 +19,7 @@ def rule_place(rule: Rule, several_files: bool) -> str:
 
 
 def clause_text(clause: Fact | Rule) -> str:
-    """The clause as its author wrote it, as far as that can be told."""
+    """Return the clause as its author wrote it, as far as that can be told."""
     if isinstance(clause, Rule) and clause.text is not None:
         return clause.text
     try:
@@ -31,6 +31,6 @@ def clause_text(clause: Fact | Rule) -> str:
 
 
 def rule_text(rule: Rule) -> str:
-    """The rule, with file and line where they are known."""
+    """Return the rule, with file and line where they are known."""
     text = clause_text(rule)
     return f"{text}  ({rule.position.file}:{rule.position.line})" if rule.position else text

@@ -18,7 +18,7 @@ from clew.names import show
 _Link = tuple[NodeName, NodeName]
 
 
-class Together(NamedTuple):
+class LossSummary(NamedTuple):
     """What these losses amount to, in words; ``first`` and ``last``: the times of which it speaks."""
 
     words: str
@@ -27,19 +27,19 @@ class Together(NamedTuple):
     losses: tuple[Loss, ...]
 
 
-def together_lines(faults: FaultSet, messages: Iterable[Message]) -> list[str]:
+def summary_lines(faults: FaultSet, messages: Iterable[Message]) -> list[str]:
     """Return a line for each statement, which says how many of the faults it sums up if these are not all."""
     return [
         f"{'' if len(found.losses) == len(faults) else f'{len(found.losses)} of these '}together: {found.words}"
-        for found in losses_together(faults, messages)
+        for found in summarize_losses(faults, messages)
     ]
 
 
-def losses_together(faults: FaultSet, messages: Iterable[Message]) -> tuple[Together, ...]:
+def summarize_losses(faults: FaultSet, messages: Iterable[Message]) -> tuple[LossSummary, ...]:
     """Return statements that are true of the run: first what sums up most losses, then what sums up others."""
     traffic = _Traffic(faults, messages)
     open_losses = set(traffic.hit)
-    found: list[Together] = []
+    found: list[LossSummary] = []
     candidates = sorted(_statements(traffic), key=lambda t: (-len(t.losses), t.last - t.first, t.first))
     while True:
         best = max(candidates, key=lambda t: len(open_losses.intersection(t.losses)), default=None)
@@ -67,7 +67,7 @@ class _Traffic:
         return self.sent.get(time, set()) - self.lost.get(time, set())
 
     def nodes(self) -> list[NodeName]:
-        """Those with losses, in order."""
+        """Return the nodes with losses, in order."""
         return sorted({node for loss in self.hit for node in (loss.source, loss.target)}, key=node_key)
 
     def spans(self, concerns: Callable[[_Link], bool]) -> Iterator[tuple[int, int, tuple[Loss, ...]]]:
@@ -92,7 +92,7 @@ def _span(losses: Sequence[Loss]) -> Iterator[tuple[int, int, tuple[Loss, ...]]]
 # -- statements --------------------------------------------------------------------------------------------------
 
 
-def _statements(traffic: _Traffic) -> Iterator[Together]:
+def _statements(traffic: _Traffic) -> Iterator[LossSummary]:
     """Return all that is true; of those that sum up the same, the simplest comes first."""
     nodes = traffic.nodes()
     for node in nodes:
@@ -104,37 +104,37 @@ def _statements(traffic: _Traffic) -> Iterator[Together]:
         yield from _between(traffic, one, other)
 
 
-def _cut_off(traffic: _Traffic, node: NodeName) -> Iterator[Together]:
+def _cut_off(traffic: _Traffic, node: NodeName) -> Iterator[LossSummary]:
     for first, last, losses in traffic.spans(lambda link: node in link):
         if {loss.source == node for loss in losses} == {True, False}:
-            yield Together(f"{show(node)} is cut off {_at(first, last)}", first, last, losses)
+            yield LossSummary(f"{show(node)} is cut off {_at(first, last)}", first, last, losses)
 
 
-def _one_way(traffic: _Traffic, node: NodeName) -> Iterator[Together]:
+def _one_way(traffic: _Traffic, node: NodeName) -> Iterator[LossSummary]:
     for first, last, losses in traffic.spans(lambda link: link[1] == node):
         if len({loss.source for loss in losses}) > 1:
-            yield Together(f"nothing sent to {show(node)} {_at(first, last)} arrives", first, last, losses)
+            yield LossSummary(f"nothing sent to {show(node)} {_at(first, last)} arrives", first, last, losses)
     for first, last, losses in traffic.spans(lambda link: link[0] == node):
         if len({loss.target for loss in losses}) > 1:
-            yield Together(f"nothing sent by {show(node)} {_at(first, last)} arrives", first, last, losses)
+            yield LossSummary(f"nothing sent by {show(node)} {_at(first, last)} arrives", first, last, losses)
 
 
-def _between(traffic: _Traffic, one: NodeName, other: NodeName) -> Iterator[Together]:
+def _between(traffic: _Traffic, one: NodeName, other: NodeName) -> Iterator[LossSummary]:
     for first, last, losses in traffic.spans(lambda link: set(link) == {one, other}):
         if len({loss.source for loss in losses}) == 2:
             words = f"nothing sent between {show(one)} and {show(other)} {_at(first, last)} arrives"
-            yield Together(words, first, last, losses)
+            yield LossSummary(words, first, last, losses)
     yield from _over(traffic, one, other)
     yield from _over(traffic, other, one)
 
 
-def _over(traffic: _Traffic, source: NodeName, target: NodeName) -> Iterator[Together]:
+def _over(traffic: _Traffic, source: NodeName, target: NodeName) -> Iterator[LossSummary]:
     for first, last, losses in traffic.spans(lambda link: link == (source, target)):
         words = f"nothing sent from {show(source)} to {show(target)} {_at(first, last)} arrives"
-        yield Together(words, first, last, losses)
+        yield LossSummary(words, first, last, losses)
 
 
-def _splits(traffic: _Traffic) -> Iterator[Together]:
+def _splits(traffic: _Traffic) -> Iterator[LossSummary]:
     """Return spans in which all who send or are sent something are of two groups that do not hear each other."""
     times = sorted(traffic.lost)
     for place, first in enumerate(times):
@@ -150,8 +150,8 @@ def _splits(traffic: _Traffic) -> Iterator[Together]:
             losses = [x for x in traffic.hit if x.time in span and (x.source in one) != (x.target in one)]
             both_ways = {loss.source in one for loss in losses} == {True, False}
             if both_ways and losses[0].time == first and losses[-1].time == last:
-                words = f"{_listed(one)} are cut off from {_listed(other)} {_at(first, last)}"
-                yield Together(words, first, last, tuple(losses))
+                words = f"{_join_nodes(one)} are cut off from {_join_nodes(other)} {_at(first, last)}"
+                yield LossSummary(words, first, last, tuple(losses))
 
 
 def _groups(sent: set[_Link], arriving: set[_Link]) -> list[list[NodeName]]:
@@ -171,5 +171,5 @@ def _at(first: int, last: int) -> str:
     return f"at times {first} {'and' if last == first + 1 else 'to'} {last}"
 
 
-def _listed(nodes: Sequence[NodeName]) -> str:
+def _join_nodes(nodes: Sequence[NodeName]) -> str:
     return f"{', '.join(map(show, nodes[:-1]))} and {show(nodes[-1])}"

@@ -9,7 +9,7 @@ from clew.engine.extremes import Cheapest
 from clew.explain.distance import Distance, Undecided, Way
 from clew.explain.explainer import Explainer, Margin
 from clew.faults import FailureSpec
-from clew.report.text.plain import counted
+from clew.report.text.plain import pluralize
 from clew.report.verdict.template import MarginRow
 from clew.report.verdict.wording import brief
 
@@ -37,7 +37,9 @@ def distance_rows(explainer: Explainer) -> Iterator[MarginRow]:
 
 def distance_lead(spec: FailureSpec) -> str:
     """Say what the figures are about."""
-    delays = f"messages that are more than {counted(spec.delays, 'step')} late" if spec.delays else "late messages"
+    delays = (
+        f"messages that are more than {pluralize(spec.delays, 'step')} late" if spec.delays else "late messages"
+    )
     return (
         "How many faults outside the budget it takes at least to break a row, on top of any number inside it. "
         f"Outside are losses from time {max(1, spec.eff)} on and crashes beyond {spec.crashes}. This is about all "
@@ -97,7 +99,7 @@ def _fewest(way: Way) -> str:
 
 
 def _losses_text(way: Way, spec: FailureSpec, tell_rows: bool) -> str:
-    """How far EFF would have to be moved, and the faults that then do it."""
+    """Say how far EFF would have to be moved, and the faults that then do it."""
     match way:
         case None if spec.eff >= spec.eot:
             return "every loss is inside the budget"
@@ -111,7 +113,7 @@ def _losses_text(way: Way, spec: FailureSpec, tell_rows: bool) -> str:
 
 
 def _crashes_text(way: Way, spec: FailureSpec, tell_rows: bool) -> str:
-    """How many crashes it would take, and the faults that then do it."""
+    """Say how many crashes it would take, and the faults that then do it."""
     match way:
         case None if spec.crashes >= len(spec.nodes):
             return "every crash is inside the budget"
@@ -120,7 +122,7 @@ def _crashes_text(way: Way, spec: FailureSpec, tell_rows: bool) -> str:
         case Undecided():
             return way.value
         case Cheapest():
-            crashes = counted(len(way.faults.crashes), "crash", "crashes")
+            crashes = pluralize(len(way.faults.crashes), "crash", "crashes")
             return f"{crashes}{'' if way.proven else ' or fewer'}: {_faults_text(way, tell_rows)}"
 
 

@@ -27,7 +27,7 @@ FORMAT, VERSION = "clew verdict", 2
 
 
 def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, Any]:
-    """``files`` are those that were checked, as they were given."""
+    """Return the document; ``files`` are those that were checked, as they were given."""
     spec = verdict.spec
     return {
         "format": FORMAT,
@@ -48,7 +48,7 @@ def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, A
         "cautions": list(verdict.cautions),
         "remarks": list(verdict.remarks),
         "promises": [_promise(p) for p in verdict.survey.promises] if verdict.survey else [],
-        "coverage": [_covered(c) for c in verdict.survey.coverage] if verdict.survey else [],
+        "coverage": [_rule_coverage(c) for c in verdict.survey.coverage] if verdict.survey else [],
         "warnings": [str(notice) for notice in verdict.notices],
         "sweep": [{"eot": s.eot, "eff": s.eff, "verdict": s.answer.value} for s in verdict.swept],
         "certified": {"eot": verdict.certified.eot, "eff": verdict.certified.eff} if verdict.certified else None,
@@ -87,7 +87,7 @@ def _promise(promise: Promise) -> dict[str, Any]:
     }
 
 
-def _covered(covered: RuleCoverage) -> dict[str, Any]:
+def _rule_coverage(covered: RuleCoverage) -> dict[str, Any]:
     return {
         "rule": clause_text(covered.rule),
         "place": _place(covered.rule.position),

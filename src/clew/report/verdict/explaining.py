@@ -70,7 +70,8 @@ def explain_verdict(
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """It would look at every object of the process again and again; an explanation leaves few cycles behind."""
+    """Switch garbage collection off for a while."""
+    # It would look at every object of the process again and again; an explanation leaves few cycles behind.
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -84,13 +85,13 @@ def _explain(verdict: Verdict, program: Program, deadline: Deadline, *, ascii_on
     """Explain no more than is shown: some rows in full, and supports of the first of them."""
     from clew.explain.explanation import explain_rows
     from clew.report.diagrams.lamport import lamport_of_messages
-    from clew.report.verdict.combined_losses import together_lines
-    from clew.report.verdict.why_text import MOST_SUPPORT_LINES, told_rows
+    from clew.report.verdict.combined_losses import summary_lines
+    from clew.report.verdict.why_text import MOST_SUPPORT_LINES, rows_to_explain
 
     found = verdict.found[0]
     failure_free = _failure_free(verdict, program, deadline)
     runs = failure_free.runs(found.faults) if failure_free else _few_runs(verdict, program, deadline)
-    rows = list(told_rows(explain_rows(runs, found.violations)))
+    rows = list(rows_to_explain(explain_rows(runs, found.violations)))
     if failure_free:
         from clew.explain.why import find_why
 
@@ -100,11 +101,13 @@ def _explain(verdict: Verdict, program: Program, deadline: Deadline, *, ascii_on
     diagram = lamport_of_messages(runs.messages(found.faults), verdict.spec, found.faults)
     left_out = len(found.violations) - len(rows)
     lines = explanation_lines(diagram, rows, found.faults, left_out=left_out, ascii_only=ascii_only)
-    summaries = {faults: together_lines(faults, runs.messages(faults)) for faults in _summed_up(verdict)}
+    summaries = {
+        faults: summary_lines(faults, runs.messages(faults)) for faults in _fault_sets_to_summarize(verdict)
+    }
     return VerdictExplanation(tuple(lines), summaries)
 
 
-def _summed_up(verdict: Verdict) -> list[FaultSet]:
+def _fault_sets_to_summarize(verdict: Verdict) -> list[FaultSet]:
     """Return the counterexamples whose losses may amount to something."""
     return [c.faults for c in verdict.found[:_MOST_SUMMARIES] if len(c.faults.losses) > 1]
 
@@ -113,7 +116,9 @@ def _few_runs(verdict: Verdict, program: Program, deadline: Deadline) -> Runs:
     """Perform the failing runs, those with fewer faults, and nothing else."""
     from clew.engine.runs import Runs
 
-    return Runs.of(program, verdict.spec, verdict.found[0].faults, deadline, others=_summed_up(verdict))
+    return Runs.of(
+        program, verdict.spec, verdict.found[0].faults, deadline, others=_fault_sets_to_summarize(verdict)
+    )
 
 
 def _failure_free(verdict: Verdict, program: Program, deadline: Deadline) -> FailureFree | None:

@@ -22,7 +22,7 @@ from clew.search.verdict import Answer
 
 
 def junit_xml(verdict: Verdict, files: Sequence[str]) -> str:
-    """The whole document; ``files`` are those that were checked, as they were given."""
+    """Return the whole document; ``files`` are those that were checked, as they were given."""
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(root, "testsuite", name="clew")
     for relation, name in _cases(verdict).items():
@@ -36,7 +36,7 @@ def junit_xml(verdict: Verdict, files: Sequence[str]) -> str:
 
 
 def _cases(verdict: Verdict) -> dict[str, str]:
-    """The relations whose rows are outcomes, and the name of the test case for each; there is always one."""
+    """Name the test case for each relation whose rows are outcomes; there is always one."""
     try:
         stated = stated_outcomes(verdict.program) if verdict.program else ()
     except ProgramError:
@@ -47,7 +47,7 @@ def _cases(verdict: Verdict) -> dict[str, str]:
 
 
 def _add_empty_promises(suite: ElementTree.Element, verdict: Verdict, files: Sequence[str]) -> None:
-    """A case, shown as skipped, for each part of a promise that was never asked for."""
+    """Add a case, shown as skipped, for each part of a promise that was never asked for."""
     promises = verdict.survey.promises if verdict.survey and verdict.answer is not Answer.COUNTEREXAMPLE else ()
     for promise in promises:
         if promise.part in (Part.RULE, Part.TAG) and promise.applies is Occurrence.NEVER:

@@ -11,14 +11,14 @@ from clew.errors import BudgetExhaustedError, ProgramError
 from clew.explain.explainer import Explainer, Lineage
 from clew.faults import KINDS, FailureSpec, FaultSet, MessageFault
 from clew.report.text.commands import replay_command
-from clew.report.text.plain import counted
+from clew.report.text.plain import pluralize
 from clew.report.text.rules import rule_text
-from clew.report.verdict.combined_losses import together_lines
+from clew.report.verdict.combined_losses import summary_lines
 from clew.report.verdict.distance_text import distance_lead, distance_note, distance_rows
 from clew.report.verdict.page_data import ShownRun, page_data
 from clew.report.verdict.template import Choice, ExecutionRow, MarginRow, Page, render
 from clew.report.verdict.text import Summaries, combinations_text, execution_text, verdict_text
-from clew.report.verdict.wording import broken_promise
+from clew.report.verdict.wording import describe_violation
 from clew.search.verdict import Answer, Counterexample
 from clew.violation import Violation
 
@@ -35,12 +35,12 @@ Stage = Callable[[str], None]
 
 
 def verdict_page(verdict: Verdict, files: Sequence[str], explainer: Explainer, stage: Stage) -> str:
-    """The report of a check."""
+    """Return the report of a check."""
     return render(_VerdictPage(verdict, files, explainer, stage).page())
 
 
 def run_page(run: Execution, files: Sequence[str], explainer: Explainer, stage: Stage) -> str:
-    """The report of one run under chosen faults."""
+    """Return the report of one run under chosen faults."""
     stage("explaining the run")
     shown = [ShownRun("The failure-free run", explainer.failure_free)]
     if run.faults:
@@ -67,14 +67,14 @@ def run_page(run: Execution, files: Sequence[str], explainer: Explainer, stage: 
 
 
 def _run_summary(run: Execution) -> str:
-    faults = counted(len(run.faults), "fault")
+    faults = pluralize(len(run.faults), "fault")
     if not run.violations:
         return f"Under {faults} everything that must hold at the end of time {run.spec.eot} does."
-    return f"Under {faults} the promise is broken: {broken_promise(run.violations[0])}."
+    return f"Under {faults} the promise is broken: {describe_violation(run.violations[0])}."
 
 
 def _lineages(violations: Sequence[Violation], explainer: Explainer) -> list[Lineage]:
-    """As many as a page can carry; the first in any case."""
+    """Follow as many lineages as a page can carry; the first in any case."""
     lineages: list[Lineage] = []
     boxes = 0
     for violation in violations[:MOST_LINEAGES]:
@@ -88,7 +88,7 @@ def _bounds(spec: FailureSpec) -> list[tuple[str, str]]:
     return [
         ("nodes", row_text(spec.nodes)),
         ("end of time (EOT)", str(spec.eot)),
-        *((kind.kind.bound, str(kind.bound(spec))) for kind in KINDS if kind.bound_words(spec)),
+        *((kind.kind.limit, str(kind.limit(spec))) for kind in KINDS if kind.limit_words(spec)),
     ]
 
 
@@ -144,7 +144,7 @@ class _VerdictPage:
         verdict = self.verdict
         match verdict.answer:
             case Answer.COUNTEREXAMPLE:
-                return self._broken(verdict.counterexamples[0])
+                return self._describe_counterexample(verdict.counterexamples[0])
             case Answer.CERTIFIED:
                 return (
                     f"Whatever happens within the bounds ({_in_words(verdict.spec)}), what must hold at the end "
@@ -158,12 +158,12 @@ class _VerdictPage:
             case Answer.INCOMPLETE:
                 return f"No faults were found that break it, but this is no proof: {verdict.reason}."
 
-    def _broken(self, found: Counterexample) -> str:
+    def _describe_counterexample(self, found: Counterexample) -> str:
         verdict = self.verdict
-        broken = broken_promise(found.violations[0])
+        broken = describe_violation(found.violations[0])
         if not found.faults:
             return f"This breaks without any fault: {broken}."
-        many = counted(len(verdict.counterexamples), "way")
+        many = pluralize(len(verdict.counterexamples), "way")
         ways = (
             f"{many} to break this were found, the smallest with"
             if len(verdict.counterexamples) > 1
@@ -171,14 +171,14 @@ class _VerdictPage:
         )
         smallest = verdict.strategy == "exact" and verdict.reason is None
         fewer = " No combination of fewer faults does that." if smallest else ""
-        return f"{ways} {counted(len(found.faults), 'fault')} within the bounds: {broken}.{fewer}"
+        return f"{ways} {pluralize(len(found.faults), 'fault')} within the bounds: {broken}.{fewer}"
 
     def _effort(self) -> list[tuple[str, str]]:
         verdict = self.verdict
         facts = [("search", verdict.strategy), ("executions", str(verdict.runs))]
         facts.append(("covers" if verdict.answer is Answer.CERTIFIED else "among", combinations_text(verdict)))
         if verdict.swept:
-            facts.append(("swept", counted(len(verdict.swept), "setting")))
+            facts.append(("swept", pluralize(len(verdict.swept), "setting")))
         if verdict.certified:
             facts.append(("certified up to", f"EOT {verdict.certified.eot}, EFF {verdict.certified.eff}"))
         if verdict.solver:
@@ -246,7 +246,9 @@ class _VerdictPage:
                 raise AssertionError(f"certified, and yet {run.faults} fails")
             label = f"Sample {number}: {_brief(run.faults)}"
             choices.append(Choice(len(shown), label))
-            shown.append(ShownRun(f"Passing run {number}, {counted(len(run.faults), 'fault')}", run, beside=True))
+            shown.append(
+                ShownRun(f"Passing run {number}, {pluralize(len(run.faults), 'fault')}", run, beside=True)
+            )
         return choices
 
     def _executions(self, shown: list[ShownRun]) -> list[ExecutionRow]:
@@ -302,16 +304,16 @@ class _VerdictPage:
 
 
 def _summaries(shown: Sequence[ShownRun]) -> Summaries:
-    return {s.run.faults: together_lines(s.run.faults, s.run.messages) for s in shown}
+    return {s.run.faults: summary_lines(s.run.faults, s.run.messages) for s in shown}
 
 
 def _brief(faults: FaultSet) -> str:
-    """Crashes by name, losses by number: the heaviest faults are many."""
+    """Name crashes, and count losses: the heaviest faults are many."""
     parts: list[str] = []
     for kind in KINDS:
         happened = faults.of_kind(kind)
         if issubclass(kind, MessageFault):
-            parts += [counted(len(happened), kind.name, kind.kind.plural)] if happened else []
+            parts += [pluralize(len(happened), kind.name, kind.kind.plural)] if happened else []
         else:
             parts += map(str, happened)
     return ", ".join(parts) or "no fault"

@@ -26,10 +26,11 @@ from clew.report.diagrams.lamport_svg import diagram_svg
 from clew.report.lineage.marks import lineage_marks
 from clew.report.lineage.svg import lineage_svg
 from clew.report.text.commands import replay_command
-from clew.report.text.plain import counted
-from clew.report.verdict.combined_losses import together_lines
+from clew.report.text.plain import pluralize
+from clew.report.verdict.combined_losses import summary_lines
 from clew.report.verdict.wording import (
     account_lead,
+    ending_text,
     event_text,
     meaning,
     not_needed,
@@ -37,7 +38,6 @@ from clew.report.verdict.wording import (
     same_but_for_time,
     step_text,
     support_words,
-    violated_text,
     why_lead,
 )
 
@@ -58,7 +58,7 @@ class ShownRun:
 def page_data(
     shown: Sequence[ShownRun], first: int, lineages: Sequence[Lineage], explainer: Explainer, files: Sequence[str]
 ) -> dict[str, Any]:
-    """``shown[0]`` is the failure-free run, ``first`` the one that is selected at the beginning."""
+    """Return the data: ``shown[0]`` is the failure-free run, ``first`` the one that is selected at first."""
     base = shown[0].run
     tables = _Tables([s.run for s in shown])
     drawn = [_Drawn(lineage, explainer) for lineage in lineages]
@@ -89,7 +89,7 @@ def _run(
     return {
         "name": shown.name,
         "faults": [{"words": f.sentence, "code": str(f)} for f in run.faults],
-        "together": together_lines(run.faults, run.messages),
+        "together": summary_lines(run.faults, run.messages),
         "violated": [str(v) for v in run.violations],
         "meaning": meaning(run),
         "replay": replay_command(run.faults, run.spec, files, run.program),
@@ -132,7 +132,7 @@ class _Drawn:
         }
 
     def marks(self, run: Execution) -> dict[str, dict[str, list[int]]]:
-        """What the faults of a run cut, and what no longer is as it was."""
+        """Return what the faults of a run cut, and what no longer is as it was."""
         whole = _marks(self._lineage.whole, self._whole, run)
         focused = whole if self._lineage.all_needed else _marks(self._lineage.focused, self._focused, run)
         return {"focused": focused, "whole": whole}
@@ -142,7 +142,7 @@ def _untouchable(spec: FailureSpec) -> str:
     """Say that no fault breaks an outcome, of those faults that were looked at."""
     faults = ["no loss", *(["no crash"] if spec.crashes else [])]
     if spec.delays:
-        faults.append(f"no delay of up to {counted(spec.delays, 'step')}")
+        faults.append(f"no delay of up to {pluralize(spec.delays, 'step')}")
     others = "" if spec.crashes else " Crashes are outside the bounds and were not looked at."
     return f"{' and '.join(faults).capitalize()} can touch this outcome within EOT {spec.eot}.{others}"
 
@@ -171,7 +171,7 @@ class _Tables:
         self.cut_off = f"{left_out} further rows are left out of this page" if left_out else ""
 
     def rows(self) -> list[list[Any]]:
-        """Relation, node (None if the first column is none), row, and the times in the failure-free run."""
+        """Return relation, node (None if the first column is none), row, and the times in the failure-free run."""
         return [
             [
                 relation,
@@ -183,7 +183,7 @@ class _Tables:
         ]
 
     def differences(self, run: Execution) -> dict[int, str]:
-        """By the number of the row, its times in this run where they are others."""
+        """Return by the number of the row its times in this run, where they are others."""
         times = self._times[id(run)]
         return {
             number: times.get(key, "")
@@ -193,7 +193,7 @@ class _Tables:
 
 
 def _times(run: Execution) -> dict[tuple[str, Row], str]:
-    """For every row the times at which it is there, like ``1-4,7``."""
+    """Return for every row the times at which it is there, like ``1-4,7``."""
     found: dict[tuple[str, Row], list[int]] = {}
     hidden = run.program.helpers if run.program else frozenset()
     for relation, by_time in run.tables.items():
@@ -249,7 +249,7 @@ def _arose(row: Explanation, eot: int) -> list[tuple[int, list[str]]]:
     """Return by time what happened in the failing run; empty where something was only lost."""
     texts = [(event.time, event_text(event)) for event in row.events]
     if texts:
-        texts.append((eot, violated_text(row.violation)))
+        texts.append((eot, ending_text(row.violation)))
     return [(time, [text for _, text in told]) for time, told in groupby(texts, key=lambda told: told[0])]
 
 
@@ -261,7 +261,7 @@ def _support(support: Support, faults: FaultSet, eot: int) -> dict[str, Any]:
 
 
 def _falsifier(support: Support) -> Iterator[tuple[str, str]]:
-    """The faults with what became of them; crashes of one node at times in a row are written as a range."""
+    """List faults with what became of them; crashes of one node at times in a row are written as a range."""
     kinds: list[tuple[Fault, str]] = [
         (f, "happened" if f in support.cut_by else "possible") for f in support.falsifier
     ]

@@ -8,7 +8,7 @@ from textwrap import shorten, wrap
 from clew.checker.api import Verdict
 from clew.engine.conditions import Occurrence
 from clew.program.ir import Rule
-from clew.report.text.plain import counted
+from clew.report.text.plain import pluralize
 from clew.report.text.rules import clause_text
 
 #: Longer remarks go on in the next line.
@@ -27,13 +27,14 @@ _INSTEAD = {
 def survey_lines(verdict: Verdict) -> Iterator[str]:
     """Yield what comes below an answer without a counterexample."""
     for caution in verdict.cautions:
-        yield from _wrapped(f"Beware: {caution}.")
+        yield from _wrap(f"Beware: {caution}.")
     for remark in verdict.remarks:
-        yield from _wrapped(f"Remark: {remark}.")
+        yield from _wrap(f"Remark: {remark}.")
     silent = verdict.survey.silent if verdict.survey else ()
     if silent:
-        yield f"  {counted(len(silent), 'rule')} never fire{'s' if len(silent) == 1 else ''} within these bounds:"
-        yield from (f"    {_placed_rule(covered.rule)}" for covered in silent[:_MOST_RULES])
+        verb = "fires" if len(silent) == 1 else "fire"
+        yield f"  {pluralize(len(silent), 'rule')} never {verb} within these bounds:"
+        yield from (f"    {_rule_line(covered.rule)}" for covered in silent[:_MOST_RULES])
     if len(silent) > _MOST_RULES:
         yield f"    ... and {len(silent) - _MOST_RULES} more; --coverage lists all"
 
@@ -44,15 +45,15 @@ def coverage_text(verdict: Verdict) -> str:
         return "coverage: not looked up, because the budget is used up\n"
     lines = ["coverage: how often each rule fires in the failure-free run, and if not there, when"]
     for covered in verdict.survey.coverage:
-        lines.append(f"{_INSTEAD.get(covered.fires) or covered.times:>14}  {_placed_rule(covered.rule)}")
+        lines.append(f"{_INSTEAD.get(covered.fires) or covered.times:>14}  {_rule_line(covered.rule)}")
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     return wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
 
 
-def _placed_rule(rule: Rule) -> str:
+def _rule_line(rule: Rule) -> str:
     """Return the place of a rule and as much of its text as fits."""
     place = f"{rule.position.file}:{rule.position.line}: " if rule.position else ""
     return place + shorten(clause_text(rule), max(30, _WIDTH - len(place) - 16), placeholder=" ...")

@@ -77,7 +77,7 @@ class Page:
 
 
 def render(page: Page) -> str:
-    """The file."""
+    """Return the whole HTML file."""
     script = "".join(map(page_part, ("lineage.js", "page.js")))
     style = "\n".join([COLOURS, page_part("page.css"), lamport_svg.STYLE, lineage_boxes.STYLE])
     template = page_template("page.html")
@@ -100,13 +100,13 @@ def render(page: Page) -> str:
 
 
 def _inside_script(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script element it stands in."""
+    """Write JSON that cannot end the script element it stands in."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _program_lines(program: Program) -> list[str]:
-    """The clauses; a Bloom rule is one, also where it became several."""
+    """List the clauses; a Bloom rule is one, also where it became several."""
     lines: list[str] = []
     for clause in program.clauses:
         text = clause_text(clause)

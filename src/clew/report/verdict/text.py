@@ -13,8 +13,8 @@ from clew.faults import KINDS, FailureSpec, FaultSet
 from clew.names import show
 from clew.program.outcomes import PRE
 from clew.report.text.commands import replay_command
-from clew.report.text.plain import counted
-from clew.report.verdict.combined_losses import together_lines
+from clew.report.text.plain import pluralize
+from clew.report.verdict.combined_losses import summary_lines
 from clew.search.verdict import Answer, Counterexample
 
 #: More violated rows than this are not read; JSON and the report have them all.
@@ -28,7 +28,7 @@ Summaries = Mapping[FaultSet, Sequence[str]]
 def verdict_text(
     verdict: Verdict, files: Sequence[str], explanation: Sequence[str] = (), summaries: Summaries | None = None
 ) -> str:
-    """The answer, on what it rests, and what to do next.
+    """Return the answer, on what it rests, and what to do next.
 
     ``explanation`` is of the first counterexample or candidate, ``summaries`` below the faults that they sum up.
     """
@@ -48,7 +48,7 @@ def _verdict_lines(
         case Answer.INCOMPLETE:
             yield f"INCOMPLETE: {_state_of_knowledge(verdict)}."
             yield f"  {verdict.reason}"
-            yield from _found_lines(verdict.candidates, verdict, files, explanation, summaries)
+            yield from _list_counterexamples(verdict.candidates, verdict, files, explanation, summaries)
     if verdict.answer is not Answer.COUNTEREXAMPLE:
         from clew.report.verdict.survey_text import (
             survey_lines,  # a counterexample needs none of it, and should come soon
@@ -59,7 +59,7 @@ def _verdict_lines(
     if verdict.swept:
         largest = verdict.certified if verdict.answer is Answer.COUNTEREXAMPLE else None
         certified = f"; certified up to EOT {largest.eot}, EFF {largest.eff}" if largest else ""
-        yield f"  swept {counted(len(verdict.swept), 'setting')}{certified}"
+        yield f"  swept {pluralize(len(verdict.swept), 'setting')}{certified}"
 
 
 def _state_of_knowledge(verdict: Verdict) -> str:
@@ -71,7 +71,7 @@ def _state_of_knowledge(verdict: Verdict) -> str:
         return f"{len(candidates)} minimal sets of faults break it within {bounds}, but it may recover later"
     if candidates:
         verb = "breaks" if len(candidates[0].faults) == 1 else "break"
-        return f"{_faultcounted(candidates[0])} {verb} it within {bounds}, but it may recover later"
+        return f"{_count_faults(candidates[0])} {verb} it within {bounds}, but it may recover later"
     if verdict.certified:
         return f"the sweep was stopped; no counterexample exists within {bounds}"
     left_open = "the sweep was stopped" if verdict.swept else "none is ruled out"
@@ -82,14 +82,14 @@ def _counterexample_lines(
     verdict: Verdict, files: Sequence[str], explanation: Sequence[str], summaries: Summaries
 ) -> Iterator[str]:
     found = verdict.counterexamples
-    count = f"{len(found)} minimal ones" if len(found) > 1 else _faultcounted(found[0])
+    count = f"{len(found)} minimal ones" if len(found) > 1 else _count_faults(found[0])
     yield f"COUNTEREXAMPLE: {count}, within {spec_text(verdict.spec)}."
     if verdict.reason:
         yield f"  the search was not finished: {verdict.reason}"
-    yield from _found_lines(found, verdict, files, explanation, summaries)
+    yield from _list_counterexamples(found, verdict, files, explanation, summaries)
 
 
-def _found_lines(
+def _list_counterexamples(
     found: Sequence[Counterexample],
     verdict: Verdict,
     files: Sequence[str],
@@ -122,18 +122,18 @@ def _one_counterexample(
     yield f"  replay: {replay_command(found.faults, verdict.spec, files, verdict.program)}"
 
 
-def _faultcounted(found: Counterexample) -> str:
-    return counted(len(found.faults), "fault")
+def _count_faults(found: Counterexample) -> str:
+    return pluralize(len(found.faults), "fault")
 
 
 def spec_text(spec: FailureSpec) -> str:
-    parts = [f"EOT {spec.eot}", *filter(None, (kind.bound_words(spec) for kind in KINDS))]
+    parts = [f"EOT {spec.eot}", *filter(None, (kind.limit_words(spec) for kind in KINDS))]
     parts.append(f"nodes {row_text(spec.nodes)}" if spec.nodes else "nodes not known yet")
     return ", ".join(parts)
 
 
 def _effort(verdict: Verdict) -> str:
-    runs = counted(verdict.runs, "execution")
+    runs = pluralize(verdict.runs, "execution")
     return f"{verdict.strategy} search, {runs}; at most {combinations_text(verdict)}"
 
 
@@ -144,7 +144,7 @@ def combinations_text(verdict: Verdict) -> str:
 
 
 def _scientific(number: int) -> str:
-    """Like 1.85e25; also for integers that no float can hold."""
+    """Write a number like 1.85e25; also integers that no float can hold."""
     if number < 10_000:
         return str(number)
     from decimal import Decimal  # a cold start should not pay for it
@@ -153,7 +153,7 @@ def _scientific(number: int) -> str:
 
 
 def execution_text(run: Execution, relations: Sequence[str] = (), at: int | None = None) -> str:
-    """The rows by time, the messages that went astray, and whether what must hold does."""
+    """List the rows by time, the messages that went astray, and whether what must hold does."""
     return "\n".join(_execution_lines(run, relations, at)) + "\n"
 
 
@@ -170,15 +170,15 @@ def _execution_lines(run: Execution, relations: Sequence[str], at: int | None) -
 
 
 def run_heading(run: Execution) -> Iterator[str]:
-    """The bounds and the faults of a run, and what these amount to."""
+    """Name the bounds and the faults of a run, and what these amount to."""
     nodes = row_text(run.spec.nodes)
     yield f"EOT {run.spec.eot}, nodes {nodes}; {'these faults:' if run.faults else 'no fault'}"
     yield from (f"  {fault.sentence}" for fault in run.faults)
-    yield from (f"  {line}" for line in together_lines(run.faults, run.messages))
+    yield from (f"  {line}" for line in summary_lines(run.faults, run.messages))
 
 
 def _strays(message: Message, faults: FaultSet) -> bool:
-    """Lost or late; what a crashed node would have sent was never sent."""
+    """Tell whether a message is lost or late; what a crashed node would have sent was never sent."""
     crashed = any(c.node == message.source and c.time <= message.sent for c in faults.crashes)
     return message.arrived != message.sent + 1 and not crashed
 
@@ -190,7 +190,7 @@ def _astray(message: Message) -> str:
 
 
 def outcome_lines(run: Execution) -> Iterator[str]:
-    """Whether what must hold does."""
+    """Say whether what must hold does."""
     yield from (f"VIOLATED: {violation}" for violation in run.violations)
     if run.violations:
         return

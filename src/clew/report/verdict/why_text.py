@@ -14,15 +14,15 @@ from clew.explain.explanation import Explanation
 from clew.explain.steps import RowStep
 from clew.explain.without import Account, Without
 from clew.faults import FaultSet
-from clew.report.text.plain import columns, counted, shortened
+from clew.report.text.plain import columns, pluralize, shorten
 from clew.report.verdict.wording import (
     account_lead,
+    ending_text,
     event_text,
     not_needed,
     outcome_text,
     step_text,
     support_words,
-    violated_text,
     why_lead,
 )
 
@@ -36,7 +36,7 @@ _MOST_EXPLAINED = 3
 _MOST_ROWS = 12
 
 
-def told_rows(rows: Iterable[Explanation]) -> Iterator[Explanation]:
+def rows_to_explain(rows: Iterable[Explanation]) -> Iterator[Explanation]:
     """Take rows as long as there is room for what has to be said about them."""
     room = _MOST_EXPLAINED
     for row in islice(rows, _MOST_ROWS):
@@ -55,7 +55,7 @@ def why_lines(
     ascii_only: bool = False,
     width: int = 100,
 ) -> Iterator[str]:
-    """One block for each violated row; a row that is violated like an earlier one refers to it."""
+    """Yield a block for each violated row; a row that is violated like an earlier one refers to it."""
     if not faults:
         return  # what fails without any fault has been said
     lines = _Lines(faults, eot, "X" if ascii_only else "✗", width)
@@ -63,10 +63,10 @@ def why_lines(
         if row.like is None:
             yield from lines.block(row)
         else:
-            same = f"as for {shortened(str(row.like), width // 3)}."
-            yield shortened(f"Why {shortened(str(row.violation), width // 2)}: {same}", width)
+            same = f"as for {shorten(str(row.like), width // 3)}."
+            yield shorten(f"Why {shorten(str(row.violation), width // 2)}: {same}", width)
     if left_out:
-        yield f"... and {counted(left_out, 'more row')}; --report explains {'it' if left_out == 1 else 'them'}"
+        yield f"... and {pluralize(left_out, 'more row')}; --report explains {'it' if left_out == 1 else 'them'}"
 
 
 class _Lines(NamedTuple):
@@ -87,10 +87,10 @@ class _Lines(NamedTuple):
         yield from event_lines(row, self.eot, self.width)
 
     def _heading(self, row: Explanation, lead: str) -> Iterator[str]:
-        """On two lines where one is not enough."""
+        """Yield the heading, on two lines where one is not enough."""
         line = f"Why {row.violation}: {lead}"
         parts = [line] if columns(line) <= self.width else [f"Why {row.violation}:", f"  {lead}"]
-        yield from (shortened(part, self.width) for part in parts)
+        yield from (shorten(part, self.width) for part in parts)
 
     def _supports(self, why: Why) -> Iterator[str]:
         yield from map(self._line, why.supports[:MOST_SUPPORT_LINES])
@@ -99,9 +99,9 @@ class _Lines(NamedTuple):
             yield f"  ... and {'' if why.more else f'{left} '}more; --report shows them"
 
     def _line(self, support: Support) -> str:
-        """When there is no room for all, what is cut stays, and then what came last."""
+        """Tell a support in one line: without room for all, what is cut stays, and then what came last."""
         verb = "cuts" if len(support.cut_by) == 1 else "cut"
-        head = f"  {shortened(', '.join(map(str, support.cut_by)), self.width // 4)} {verb} "
+        head = f"  {shorten(', '.join(map(str, support.cut_by)), self.width // 4)} {verb} "
         words = [
             (f"{self.cross} {_part(word, self.width)}" if cut else _part(word, self.width), cut)
             for word, cut in support_words(support, self.faults, self.eot)
@@ -114,12 +114,12 @@ class _Lines(NamedTuple):
             line = head + ", ".join([*kept, *([f"and {left_out} more"] if left_out else [])])
             if columns(line) <= self.width:
                 return line
-        return shortened(line, self.width)
+        return shorten(line, self.width)
 
 
 def _part(word: str, width: int) -> str:
-    """A message with long names keeps its beginning, the relation, and its end, the time."""
-    return shortened(word, width * 2 // 5)
+    """Shorten a message with long names: it keeps its beginning, the relation, and its end, the time."""
+    return shorten(word, width * 2 // 5)
 
 
 #: A chain that does not fit into so many lines is told without its middle; the report has it in full.
@@ -131,27 +131,27 @@ _LEFT_OUT = "…"
 
 
 def account_lines(account: Account, width: int) -> Iterator[str]:
-    """For each fault what happens without it."""
-    spare = [shortened(str(line.fault), width // 4) for line in account.without if not line.needed]
+    """Say for each fault what happens without it."""
+    spare = [shorten(str(line.fault), width // 4) for line in account.without if not line.needed]
     if spare:
-        yield from _fill("  without", _punctuated(spare, not_needed(len(spare))), width)
+        yield from _fill("  without", _punctuate(spare, not_needed(len(spare))), width)
     for line in account.without:
         if line.needed:
             yield from _chain_lines("  and without" if spare else "  without", line, width)
 
 
 def _chain_lines(begin: str, line: Without, width: int) -> list[str]:
-    head = f"{begin} {shortened(str(line.fault), width // 4)}:"
-    outcome = shortened(outcome_text(line), width * 3 // 5)
+    head = f"{begin} {shorten(str(line.fault), width // 4)}:"
+    outcome = shorten(outcome_text(line), width * 3 // 5)
     telling = [step for step in line.steps if not (isinstance(step, RowStep) and step.passing)]
     for steps in (line.steps, telling):
-        texts = [shortened(step_text(step, line.fault), width * 2 // 5) for step in steps]
-        lines = _fill(head, _punctuated(texts, outcome), width)
+        texts = [shorten(step_text(step, line.fault), width * 2 // 5) for step in steps]
+        lines = _fill(head, _punctuate(texts, outcome), width)
         if len(lines) <= _MOST_LINES:
             return lines
     while len(lines) > _MOST_LINES and len(texts) > 1:
         texts = _less_of_the_middle(texts)
-        lines = _fill(head, _punctuated(texts, outcome), width)
+        lines = _fill(head, _punctuate(texts, outcome), width)
     return lines
 
 
@@ -161,16 +161,16 @@ def _less_of_the_middle(texts: list[str]) -> list[str]:
     return [*kept[:middle], _LEFT_OUT, *kept[middle + 1 :]]
 
 
-def _listed(texts: Sequence[str], between: str = ",", after: str = "") -> list[str]:
+def _separate(texts: Sequence[str], between: str = ",", after: str = "") -> list[str]:
     return [text + (between if k < len(texts) else after) for k, text in enumerate(texts, start=1)]
 
 
-def _punctuated(texts: Sequence[str], end: str) -> list[str]:
-    return [*_listed(texts, after=":"), end]
+def _punctuate(texts: Sequence[str], end: str) -> list[str]:
+    return [*_separate(texts, after=":"), end]
 
 
 def _fill(head: str, words: Sequence[str], width: int, indent: str = _INDENT) -> list[str]:
-    """As many words on a line as fit."""
+    """Put as many words on a line as fit."""
     lines = [head]
     for word in words:
         if columns(f"{lines[-1]} {word}") <= width:
@@ -181,14 +181,14 @@ def _fill(head: str, words: Sequence[str], width: int, indent: str = _INDENT) ->
 
 
 def event_lines(row: Explanation, eot: int, width: int) -> Iterator[str]:
-    """How the violation arose in the failing run, a line for each time."""
+    """Tell how the violation arose in the failing run, a line for each time."""
     if not row.events:
         return
     yield "  How it arose:"
     texts = [(event.time, event_text(event)) for event in row.events]
-    texts.append((eot, violated_text(row.violation)))
+    texts.append((eot, ending_text(row.violation)))
     times = [
-        (str(time), [shortened(text, width * 4 // 5) for _, text in events])
+        (str(time), [shorten(text, width * 4 // 5) for _, text in events])
         for time, events in groupby(texts, key=lambda told: told[0])
     ]
     left_out = len(times) - _MOST_TIMES
@@ -198,4 +198,4 @@ def event_lines(row: Explanation, eot: int, width: int) -> Iterator[str]:
     digits = len(str(eot))
     for time, events in times:
         head = f"{_INDENT}{time:>{digits}} "
-        yield from _fill(head, _listed(events, ";"), width, " " * (len(head) + 1))
+        yield from _fill(head, _separate(events, ";"), width, " " * (len(head) + 1))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # what finds supports and consequences need not be loaded to 
 
 
 def meaning(run: Execution) -> str:
-    """What the outcome of a run says, for somebody who sees such a thing for the first time."""
+    """Say what the outcome of a run means, for somebody who sees such a thing for the first time."""
     if not run.violations:
         if PRE in run.tables and POST in run.tables:
             vacuous = "" if run.rows(PRE) else " ('pre' is empty, so nothing was asked)"
@@ -31,8 +31,8 @@ def meaning(run: Execution) -> str:
     return "The failure-free run has it at the end, this run does not: it got lost."
 
 
-def broken_promise(violation: Violation) -> str:
-    """A violation in words."""
+def describe_violation(violation: Violation) -> str:
+    """Say what a violation is."""
     if violation.relation == PRE:
         return f"at the end {violation} holds, but {Violation(POST, violation.row)} does not"
     return f"at the end {violation} is missing, which the failure-free run has"
@@ -43,7 +43,7 @@ def message_text(message: Message) -> str:
 
 
 def support_words(support: Support, faults: FaultSet, eot: int) -> list[tuple[str, bool]]:
-    """What the support consists of: messages in order, nodes that had to stay up; True where a fault cuts it."""
+    """Say what a support needs: messages in order, nodes that had to stay up; True where a fault cuts it."""
     hits = Hits(faults)
     # Messages of one relation over one link share their fate, and are said once.
     links = {(m.relation, m.source, m.target, m.sent): m for m in support.messages}
@@ -58,7 +58,7 @@ def support_words(support: Support, faults: FaultSet, eot: int) -> list[tuple[st
 
 
 def brief(faults: FaultSet) -> str:
-    """Faults in the paper's notation; the same one at three or more times in a row is written as a range."""
+    """Write faults in the paper's notation; the same one at three or more times in a row is a range."""
     rows: list[list[Fault]] = []
     for fault in sorted(faults, key=lambda f: (f.message is None, same_but_for_time(f), f.time)):
         last = rows[-1][-1] if rows else None
@@ -77,7 +77,7 @@ def same_but_for_time(fault: Fault) -> tuple[object, ...]:
 
 
 def why_lead(why: Why) -> str:
-    """How many supports there were, and that none is left."""
+    """Say how many supports there were, and that none is left."""
     violation = why.violation
     if not why.supports:
         return f"{violation} is violated in the failure-free run already: no fault is needed."
@@ -91,7 +91,7 @@ def why_lead(why: Why) -> str:
 
 
 def account_lead(account: Account) -> str:
-    """Which of the faults are needed; the lines of the others follow."""
+    """Say which of the faults are needed; the lines of the others follow."""
     if not account.needed:
         return "it is violated in the failure-free run already."
     if len(account.needed) < len(account.without):
@@ -100,12 +100,12 @@ def account_lead(account: Account) -> str:
 
 
 def not_needed(count: int) -> str:
-    """What happens without some faults, of which there are so many, that make no difference."""
+    """Say what happens without some faults, of which there are so many, that make no difference."""
     return f"it is violated all the same, so {'it is' if count == 1 else 'they are'} not needed"
 
 
 def step_text(step: Step, fault: Fault) -> str:
-    """A step, told of the run without the fault."""
+    """Tell a step of the run without the fault."""
     if isinstance(step, NodeStep):
         return f"{show(step.node)} stays up"
     if not isinstance(step, MessageStep):
@@ -117,14 +117,14 @@ def step_text(step: Step, fault: Fault) -> str:
 
 
 def outcome_text(line: Without) -> str:
-    """What the steps lead to."""
+    """Say what the steps lead to."""
     if line.outcome.relation in (PRE, POST):
         return f"{line.outcome} {'holds' if line.holds else 'does not hold'}"
     return f"{line.outcome} is there at the end"
 
 
 def event_text(event: Event) -> str:
-    """An event, told of the failing run; its time stands before it."""
+    """Tell an event of the failing run; its time stands before it."""
     step, fault = event.step, event.fault
     if isinstance(step, NodeStep):
         return f"{show(step.node)} crashes: {fault}"
@@ -135,19 +135,19 @@ def event_text(event: Event) -> str:
     return f"{_message(step)} {fault.effect}: {fault}"
 
 
-def violated_text(violation: Violation) -> str:
-    """With what the story ends."""
+def ending_text(violation: Violation) -> str:
+    """Say with what the story ends."""
     if violation.relation == PRE:
         return f"{violation} holds, {Violation(POST, violation.row)} does not"
     return f"{violation} is missing"
 
 
 def _message(step: MessageStep) -> str:
-    """Where others like it are sent at the same time, with what it says."""
+    """Name a message; where others like it are sent at the same time, with what it says."""
     row = f"({', '.join(map(show, step.row[1:]))})" if step.one_of_several else ""
     return f"{step.relation}{row} {show(step.source)}→{show(step.target)}"
 
 
 def _arrival(step: MessageStep) -> str:
-    """Said of a message that arrives later than in the next step."""
+    """Say when a message arrives that is later than the next step."""
     return "" if step.arrives == step.time + 1 else f" (arrives at {step.arrives})"

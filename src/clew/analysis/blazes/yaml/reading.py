@@ -15,7 +15,7 @@ from clew.analysis.blazes.dataflow import Component, Dataflow, End, Ordering, Pa
 from clew.analysis.blazes.seals import Attributes, Dependency, Gate, Lineage
 from clew.analysis.blazes.wiring import check_wiring
 from clew.analysis.blazes.yaml.nodes import Value, is_name, parse_yaml, read_yaml
-from clew.errors import ProgramError, UsageError, may_be_quoted
+from clew.errors import ProgramError, UsageError, is_quotable
 
 _STREAMS = "streams"
 _COMPONENT = ("annotation", "Rep", "order", "variant")
@@ -37,7 +37,7 @@ def load_dataflow(path: str | FilePath, variants: Mapping[str, str] | None = Non
     try:
         return _dataflow(read_yaml(path), variants or {})
     except ProgramError as error:
-        if error.position is None or may_be_quoted(str(path), (".yaml", ".yml")):
+        if error.position is None or is_quotable(str(path), (".yaml", ".yml")):
             raise
         raise UsageError(
             f"{path}: describes no dataflow, and its name does not end in .yaml or .yml",
