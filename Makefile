@@ -5,12 +5,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test lint types check-tests browser zookeeper thorough bench pictures example-pysyncobj clean
+.PHONY: demo quick test lint types check-tests browser zookeeper thorough bench pictures example-pysyncobj clean
 
 # check Kafka's replication protocol and show what breaks it (a counterexample is exit code 1)
 demo: $(VENV)/installed
 	@$(BIN)/clew check examples/kafka.ded; test $$? -eq 1
 	@echo 'To go on:  . $(BIN)/activate'
+
+# while editing: under a minute
+quick: lint
+	$(BIN)/pytest -n 2 -q --quick
 
 # everything that must pass before a change lands
 test: lint types check-tests
