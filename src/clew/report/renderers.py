@@ -60,6 +60,7 @@ class Renderer(Protocol):
 
 def renderer_of(result: Result) -> Renderer:
     """Return the module that shows a result."""
+    # A class that derives from a result is shown like it.
     for cls in type(result).__mro__:
         if cls.__name__ in RENDERERS:
             module: Any = import_module(RENDERERS[cls.__name__])

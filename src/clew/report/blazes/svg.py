@@ -21,6 +21,7 @@ from clew.report.text.colours import COLOURS
 from clew.report.text.html import safe
 from clew.report.text.plain import shorten
 
+#: Pixels: a line of text, between two layers, around the drawing, and a character.
 _LINE, _GAP, _MARGIN, _CHARACTER = 16, 26, 20, 7.0
 _LONGEST = 44
 
@@ -107,6 +108,7 @@ def stream_labels(verdict: Verdict) -> dict[str, Label]:
 
 def _drawing(verdict: Verdict) -> _Drawing:
     flow = verdict.dataflow
+    # Remedies are sorted by their price: the first of each sink is the one to draw.
     first = [sink.remedies[0] for sink in verdict.sinks if sink.remedies]
     blamed = {name for sink in verdict.sinks for blame in sink.blame for name in blame.components}
     labels = stream_labels(verdict)

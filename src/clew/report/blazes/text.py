@@ -56,6 +56,7 @@ def _sink(verdict: Verdict, sink: SinkVerdict) -> Iterator[str]:
     yield f"  meaning: {meaning(sink.label)}"
     for number, blame in enumerate(sink.blame):
         yield f"  {'because' if number == 0 else '    and'}: {blame_text(blame)}"
+    # No component made it worse, so it came from outside like this.
     if sink.label.bad and not sink.blame:
         yield f"  because: a source is {sink.label} already"
     yield from _remedies(sink)

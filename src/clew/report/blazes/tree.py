@@ -39,6 +39,7 @@ def derivation_trees(labelled: Labelled, sink: Stream) -> list[Block]:
         tree = _at_sink(_whole(derivation), labelled.label(sink), derivation.label, sink)
         if len(tree[0]) <= WIDEST:
             return [tree]
+    # Producers first, so that each tree rests on those above it.
     return [*(_apart(node) for node in needed[:-1]), *_last(needed, labelled, sink)]
 
 

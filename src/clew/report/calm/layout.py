@@ -16,6 +16,7 @@ from clew.analysis.calm.dataflow.graph import Edge, NodeKind
 from clew.report.diagrams.layered import Layered, backward_edges, lay_out
 from clew.report.text.plain import shorten
 
+#: Pixels for a character, and how many of these a box shows; its title has the whole.
 _CHARACTER = 7.0
 _LONGEST_LABEL = 34
 
@@ -41,25 +42,30 @@ class Box:
 
 @dataclass(frozen=True)
 class Arrow:
-    """From box number ``start`` to ``end``; ``rules`` are statement numbers."""
+    """An arrow between two boxes, by their numbers."""
 
     start: int
     end: int
     sends: bool = False
     temporal: bool = False
     nonmonotone: bool = False
+    #: Whether a rule is a point of order of an output whose outcome depends on order.
     point: bool = False
+    #: By the numbers of the statements.
     rules: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Laid:
-    """``routes`` has one entry for each arrow that is laid out; ``backwards`` are those against the layers."""
+    """A dataflow with places."""
 
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
+    #: Its routes are those of the arrows, in the same order.
     layout: Layered
+    #: The arrows, by number, that go against the layers.
     backwards: frozenset[int]
+    #: From a box to itself: layers know no such edge, so these are drawn beside their box.
     loops: tuple[Arrow, ...]
 
 

@@ -82,5 +82,6 @@ def _value(value: object) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_value, value))}{',' if len(value) == 1 else ''})"
     if isinstance(value, frozenset):
+        # Sets have no order of their own, and hashes of strings change from process to process.
         return f"{{{', '.join(sorted(map(_value, value)))}}}"
     return repr(value)

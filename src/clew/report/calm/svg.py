@@ -15,6 +15,7 @@ from clew.report.diagrams.layered import Place
 from clew.report.text.colours import COLOURS
 from clew.report.text.html import safe
 
+#: Pixels: the height of a box, between two layers, and around the drawing.
 _HEIGHT, _GAP, _MARGIN = 30, 46, 26
 
 STYLE = """
@@ -97,6 +98,7 @@ def _outline(box: Box) -> str:
 def _arrow(laid: Laid, number: int, statements: Sequence[Statement]) -> str:
     arrow, route = laid.arrows[number], laid.layout.routes[number]
     twin = any(a.start == arrow.start and a.end == arrow.end for a in laid.arrows[:number])
+    # Two arrows between the same boxes, one dashed and one not, would otherwise lie on each other.
     shift = 12 if twin else 0
     backwards = number in laid.backwards
     first, last = route[0], route[-1]

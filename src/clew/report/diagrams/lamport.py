@@ -30,22 +30,20 @@ class Fate(enum.Enum):
 
 
 class Arrow(NamedTuple):
-    """All that ``source`` sends to ``target`` at time ``sent``.
-
-    ``labels``: the distinct names of the messages, sorted.  ``details``: the messages in full.  ``fault``: the
-    number, from 1 on, of the fault in ``Diagram.faults`` that hits it in this run, or, in a failure-free run that
-    is shown beside a failing one, that hits it over there.  ``event`` and ``cause``, where events are numbered:
-    which of them its arrival or loss is, and which one sent it.
-    """
+    """All that ``source`` sends to ``target`` at time ``sent``."""
 
     source: str
     target: str
     sent: int
     arrived: int | None
+    #: The distinct names of the messages, sorted, and the messages in full.
     labels: tuple[str, ...]
     details: tuple[str, ...]
     fate: Fate
+    #: The number, from 1 on, of the fault in ``Diagram.faults`` that hits it in this run, or, in a failure-free
+    #: run that is shown beside a failing one, that hits it over there.
     fault: int | None = None
+    #: Where events are numbered: which of them its arrival or loss is, and which one sent it.
     event: int | None = None
     cause: int | None = None
 
@@ -79,14 +77,16 @@ class MarkKind(enum.Enum):
 
 
 class Mark(NamedTuple):
-    """A numbered event at ``process``; ``process`` is "" for one that concerns all, ``other`` its second one."""
+    """A numbered event at a process."""
 
+    #: "" for one that concerns all processes.
     process: str
     time: int
     kind: MarkKind
     label: str
     detail: str
     event: int
+    #: The second process of a partition.
     other: str = ""
 
 
@@ -99,19 +99,20 @@ class Absence(NamedTuple):
 
 
 class Diagram(NamedTuple):
-    """A picture of one execution: ``last`` is its last time, ``faults`` are in the notation of the paper.
-
-    ``marks`` and the events of arrows are there where events are numbered.  ``down``: the processes that are not
-    up at the beginning.  ``broken``: the event after which something is wrong.
-    """
+    """A picture of one execution."""
 
     processes: tuple[str, ...]
+    #: The last time.
     last: int
     arrows: tuple[Arrow, ...]
     crashes: tuple[CrashMark, ...] = ()
+    #: In the notation of the paper; arrows and crashes name them by number.
     faults: tuple[str, ...] = ()
+    #: Only where events are numbered, as are the events of arrows.
     marks: tuple[Mark, ...] = ()
+    #: The processes that are not up at the beginning.
     down: tuple[str, ...] = ()
+    #: The event after which something is wrong.
     broken: int | None = None
 
     @property
@@ -121,10 +122,12 @@ class Diagram(NamedTuple):
 
     def absences(self) -> list[Absence]:
         """Return when processes are not up, as far as marks say so."""
+        # A process that is down from the beginning has no mark that stopped it, hence None.
         since: dict[str, Mark | None] = dict.fromkeys(self.down)
         found = []
         for mark in sorted(self.marks, key=lambda m: m.event):
             if mark.kind is MarkKind.STOP:
+                # A stop of a process that is down already does not make its absence begin later.
                 since.setdefault(mark.process, mark)
             elif mark.kind in (MarkKind.START, MarkKind.RESTART) and mark.process in since:
                 found.append(Absence(mark.process, since.pop(mark.process), mark))
@@ -155,6 +158,7 @@ def lamport_of(execution: Execution, counterexample_faults: Iterable[Fault] | No
     they do not happen here, and what they will hit over there carries their numbers.
     """
     foreseen = counterexample_faults is not None
+    # Faults of two runs would share their numbers, and the picture would blame the wrong ones.
     if foreseen and execution.faults:
         raise ValueError(f"only a failure-free run foresees faults, this one has {execution.faults}")
     faults = FaultSet.of(execution.faults if counterexample_faults is None else counterexample_faults)
@@ -178,11 +182,15 @@ def diagram_of(
     """Make the diagram of these messages; ``foreseen``: the faults do not happen here, they are only marked."""
     names = {node: show(node) for node in nodes}
     hits = Hits(faults)
+    # The arrival is part of the key: messages over one link at one time can be late by different lags, and then
+    # they are different arrows.
     links: dict[tuple[int, int, int, int], list[Sending]] = {}
     order = {node: k for k, node in enumerate(nodes)}
     for s in sendings:
+        # A run that only foresees its faults has no crash yet, and sends everything.
         sent_at_all = foreseen or hits.crash(s.source, s.sent) is None
         if s.source in names and s.target in names and s.source != s.target and sent_at_all:
+            # What never arrives sorts last among arrows of the same link.
             arrival = last + 1 if s.arrived is None else s.arrived
             links.setdefault((s.sent, order[s.source], order[s.target], arrival), []).append(s)
     arrows = tuple(_arrow(links[key], names, hits, last) for key in sorted(links))
@@ -195,9 +203,11 @@ class Hits:
 
     def __init__(self, faults: FaultSet) -> None:
         self.number: dict[Fault, int] = {fault: k for k, fault in enumerate(faults, start=1)}
+        # Bounds admit one fault for a message; of more than that, the first is blamed.
         self._of_message: dict[SentMessage, Fault] = {
             message: group[0] for message, group in by_message(faults).items()
         }
+        # Reversed, so that the first crash of a node counts if it is given several: it is down from then on.
         self._crashes: dict[NodeName, Crash] = {c.node: c for c in reversed(faults.crashes)}
 
     def crash(self, node: NodeName, time: int) -> Crash | None:
@@ -231,5 +241,6 @@ def _fate(sending: Sending, fault: Fault | None, last: int) -> Fate:
     if sending.arrived is not None:
         return Fate.DELIVERED if sending.arrived <= sending.sent + 1 else Fate.LATE
     message = sending.source, sending.target, sending.sent
+    # Without a fault nothing gets lost: what was sent in the last step simply has no step left to arrive in.
     under_way = sending.sent >= last if fault is None else not fault.prevents(message)
     return Fate.NEVER if under_way else Fate.LOST

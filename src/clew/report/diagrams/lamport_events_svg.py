@@ -70,6 +70,7 @@ class EventLayout(Layout):
     in_vain: dict[tuple[str, int], int]
 
     def _steps(self, diagram: Diagram, beside: Diagram | None) -> list[int]:
+        # Each time has an event, so none is empty; and pills need less room than labels of several lines.
         return [_STEP] * (diagram.last - 1)
 
     def _line(self, arrow: Arrow) -> Line:
@@ -118,6 +119,7 @@ class EventLayout(Layout):
 
     def _place_of_loss(self, arrow: Arrow, number: int) -> tuple[float, float]:
         """Choose a place on its line, away from lifelines, where it would look like an event at a process."""
+        # From just before the middle outwards; never near the ends, where it would hide a pill.
         places = [self.lines[arrow].at(part / 100) for part in (45, 36, 54, 27, 63, 18, 72, 12)]
         away = [p for p in places if min(abs(p[0] - x) for x in self.x.values()) > pill_width(number)]
         free = [p for p in away or places if not self._in_the_way(_pill(number, *p))]
@@ -132,6 +134,7 @@ class EventLayout(Layout):
 
     def _beside(self, event: _Event) -> Label | None:
         """Prefer the height of the event, and the side away from where its message comes from."""
+        # In the margin there is only room to the right.
         sides = (1,) if event.x == _MARGIN else (-event.side, event.side) if event.side else (1, -1)
         # A label hangs below its height: raised, it stands beside the pill, or above that.
         places = [(side, event.y - raised) for raised in (9, 16, 2) for side in sides]
@@ -154,6 +157,7 @@ def _pill(number: int, x: float, y: float) -> Box:
 
 
 def pill_width(number: int) -> float:
+    # As high as wide for one digit, so that small numbers are circles.
     return max(18.0, 7.0 * len(str(number)) + 7)
 
 

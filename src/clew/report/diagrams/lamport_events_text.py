@@ -59,6 +59,7 @@ class _EventDrawing(Drawing):
         return [[_sent_line(arrow) for arrow in self.diagram.arrows]]
 
     def _repetitions(self) -> dict[int, int]:
+        # No event is like another: each has its number, and something to look up below.
         return {}
 
     def _busy(self) -> set[str]:
@@ -120,6 +121,7 @@ class _EventDrawing(Drawing):
         for at in range(low, high + 1):
             line = self.glyphs.line if heals else self.glyphs.lost_line
             cells[at] = self.glyphs.crossing if at in self.position.values() else line
+        # A partition in one direction ends in a cross where nothing arrives, one in both directions has two.
         cells[end] = self._symbols.healed if heals else self.glyphs.lost
         cells[start] = self.glyphs.sender if mark.kind is MarkKind.CUT_ONE_WAY else cells[end]
         label = self._clean(mark.label)
@@ -148,6 +150,7 @@ class _EventDrawing(Drawing):
         return ""
 
     def _symbol(self, kind: MarkKind) -> str:
+        # What is not listed here is drawn like a sender: the word beside it says what it is.
         symbols = self._symbols
         known = {MarkKind.OUTSIDE: symbols.outside, MarkKind.TIMER: symbols.timer, MarkKind.ITSELF: symbols.itself}
         return known.get(kind, self.glyphs.sender)

@@ -33,6 +33,7 @@ TEXT_SIZES = {"name": 13, "time": 11, "label": 11, "badge": 11, "crash": 10, "ke
 
 def text_width(length: int, kind: str) -> float:
     """Estimate the width of so many characters: more than common fonts need."""
+    # Rather too wide than too narrow: a label that turns out wider than its box would cover an arrow.
     return length * TEXT_SIZES[kind] * 0.62
 
 
@@ -87,14 +88,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Label:
-    """Lines of text beside a sender, to its right (``side`` 1) or left (-1).
-
-    Of the ``full`` text so many characters are ``missing`` for lack of room.
-    """
+    """Lines of text beside a sender."""
 
     lines: tuple[str, ...]
     full: str
+    #: How many characters of the full text there is no room for.
     missing: int
+    #: 1 to the right of the sender, -1 to its left.
     side: int
     box: Box
 
@@ -104,6 +104,7 @@ class Layout:
 
     def __init__(self, diagram: Diagram, beside: Diagram | None = None) -> None:
         gaps = max(0, len(diagram.processes) - 1)
+        # Lifelines move closer before the picture gets wider, down to where labels between them could not be read.
         self.gap = max(_NARROW, min(_WIDE, _ALL_COLUMNS / max(1, gaps)))
         self.x = {p: GUTTER + SIDE + k * self.gap for k, p in enumerate(diagram.processes)}
         self.width = GUTTER + 2 * SIDE + gaps * self.gap
@@ -111,6 +112,7 @@ class Layout:
         self.y = dict(enumerate(accumulate(steps, initial=TOP), start=1))
         self.height = self.y[diagram.last] + BOTTOM
         self.lines = {a: self._line(a) for a in diagram.arrows}
+        # Sorted into stripes, since comparing each label with each arrow grows with the square of the messages.
         self._near: dict[int, list[tuple[Line, int]]] = {}
         for arrow, line in self.lines.items():
             for row in _rows(line.y0, line.y1):
@@ -119,6 +121,7 @@ class Layout:
         self._taken: dict[int, list[Box]] = {}
         self._take(Box(0, 0, self.width, TOP - 34))  # the heads of the lifelines
         self._take_marks(diagram)
+        # Badges before labels: a badge has to be on its arrow, a label can go to four places.
         self.badges = {a: place for a in diagram.arrows if a.fault and (place := self._badge(a))}
         self.labels = dict(self._labels(diagram))
 
@@ -141,11 +144,14 @@ class Layout:
         arrived = arrow.sent + 1 if arrow.arrived is None else arrow.arrived
         y = self.y[arrow.sent]
         below = self.height - 6 if arrow.fate is Fate.NEVER else self.y.get(arrived, self.height - 6)
+        # Never horizontal: an arrow that is under way at the end still goes down, like time does.
         return Line(self.x[arrow.source], y, self.x[arrow.target], max(below, y + 12))
 
     def cross(self, arrow: Arrow) -> tuple[float, float]:
         """Return where a lost message ends: in proportion, so that the crosses of several senders stay apart."""
         line = self.lines[arrow]
+        # A fifth before the target; of a long way less, so that the cross stands behind the last lifeline it
+        # passes.
         return line.at(1 - min(0.2, 0.85 * self.gap / abs(line.x1 - line.x0)))
 
     # -- what is taken ---------------------------------------------------------------------------------------
@@ -162,8 +168,10 @@ class Layout:
 
     def _badge(self, arrow: Arrow) -> tuple[float, float] | None:
         """Find a free place on the arrow, near its middle and off the lifelines; a great crowd may leave none."""
+        # A lost message ends at its cross, four fifths of the way.
         line, end = self.lines[arrow], 0.8 if arrow.fate is Fate.LOST else 1.0
         places = [line.at((0.5 + away / 100) * end) for k in range(0, 33, 3) for away in ((k, -k) if k else (0,))]
+        # Sorting is stable: among places off the lifelines, those near the middle still come first.
         places.sort(key=lambda place: min(abs(place[0] - x) for x in self.x.values()) < _BADGE + 3)
         for place in places:
             box = Box.around(*place, _BADGE)
@@ -211,6 +219,7 @@ class Layout:
         """Fit the label at one place, as wide as is free there; None if that is too little."""
         near, far = self._free(x, side, *_band(y, below, height))
         room = int((far - near) / text_width(1, "label"))
+        # Two characters and an ellipsis tell nothing; the tooltip of the arrow has the text.
         if room < 3 or _band(y, below, height)[1] > self.height:
             return None
         lines, missing = _fit(texts, room, height)
@@ -236,6 +245,7 @@ def _said(arrows: Iterable[Arrow]) -> list[str]:
     groups: dict[tuple[str, ...], list[Arrow]] = {}
     for arrow in sorted(arrows, key=lambda a: (kind_of(a) == "ok", a.labels)):
         groups.setdefault(arrow.labels, []).append(arrow)
+    # All get the same, so the arrows say to whom.
     if len(groups) == 1:
         return [", ".join(labels) for labels in groups]
     return [f"{', '.join(labels)} → {','.join(a.target for a in group)}" for labels, group in groups.items()]
@@ -251,6 +261,7 @@ def _fit(texts: Sequence[str], room: int, height: int) -> tuple[tuple[str, ...],
     if len(lines) > height:
         lines = [*lines[: height - 1], f"{lines[height - 1]}…"]
     shown = tuple(_shorten_label(line, room).replace("\N{NO-BREAK SPACE}", " ") for line in lines)
+    # Spaces do not count: where lines are broken says nothing about what is missing.
     whole = sum(len(text.replace(" ", "")) for text in texts)
     return shown, max(0, whole - sum(len(line.rstrip("…").replace(" ", "")) for line in shown))
 
@@ -267,6 +278,7 @@ def truncate(text: str, room: int) -> str:
 
 def abridge(name: str, room: int) -> str:
     """Leave out the middle of a name that is too long: names differ at their end, and faults end in a time."""
+    # Two thirds for the beginning, which tells what it is, and one for the end, which tells which one.
     tail = (room - 1) // 3
     return name if len(name) <= room else f"{name[: room - 1 - tail]}…{name[len(name) - tail :]}"
 

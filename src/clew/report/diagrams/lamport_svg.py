@@ -66,6 +66,7 @@ text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;fill
 """
 
 
+# The rules are written with names of colours in capitals, so that they can be read beside ``colours``.
 def _style(rules: list[str]) -> str:
     style = "\n".join(f".lamport {rule}" for rule in rules)
     for name, light in LIGHT.items():
@@ -123,6 +124,7 @@ def diagram_svg(
     parts = [f'<svg{namespace} {attributes} aria-label="{safe(_summary(diagram, title))}">']
     if standalone:
         parts += [_themes(diagram), '<rect width="100%" height="100%" fill="var(--paper)"/>']
+    # In the order in which things cover each other: lines, then arrows, then texts, badges and heads.
     parts += _grid(diagram, layout)
     if isinstance(layout, EventLayout):
         parts += spans(diagram, layout)
@@ -175,6 +177,7 @@ def _grid(diagram: Diagram, layout: Layout) -> Iterator[str]:
     if diagram.numbered:
         yield from _lifelines(diagram, layout)
         return
+    # Reversed, so that the first of several crashes of a process ends its lifeline.
     crashed = {c.process: _n(layout.y[c.time]) for c in reversed(diagram.crashes)}
     alive = "".join(f"M{_n(x)} {TOP - 36}V{crashed.get(p, bottom)}" for p, x in layout.x.items())
     yield f'<path class="life" d="{alive}"/>'
@@ -204,6 +207,7 @@ def _heads(diagram: Diagram, layout: Layout) -> Iterator[str]:
     most = int((layout.gap - 28) / text_width(1, "name"))
     for process in diagram.processes:
         x, short = layout.x[process], abridge(process, most)
+        # Names of one letter get a box that still looks like one.
         wide = max(34, text_width(len(short), "name") + 18)
         full = f"<title>{safe(process)}</title>" if short != process else ""
         yield f'<rect class="head" x="{_n(x - wide / 2)}" y="16" width="{_n(wide)}" height="26" rx="5"/>'
@@ -252,6 +256,7 @@ def _draw_lost(arrow: Arrow, layout: Layout) -> str:
 def _draw_way(arrow: Arrow, line: Line, way: str) -> str:
     if arrow.fate is Fate.NEVER:
         return f'<path d="{way}"/>'
+    # Its way is dashed, and a dashed head could not be recognised: so the head is a path of its own.
     if kind_of(arrow) == "late":
         return f'<path d="{way}"/><path class="tip" d="{_tip(arrow, line)}"/>'
     return f'<path d="{way}{_tip(arrow, line)}"/>'
@@ -261,6 +266,7 @@ def _tip(arrow: Arrow, line: Line) -> str:
     """Draw the head of an arrow as a path: markers would need ids."""
     length = hypot(line.x1 - line.x0, line.y1 - line.y0)
     ux, uy = (line.x1 - line.x0) / length, (line.y1 - line.y0) / length
+    # The head grows with the line, which is thicker where a fault is to blame.
     long, wide = (7.0, 3.2) if kind_of(arrow) == "ok" else (11.0, 6.0)
     x, y = line.x1 - ux * long, line.y1 - uy * long
     one, other = f"{_n(x - uy * wide)} {_n(y + ux * wide)}", f"{_n(x + uy * wide)} {_n(y - ux * wide)}"
@@ -316,6 +322,7 @@ class _Legend:
         self._right = layout.width - 8
         self._x, self._y = float(GUTTER), layout.height + 16
         self.parts: list[str] = []
+        # First what lines mean, then the faults from a new row on: their numbers are looked up one by one.
         for item in legend_items(diagram):
             self._add(40, item.text, _sample(item.kind))
         kinds = {a.fault: kind_of(a) for a in diagram.arrows}

@@ -48,6 +48,7 @@ _ASCII = _Glyphs("|", ".", "-", ".", "+", "o", ">", "<", "X", "~", ":", "->")
 
 def diagram_lines(diagram: Diagram, *, width: int = 100, ascii_only: bool = False) -> list[str]:
     """Draw the diagram in lines, none wider than ``width`` (at least 40) columns."""
+    # Less would leave no room for lifelines beside the gutter and the margin of remarks.
     if width < 40:
         raise ValueError(f"a diagram needs a width of 40 columns, not {width}")
     return list(Drawing(diagram, width, ascii_only).lines())
@@ -69,6 +70,7 @@ class Drawing:
         self.width = width
         self.glyphs = _ASCII if ascii_only else _UNICODE
         self._clean: Callable[[str], str] = in_ascii if ascii_only else printable
+        # The order matters: each of these asks those before it, and a subclass answers some of them otherwise.
         self.gutter = len(str(self._largest())) + 2
         self.steps = self._steps()
         self.repeated = self._repetitions()
@@ -130,6 +132,7 @@ class Drawing:
         remarks += [self.diagram.faults[c.fault - 1] for c in self.diagram.crashes]
         remarks += [self._repetition(time) for time in self.repeated]
         asked = max((columns(self._clean(remark)) for remark in remarks), default=0)
+        # Longer remarks are wrapped; without any there is still room for a word.
         return max(12, min(asked, self.width * 2 // 5)) + 2
 
     def _choose_columns(self) -> list[str]:
@@ -139,6 +142,7 @@ class Drawing:
             processes = [p for p in processes if p in busy]
         hit = {end for a in self.diagram.arrows if a.fault for end in (a.source, a.target)}
         hit |= {c.process for c in self.diagram.crashes}
+        # Those that faults touch first: they are what a reader looks for.  Columns keep the order of the program.
         kept = set(sorted(processes, key=lambda p: p not in hit)[: self.room // _CLOSEST])
         return [p for p in processes if p in kept]
 
@@ -154,6 +158,7 @@ class Drawing:
             possible < self._widest_centred() + 2
         ):  # names will be shortened, so they reach less far beyond the outermost
             possible = self.room // max(1, len(self.shown))
+        # Too close rather than too wide for the terminal, which would break the lines.
         return max(_CLOSEST, min(wished, possible, _WIDEST))
 
     def _widest_label(self) -> int:
@@ -184,6 +189,7 @@ class Drawing:
 
     def _header(self) -> Iterator[str]:
         longest = max((columns(self._clean(p)) for p in self.shown), default=0)
+        # Names in turn on several rows, so that each may be as long as several columns are wide.
         rows = min(_NAME_ROWS, longest // self.spacing + 1) if self.spacing < 2 * _EASY else 1
         for row in range(rows):
             cells = [" "] * self.width
@@ -234,6 +240,7 @@ class Drawing:
         heads = {self.position[a.target]: a for a in arrows}
         low, high = min(start, *heads), max(start, *heads)
         lifelines = set(self.position.values())
+        # The line is solid as far as something arrives, and dashed from there on.
         arrives = [at for at, arrow in heads.items() if arrow.fate is not Fate.LOST] or [start]
         for at in range(low, high + 1):
             line = glyphs.line if min(start, *arrives) <= at <= max(start, *arrives) else glyphs.lost_line
@@ -336,7 +343,9 @@ def _mishap(arrow: Arrow) -> str | None:
 def place_for(length: int, start: int, marks: Sequence[int], lifelines: Sequence[int]) -> int | None:
     """Find where a label fits on an arrow: next to the sender, if possible without covering a lifeline."""
     inner = [x for x in lifelines if marks[0] <= x <= marks[-1]]
+    # First between two lifelines; if no gap is wide enough, across those that the message does not go to.
     for stops in (inner, marks):
+        # At least one character of the line shows on either side, or the arrow would be torn apart.
         gaps = [(low, high) for low, high in pairwise(stops) if high - low - 1 >= length + 2]
         if gaps:
             low, high = min(gaps, key=lambda gap: (min(abs(gap[0] - start), abs(gap[1] - start)), -gap[0]))

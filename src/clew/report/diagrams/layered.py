@@ -14,8 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+#: Passes over all layers, downwards and upwards in turn, to order them; placing takes twice as many.
 _SWEEPS = 12
+#: Pixels between neighbours.
 _GAP = 14.0
+#: A bend is where an edge passes a layer: not a node to see, but other nodes keep off it.
 _BEND_WIDTH = 6.0
 #: Between edges that pass a layer side by side, where room is short.
 _NARROW_GAP = 5.0
@@ -31,9 +34,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Layered:
-    """``places`` of the nodes; ``routes`` of the edges: the places they pass, both ends included."""
+    """Where the nodes of a graph go, and the ways of its edges."""
 
     places: tuple[Place, ...]
+    #: The places that each edge passes, both of its ends included.
     routes: tuple[tuple[Place, ...], ...]
     width: float
     layers: int
@@ -89,13 +93,12 @@ def backward_edges(edges: Sequence[tuple[int, int]], roots: Iterable[int]) -> fr
 
 @dataclass(frozen=True)
 class _Block:
-    """Nodes that stand as close as they can; ``extent``: from the centre of the first to that of the last.
-
-    ``wishes``: the sum of where each would have the block begin; it begins where they agree on average.
-    """
+    """Nodes that stand as close as they can."""
 
     nodes: list[int]
+    #: From the centre of the first to that of the last.
     extent: float
+    #: The sum of where each would have the block begin; it begins where they agree on average.
     wishes: float
 
     @property
@@ -109,6 +112,7 @@ class _Drawing:
         self.layer = _longest_ways(len(widths), edges)
         self._limit = within
         self._nodes = len(widths)  # what comes after these are bends
+        # Longest ways give the fewest layers: only who asks for a width pays for it in height.
         if within is not None:
             self.layer = _narrow_layers(widths, edges, within)
         self.ways: list[list[int]] = []
@@ -148,6 +152,8 @@ class _Drawing:
 
     def place(self) -> None:
         if self._limit is not None:
+            # A single node, or many edges side by side, can need more than was asked for: the drawing is then as
+            # wide as that.
             self._limit = max([self._limit, *map(self._extent, self.rows)])
         middle = (self._limit or 0.0) / 2
         for row in self.rows:
@@ -158,6 +164,7 @@ class _Drawing:
             for row in self.rows if downwards else reversed(self.rows):
                 wanted = [self._average(neighbours[node], self.x[node]) for node in row]
                 self._spread(row, wanted)
+        # Places are relative until here; the drawing begins at 0.
         left = min((self.x[n] - self.widths[n] / 2 for n in range(len(self.x))), default=0.0)
         self.x = [x - left for x in self.x]
 
@@ -171,6 +178,7 @@ class _Drawing:
             block = _Block([node], 0.0, wish)
             while blocks:
                 shift = blocks[-1].extent + self._distance(blocks[-1].nodes[-1], block.nodes[0])
+                # They stand apart, as the blocks before them do already.
                 if blocks[-1].start + shift <= block.start:
                     break
                 earlier = blocks.pop()
@@ -186,6 +194,8 @@ class _Drawing:
 
     def _keep_within(self, row: Sequence[int], limit: float) -> None:
         """Push what stands outside to the nearest place inside; who stood apart still does, or touches now."""
+        # Each node has the same leeway: from where it stands if all are pushed left to where it does if all are
+        # pushed right.
         spare = limit - self._extent(row)
         leftmost = self.widths[row[0]] / 2
         for place, node in enumerate(row):
@@ -205,6 +215,7 @@ class _Drawing:
 def _by_average(neighbours: Sequence[Sequence[int]], position: dict[int, float]) -> Callable[[int], float]:
     def key(node: int) -> float:
         near = neighbours[node]
+        # Without neighbours on that side it stays where it is: sorting is stable, and so is the drawing.
         return sum(position[n] for n in near) / len(near) if near else position[node]
 
     return key
@@ -225,6 +236,7 @@ def _longest_ways(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
             waiting[lower] -= 1
             if not waiting[lower]:
                 ready.append(lower)
+    # Some node waits for itself.  The callers turn such edges round first (``backward_edges``).
     if len(ready) < count:
         raise ValueError("only a graph without cycles has layers")
     return layer
@@ -251,6 +263,7 @@ def _narrow_layers(widths: Sequence[float], edges: Sequence[tuple[int, int]], wi
         bends = passing
         for node in sorted(waiting, key=lambda n: (max((layer[u] for u in above[n]), default=0), -depth[n], n)):
             fewer = bends - len(above[node])
+            # The first one is taken even if it is too wide alone: otherwise this would never end.
             if not chosen or _room([*(widths[n] for n in chosen), widths[node]], fewer) <= within:
                 chosen.append(node)
                 bends = fewer
@@ -262,6 +275,7 @@ def _narrow_layers(widths: Sequence[float], edges: Sequence[tuple[int, int]], wi
 
 def _room(widths: Sequence[float], bends: int) -> float:
     """Return how much these nodes and bends need side by side, in whatever order they come."""
+    # Nodes can part the bends into one group more than there are nodes; all others stand beside a bend.
     beside_each_other = max(0, bends - len(widths) - 1)
     gaps = len(widths) + bends - 1 - beside_each_other
     return sum(widths) + bends * _BEND_WIDTH + gaps * _GAP + beside_each_other * _NARROW_GAP

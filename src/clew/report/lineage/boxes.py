@@ -10,6 +10,7 @@ from clew.explain.lineage_graph import Firing, Goal
 from clew.report.diagrams.layered import Layered, lay_out
 from clew.report.text.html import safe
 
+#: Strokes, steps and what is inside a box are there from the beginning and hidden: a script only sets classes.
 STYLE = """
 .lineage text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:var(--ink,#1b1f24)}
 .lineage text{text-anchor:middle}
@@ -50,7 +51,10 @@ STYLE = """
 """.strip()
 
 
+#: Pixels: rows are what a reader looks for, so their boxes are higher than those of rules; and between two layers.
 GOAL_HEIGHT, FIRING_HEIGHT, GAP = 24, 18, 22
+#: The estimated width of a character in pixels, at 12 pixels of height; widths cannot be measured before it is
+#: shown.
 _CHARACTER = 6.6
 
 
@@ -69,6 +73,7 @@ def firing_size(words: str) -> Size:
 
 
 def _width(words: str) -> float:
+    # Short labels get a box that can still be pointed at.
     return max(44.0, len(words) * _CHARACTER + 18)
 
 
@@ -82,6 +87,7 @@ class Plan:
         self.heights = [0] * self.layout.layers
         for size, place in zip(sizes, self.layout.places, strict=True):
             self.heights[place.layer] = max(self.heights[place.layer], size.height)
+        # The last entry is where the next layer would begin: one gap below the drawing.
         self._tops = list(accumulate((height + GAP for height in self.heights), initial=0))
 
     @property
@@ -115,6 +121,7 @@ class Plan:
         It goes straight past what is higher in its layer, and through the layers between them.
         """
         route = self.layout.routes[edge]
+        # From the box itself, and not from its layer, which may be higher: the edge would hang in the air.
         x, bottom = route[0].x, self._tops[route[0].layer] + self.sizes[self.edges[edge][0]].height
         y = self._bottom(route[0].layer)
         parts = [f"M{x:.0f},{bottom}"]
@@ -134,6 +141,7 @@ class Plan:
         return " ".join(f"{p.x:.0f},{p.layer}" for p in self.layout.routes[edge])
 
 
+#: Two short parallel strokes, as one crosses out a line by hand.
 _STROKE = "M-9,7L9,-3M-9,3L9,-7"
 
 

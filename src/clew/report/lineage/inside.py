@@ -26,6 +26,7 @@ from clew.report.lineage.words import RuleWords, goal_label, goal_times, goal_ti
 
 #: So that the box around it still fits where the drawing does.
 MOST_WIDTH = 1100.0
+#: Pixels around the inner drawing.
 _MARGIN = 10
 
 
@@ -46,6 +47,7 @@ class Inside:
     def _goals(self) -> list[int]:
         """Return the goals of the box, and then those elsewhere that its firings need."""
         needed = (goal for firing in self._firings for goal in self.graph.needs[firing])
+        # Each goal once: a goal of the box may also be needed by one of its firings.
         return list(dict.fromkeys((*self.box.goals, *needed)))
 
     @cached_property
@@ -98,6 +100,7 @@ class Inside:
             goal = self.graph.goals[number]
             kinds = [*goal_kinds(goal), *([] if number in members else ["elsewhere"])]
             kinds += ["gone"] if number in self.marks.gone else []
+            # A reference must not be taken for the goal itself by the script that marks what is gone.
             data = f'data-{"goal" if number in members else "elsewhere"}="{number}"'
             words = (goal_label(goal), goal_times(goal), goal_title(goal))
             yield goal_box(

@@ -14,22 +14,22 @@ from clew.report.diagrams.lamport import Hits
 
 @dataclass(frozen=True)
 class Marks:
-    """The firings whose message is ``cut``, the goals that are ``gone``, by their numbers in the graph.
+    """What the faults of a run do to the parts of a drawing, by number."""
 
-    ``boxes`` and ``joints`` are numbers in its overview, for those that stand for several goals or firings.  Such
-    a box is gone if what its label says is no longer so.  Such a joint is cut if one of its messages is; if it
-    stands for absences, it is touched if one of them is gone.
-    """
-
+    #: The firings of the graph whose message is cut, and the goals that are gone.
     cut: Collection[int] = ()
     gone: Collection[int] = ()
+    #: Boxes of the overview that stand for several goals, and whose label is no longer true.
     boxes: Collection[int] = ()
+    #: Joints of the overview that stand for several firings, one of whose messages is cut; or for absences, one of
+    #: which is gone.
     joints: Collection[int] = ()
 
 
 def lineage_marks(graph: LineageGraph, seen: Overview, run: Execution) -> Marks:
     """Return what the faults of ``run`` do to the lineage of the failure-free run."""
     hits = Hits(run.faults)
+    # Only messages that were sent can be cut, and those of which it matters that they were not late.
     cut = [
         number
         for number, firing in enumerate(graph.firings)

@@ -57,6 +57,7 @@ from clew.report.lineage.words import (
 from clew.report.text.colours import COLOURS
 from clew.report.text.html import safe
 
+#: Pixels for one step of a row that persists, when its box is open; and around the drawing.
 _STEP_HEIGHT = 15
 _MARGIN = 12
 #: With its margins and those of the page a drawing fits a window of 1,280 pixels, scroll bars included.
@@ -78,6 +79,7 @@ def lineage_svg(
 
 def lineage_picture(run: Execution, explainer: Explainer) -> str:
     """Draw why the first violation of the run stays away without its faults, and what they cut."""
+    # Of a run without violations the picture shows an outcome: why it holds.
     of = next((v for v in (*run.violations, *explainer.outcomes()) if explainer.explains(v)), None)
     if of is None:
         raise UsageError(
@@ -104,6 +106,7 @@ class _Picture:
         self._labels = [goal_label(graph.goals[box.named[0]]) for box in seen.boxes]
         boxes = len(seen.boxes)
         edges = [(box, boxes + joint) for box, joints in enumerate(seen.why) for joint in joints]
+        # Boxes come first, so their numbers are those of the overview; joints follow.
         edges += [(boxes + joint, box) for joint, needs in enumerate(seen.needs) for box in needs]
         sizes = [goal_size(f"{self._labels[n]} {self._times(box)}") for n, box in enumerate(seen.boxes)]
         sizes += [firing_size(self._joint_label(joint)) for joint in range(len(seen.joints))]
@@ -150,6 +153,7 @@ class _Picture:
             )
             return
         joint = self._seen.joints[lower - boxes]
+        # Only then is the joint one firing of the graph, and marked by its number there.
         alone = self._box_of_joint[lower - boxes].kind is Kind.SINGLE
         into = f'data-into="{joint.firings[0]}"' if alone else ""
         message = ["message"] if self._is_message(lower - boxes) else []
@@ -182,11 +186,14 @@ class _Picture:
         goal = self._graph.goals[box.named[0]]
         place, at, size = self._place(number)
         kinds = goal_kinds(goal)
+        # The overview begins with the outcome: the first box is what everything below explains.
         kinds += ["outcome"] if number == 0 else []
         if box.kind is not Kind.SINGLE:
             return self._bundle(number, box, kinds, place)
         kinds += ["gone"] if box.goals[0] in self._marks.gone else []
         kinds += ["chain"] if _is_chain(goal) else []
+        # A chain is closed and opens to its steps, another box shows its causes and folds them; without causes it
+        # does neither.
         button = self._button(not _is_chain(goal)) if _is_chain(goal) or self._seen.why[number] else ""
         data = f'data-box="{number}" data-goal="{box.goals[0]}" {place}{button}'
         words = (self._labels[number], self._times(box), goal_title(goal))
@@ -228,6 +235,7 @@ def _is_chain(goal: Goal) -> bool:
 
 def _steps(goal: Goal) -> Iterator[str]:
     yield '<g class="steps">'
+    # From the last time down to the first, whose cause is drawn below the box.
     for k, time in enumerate(range(goal.last, goal.first - 1, -1)):
         how = "as before" if time > goal.first else "see below"
         yield f'<text y="{GOAL_HEIGHT + 12 + k * _STEP_HEIGHT}">@{time} {how}</text>'

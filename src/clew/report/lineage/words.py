@@ -12,6 +12,7 @@ from clew.program.ir import Rule
 from clew.report.text.plain import pluralize
 from clew.report.text.rules import rule_place, rule_text
 
+#: Longer labels make boxes so wide that few fit side by side; the title has them in full.
 _LONGEST_LABEL = 36
 #: More lines than this do not fit on a screen when a box is pointed at.
 _MOST_LINES = 24
@@ -57,6 +58,7 @@ class RuleWords:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
+        # In a program of one file its name would only take room.
         self._several_files = len({rule.position.file for rule in rules if rule.position}) > 1
 
     def label(self, firings: Sequence[Firing]) -> str:
@@ -64,6 +66,7 @@ class RuleWords:
         firing = firings[0]
         if firing.transfer:
             t = firing.transfer
+            # A row can also rest on a message that is not sent, or that is not late.
             kind = "" if firing.fired else "not late: " if firing.punctual else "not sent: "
             return shorten_label(
                 f"{kind}{show(t.source)} → {show(t.target)} @{times_text(f.time for f in firings)}"

@@ -69,10 +69,12 @@ def verdict_of(document: Item) -> SavedVerdict:
     fields = _FIELDS[_version(document)]
     part = dict(zip(fields, document.members(*fields), strict=True))
     answer = _answer(part["verdict"])
+    # A search at random rules nothing out: such a document was not written by Clew.
     if part["strategy"].one_of(STRATEGIES) == "random" and answer is Answer.CERTIFIED:
         part["strategy"].refuse("a strategy that can certify")
     spec = _spec(part["spec"])
     found = _counterexamples(part["counterexamples"], spec)
+    # A verdict and its evidence go together, or one of them was edited.
     if (answer is Answer.COUNTEREXAMPLE) != bool(found):
         part["counterexamples"].refuse(f"{'some' if not found else 'none'} with the verdict {answer.value!r}")
     candidates = _candidates(part["candidates"], answer, spec) if "candidates" in part else ()
@@ -170,6 +172,7 @@ def _distinct(items: Item, read: Callable[[Item], T]) -> list[T]:
     found: dict[T, None] = {}
     for item in items.items():
         value = read(item)
+        # Lists in documents are sets that were written in order: a repetition is a sign of editing by hand.
         if value in found:
             raise item.problem(f"{quote_short(str(value))} stands in this list twice")
         found[value] = None
@@ -296,6 +299,7 @@ def _check_no_sweep(part: Mapping[str, Item]) -> None:
 def _check_effort(runs: Item, combinations: Item, seconds: Item) -> None:
     runs.number(0)
     total = combinations.value
+    # Large bounds allow numbers of more digits than Python reads by default.
     huge = isinstance(total, HugeInteger) and not total.text.startswith("-")
     if not huge and (isinstance(total, bool) or not isinstance(total, int) or total < 0):
         combinations.refuse("an integer from 0 on")

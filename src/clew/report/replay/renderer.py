@@ -48,6 +48,7 @@ def _outcome(replayed: ReplayedVerdict, execution: Execution, before: Sequence[V
         return
     for violation in before:
         yield f"  fixed: {_why_fixed(replayed, execution, violation)}"
+    # A program that does nothing any more breaks no promise, either: that is not a fix.
     if not any(execution.rows(relation) for relation in replayed.outcomes):
         nothing = "'pre' is empty" if PRE in replayed.outcomes else "no relation that persists has a row"
         yield f"  Beware: {nothing} at the end of this run, so that there is nothing that could fail."

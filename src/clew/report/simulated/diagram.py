@@ -30,6 +30,7 @@ class _Maker:
         self._shown = {event.number for event in story.events}
         # What was sent before the first event that is told comes from a time of its own, above all others.
         self._first = 1 if any(self._comes_from_before(event) for event in story.events) else 0
+        # No event is drawn above this time: what concerns all processes parts the picture.
         self._since = self._first
         self._last = self._first
         self._last_at: dict[str, int] = {}
@@ -111,6 +112,8 @@ class _Maker:
         self._marks.append(Mark(turn.node, self._last, kind, kind.value, event.title, event.number))
 
     def _note(self, event: Event, kind: MarkKind, label: str, process: str = "", other: str = "") -> None:
+        # After all that is drawn so far, at whatever process, as a partition concerns what comes after it
+        # everywhere.
         self._last += 1
         self._since = self._last
         self._times[event.number] = self._last

@@ -202,9 +202,11 @@ class _Teller:
         self._room = MOST_CHARACTERS
 
     def tell(self) -> list[_EventRow]:
+        # Told from the end, as room is given to what comes first, and then put in order again.
         return [self._event(event) for event in reversed(self._story.events)][::-1]
 
     def _event(self, event: Event) -> _EventRow:
+        # Attributes that stay as they are go first: earlier events show them.
         terse = self._room < 0
         kept = event.unchanged()
         return _EventRow(

@@ -34,31 +34,30 @@ class Change(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """What an event put on its way, and what became of it: ``event`` is its delivery or its loss.
-
-    ``fate`` is one of "timer", "deliver", "lose", "down" (its target is not up), "stop" (its target stops
-    meanwhile), "code" (a code block took it) and "" (nothing, so far).
-    """
+    """What an event put on its way, and what became of it."""
 
     text: str
     target: str
+    #: One of "timer", "deliver", "lose", "down" (its target is not up), "stop" (its target stops meanwhile),
+    #: "code" (a code block took it) and "" (nothing, so far).
     fate: str
+    #: Its delivery or its loss.
     event: int | None
 
 
 @dataclass(frozen=True)
 class Event:
-    """One event; ``cause`` is the one that sent what is delivered here, ``depends`` all that it rests on directly.
-
-    ``head`` says what happened and ``kind`` to which kind of message, if to any; ``message`` is that in full.
-    """
+    """One event of a run."""
 
     number: int
+    #: What happened, to which kind of message, if to any, and that message in full.
     head: str
     kind: str
     message: str
     node: str
+    #: The event that sent what is delivered here.
     cause: int | None
+    #: All that it rests on directly.
     depends: tuple[int, ...]
     sent: tuple[Sent, ...]
     moment: Moment
@@ -101,19 +100,19 @@ def _text(name: str, state: Mapping[str, object]) -> str | None:
 
 @dataclass(frozen=True)
 class Story:
-    """The ``events`` that are told, of ``total``.
-
-    ``down``: the processes that are not up when it begins.  ``under_way``: how many messages are when it ends.
-    ``dropped``: how many got lost because their target stopped while they were on their way.  ``broken``: the
-    event after which something is wrong.
-    """
+    """A run, of which the last events are told."""
 
     events: tuple[Event, ...]
+    #: How many events the run has.
     total: int
     processes: tuple[str, ...]
+    #: The processes that are not up when it begins.
     down: tuple[str, ...]
+    #: How many messages are under way when it ends.
     under_way: int
+    #: How many got lost because their target stopped while they were on their way.
     dropped: int
+    #: The event after which something is wrong.
     broken: int | None
 
     @property
@@ -125,16 +124,16 @@ def story_of(execution: Execution, *, nodes: Sequence[str] = (), most: int | Non
     """Tell a run; ``nodes``: the order in which to show the processes that take part (default: by name)."""
     moments = execution.moments
     shown = moments if most is None else moments[max(0, len(moments) - most) :]
-    ends, contents = _trace_fates(moments), _contents(moments)
+    fates, contents = _trace_fates(moments), _contents(moments)
     part, order = _taking_part(moments), {name: k for k, name in enumerate(nodes)}
     processes = tuple(sorted(part, key=lambda name: (order.get(name, len(order)), _natural(name))))
     return Story(
-        tuple(_event(moment, ends, contents) for moment in shown),
+        tuple(_event(moment, fates, contents) for moment in shown),
         len(moments),
         processes,
         tuple(_down(shown, processes)),
-        sum(end is None for end in ends.values()),
-        sum(end is not None and end.fate == "stop" for end in ends.values()),
+        sum(end is None for end in fates.values()),
+        sum(end is not None and end.fate == "stop" for end in fates.values()),
         moments[-1].happened.number + 1 if execution.broken is not None and moments else None,
     )
 
@@ -146,7 +145,7 @@ class _FinalFate(NamedTuple):
     event: int
 
 
-def _event(moment: Moment, ends: Mapping[Name, _FinalFate | None], contents: Mapping[Name, Any]) -> Event:
+def _event(moment: Moment, fates: Mapping[Name, _FinalFate | None], contents: Mapping[Name, Any]) -> Event:
     happened, what = moment.happened, moment.happened.what
     kind, message, cause = "", "", None
     if isinstance(what, Envelope) and what.cause >= 0:
@@ -165,15 +164,15 @@ def _event(moment: Moment, ends: Mapping[Name, _FinalFate | None], contents: Map
         cause,
         tuple(number + 1 for number in happened.depends),
         tuple(
-            _follow_sent(envelope, content, ends)
+            _follow_sent(envelope, content, fates)
             for envelope, content in zip(happened.sent, moment.sent, strict=True)
         ),
         moment,
     )
 
 
-def _follow_sent(envelope: Envelope, content: Any, ends: Mapping[Name, _FinalFate | None]) -> Sent:
-    end = ends.get(_name(envelope))
+def _follow_sent(envelope: Envelope, content: Any, fates: Mapping[Name, _FinalFate | None]) -> Sent:
+    end = fates.get(_name(envelope))
     event = None if end is None else end.event
     if envelope.timer:
         return Sent(str(envelope.payload), envelope.target, "timer", event)
@@ -242,6 +241,7 @@ def _taking_part(moments: Iterable[Moment]) -> set[str]:
 def _natural(name: str) -> list[tuple[int, int, str]]:
     """Return a sort key by which node 2 comes before node 10."""
     parts = re.findall(r"[0-9]+|[^0-9]+", name)
+    # Only ASCII digits: int() reads others, too, but not all that str.isdigit accepts.
     return [(0, int(part), part) if part[0] in "0123456789" else (1, 0, part) for part in parts]
 
 
@@ -260,22 +260,24 @@ def _down(moments: Iterable[Moment], processes: Iterable[str]) -> list[str]:
 
 def _trace_fates(moments: Iterable[Moment]) -> dict[Name, _FinalFate | None]:
     """Return what became of everything that was sent; None for what is under way at the end."""
-    ends: dict[Name, _FinalFate | None] = {}
+    fates: dict[Name, _FinalFate | None] = {}
     under_way: dict[str, dict[Name, None]] = {}
     for moment in moments:
         happened, what, number = moment.happened, moment.happened.what, moment.happened.number + 1
+        # A duplicate leaves the original under way, and its copy has a name of its own.
         if isinstance(what, Envelope) and happened.fate != "duplicate":
-            ends[_name(what)] = _FinalFate(happened.fate, number)
+            fates[_name(what)] = _FinalFate(happened.fate, number)
             under_way.get(what.target, {}).pop(_name(what), None)
         elif isinstance(what, Stop | Restart):
-            ends |= dict.fromkeys(under_way.pop(what.node, {}), _FinalFate("stop", number))
+            # Whatever is under way to a node gets lost when it stops.
+            fates |= dict.fromkeys(under_way.pop(what.node, {}), _FinalFate("stop", number))
         for envelope in (e for e in happened.sent if not e.timer):
-            ends[_name(envelope)] = None
+            fates[_name(envelope)] = None
             under_way.setdefault(envelope.target, {})[_name(envelope)] = None
         for envelope in happened.lost:
-            ends[_name(envelope)] = _FinalFate("down", number)
+            fates[_name(envelope)] = _FinalFate("down", number)
             del under_way[envelope.target][_name(envelope)]
         for envelope in (e for e in happened.gone if not e.timer):
-            ends[_name(envelope)] = _FinalFate("code", number)
+            fates[_name(envelope)] = _FinalFate("code", number)
             under_way.get(envelope.target, {}).pop(_name(envelope), None)
-    return ends
+    return fates

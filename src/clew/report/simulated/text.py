@@ -84,6 +84,7 @@ class _Teller:
     def fold(self, text: str, first: str = "", indent: str = "", most: int | None = None) -> Iterator[str]:
         """Break a text into as many lines as it takes, or ``most``; between words where possible."""
         text, room = self.clean(text), self._width - len(indent) - 1
+        # Nine tenths: lines that break between words do not fill the width.
         if most is not None and columns(text) > room * most * 9 // 10:
             text = shorten(text, room * most * 9 // 10 - len(self._more), self._more)
         line = first
@@ -146,6 +147,7 @@ def _head(word: str, room: int) -> str:
 def _message_lines(event: Event) -> list[str]:
     """List what an event sends; the same message to several nodes is one line."""
     happened = event.moment.happened
+    # Neither sends by itself: one puts a message into the world, the other doubles one.
     if isinstance(happened.what, Send) or happened.fate == "duplicate":
         what = "the copy " if happened.fate == "duplicate" else ""
         arrival = {"deliver": "arrives", "code": "goes no further"}

@@ -113,6 +113,7 @@ def pieces(changed: Difference) -> tuple[list[Piece], list[Piece]]:
     old, new = _WORDS.findall(changed.before), _WORDS.findall(changed.after)
     if max(len(old), len(new)) > _MANY_WORDS:
         old, new = [changed.before], [changed.after]
+    # Otherwise words that occur often, such as commas, would not count as equal in long texts.
     blocks = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     sides = (
         [Piece("".join(old[a:b]), how != "equal") for how, a, b, _, _ in blocks if a < b],

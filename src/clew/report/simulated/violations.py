@@ -50,6 +50,7 @@ def step_line(number: int, step: Step) -> str:
 
 def recording_words(file: str, scenario: str) -> str:
     """Return a recording as arguments: with its scenario, if a command would not look for that where it is."""
+    # Commands execute no file that a recording names unless it lies below the working directory, or is given.
     if not scenario or is_below_here(split_name(scenario)[0]):
         return file_words([file])
     return f"{file_words([file])} --scenario {file_words([scenario])}"

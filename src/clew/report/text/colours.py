@@ -13,6 +13,7 @@ LIGHT = {
     "good": "#1a7f37",
     "message": "#2563eb",
 }
+#: The same names, for readers who prefer dark pages.
 DARK = {
     "ink": "#e6e9ed",
     "soft": "#b3bcc7",
@@ -34,5 +35,6 @@ def _properties(colours: dict[str, str]) -> str:
 COLOURS = (
     f":root{{color-scheme:light dark;{_properties(LIGHT)}}}"
     f"@media (prefers-color-scheme:dark){{:root{{{_properties(DARK)}}}}}"
+    # Paper is white, whatever the screen is: the ink of a dark page could not be seen on it.
     f"@media print{{:root{{color-scheme:light;{_properties(LIGHT)}}}}}"
 )

@@ -23,6 +23,7 @@ def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str], pr
         return f"{write_nodes(fault.nodes, ambiguous)},{','.join(map(str, numbers))}"
 
     words = ["--nodes", write_nodes(spec.nodes, ambiguous), "--eot", str(spec.eot)]
+    # The flag of each kind is in the table of kinds: a new kind of fault needs no line here.
     for fault in faults:
         words += [fault.kind.flag, fault_words(fault)]
     return f"clew run {file_words(files)} {shell_words(words)}"

@@ -33,6 +33,7 @@ def page_template(name: str) -> Template:
     environment = Environment(
         loader=FunctionLoader(page_part), autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
     )
+    # Undefined names raise: a page that silently lacks a part would look complete.
     return environment.get_template(name)
 
 

@@ -17,8 +17,10 @@ def columns(text: str) -> int:
 
 @cache
 def char_columns(char: str) -> int:
+    # Combining marks stand on the character before them.
     if unicodedata.category(char) in ("Mn", "Me"):
         return 0
+    # Ambiguous characters (A) count as one: that is what terminals outside East Asia do.
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
@@ -28,6 +30,7 @@ def shorten(text: str, room: int, more: str = "…") -> str:
         return text
     head, tail = "", ""
     while columns(head + tail) < room - 1:
+        # Two characters of the beginning for one of the end.
         if len(head) <= 2 * len(tail):
             head += text[len(head)]
         else:

@@ -14,6 +14,7 @@ def rule_place(rule: Rule, several_files: bool) -> str:
     if rule.position is None:
         return rule.relation
     return (
+        # Only the name of the file: whole paths do not fit a box, and the tooltip has them.
         f"{Path(rule.position.file).name}:{rule.position.line}" if several_files else f"line {rule.position.line}"
     )
 

@@ -40,9 +40,11 @@ def summarize_losses(faults: FaultSet, messages: Iterable[Message]) -> tuple[Los
     traffic = _Traffic(faults, messages)
     open_losses = set(traffic.hit)
     found: list[LossSummary] = []
+    # Greedy, and not a smallest cover: what sums up most is said first.
     candidates = sorted(_statements(traffic), key=lambda t: (-len(t.losses), t.last - t.first, t.first))
     while True:
         best = max(candidates, key=lambda t: len(open_losses.intersection(t.losses)), default=None)
+        # One loss is as short by itself.
         if best is None or len(open_losses.intersection(best.losses)) < 2:
             return tuple(found)
         found.append(best)
@@ -53,6 +55,7 @@ class _Traffic:
     """By time, the links over which the run sends, and those of them that lose it."""
 
     def __init__(self, faults: FaultSet, messages: Iterable[Message]) -> None:
+        # What a crashed node would have sent is no evidence: that it does not arrive is due to the crash.
         crashed = {crash.node: crash.time for crash in faults.crashes}
         self.sent: dict[int, set[_Link]] = {}
         for m in messages:
@@ -106,6 +109,7 @@ def _statements(traffic: _Traffic) -> Iterator[LossSummary]:
 
 def _cut_off(traffic: _Traffic, node: NodeName) -> Iterator[LossSummary]:
     for first, last, losses in traffic.spans(lambda link: node in link):
+        # Cut off means in both directions; in one direction there is a weaker statement (``_one_way``).
         if {loss.source == node for loss in losses} == {True, False}:
             yield LossSummary(f"{show(node)} is cut off {_at(first, last)}", first, last, losses)
 
@@ -144,6 +148,7 @@ def _splits(traffic: _Traffic) -> Iterator[LossSummary]:
                 {link for time in span for link in traffic.sent.get(time, ())},
                 {link for time in span for link in traffic.arriving(time)},
             )
+            # A group of one node is simply cut off, which has been said; three groups have no short words.
             if len(groups) != 2 or min(map(len, groups)) < 2:
                 continue
             one, other = groups

@@ -26,6 +26,7 @@ def distance_rows(explainer: Explainer) -> Iterator[MarginRow]:
     if not (outcomes or distances.rows):
         return  # nothing is promised in any run
     together = distances.together
+    # It would take no fault outside the budget: the certificate would be false.
     if isinstance(together.cheapest, Cheapest) and together.cheapest.outside == 0:
         raise AssertionError(f"certified, and yet {together.cheapest.faults} fails")
     yield _group_row(ANY_ROW, together, explainer.spec)

@@ -42,6 +42,7 @@ def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, A
         "counterexamples": [_counterexample(c) for c in verdict.counterexamples],
         "runs": verdict.runs,
         "combinations": verdict.combinations,
+        # The only field that differs between two runs of the same check.
         "seconds": round(verdict.seconds, 3),
         "reason": verdict.reason,
         "vacuous": verdict.vacuous,

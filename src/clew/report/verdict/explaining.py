@@ -91,6 +91,7 @@ def _explain(verdict: Verdict, program: Program, deadline: Deadline, *, ascii_on
     found = verdict.found[0]
     failure_free = _failure_free(verdict, program, deadline)
     runs = failure_free.runs(found.faults) if failure_free else _few_runs(verdict, program, deadline)
+    # Lazily, row by row: what is not shown is not explained, either.
     rows = list(rows_to_explain(explain_rows(runs, found.violations)))
     if failure_free:
         from clew.explain.why import find_why

@@ -76,6 +76,7 @@ def _fill(case: ElementTree.Element, relation: str, verdict: Verdict, files: Seq
 def _fill_counterexample(case: ElementTree.Element, relation: str, verdict: Verdict, files: Sequence[str]) -> None:
     found = [c for c in verdict.counterexamples if any(v.relation == relation for v in c.violations)]
     if not found:
+        # Skipped, not passed: a search stops at the first counterexample, and says nothing of other relations.
         reason = "not decided: the search ended at a counterexample for another relation"
         ElementTree.SubElement(case, "skipped", message=reason)
         return

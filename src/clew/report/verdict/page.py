@@ -103,6 +103,7 @@ class _VerdictPage:
         verdict = self.verdict
         shown = [ShownRun("The failure-free run", self.explainer.failure_free)]
         choices = self._counterexamples(shown)
+        # Counted before samples join the choices: only these are counterexamples.
         found = len(choices)
         executions = self._executions(shown)
         # What can be left out comes last: it is given up when the time is over.
@@ -116,6 +117,7 @@ class _VerdictPage:
         except BudgetExhaustedError as limit:
             missing.append(f"This page is not complete: {limit}.")
         first = choices[0].run if choices else 0
+        # With nothing to compare, the failure-free run is what there is to see.
         if not self.verdict.found:
             choices.append(Choice(0, "The failure-free run"))
         return Page(
@@ -169,6 +171,7 @@ class _VerdictPage:
             if len(verdict.counterexamples) > 1
             else ("This can be broken by")
         )
+        # Said only where it is proven: the exact strategy asks for the fewest faults, unless it was stopped.
         smallest = verdict.strategy == "exact" and verdict.reason is None
         fewer = " No combination of fewer faults does that." if smallest else ""
         return f"{ways} {pluralize(len(found.faults), 'fault')} within the bounds: {broken}.{fewer}"
@@ -227,6 +230,7 @@ class _VerdictPage:
         found = self.verdict.found[:MOST_COUNTEREXAMPLES]
         for number, counterexample in enumerate(found, start=1):
             self.stage(f"explaining counterexample {number} of {len(found)}")
+            # Every message is an arrow with a tooltip, in two pictures: the file has to stay small enough to open.
             if sum(len(s.run.messages) for s in shown) > MOST_DRAWN_MESSAGES:
                 break
             faults = counterexample.faults
@@ -242,6 +246,8 @@ class _VerdictPage:
         self.stage("looking for the heaviest faults")
         choices = []
         for number, run in enumerate(self.explainer.heaviest(SAMPLES), start=1):
+            # A certificate that a run contradicts must not be shown: this is a mistake in Clew, and the loudest
+            # end is the best.
             if run.violations:
                 raise AssertionError(f"certified, and yet {run.faults} fails")
             label = f"Sample {number}: {_brief(run.faults)}"
@@ -253,6 +259,7 @@ class _VerdictPage:
 
     def _executions(self, shown: list[ShownRun]) -> list[ExecutionRow]:
         verdict = self.verdict
+        # One question to a solver: there are no executions to list but those that are shown.
         if verdict.strategy == "exact":
             return []
         known: dict[FaultSet, int] = {s.run.faults: k for k, s in enumerate(shown)}

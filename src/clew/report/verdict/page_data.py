@@ -79,10 +79,12 @@ def page_data(
 def _run(
     shown: ShownRun, base: Execution, drawn: Sequence[_Drawn], files: Sequence[str], deadline: Deadline
 ) -> dict[str, Any]:
+    # Only Ctrl-C: runs that were chosen are drawn even when the time is over.
     deadline.check_interrupt()
     run = shown.run
     without = lamport_of(base, run.faults)
     within = lamport_of(run)
+    # The executions of a search are shown without it: there can be hundreds.
     left = None
     if shown.beside:
         left = diagram_svg(without, title="The failure-free run", beside=within)
@@ -159,8 +161,10 @@ class _Tables:
     """The distinct rows of all runs, and at which times each run has them."""
 
     def __init__(self, runs: Sequence[Execution]) -> None:
+        # The first column of most relations is where the row is; the page filters by it.
         self._nodes = set(runs[0].spec.nodes)
         found: dict[tuple[str, Row], None] = {}
+        # By identity: to compare executions would be to compare their tables.
         self._times = {id(run): _times(run) for run in runs}
         for run in runs:
             found.update(dict.fromkeys(self._times[id(run)]))

@@ -41,6 +41,7 @@ def survey_lines(verdict: Verdict) -> Iterator[str]:
 
 def coverage_text(verdict: Verdict) -> str:
     """Return every rule, with how often it fires in the failure-free run, and if not there, when."""
+    # The survey is asked after the search, with what the search left of the budget.
     if verdict.survey is None:
         return "coverage: not looked up, because the budget is used up\n"
     lines = ["coverage: how often each rule fires in the failure-free run, and if not there, when"]

@@ -32,9 +32,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class MarginRow:
-    """A line of the distance to failure; ``supports`` is empty where it is about several rows."""
+    """A line of the distance to failure."""
 
     row: str
+    #: Empty where the line is about several rows.
     supports: str
     independent: str
     distance: str
@@ -44,11 +45,12 @@ class MarginRow:
 
 @dataclass(frozen=True)
 class ExecutionRow:
-    """``run`` is None where the page does not carry the execution; the command ``replay`` then shows it."""
+    """An execution of the search."""
 
     number: int
     faults: str
     violated: str
+    #: None where the page does not carry the execution; the command then shows it.
     run: int | None
     replay: str
 
@@ -101,6 +103,8 @@ def render(page: Page) -> str:
 
 def _inside_script(data: dict[str, Any]) -> str:
     """Write JSON that cannot end the script element it stands in."""
+    # Escapes that JSON knows, instead of entities, which a script element does not: the data are the same when
+    # read.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
@@ -110,6 +114,7 @@ def _program_lines(program: Program) -> list[str]:
     lines: list[str] = []
     for clause in program.clauses:
         text = clause_text(clause)
+        # Rules that came of one Bloom rule follow each other and have its text.
         if not (isinstance(clause, Rule) and clause.text is not None and text in lines[-1:]):
             lines.append(text)
     return lines

@@ -112,6 +112,7 @@ def _one_counterexample(
     yield from (f"  {line}" for line in summaries.get(found.faults, ()))
     if not found.faults:
         yield "  no fault is needed: the failure-free run already fails"
+    # What is violated after the faults that do it: that is how the story goes.
     for violation in found.violations[:_MOST_ROWS]:
         if violation.relation == PRE:
             yield f"  violates {violation}: it is in 'pre' and not in 'post'"
@@ -159,6 +160,7 @@ def execution_text(run: Execution, relations: Sequence[str] = (), at: int | None
 
 def _execution_lines(run: Execution, relations: Sequence[str], at: int | None) -> Iterator[str]:
     yield from run_heading(run)
+    # Relations that only a rewrite made would puzzle whoever wrote the program; ``--relation`` shows them.
     hidden = run.program.helpers if run.program else ()
     for time in range(1, run.spec.eot + 1) if at is None else [at]:
         yield f"time {time}"

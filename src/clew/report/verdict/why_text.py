@@ -107,6 +107,7 @@ class _Lines(NamedTuple):
             for word, cut in support_words(support, self.faults, self.eot)
         ]
         kept = [word for word, _ in words]
+        # What holds anyway goes before what the faults cut, which is the answer to the question.
         dispensable = [word for word, cut in words if not cut] + [word for word, cut in words if cut]
         for word in ["", *dispensable]:
             kept = [k for k in kept if k != word]
@@ -143,12 +144,14 @@ def account_lines(account: Account, width: int) -> Iterator[str]:
 def _chain_lines(begin: str, line: Without, width: int) -> list[str]:
     head = f"{begin} {shorten(str(line.fault), width // 4)}:"
     outcome = shorten(outcome_text(line), width * 3 // 5)
+    # Rows that only pass something on go first: the steps around them say it.
     telling = [step for step in line.steps if not (isinstance(step, RowStep) and step.passing)]
     for steps in (line.steps, telling):
         texts = [shorten(step_text(step, line.fault), width * 2 // 5) for step in steps]
         lines = _fill(head, _punctuate(texts, outcome), width)
         if len(lines) <= _MOST_LINES:
             return lines
+    # The beginning says what the fault did and the end what came of it: the middle can be guessed.
     while len(lines) > _MOST_LINES and len(texts) > 1:
         texts = _less_of_the_middle(texts)
         lines = _fill(head, _punctuate(texts, outcome), width)
@@ -192,6 +195,7 @@ def event_lines(row: Explanation, eot: int, width: int) -> Iterator[str]:
         for time, events in groupby(texts, key=lambda told: told[0])
     ]
     left_out = len(times) - _MOST_TIMES
+    # Leaving out a single time would save no line: the remark takes one.
     if left_out > 1:
         some = ("", [f"... and {left_out} more times; --report shows them"])
         times[_MOST_TIMES // 2 : _MOST_TIMES // 2 + left_out] = [some]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # what finds supports and consequences need not be loaded to 
 def meaning(run: Execution) -> str:
     """Say what the outcome of a run means, for somebody who sees such a thing for the first time."""
     if not run.violations:
+        # Without 'pre' and 'post' what must hold is that no row gets lost that the failure-free run has at the
+        # end.
         if PRE in run.tables and POST in run.tables:
             vacuous = "" if run.rows(PRE) else " ('pre' is empty, so nothing was asked)"
             return f"Everything in 'pre' is in 'post' at the end{vacuous}: the promise is kept."
@@ -52,6 +54,7 @@ def support_words(support: Support, faults: FaultSet, eot: int) -> list[tuple[st
         late = f"what {show(source)} sends {show(target)} at {sent} is not late"
         words.append((late, hits.fault((source, target, sent)) is not None))
     for node, time in support.up:
+        # What a node sends in the last step arrives after it: a crash then touches nothing.
         stays = f"{show(node)} never crashes" if time >= eot - 1 else f"{show(node)} up until {time}"
         words.append((stays, hits.crash(node, time) is not None))
     return words or [("nothing that a fault could touch", False)]
@@ -66,6 +69,7 @@ def brief(faults: FaultSet) -> str:
             rows[-1].append(fault)
         else:
             rows.append([fault])
+    # Two are as short written out as in a range.
     parts = [f"{row[0]}…{row[-1]}" if len(row) > 2 else " ".join(map(str, row)) for row in rows]
     return " ".join(parts) or "no fault"
 
@@ -111,6 +115,7 @@ def step_text(step: Step, fault: Fault) -> str:
     if not isinstance(step, MessageStep):
         return f"{'' if step.there else 'no '}{Violation(step.relation, step.row)}@{step.time}"
     message = f"{_message(step)}@{step.time}"
+    # Of the message that the fault would hit it is said that it gets through; of others, whether they are there.
     if not step.hit:
         return f"{'' if step.there else 'no '}{message}{_arrival(step)}"
     return f"{message} {fault.undone(_arrival(step))}"
