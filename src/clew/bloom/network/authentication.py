@@ -3,8 +3,8 @@
 Every packet carries a keyed BLAKE2b hash.  What it says is not hidden: that is what TLS is for.
 
 **Datagrams.**  A receiver draws a random *epoch* when it starts, and tells it to who asks with a nonce
-(``greetings``).  The hash of a datagram covers the epoch of its receiver, the random name of its sender, and a
-counter; a receiver remembers which counters of each sender it has seen, within a window.  So an old datagram is
+(``address_proofs``).  The hash of a datagram covers the epoch of its receiver, the random name of its sender, and
+a counter; a receiver remembers which counters of each sender it has seen, within a window.  So an old datagram is
 refused whoever has restarted since then: if it was the receiver, the epoch is another one; if it was the sender,
 it has another name, and the old name's counters are still remembered.  Names are forgotten only together with
 the epoch.

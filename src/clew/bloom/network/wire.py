@@ -178,7 +178,7 @@ def _row(value: Any) -> Row:
 
 
 def _check(values: Iterable[Any], depth: int) -> None:
-    """Refuse what ``values.frozen`` refuses.  What msgpack makes is frozen already, and is not built again."""
+    """Refuse what ``values.freeze`` refuses.  What msgpack makes is frozen already, and is not built again."""
     for item in values:
         kind = type(item)
         if kind is str or kind is bytes or item is None or kind is bool:
