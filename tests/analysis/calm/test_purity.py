@@ -44,6 +44,13 @@ class Place:
         return Place(self.x + 1)
 
 
+class Unshown:
+    """Has no text of its own: Python shows its address."""
+
+    def __init__(self, x: int) -> None:
+        self.x = x
+
+
 class Tally:
     def __init__(self) -> None:
         self.calls = 0
@@ -193,6 +200,10 @@ PURE: list[Callable[..., Any]] = [
     lambda r: (r.x, Point(r.x, 1).y),
     lambda r: (r.x, Place(r.x).moved().x),
     lambda r: (r.x, cached(r.x)),
+    lambda r: (r.x, Unshown(r.x).x),
+    lambda r: (r.x, f"{larger(r)}"),
+    lambda r: (r.x, repr(larger(r))),
+    lambda r: (r.x, str(Place(r.x))),
     lambda r: (r.x, max([r.x, 2], key=lambda n: -n)),
     lambda r: (r.x, max(SHIFTED.by_one(), SHIFTED.x)),
     lambda r: (r.x, max(Config.constant, r.x)),
@@ -250,6 +261,12 @@ def test_pure(function: Callable[..., Any]) -> None:
         (lambda r: (r.x, Counted().number()), "Counted.made, which others change"),
         (lambda r: (r.x, statistics.NormalDist().samples(1)), "statistics.NormalDist"),
         (lambda r: (r.x, r.x.__hash__()), "the attribute '__hash__'"),
+        (lambda r: (r.x, getattr(r.x, "__hash__")()), "the attribute '__hash__'"),  # noqa: B009
+        (lambda r: (r.x, operator.methodcaller("__hash__")(r.x)), "the attribute '__hash__'"),
+        (lambda r: (r.x, repr(larger)), "the address of larger in a text"),
+        (lambda r: (r.x, f"{larger}"), "the address of larger in a text"),
+        (lambda r: (r.x, repr(Unshown(r.x))), "the address of Unshown in a text"),
+        (lambda r: (r.x, f"{Unshown(r.x)}"), "the address of Unshown in a text"),
     ],
 )
 def test_impure(function: Callable[..., Any], touched: str) -> None:

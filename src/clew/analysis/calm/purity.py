@@ -112,6 +112,9 @@ _MODULES: dict[str, frozenset[str]] = {
 _VALUE_TYPES = (str, bytes, int, float, complex, bool, tuple, frozenset)
 _OWN_TYPES = (list, dict, set, range, slice, type, *_VALUE_TYPES)
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller, re.Pattern)
+#: Functions that make the text of any object.  That of a function, or of an object whose class does not say how it
+#: is shown, has an address in it, which is another one in every process.
+_SHOWING = frozenset(("ascii", "format", "repr", "str"))
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
 
 
@@ -164,7 +167,26 @@ class _Following:
     """Follows all names that a function uses; raises ``_ImpureError`` at the first that is not pure."""
 
     def __init__(self) -> None:
+        # Compared by identity: two values may be equal and do different things.
         self._seen: list[Any] = []
+        self._addressed = ""
+        self._showing = 0
+
+    def note_addressed(self, name: str) -> None:
+        """Note a class whose objects show their address as text; refuse it together with what makes text."""
+        self._addressed = self._addressed or name
+        self._refuse_address()
+
+    def note_showing(self, line: int) -> None:
+        """Note that a line makes text of something; refuse that together with a class that shows addresses."""
+        self._showing = self._showing or line
+        self._refuse_address()
+
+    def _refuse_address(self) -> None:
+        # Which object is shown is not followed.  Classes without a text of their own are rare in functions of
+        # rows, so that hardly any function is refused that keeps the two apart.
+        if self._addressed and self._showing:
+            raise _ImpureError(f"the address of {self._addressed} in a text (line {self._showing})")
 
     # -- values --------------------------------------------------------------------------------------------------
 
@@ -240,6 +262,8 @@ class _Following:
             raise _ImpureError(name)
         if type(kind).__module__ not in ("builtins", "abc", "enum"):
             raise _ImpureError(f"{name}, whose class has a class of its own")
+        if kind.__repr__ is object.__repr__:
+            self.note_addressed(name)
         for factory in (f.default_factory for f in (fields(kind) if is_dataclass(kind) else ())):
             if factory is not MISSING:
                 self.use(factory, f"{name}, a field of which begins with a function's result")
@@ -290,10 +314,14 @@ class _Code:
         for place, instruction in enumerate(instructions):
             line = (instruction.positions and instruction.positions.lineno) or line
             try:
+                self._refuse_shown_function(instructions, place, line)
                 self._instruction(instruction, instructions[place + 1 :], inner, first)
             except _ImpureError as found:
                 raise found if " (line " in str(found) else _ImpureError(f"{found} (line {line})") from None
         for constant in code.co_consts:
+            if isinstance(constant, str):
+                # ``getattr`` and ``operator.methodcaller`` take the names of attributes as text; so may others.
+                _refuse_hidden(f"the attribute '{constant}' (line {code.co_firstlineno})", constant)
             if isinstance(constant, CodeType):
                 self.follow(constant, inner | set(code.co_cellvars))
 
@@ -323,6 +351,19 @@ class _Code:
             _refuse_hidden(f"the attribute '{variable}'", str(variable))
         elif name.startswith(("YIELD", "SEND")) or name in ("GET_AWAITABLE", "GET_AITER"):
             return
+
+    def _refuse_shown_function(self, instructions: list[dis.Instruction], place: int, line: int) -> None:
+        """Refuse what makes text of a function, ``repr(f)`` or ``f"{f}"``, and note what makes any text."""
+        one, beside = instructions[place], instructions[place - 1]
+        if one.opname.startswith("LOAD_") and one.argval in _SHOWING:
+            called = place + 2 < len(instructions) and instructions[place + 2].opname in ("PRECALL", "CALL")
+            beside = instructions[place + 1] if called else one
+        elif not one.opname.startswith(("FORMAT_", "CONVERT_VALUE")):
+            return
+        self._following.note_showing(line)
+        value = self._function.__globals__.get(beside.argval) if beside.opname == "LOAD_GLOBAL" else None
+        if isinstance(value, FunctionType):
+            raise _ImpureError(f"the address of {beside.argval} in a text")
 
     def _load(self, opname: str, variable: str, attributes: tuple[str, ...]) -> None:
         if opname in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):
