@@ -129,7 +129,7 @@ def _component(name: str, cls: type[Module], part: SealedComponent, plan: SealPl
 
 
 def _name(group: _GROUP) -> str:
-    """A group is called by its first input."""
+    """Return the name of a group: that of its first input."""
     return group[0].interface
 
 
@@ -153,7 +153,7 @@ def _hold_block(cls: type[Module], part: SealedComponent, group: _GROUP) -> str:
 
 
 def _turn_rules(group: _GROUP) -> list[str]:
-    """The rows of several inputs take turns together, with the name of the input in front."""
+    """Return the rules by which rows take turns; those of several inputs with the name of the input in front."""
     turns = f"self.{_name(group)}_turns"
     rules = [f"{turns}.complete <= self.{_name(group)}_seals.opened", f"{turns}.wait <= self.settling.busy"]
     if len(group) == 1:

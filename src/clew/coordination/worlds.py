@@ -206,7 +206,7 @@ class _Worlds:
             raise Refusal(f"{rule} deletes rows of other partitions", rule)
 
     def _check_key(self, rule: Rule, target: Collection, flow: Flow, known: Flow | None) -> None:
-        """Rows with one key are in conflict, so that they must be of one world."""
+        """Refuse rows of different worlds with one key, which would be in conflict."""
         merged = flow if known is None else _merge(known, flow)
         tagged = frozenset().union(*(merged.columns[: len(target.schema.keys)]))
         if merged.loose or not merged.identity <= tagged:
@@ -388,7 +388,7 @@ class _Expression:
         return None
 
     def _refuse_gone(self, one: Flow, other: Flow) -> None:
-        """A request comes when the partition has settled, so it does not meet what is there for a step."""
+        """Refuse a join of a request with what is there for a step: it comes when the partition has settled."""
         for sealed, request in ((one, other), (other, one)):
             within = (request.asked and not sealed.asked) or (sealed.home or _NONE) < (request.home or _NONE)
             if self.strict and within and sealed.passing:

@@ -56,7 +56,7 @@ class ZooKeeperOrder:
         self._numbers: dict[bytes, int] = {}
 
     def start(self, timeout: float = 10.0) -> None:
-        """Connects; what is ordered already arrives at once."""
+        """Connect; what is ordered already arrives at once."""
         kazoo = _kazoo()
         self._client = kazoo.client.KazooClient(hosts=self._hosts)
         try:
@@ -74,7 +74,7 @@ class ZooKeeperOrder:
         self._client.ChildrenWatch(self._path, self._look)
 
     def stop(self) -> None:
-        """What the node proposed before is submitted, if there is a connection."""
+        """Disconnect, after what the node proposed before is submitted, if there is a connection."""
         if self._client is None or self._worker is None:
             return
         self._watch()
@@ -97,7 +97,7 @@ class ZooKeeperOrder:
     # -- submitting ----------------------------------------------------------------------------------------------
 
     def _propose(self, rows: Sequence[Any]) -> None:
-        """In the thread of the node, which does not wait for ZooKeeper."""
+        """Queue rows for ZooKeeper; called in the thread of the node, which does not wait."""
         for row in rows:
             self._submitted.put(pack(tuple(row)))
 
@@ -132,7 +132,8 @@ class ZooKeeperOrder:
     # -- reading -------------------------------------------------------------------------------------------------
 
     def _look(self, children: Sequence[str]) -> None:
-        """Whenever there are more znodes.  Their numbers have ten digits, so the order of names is theirs."""
+        """Read the znodes that are new; called whenever there are more."""
+        # The numbers in the names have ten digits, so that sorting the names sorts the numbers.
         names = sorted(name for name in children if name.startswith(_PREFIX))
         found: list[bytes] = []
         for first in range(self._read, len(names), BATCH):
@@ -145,7 +146,7 @@ class ZooKeeperOrder:
             self._order.decided.insert(*rows)
 
     def _numbered(self, data: bytes) -> list[Row]:
-        """The row with its number, if it is new."""
+        """Return the row with its number, if it is new."""
         if data in self._numbers:
             return []
         try:
@@ -158,7 +159,7 @@ class ZooKeeperOrder:
 
 
 def _kazoo() -> Any:
-    """Only who uses ZooKeeper needs it."""
+    """Import the client, which only users of ZooKeeper need."""
     try:
         import kazoo.client
         import kazoo.exceptions

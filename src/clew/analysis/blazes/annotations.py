@@ -19,7 +19,7 @@ class Behaviour(enum.Enum):
 
     @property
     def ordered(self) -> bool:
-        """Whether the order of its input matters."""
+        """Tell whether the order of its input matters."""
         return self in (Behaviour.OR, Behaviour.OW)
 
     @property
@@ -61,7 +61,7 @@ class LabelKind(enum.Enum):
 
     @property
     def internal(self) -> bool:
-        """Labels that reconciliation replaces."""
+        """Tell whether reconciliation replaces it."""
         return self.severity == 0
 
 
@@ -101,7 +101,7 @@ class Label:
         return self.severity > LabelKind.ASYNC.severity
 
     def completes(self, gate: Gate) -> bool:
-        """Whether it is a seal that is compatible with the gate."""
+        """Tell whether it is a seal that is compatible with the gate."""
         return any(key.completes(gate) for key in self.keys)
 
 
@@ -117,12 +117,12 @@ def nd_read(gate: Gate) -> Label:
 
 
 def seal(*keys: Iterable[str]) -> Label:
-    """The label of a stream that is sealed on each of these keys."""
+    """Return the label of a stream that is sealed on each of these keys."""
     return sealed(tuple(seal_key(key) for key in keys))
 
 
 def sealed(keys: Iterable[SealKey]) -> Label:
-    """Sealed on the keys that are left; without any, order and completeness are unknown."""
+    """Return the seal on the keys that are left; without any, order and completeness are unknown."""
     kept = tuple(dict.fromkeys(keys))
     return Label(LabelKind.SEAL, keys=kept) if kept else ASYNC
 

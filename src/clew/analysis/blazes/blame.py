@@ -23,7 +23,7 @@ class Cause:
 
     @property
     def by_order(self) -> bool:
-        """Whether an order of the inputs would prevent it."""
+        """Tell whether an order of the inputs would prevent it."""
         return self.step.inferred.rule is not Rule.DIVERGENT_WRITE
 
 
@@ -38,7 +38,7 @@ class Blame:
 
 
 def blamed(derivation: Derivation) -> tuple[Blame, ...]:
-    """The components to blame for a label, the farthest from the sink first."""
+    """Return the components to blame for a label, the farthest from the sink first."""
     found = [
         Blame(node.component.cycle or (node.component.name,), node.output, node.label, tuple(_causes(node)))
         for node in upstream(derivation)

@@ -55,7 +55,7 @@ class _Cycle:
 
 
 def collapse(dataflow: Dataflow) -> Dataflow:
-    """The dataflow without cycles."""
+    """Return the dataflow without cycles."""
     # A stream that makes a component replicated may soon lead elsewhere.
     marked = tuple(replace(c, replicated=c.name in dataflow.replicated) for c in dataflow.components)
     dataflow = replace(dataflow, components=marked)
@@ -65,7 +65,7 @@ def collapse(dataflow: Dataflow) -> Dataflow:
 
 
 def worst(annotations: Sequence[Annotation]) -> Annotation:
-    """The worst; its gate is known only if all members for which order matters agree on it."""
+    """Return the worst behaviour; its gate is known only if all members for which order matters agree on it."""
     behaviour = max((a.behaviour for a in annotations), key=lambda b: b.value)
     gates: dict[Gate, None] = dict.fromkeys(a.gate for a in annotations if a.behaviour.ordered)
     return Annotation(behaviour, next(iter(gates)) if len(gates) == 1 else None)
@@ -99,7 +99,7 @@ def _cycle(dataflow: Dataflow, ports: Sequence[_Port], taken: Iterable[str]) -> 
 
 
 def _collapsed(dataflow: Dataflow, cycle: _Cycle) -> Dataflow:
-    """The cycle becomes a component whose interfaces are named by the ends that they were."""
+    """Make a component of a cycle; its interfaces are named by the interfaces that they were."""
     inner = cycle.inner
     node = Component(
         cycle.name,
@@ -129,7 +129,7 @@ def _paths(dataflow: Dataflow, cycle: _Cycle, inner: Sequence[Path]) -> Iterator
 
 
 def _leaves(stream: Stream, cycle: _Cycle, dataflow: Dataflow) -> bool:
-    """Whether the stream is seen outside: its end is not on the cycle, or a path leaves the cycle there."""
+    """Tell whether the stream is seen outside: its end is not on the cycle, or a path leaves the cycle there."""
     if not cycle.has(stream.source, output=True):
         return False
     return not cycle.holds(stream) or any(_path_leaves(c, p, stream.target, cycle) for c, p in _all(dataflow))
@@ -157,7 +157,7 @@ def _promised(dataflow: Dataflow, cycle: _Cycle) -> tuple[Attributes, ...]:
 
 
 def _streams(stream: Stream, cycle: _Cycle, used: set[End], kept: tuple[Attributes, ...]) -> Iterator[Stream]:
-    """The stream, from and to the node where the cycle was; twice, if a component beside it reads it, too."""
+    """Return the stream at the node where the cycle was; twice, if a component beside it reads it, too."""
     target = stream.target
     if cycle.has(stream.source, output=True):
         stream = replace(stream, source=End(cycle.name, str(stream.source)))
@@ -170,13 +170,13 @@ def _streams(stream: Stream, cycle: _Cycle, used: set[End], kept: tuple[Attribut
 
 
 def _ordering(components: Iterable[Component]) -> Ordering:
-    """As ordered as the least ordered member."""
+    """Return the ordering of the least ordered member."""
     strength = list(Ordering)
     return min((c.ordering for c in components), key=strength.index)
 
 
 def _common_lineage(paths: Sequence[Path]) -> Lineage:
-    """The attributes that keep their names on every path; what is renamed on a cycle is not followed."""
+    """Return the attributes that keep their names on every path; what is renamed on a cycle is not followed."""
     if all(path.lineage == BY_NAME for path in paths):
         return BY_NAME
     stated = [set(p.lineage.dependencies) for p in paths if not p.lineage.by_name]

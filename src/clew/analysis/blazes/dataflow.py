@@ -95,7 +95,7 @@ class Dataflow:
 
     @cached_property
     def into(self) -> dict[End, tuple[Stream, ...]]:
-        """The streams into each input interface that has one."""
+        """Return the streams into each input interface that has one."""
         found: dict[End, tuple[Stream, ...]] = {}
         for stream in self.streams:
             if stream.target is not None:
@@ -104,12 +104,12 @@ class Dataflow:
 
     @cached_property
     def replicated(self) -> frozenset[str]:
-        """The components with several instances: those that say so, and those that a replicated stream feeds."""
+        """Return the components with several instances: they say so, or a replicated stream feeds them."""
         fed = {s.target.component for s in self.streams if s.replicated and s.target is not None}
         return frozenset(fed | {c.name for c in self.components if c.replicated})
 
     def with_seal(self, stream: str, key: Attributes) -> Dataflow:
-        """The dataflow in which producers seal a stream on one more key."""
+        """Return the dataflow in which producers seal a stream on one more key."""
         return replace(
             self,
             streams=tuple(
@@ -119,7 +119,7 @@ class Dataflow:
         )
 
     def with_ordering(self, components: frozenset[str], ordering: Ordering) -> Dataflow:
-        """The dataflow in which the inputs of components are ordered."""
+        """Return the dataflow in which the inputs of components are ordered."""
         return replace(
             self,
             components=tuple(

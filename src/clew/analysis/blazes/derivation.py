@@ -34,12 +34,12 @@ class Step:
 
     @property
     def label(self) -> Label:
-        """Of the stream, which may say more than what its producer gives it."""
+        """Return the label of the stream, which may say more than what its producer gives it."""
         return stream_label(self.stream, self.premise.label)
 
     @property
     def arriving(self) -> tuple[Arriving, ...]:
-        """The labels that the path gives, with what they are reconciled by."""
+        """Return the labels that the path gives, with what they are reconciled by."""
         path = self.path
         return tuple(Arriving(la, path.annotation, path.lineage, self.label) for la in self.inferred.labels)
 
@@ -85,7 +85,7 @@ class Labelled:
 
 
 def derive(dataflow: Dataflow) -> Labelled:
-    """The labels of a dataflow; cycles are collapsed first."""
+    """Return the labels of a dataflow; cycles are collapsed first."""
     acyclic = collapse(dataflow)
     found: dict[End, Reconciled] = {}
     by_name = {c.name: c for c in acyclic.components}
@@ -120,7 +120,7 @@ def labels_of_all(dataflow: Dataflow) -> dict[str, Label]:
 
 
 def upstream(derivation: Derivation) -> Iterator[Derivation]:
-    """The derivation and all that it follows from, each once, nearest first."""
+    """Yield the derivation and all that it follows from, each once, nearest first."""
     seen: set[End | str] = set()
     waiting = [derivation]
     for node in waiting:  # grows while it is walked
@@ -134,7 +134,7 @@ def upstream(derivation: Derivation) -> Iterator[Derivation]:
 
 
 def stream_label(stream: Stream, produced: Label) -> Label:
-    """What a stream makes of the label of its producer: seals, and a schema in which names may be missing.
+    """Return what a stream makes of the label of its producer: it adds seals, and may lack names of a key.
 
     A seal says that a partition is complete, not that its contents are the same everywhere: it repairs nothing.
     """
@@ -151,7 +151,7 @@ def stream_label(stream: Stream, produced: Label) -> Label:
 
 
 def sink_label(label: Label) -> Label:
-    """The label of a stream for those outside: nobody there is known to wait for punctuations."""
+    """Return the label of a stream for those outside: nobody there is known to wait for punctuations."""
     return label if label.bad else ASYNC
 
 
@@ -174,7 +174,7 @@ def _steps(
 
 
 def _producers_first(dataflow: Dataflow) -> list[End]:
-    """The outputs, in an order in which labels can be derived."""
+    """Return the outputs, in an order in which labels can be derived."""
     needs: dict[End, list[End]] = {}
     for component in dataflow.components:
         for path in component.paths:

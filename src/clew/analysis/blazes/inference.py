@@ -43,7 +43,7 @@ class Inferred:
 
 
 def infer(label: Label, annotation: Annotation, ordering: Ordering = Ordering.NONE) -> Inferred:
-    """The labels that a path gives to its output; a seal keeps the attributes of the input."""
+    """Return the labels that a path gives to its output; a seal keeps the attributes of the input."""
     fired = _fired(label, annotation)
     if fired is None:
         return Inferred(Rule.PASS, (label,))

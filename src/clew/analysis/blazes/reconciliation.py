@@ -98,7 +98,7 @@ def harmless(gate: Gate, label: Label) -> bool:
 
 
 def _behind(arriving: Arriving) -> Label:
-    """A seal behind its path: with the names that its key has there, if it still has any."""
+    """Return a seal behind its path: with the names that its key has there, if it still has any."""
     if arriving.label.kind is not LabelKind.SEAL:
         return arriving.label
     keys = (key.through(arriving.lineage) for key in arriving.label.keys)

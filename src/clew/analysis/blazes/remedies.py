@@ -55,7 +55,7 @@ class Remedy:
 
 
 def remedies(dataflow: Dataflow, sink: str) -> tuple[Remedy, ...]:
-    """What makes the sink better, the cheapest first; nothing for a sink that needs nothing."""
+    """Return what makes the sink better, the cheapest first; nothing for a sink that needs nothing."""
     label = _label(derive(dataflow), sink)
     if not label.bad:
         return ()
@@ -68,7 +68,7 @@ def remedies(dataflow: Dataflow, sink: str) -> tuple[Remedy, ...]:
 
 
 def applied(dataflow: Dataflow, remedy: Remedy) -> Dataflow:
-    """The dataflow with the remedy in place."""
+    """Return the dataflow with the remedy in place."""
     for one in remedy.seals:
         dataflow = dataflow.with_seal(one.stream, one.key)
     return dataflow.with_ordering(frozenset(remedy.ordered), remedy.ordering) if remedy.ordered else dataflow
@@ -83,7 +83,7 @@ def _sink(labelled: Labelled, name: str) -> Stream:
 
 
 def _sealings(dataflow: Dataflow, sink: str) -> Iterator[Remedy]:
-    """The smallest sets of seals that suffice."""
+    """Yield the smallest sets of seals that suffice."""
     size = len(dataflow.streams) + sum(len(c.paths) for c in dataflow.components)
     trials = islice(_trials(dataflow, sink), _EFFORT // size)
     fewest = MOST_SEALS
@@ -113,7 +113,7 @@ def _trials(dataflow: Dataflow, sink: str) -> Iterator[tuple[tuple[SealOn, ...],
 
 
 def _keys(stream: Stream, dataflow: Dataflow, names: list[str]) -> list[Attributes]:
-    """Keys to try: one attribute is compatible with more than several are, unless a dependency wants several."""
+    """Return keys to try: single attributes, which are compatible with most, and sides of dependencies."""
     attributes = names if stream.attributes is None else list(stream.attributes)
     single = [frozenset({name}) for name in attributes]
     sides = (side for d in _dependencies(dataflow) for side in (d.source, d.target))
@@ -121,7 +121,7 @@ def _keys(stream: Stream, dataflow: Dataflow, names: list[str]) -> list[Attribut
 
 
 def _names(dataflow: Dataflow) -> list[str]:
-    """The attributes that matter anywhere: those of gates, and those that determine others."""
+    """Return the attributes that matter anywhere: those of gates, and those that determine others."""
     gates = [p.annotation.gate or frozenset() for c in dataflow.components for p in c.paths]
     sides = [side for d in _dependencies(dataflow) for side in (d.source, d.target)]
     return sorted(frozenset().union(*gates, *sides))
@@ -150,7 +150,7 @@ def _order(dataflow: Dataflow, sink: str, ordering: Ordering) -> Iterator[Remedy
 
 
 def _to_order(derivation: Derivation) -> list[str]:
-    """The components to blame for what an order would prevent."""
+    """Return the components to blame for what an order would prevent."""
     return [
         name
         for blame in blamed(derivation)
@@ -160,7 +160,7 @@ def _to_order(derivation: Derivation) -> list[str]:
 
 
 def _sensitive(derivation: Derivation) -> list[str]:
-    """All components on the way for which order matters."""
+    """Return all components on the way for which order matters."""
     return [
         name
         for node in upstream(derivation)

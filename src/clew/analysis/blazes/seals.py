@@ -66,18 +66,18 @@ class SealKey:
 
     @property
     def known(self) -> bool:
-        """Whether what is left of the key still determines it."""
+        """Tell whether what is left of the key still determines it."""
         return self.key <= self._origins(frozenset().union(*(image.now for image in self.images)))
 
     def completes(self, gate: Gate) -> bool:
-        """The predicate *compatible* of section 4.4."""
+        """Evaluate the predicate *compatible* of section 4.4."""
         if gate is None:
             return False
         part = frozenset().union(*(image.now for image in self.images)) & gate
         return bool(part) and self.key <= self._origins(part)
 
     def _origins(self, attributes: Attributes) -> Attributes:
-        """The part of the key that attributes determine, also through what they determine of each other."""
+        """Return the part of the key that attributes determine, also through what they determine of each other."""
         known = attributes
         found: Attributes = frozenset()
         while True:
@@ -88,7 +88,7 @@ class SealKey:
             found, known = grown, reached
 
     def with_dependencies(self, dependencies: Sequence[Dependency]) -> SealKey:
-        """The same key, where attributes of a stream determine each other."""
+        """Return the same key, where attributes of a stream determine each other."""
         both = [*dependencies, *(d.reversed for d in dependencies)]
         images = self.images
         while True:
@@ -98,25 +98,25 @@ class SealKey:
             images = grown
 
     def through(self, lineage: Lineage) -> SealKey | None:
-        """The key behind a path; None if it is lost there."""
+        """Return the key behind a path; None if it is lost there."""
         images = set(_applied(lineage.dependencies, self.images))
         if lineage.by_name:
             images |= {image for image in self.images if not image.now & lineage.defined}
         return _if_known(self.key, images)
 
     def within(self, attributes: Attributes) -> SealKey | None:
-        """The key on a stream that has only these attributes; None if it is lost there."""
+        """Return the key on a stream that has only these attributes; None if it is lost there."""
         return _if_known(self.key, {image for image in self.images if image.now <= attributes})
 
 
 def seal_key(attributes: Iterable[str]) -> SealKey:
-    """The key of a stream that is sealed on these attributes."""
+    """Return the key of a stream that is sealed on these attributes."""
     key = frozenset(attributes)
     return SealKey(key, frozenset(Image(frozenset({a}), frozenset({a})) for a in key))
 
 
 def common_keys(several: Sequence[Sequence[SealKey]]) -> tuple[SealKey, ...]:
-    """What a stream is sealed on that comes from several: a key that all have, as far as they agree about it."""
+    """Return the keys that several streams have in common, as far as they agree about them."""
     first, *others = several
     keys = []
     for key in first:

@@ -74,7 +74,7 @@ def _check_connected(dataflow: Dataflow) -> None:
 
 
 def _check_gates(dataflow: Dataflow) -> None:
-    """An attribute that no input has partitions nothing; only where all schemas are known can that be told."""
+    """Refuse gates with an attribute that no input has; only where all schemas are known can that be told."""
     for component in dataflow.components:
         into = [s for s in dataflow.streams if s.target is not None and s.target.component == component.name]
         known: set[str] = set()

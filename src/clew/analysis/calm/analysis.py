@@ -37,7 +37,7 @@ class Label(enum.Enum):
 
     @property
     def consistent(self) -> bool:
-        """Whether every schedule gives the same outcome."""
+        """Tell whether every schedule gives the same outcome."""
         return self in (Label.MONOTONE, Label.ASYNCHRONOUS)
 
 

@@ -22,7 +22,7 @@ class Source:
 
 
 def sources_of(flow: Dataflow) -> tuple[Source, ...]:
-    """In the order of the text; the fixed ones last."""
+    """Return where rows enter, in the order of the text; the fixed ones last."""
     names = {node.name for node in flow.nodes if _is_source(node, flow)}
     for node in flow.nodes:
         if node.kind is NodeKind.INPUT and node.name not in flow.reached(sorted(names)):
@@ -51,7 +51,7 @@ def _is_source(node: Node, flow: Dataflow) -> bool:
 
 
 def outputs_of(flow: Dataflow) -> tuple[str, ...]:
-    """In the order of the text."""
+    """Return where rows leave, in the order of the text."""
     names = {node.name for node in flow.nodes if _is_output(node, flow)}
     for node in flow.nodes:
         if node.kind is NodeKind.OUTPUT and not flow.reached([node.name]) & names:

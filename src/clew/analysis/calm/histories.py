@@ -213,7 +213,10 @@ class _Following:
                                 yield a, b, frozenset((*self._carrying(left, a), *self._carrying(right, b)))
 
     def _beside(self, side: Reading, other: Reading) -> Arrivals:
-        """A clock that says when is no danger to what stays; it is to rows of one step, and to another clock."""
+        """Return the arrivals of a side as those of another see them.
+
+        A clock that says when is no danger to what stays; it is to rows of one step, and to another clock.
+        """
         arrivals = self._of(side)
         if isinstance(side, Leaf) and side.ticks and not (isinstance(other, Leaf) and other.ticks):
             return dict.fromkeys(arrivals, False)

@@ -284,7 +284,10 @@ class _Following:
     # -- code ----------------------------------------------------------------------------------------------------
 
     def _function(self, function: FunctionType, owner: Any = None, *, own: bool = False) -> None:
-        """``owner``: what the first parameter is.  ``own``: that is an object that was made during the call."""
+        """Follow the code of a function.
+
+        ``owner``: what the first parameter is.  ``own``: that is an object that was made during the call.
+        """
         if _is_listed(function.__module__ or "", function.__name__):
             return
         for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
@@ -304,7 +307,7 @@ class _Code:
         self._cells = dict(cells)
 
     def follow(self, code: CodeType, inner: frozenset[str]) -> None:
-        """``inner``: variables that belong to the call, for the functions in it."""
+        """Follow code; ``inner``: variables that belong to the call, for the functions in it."""
         shown = shows_order(code)
         if shown is not None:
             raise _ImpureError(f"the order of a set (line {shown})")
@@ -414,7 +417,7 @@ class _Code:
         self._following.use(value, name)
 
     def _refuse_changing(self, owner: HasCollections, attribute: str) -> None:
-        """An attribute of a module may be used if only ``__init__`` gives it a value."""
+        """Refuse an attribute of a module unless only ``__init__`` gives it a value."""
         for kind in type(owner).__mro__:
             for name, member in vars(kind).items():
                 stores = isinstance(member, FunctionType) and _stores(member.__code__, attribute)

@@ -35,7 +35,7 @@ def annotated(
     injective: Mapping[str, Mapping[str, str]] | None = None,
     repeated: Sequence[str] = (),
 ) -> Any:
-    """``blazes = annotated(...)`` in a class.
+    """Declare facts for Blazes: ``blazes = annotated(...)`` in a class.
 
     ``replicated``: the imported modules that have several instances (or the class, if it imports none).
     ``seals``: the key that a stream is sealed on, as in ``{"clicks": ["campaign"]}``.  ``injective``: which

@@ -61,7 +61,7 @@ def _between_replicas(stream: Stream, dataflow: Dataflow) -> Stream:
 def _streams(
     dataflow: Dataflow, name: str, known: Known, used: Attributes, position: Position | None
 ) -> list[Stream]:
-    """Those that have the attributes; at least one must."""
+    """Return the streams that have the attributes; at least one must."""
     if name not in known:
         _unknown(f"there is no stream '{name}'", known, position)
     meant = [s for s in dataflow.streams if s.name in known[name]]

@@ -19,7 +19,7 @@ class Draft:
 
 
 def named(drafts: Sequence[Draft]) -> tuple[list[Stream], dict[str, list[str]]]:
-    """The streams, and for each name that they were to have, and each that they have, those that are meant."""
+    """Return the streams with unique names, and those that are meant by each name, wanted or given."""
     wanted = Counter(draft.stream.name for draft in drafts)
     streams: list[Stream] = []
     known: dict[str, list[str]] = {}

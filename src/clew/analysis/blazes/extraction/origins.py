@@ -62,7 +62,7 @@ class Tracing:
         return self._known[name]
 
     def of(self, expr: AnyExpr) -> Traced:
-        """An expression; no columns where their number is not known."""
+        """Trace the columns of an expression; there are none where their number is not known."""
         match expr:
             case Ref(collection):
                 return self._known[collection]
@@ -93,7 +93,7 @@ class Tracing:
     # -- the fixpoint --------------------------------------------------------------------------------------------
 
     def _optimistic(self) -> dict[str, Traced]:
-        """Every column is taken to be every attribute, until a rule says otherwise."""
+        """Take every column to be every attribute, until a rule says otherwise."""
         reached = {c.name: {c.name} & self._inputs for c in self._program.collections}
         for _ in self._program.collections:
             for rule in self._program.rules:
@@ -142,7 +142,7 @@ class Tracing:
         )
 
     def _grouped(self, traced: Traced, kept: Sequence[int | None]) -> Traced:
-        """Rows of other groups do not matter to a key; to everything else, all rows of the group do."""
+        """Trace the columns of groups: keys depend on their own group only, aggregates on all rows in it."""
         if not traced.columns:
             return Traced(traced.inputs, ())
         nothing = _lost(traced.inputs, 1).columns[0]
@@ -168,7 +168,7 @@ class Tracing:
 
 
 def _scalar(scalar: Scalar, path: Path, starts: Sequence[int], source: Traced) -> Origins:
-    """A column that is passed on, or one that a test found equal to it."""
+    """Return the origins of a column that is passed on, or of one that a test found equal to it."""
     if not isinstance(scalar, Column):
         return _lost(source.inputs, 1).columns[0]
     same = {scalar}
@@ -186,13 +186,13 @@ def _agreed(found: Sequence[Origins]) -> Origins:
 
 
 def _lost(inputs: Iterable[str], width: int) -> Traced:
-    """Rows that depend on inputs in unknown ways."""
+    """Return columns that depend on inputs in unknown ways."""
     names = frozenset(inputs)
     return Traced(names, tuple(dict.fromkeys(names, frozenset()) for _ in range(width)))
 
 
 def _met(sides: Sequence[Traced], equal: Sequence[tuple[_Place, _Place]], taken: Sequence[int]) -> Traced:
-    """The columns of some sides.  All sides that depend on an input must agree on what a column is equal to."""
+    """Return the columns of some sides, which must agree on what a column is equal to if they have inputs."""
     inputs = frozenset().union(*(side.inputs for side in sides))
     if not all(sides[number].columns for number in taken):
         return Traced(inputs, ())

@@ -127,7 +127,7 @@ def _equal_columns(path: Path) -> Iterator[tuple[Column, Column]]:
 
 
 def names(partition: Partition, interfaces: Mapping[str, Sequence[str]], writer: str | None) -> frozenset[str]:
-    """The attributes that name a partition: every input that has one so called means the same by it.
+    """Return the attributes that name a partition: every input that has one so called means the same by it.
 
     ``writer``: an input whose seals are held against the gate on their own; the others only protect reads.
     """

@@ -68,7 +68,7 @@ class Places:
 
     @cached_property
     def by_chance(self) -> tuple[tuple[int, str], ...]:
-        """Statements with a function that is none, and what makes it one."""
+        """Return the statements with an impure function, and what makes it impure."""
         return tuple((read.statement, read.reason) for read in self.histories.reads if read.by_chance)
 
     def _is_repeated(self, place: Place) -> bool:
@@ -127,7 +127,7 @@ class Places:
         return decides or place.target in _along(self._unasked, [end], back=True)
 
     def _met(self, edge: Edge) -> Iterator[Place]:
-        """What is order-sensitive about the other collections that a rule reads."""
+        """Yield what is order-sensitive about the other collections that a rule reads."""
         others = {e.source for e in self._flow.edges if e.statement == edge.statement and e.source != edge.source}
         before = self._flow.reaching(others)
         for place in self.all:
@@ -146,7 +146,7 @@ class Places:
         return any(name in self._driven for name in sides if name != source)
 
     def _clocks(self, statement: int) -> Iterator[str]:
-        """Clocks that say when; a reading may leave them out, because nothing is missed for them."""
+        """Return the clocks that say when; a reading may leave them out, because nothing is missed for them."""
         read = (e.source for e in self._flow.edges if e.statement == statement and not e.reason)
         return (name for name in read if self._flow.by_name[name].kind is NodeKind.PERIODIC)
 
@@ -166,7 +166,7 @@ class Places:
 
     @cached_property
     def stored(self) -> frozenset[str]:
-        """Tables and lattices, and what goes round from step to step."""
+        """Return the tables and lattices, and what goes round from step to step."""
         tables = {node.name for node in self._flow.nodes if node.kind.stored}
         order = [node.name for node in self._flow.nodes]
         for cycle in components(order, lambda name: [e.target for e in self._flow.outgoing[name]]):
@@ -177,12 +177,12 @@ class Places:
 
     @cached_property
     def sent(self) -> frozenset[str]:
-        """The collections that rows reach by messages within this part: a channel takes a partition apart."""
+        """Return the collections that messages within this part reach: a channel takes a partition apart."""
         return self._flow.reached(e.target for e in self._flow.edges if e.sends)
 
     @cached_property
     def _driven(self) -> frozenset[str]:
-        """The collections that have rows only in steps in which an input has some."""
+        """Return the collections that have rows only in steps in which an input has some."""
         found = {node.name for node in self._flow.nodes} - self.stored
         while True:
             kept = {name for name in found if self._is_driven(name, found)}

@@ -39,7 +39,7 @@ class Region:
         return Tracing(self.program, self.inputs)
 
     def interface(self, collection: str) -> str:
-        """What an interface is called in the dataflow."""
+        """Return what an interface is called in the dataflow."""
         return collection.removeprefix(self.prefix).replace(".", "_")
 
 
@@ -52,13 +52,13 @@ class Regions:
 
 
 def whole(program: BloomProgram, files: Mapping[str, str]) -> Region:
-    """A program that is one component."""
+    """Return the region of a program that is one component."""
     flow = bloom_dataflow(program, files)
     return _with_fixed(Region(program, flow, _arriving(flow), outputs_of(flow)))
 
 
 def regions(program: BloomProgram, module: type[Module], files: Mapping[str, str]) -> Regions:
-    """The program of a class that imports modules."""
+    """Take apart the program of a class that imports modules."""
     rules = {name: select_rules(program, module, name) for name in find_imports(module)}
     inside = {id(rule) for members in rules.values() for rule in members}
     rest = _sub_program(program, [r for r in program.rules if id(r) not in inside], "")
@@ -106,7 +106,7 @@ def _arriving(flow: Dataflow) -> tuple[str, ...]:
 
 
 def _sub_program(program: BloomProgram, rules: list[Rule], prefix: str) -> BloomProgram:
-    """The rules with their collections, and with those that have the prefix, be they used or not."""
+    """Return the rules with their collections, and with those that have the prefix, be they used or not."""
     used = {r.target for r in rules}.union(name for r in rules for name in collections_in(r.expr))
     kept = [c for c in program.collections if c.name in used or (prefix and c.name.startswith(prefix))]
     return BloomProgram(program.name, tuple(kept), tuple(rules))

@@ -136,7 +136,7 @@ def _chance(part: _Part) -> list[Draft]:
 
 
 def _at_interface(part: _Part, collection: str, *, source: bool) -> Draft:
-    """A stream that enters or leaves the dataflow at an interface of a component."""
+    """Return a stream that enters or leaves the dataflow at an interface of a component."""
     interface = part.region.interface(collection)
     end = End(part.name, interface)
     name = f"{part.name}-{interface}" if part.region.prefix else interface
@@ -169,7 +169,7 @@ def _interfaces(region: Region) -> tuple[str, ...]:
 
 
 def _plain(rest: Region, found: Annotated, ends: Mapping[str, End]) -> Draft | None:
-    """The stream that a connection is, if it changes nothing and attributes keep their names."""
+    """Return the stream that a connection is, if it changes nothing and attributes keep their names."""
     source, target = ends.get(found.begin), ends.get(found.end)
     kept = [d for d in found.path.lineage.dependencies if d.source == d.target]
     renames = len(kept) != len(found.path.lineage.dependencies)
@@ -184,7 +184,7 @@ def _plain(rest: Region, found: Annotated, ends: Mapping[str, End]) -> Draft | N
 
 
 def _between(rest: Region, found: Annotated, source: End | None, target: End | None) -> str:
-    """The interface of the whole that a stream begins or ends at, else the first channel on its way."""
+    """Return the interface of the whole that a stream begins or ends at, else the first channel on its way."""
     if source is None or target is None:
         return rest.interface(found.begin if source is None else found.end)
     way = rest.flow.reached([found.begin]) & rest.flow.reaching([found.end])
@@ -193,7 +193,7 @@ def _between(rest: Region, found: Annotated, source: End | None, target: End | N
 
 
 def _around(part: _Part, ends: Mapping[str, End]) -> list[Draft]:
-    """The streams to and from the rules that do more than to pass on."""
+    """Return the streams to and from the rules that do more than to pass on."""
     drafts = []
     for collection in dict.fromkeys(a.begin for a in part.paths if a.begin != part.chance):
         drafts.append(_joined(_at_interface(part, collection, source=True), source=ends.get(collection)))
@@ -208,7 +208,7 @@ def _joined(draft: Draft, source: End | None = None, target: End | None = None) 
 
 
 def _unconnected(part: _Part, rest: Region, fed: set[str], notices: list[Notice]) -> list[Draft]:
-    """What enters or leaves a module without streams of the class that imports it.
+    """Return what enters or leaves a module without streams of the class that imports it.
 
     Messages, clocks, rows that are always there, and what it stores.
     """
@@ -226,7 +226,7 @@ def _unconnected(part: _Part, rest: Region, fed: set[str], notices: list[Notice]
 
 
 def _connected(parts: list[_Part], drafts: list[Draft]) -> tuple[list[_Part], list[Draft]]:
-    """Without paths that no stream leads to or begins at, and without streams that lead to no path."""
+    """Drop paths that no stream leads to or begins at, and streams that lead to no path."""
     while True:
         fed = {d.stream.target for d in drafts}
         read = {d.stream.source for d in drafts}
@@ -241,7 +241,7 @@ def _connected(parts: list[_Part], drafts: list[Draft]) -> tuple[list[_Part], li
 
 
 def _carried(component: Component, streams: Sequence[Stream]) -> Component:
-    """Without attributes in gates that no stream brings: there is nothing to seal on them."""
+    """Drop attributes from gates that no stream brings: there is nothing to seal on them."""
     into = [s for s in streams if s.target is not None and s.target.component == component.name]
     known = frozenset(name for stream in into for name in stream.attributes or ())
     paths = []

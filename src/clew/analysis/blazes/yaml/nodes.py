@@ -70,7 +70,7 @@ class Value:
         return Value(self.file, node, self.budget)
 
     def mapping(self, what: str, remedy: str) -> dict[str, tuple[Value, Value]]:
-        """Keys with the values they and their contents are; no key twice."""
+        """Return the keys with their values as nodes; refuse a key that is there twice."""
         if not isinstance(self.node, yaml.MappingNode):
             self.expected(what, remedy)
         found: dict[str, tuple[Value, Value]] = {}
@@ -88,7 +88,7 @@ class Value:
         return found
 
     def fields(self, what: str, names: Sequence[str], remedy: str) -> dict[str, Value]:
-        """A mapping with some of these keys."""
+        """Return a mapping with some of these keys."""
         found = self.mapping(what, remedy)
         for name, (key, _) in found.items():
             if name not in names:
@@ -104,7 +104,7 @@ class Value:
         return isinstance(self.node, yaml.MappingNode)
 
     def items(self) -> list[Value]:
-        """The items of a list; of anything else, itself."""
+        """Return the items of a list; of anything else, itself."""
         if not isinstance(self.node, yaml.SequenceNode):
             return [self]
         return [self._child(item) for item in self.node.value]
@@ -115,7 +115,7 @@ class Value:
         return str(self.node.value)
 
     def name(self, what: str) -> str:
-        """A name; also one that YAML would take for a truth value or a number, such as ``on``."""
+        """Return a name; also one that YAML would take for a truth value or a number, such as ``on``."""
         remedy = "names consist of letters, digits, _ and -, and begin with a letter or _"
         text = self.text(what, remedy)
         if not is_name(text):
@@ -134,12 +134,12 @@ class Value:
 
 
 def read_yaml(path: str | Path) -> Value:
-    """The value that a file holds."""
+    """Return the value that a file holds."""
     return parse_yaml(_read(path), str(path))
 
 
 def parse_yaml(text: str, file: str = "<text>") -> Value:
-    """The value that a text holds."""
+    """Return the value that a text holds."""
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -169,7 +169,7 @@ def parse_yaml(text: str, file: str = "<text>") -> Value:
 
 
 def is_name(text: str) -> bool:
-    """Whether components, interfaces, streams and attributes may be called so."""
+    """Tell whether components, interfaces, streams and attributes may be called so."""
     return _NAME.fullmatch(text) is not None
 
 

@@ -33,7 +33,7 @@ _DEPENDENCY_REMEDY = "write { attribute: other } or a list of { from: [attribute
 
 
 def load_dataflow(path: str | FilePath, variants: Mapping[str, str] | None = None) -> Dataflow:
-    """The dataflow of a file; ``variants`` overrule those that it chooses, by component."""
+    """Return the dataflow of a file; ``variants`` overrule those that it chooses, by component."""
     try:
         return _dataflow(read_yaml(path), variants or {})
     except ProgramError as error:
@@ -46,7 +46,7 @@ def load_dataflow(path: str | FilePath, variants: Mapping[str, str] | None = Non
 
 
 def parse_dataflow(text: str, file: str = "<text>", variants: Mapping[str, str] | None = None) -> Dataflow:
-    """The dataflow of a text."""
+    """Return the dataflow of a text."""
     return _dataflow(parse_yaml(text, file), variants or {})
 
 
@@ -182,7 +182,7 @@ def _dependency(value: Value) -> Dependency:
 
 
 def _names(value: Value) -> tuple[str, ...]:
-    """One attribute, or a list of them."""
+    """Read one attribute, or a list of them."""
     items = value.items()
     if not items:
         value.expected("at least one attribute", "name an attribute, or leave the field away")
@@ -228,7 +228,7 @@ def _source_label(fields: Mapping[str, Value], source: End | None) -> Label:
 
 
 def _seals(value: Value) -> Iterator[Attributes]:
-    """One key, or a list of keys that are lists."""
+    """Read one key, or a list of keys that are lists."""
     items = value.items()
     several = value.is_list and bool(items) and all(item.is_list for item in items)
     for key in items if several else [value]:

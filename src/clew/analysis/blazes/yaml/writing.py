@@ -14,7 +14,7 @@ Remarks = Mapping[tuple[str, str, str], Sequence[str]]
 
 
 def dataflow_yaml(dataflow: Dataflow, heading: str = "", remarks: Remarks | None = None) -> str:
-    """The file; ``heading`` and ``remarks`` become comments."""
+    """Write a dataflow as a file; ``heading`` and ``remarks`` become comments."""
     lines = [*_comment(heading, ""), ""] if heading else []
     for component in dataflow.components:
         lines += [*_component(component, remarks or {}), ""]
@@ -23,7 +23,7 @@ def dataflow_yaml(dataflow: Dataflow, heading: str = "", remarks: Remarks | None
 
 
 def _comment(text: str, indent: str) -> Iterator[str]:
-    """Names in programs are not trusted: a comment must not end early."""
+    """Quote names of a program in a comment, which must not end early because of them."""
     for line in text.split("\n"):
         yield f"{indent}# {''.join(c if c.isprintable() else ascii(c)[1:-1] for c in line)}"
 
@@ -58,7 +58,7 @@ def _annotation(annotation: Annotation) -> Iterator[str]:
 
 
 def _lineage(lineage: Lineage) -> Iterator[str]:
-    """``lineage`` takes one attribute to one other; what else there is, is ``injective``."""
+    """Write ``lineage`` where one attribute goes to one other, and ``injective`` for all else."""
     first: list[Dependency] = []
     if not lineage.by_name:
         first = list(_once(lineage.dependencies))
@@ -69,7 +69,7 @@ def _lineage(lineage: Lineage) -> Iterator[str]:
 
 
 def _once(dependencies: Sequence[Dependency]) -> Iterator[Dependency]:
-    """From one attribute to one other, for attributes that determine nothing else."""
+    """Return the dependencies from one attribute to one other, for attributes that determine nothing else."""
     uses = Counter(d.source for d in dependencies)
     return (d for d in dependencies if len(d.source) == len(d.target) == 1 and uses[d.source] == 1)
 

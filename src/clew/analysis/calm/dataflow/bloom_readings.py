@@ -47,7 +47,7 @@ class _Readings:
         self._clocks = frozenset(c.name for c in program.collections if c.kind is Kind.PERIODIC)
 
     def of(self, expr: AnyExpr, used: frozenset[int]) -> Reading | None:
-        """``used`` are the columns that matter afterwards."""
+        """Return the reading of an expression; ``used`` are the columns that matter afterwards."""
         match expr:
             case Ref(collection):
                 return Leaf(collection, ticks=collection in self._clocks and not used)
@@ -101,7 +101,7 @@ def _combine(sides: Iterable[Reading | None]) -> Reading | None:
 
 
 def _wanted(join: Join, number: int, used: frozenset[int]) -> frozenset[int]:
-    """The columns of one side that matter."""
+    """Return the columns of one side that matter."""
     matched = {m.left for m in join.matches if m.left_source == number}
     matched |= {m.right for m in join.matches if m.right_source == number}
     if join.take in (Take.LEFTS, Take.RIGHTS):

@@ -52,7 +52,7 @@ _TRUTHS = {("==", True): ">=", ("!=", False): ">", ("==", False): "<=", ("!=", T
 
 
 def understand(rule: Rule, trusted: Trusted, known: Known = NOTHING_KNOWN) -> Understood:
-    """The rule, with some collections trusted to carry changing columns to rules that only compare them.
+    """Analyse a rule, with some collections trusted to carry changing columns to rules that only compare them.
 
     ``known``: what other rules say about the collections that this one reads.
     """
@@ -90,12 +90,12 @@ class _Reader:
         return Understood(reads, frozenset(o for o in self._used if isinstance(o, str)), columns)
 
     def refuse(self, names: Iterable[str], reason: str) -> None:
-        """These collections are not read in a monotone way."""
+        """Note that these collections are not read in a monotone way."""
         for name in names:
             self._reasons.setdefault(name, f"{reason} {name}")
 
     def use(self, columns: Iterable[Column]) -> None:
-        """The value of these columns is used: where it changes, that counts."""
+        """Note that the value of these columns is used: where it changes, that counts."""
         for column in columns:
             if column is not None:
                 self._used.update(dict.fromkeys(column.owners))
@@ -107,13 +107,13 @@ class _Reader:
     # -- expressions ---------------------------------------------------------------------------------------------
 
     def columns(self, expr: AnyExpr) -> tuple[Column, ...]:
-        """How the columns change, as many as there are known to be."""
+        """Return how the columns change, as many as there are known to be."""
         known = len(getattr(expr, "columns", ()))
         found = self._columns(expr)
         return found if len(found) == known else (None,) * known
 
     def _columns(self, expr: AnyExpr) -> tuple[Column, ...]:
-        """The same, or none where that is simple: nothing in them changes then."""
+        """Return the same, or nothing where no column changes."""
         match expr:
             case Ref(collection):
                 return self._trusted.get(collection, ())
@@ -205,7 +205,7 @@ class _Reader:
         return (*(None,) * (len(expr.columns) - 1), value)
 
     def _lattice(self, expr: AnyExpr) -> None:
-        """Merging is monotone, whatever the rows are; functions of lattices say what they are."""
+        """Analyse a lattice expression: merging is monotone, and functions of lattices say what they are."""
         if isinstance(expr, Apply) and not LATTICES[expr.source.lattice].methods[expr.method].monotone:
             self.refuse(collections_in(expr), f"{expr.method} of")
         if isinstance(expr, Fold):
@@ -243,7 +243,7 @@ class _Reader:
         return self._merged(results)
 
     def _merged(self, results: Sequence[tuple[Column, ...]]) -> tuple[Column, ...]:
-        """The columns of rows that a function makes in several ways: what differs is taken to be used."""
+        """Return the columns of rows that a function makes in several ways: what differs is taken to be used."""
         if not results:
             return ()
         first = results[0]
@@ -276,13 +276,13 @@ class _View:
         return None
 
     def _used_in(self, scalars: Iterable[Scalar]) -> Column:
-        """A part of something else changes somehow."""
+        """Return how a column changes that parts of others are in: somehow."""
         found = [c for c in map(self.column, scalars) if c is not None]
         return Changing(Direction.ANY, tuple(o for c in found for o in c.owners)) if found else None
 
 
 def _as_order(test: Test) -> str:
-    """``x == True`` says that a truth value has become as large as it can."""
+    """Return a test of a truth value as a comparison: ``x == True`` says that it is as large as it can be."""
     if test.right in (_TRUE, _FALSE) and isinstance(test.right, Constant) and isinstance(test.right.value, bool):
         return _TRUTHS.get((test.op, test.right.value), test.op)
     return test.op

@@ -146,7 +146,7 @@ class Dataflow:
 
     @cached_property
     def derived(self) -> frozenset[str]:
-        """The collections that some rule derives, be it from nothing."""
+        """Return the collections that some rule derives, be it from nothing."""
         return frozenset(statement.target for statement in self.statements)
 
     @cached_property
@@ -166,11 +166,11 @@ class Dataflow:
         return {name: cluster for cluster in self.clusters for name in cluster}
 
     def reached(self, start: Iterable[str]) -> frozenset[str]:
-        """The collections that depend on some of these, and these."""
+        """Return the collections that depend on some of these, and these."""
         return _closure(start, lambda name: (e.target for e in self.outgoing[name]))
 
     def reaching(self, end: Iterable[str]) -> frozenset[str]:
-        """The collections that some of these depend on, and these."""
+        """Return the collections that some of these depend on, and these."""
         return _closure(end, lambda name: (e.source for e in self.incoming[name]))
 
 

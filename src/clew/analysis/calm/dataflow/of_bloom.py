@@ -116,7 +116,7 @@ class _Places:
         return replace(position, file=self._files[position.file])
 
     def text(self, rule: Rule) -> str:
-        """The rule as it is written, in one line; where its file cannot be read, a short form of it."""
+        """Return the rule as it is written, in one line; where its file cannot be read, a short form of it."""
         if rule.position is None:
             return str(rule)
         if rule.position.file not in self._texts:
@@ -125,7 +125,7 @@ class _Places:
 
 
 def _statements(file: str) -> Iterator[tuple[int, str]]:
-    """The expressions that are statements, by their first line."""
+    """Yield the expressions that are statements, by their first line."""
     try:
         source = read_source(file).decode("utf-8-sig")
         tree = ast.parse(source)

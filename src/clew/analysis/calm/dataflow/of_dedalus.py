@@ -51,7 +51,7 @@ from clew.program.outcomes import POST, PRE, persistent_relations
 
 
 def dedalus_dataflow(program: Program, name: str, notices: Sequence[Notice] = ()) -> Dataflow:
-    """The graph of a program that was checked."""
+    """Return the graph of a program that was checked."""
     asserted = _assertions(program)
     lasting = persistent_relations(program)
     rules = [r for r in program.rules if r.relation not in asserted and not _is_persistence(r, lasting)]
@@ -88,7 +88,7 @@ def _is_persistence(rule: Rule, lasting: Sequence[str]) -> bool:
 
 
 def _assertions(program: Program) -> frozenset[str]:
-    """``pre``, ``post`` and what only they use; but what is kept or sent belongs to the program."""
+    """Return ``pre``, ``post`` and what only they use; but what is kept or sent belongs to the program."""
     own = {rule.relation for rule in program.rules if rule.timing is not Timing.SAME}
     users: dict[str, set[str]] = {}
     for rule in program.rules:
@@ -130,7 +130,7 @@ def _nodes(program: Program, rules: Sequence[Rule], asserted: frozenset[str]) ->
 
 
 def _kept(program: Program) -> frozenset[str]:
-    """Relations whose rows stay, if only until something takes them away."""
+    """Return the relations whose rows stay, if only until something takes them away."""
     conditional = (
         r.relation
         for r in program.rules
@@ -140,7 +140,7 @@ def _kept(program: Program) -> frozenset[str]:
 
 
 def _is_given(program: Program, name: str, kept: bool) -> bool:
-    """Rows come from outside: events, or what begins later than the program.
+    """Tell whether rows come from outside: events, or what begins later than the program.
 
     What is there from the first time on and stays is no event; it has no order.
     """
@@ -230,7 +230,7 @@ class _Reader:
         return Changing(Direction.ANY, tuple(o for c in found for o in c.owners)) if found else None
 
     def reads(self) -> tuple[Reads, ...]:
-        """What each relation is read for; the reasons are those of the rule as a whole."""
+        """Return what each relation is read for; the reasons are those of the rule as a whole."""
         rule = self._rule
         functions = ", ".join(dict.fromkeys(a.function for a in rule.aggregates))
         absent = {p.relation for p in rule.negative}

@@ -60,7 +60,7 @@ def _counts(program: BloomProgram) -> Iterator[CountOf]:
 
 
 def _fits(small: CountOf, large: CountOf, program: BloomProgram) -> bool:
-    """Whether the rows of a group are made from different rows of the other collection at the node, which stay."""
+    """Tell whether rows of a group come from different rows of the other collection at the node, which stay."""
     leaves = any(r.target == large.source and r.op is Op.DELETE for r in program.rules)
     if leaves or program.by_name[large.source].kind is not Kind.TABLE:
         return False

@@ -38,7 +38,7 @@ def known_of(program: BloomProgram) -> Known:
 
 
 def is_sealed(group: Group, sealed: Mapping[str, tuple[int, ...]]) -> bool:
-    """Whether every group is made from rows that appear together and are all there will be."""
+    """Tell whether every group is made from rows that appear together and are all there will be."""
     match group.source:
         case Ref(collection):
             wanted = {Column(0, k) for k in sealed.get(collection, ())}
@@ -65,7 +65,7 @@ def _sealed(program: BloomProgram, bounded: tuple[Bounded, ...]) -> Iterator[tup
 
 
 def _full(program: BloomProgram, bounded: Bounded) -> Iterator[tuple[str, CountOf]]:
-    """Collections with a row for each group that is complete; its columns begin with those of the group."""
+    """Return collections with a row for each complete group; its columns begin with those of the group."""
     small, large = bounded.small, bounded.large
     for rule in _only_rules(program):
         match rule.expr:
@@ -78,7 +78,7 @@ def _full(program: BloomProgram, bounded: Bounded) -> Iterator[tuple[str, CountO
 
 
 def _only_rules(program: BloomProgram) -> Iterator[Rule]:
-    """Those that alone derive what is there for a step."""
+    """Return the rules that alone derive what is there for a step."""
     for rule in program.rules:
         alone = sum(other.target == rule.target for other in program.rules) == 1
         if alone and rule.op is Op.NOW and program.by_name[rule.target].kind in (Kind.SCRATCH, Kind.TEMP):
@@ -86,7 +86,7 @@ def _only_rules(program: BloomProgram) -> Iterator[Rule]:
 
 
 def _are_keys(program: BloomProgram, stored: str, count: CountOf, by: tuple[int, ...]) -> bool:
-    """Whether the rows that are counted are the keys of those that are stored, by the same columns."""
+    """Tell whether the rows that are counted are the keys of those that are stored, by the same columns."""
     collection = program.by_name[stored]
     rules = [r for r in program.rules if r.target == count.source]
     kept = all(r.op is not Op.DELETE for r in program.rules if r.target == stored)

@@ -127,7 +127,7 @@ class Readable:
 
 
 def understood(rules: Sequence[Readable], passing: frozenset[str]) -> tuple[Understood, ...]:
-    """All rules, with as many collections trusted as possible; ``passing`` are those that may be.
+    """Analyse all rules, with as many collections trusted as possible; ``passing`` are those that may be.
 
     All are trusted at first.  A collection loses trust when a rule misuses it, and when several rules derive it.
     """
@@ -145,7 +145,7 @@ def understood(rules: Sequence[Readable], passing: frozenset[str]) -> tuple[Unde
 
 
 def _settled(rules: Sequence[Readable], may_be: set[str]) -> Trusted:
-    """The changing columns of the collections that may be trusted, when those before them are."""
+    """Return the changing columns of the collections that may be trusted, when those before them are."""
     trusted: dict[str, tuple[Column, ...]] = {}
     for _ in rules:
         before = dict(trusted)

@@ -24,12 +24,12 @@ class Copied:
     always: bool
 
     def is_all_of(self, part: int) -> bool:
-        """Whether the row is that of one collection as it is."""
+        """Tell whether the row is that of one collection as it is."""
         return all(column == Column(part, index) for index, column in enumerate(self.row))
 
 
 def copied(expr: AnyExpr) -> Copied | None:
-    """None where it is not that simple: several rows from one, functions that are not seen through, aggregates."""
+    """Return what an expression copies; None where several rows come from one, or a function hides it."""
     match expr:
         case Ref(collection, columns):
             return Copied((collection,), tuple(Column(0, k) for k in range(len(columns))), always=True)
@@ -84,7 +84,7 @@ def _joined(join: Join) -> Copied | None:
 
 
 def columns_in(row: tuple[Scalar, ...]) -> tuple[Column, ...]:
-    """The columns that a row is made of, each once."""
+    """Return the columns that a row is made of, each once."""
     found: dict[Column, None] = {}
     pending = list(row)
     while pending:
@@ -103,7 +103,7 @@ def columns_in(row: tuple[Scalar, ...]) -> tuple[Column, ...]:
 def replaced(
     scalar: Scalar, by: Mapping[Column, Column] | Mapping[Column, Scalar], *, here: Scalar | None = None
 ) -> Scalar:
-    """The scalar with other things in the place of its columns, and of the address of the node."""
+    """Return the scalar with other things in the place of its columns, and of the address of the node."""
     match scalar:
         case Column():
             return by[scalar]

@@ -34,7 +34,7 @@ class Stem:
 
 
 def stems_of(program: BloomProgram, name: str, base: str) -> tuple[Stem, ...]:
-    """One for each way from the base to the collection; none if some row may come from elsewhere."""
+    """Return the ways from the base to the collection; none if some row may come from elsewhere."""
     return _stems(program, name, base, frozenset())
 
 
@@ -68,6 +68,6 @@ def _after(stem: Stem, row: tuple[Scalar, ...], part: int, rule: Rule, program: 
 
 
 def _place(row: tuple[Scalar, ...], program: BloomProgram, name: str) -> Scalar | None:
-    """Where a row of a channel is; None for other collections."""
+    """Return where a row of a channel is; None for other collections."""
     schema = program.by_name[name].schema
     return None if schema.location is None else row[schema.index(schema.location)]

@@ -93,7 +93,7 @@ class Trial:
 
     @property
     def contradicts(self) -> bool:
-        """Whether a promise of a label is broken."""
+        """Tell whether a promise of a label is broken."""
         promises = (Label.NONMONOTONE,) if self.steps_given else (Label.MONOTONE, Label.ASYNCHRONOUS)
         return self.tried.pair is not None and any(output.label in promises for output in self.outputs)
 
@@ -226,7 +226,7 @@ class _Shrinking:
         self._steps_given = steps_given
 
     def sweep(self) -> bool:
-        """Whether something could be left out, or be less late."""
+        """Leave out or speed up what can be; tell whether something could."""
         before = self.pair
         _leave_out(lambda: tuple(self.pair.late), self._with_late_events)
         _leave_out(lambda: self.pair.workload.inputs, self._with_inputs)

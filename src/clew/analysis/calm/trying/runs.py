@@ -121,7 +121,7 @@ class Run:
 def run(
     workload: Workload, late: Callable[[Event], int], watched: Iterable[str], *, most_rounds: int = MOST_ROUNDS
 ) -> Run:
-    """The run in which events are late by what ``late`` says; it is asked once for each, in a fixed order."""
+    """Perform the run in which events are late by what ``late`` says, once for each, in a fixed order."""
     return _Simulation(workload, late, tuple(watched)).run(most_rounds)
 
 
@@ -143,7 +143,7 @@ class _Running:
                 self.firings.append((due, timer, (number, number)))
 
     def fire_all(self) -> None:
-        """In the next step; a clock goes on."""
+        """Fire all timers in the next step; a clock goes on."""
         self.fired += 1
         self.firings = [(self.steps + 1, timer, (self.fired, self.fired)) for timer in self.timers]
 
@@ -211,7 +211,7 @@ class _Simulation:
             self._round += 1
 
     def _settle(self, most: int) -> None:
-        """Rounds until there is nothing left to happen."""
+        """Take rounds until there is nothing left to happen."""
         self._news = self._round
         while not self._is_quiet() and self._round <= most:
             for node in self._nodes.values():

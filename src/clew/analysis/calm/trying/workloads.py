@@ -46,7 +46,10 @@ def workload(
     later: Mapping[str, Mapping[int, Mapping[str, Sequence[Iterable[Any]]]]] | None = None,
     ticks: int = TICKS,
 ) -> Workload:
-    """``inputs``: rows by node and collection, for the first step; ``later``: by node, step and collection."""
+    """Return a workload.
+
+    ``inputs``: rows by node and collection, for the first step; ``later``: by node, step and collection.
+    """
     found = [(node, 1, contents) for node, contents in inputs.items()]
     found += [(node, step, contents) for node, steps in (later or {}).items() for step, contents in steps.items()]
     rows = [
@@ -59,7 +62,7 @@ def workload(
 
 
 def workload_of(module: type[Module]) -> Workload:
-    """What the setting of a class says: its nodes, and what is given to them."""
+    """Return what the setting of a class says: its nodes, and what is given to them."""
     setting = getattr(module, "setting", None)
     if not isinstance(setting, Setting) or not issubclass(module, Node):
         raise UsageError(
