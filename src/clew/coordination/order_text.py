@@ -16,8 +16,8 @@ from clew.coordination.text import (
     class_name,
     content,
     input_text,
-    listed,
-    quoted,
+    join_names,
+    quote,
     rule_text,
     watch_rules,
 )
@@ -29,7 +29,7 @@ _DELIVERY = {Service.SEQUENCER: SequencedDelivery.__name__, Service.ZOOKEEPER: O
 def order_says(cls: type[Module], plan: OrderPlan) -> list[str]:
     """Return what there is to say about the coordinated program."""
     inputs = [f"{o.component}.{name}" if o.component else name for o in plan.components for name in o.interfaces]
-    says = [f"{cls.__name__} in which {listed(inputs)} get rows in one order, the same at all replicas.", ""]
+    says = [f"{cls.__name__} in which {join_names(inputs)} get rows in one order, the same at all replicas.", ""]
     if plan.service is Service.SEQUENCER:
         return [*says, "``order.sequencer`` has the address of a node of ``clew.coordination.Sequencer``."]
     return [*says, "``clew.coordination.zookeeper.ZooKeeperOrder`` connects a node that runs to ZooKeeper."]
@@ -51,7 +51,7 @@ def order_classes(cls: type[Module], plan: OrderPlan) -> list[ClassText]:
             blocks.append(_passing_block(one))
             uses.add("system")
         else:
-            record = f"coordination = ordered({cls.__name__}, [{quoted(one.interfaces)}])"
+            record = f"coordination = ordered({cls.__name__}, [{quote(one.interfaces)}])"
             uses |= {"ordered", *_settling_uses(one)}
             declarations += [f"{name} = {input_text(cls, name)}" for name in one.interfaces]
             declarations += _settling_declarations(one)
@@ -66,7 +66,7 @@ def order_classes(cls: type[Module], plan: OrderPlan) -> list[ClassText]:
 
 def _component(name: str, cls: type[Module], one: Ordered) -> ClassText:
     declarations = [
-        f"coordination = ordered({cls.__name__}, [{quoted(one.interfaces)}])",
+        f"coordination = ordered({cls.__name__}, [{quote(one.interfaces)}])",
         'to_order = interface.output("stream", "content")',
         'in_order = interface.input("stream", "content")',
         *(f"{held} = {input_text(cls, held)}" for held in one.interfaces),
@@ -78,7 +78,7 @@ def _component(name: str, cls: type[Module], one: Ordered) -> ClassText:
     if one.watched is not None:
         declarations.append('unsettled = interface.output("why")')
         blocks += _watch_block(one, "in_order", "unsettled")
-    says = f"Orders {listed(one.interfaces)}."
+    says = f"Orders {join_names(one.interfaces)}."
     uses = frozenset({"ordered", *_settling_uses(one)})
     return ClassText(name, cls, says, tuple(declarations), tuple(blocks), uses)
 

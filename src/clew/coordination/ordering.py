@@ -117,7 +117,7 @@ class Sequencing(OrderMessages):
     @bloom
     def give_numbers(self) -> None:
         self.temp.fresh <= self.submit_msg.payloads().notin(self.log, stream="stream", content="content")
-        self.temp.ranked <= self.temp.fresh.reduce([], _ranked, ["rank", "stream", "content"])
+        self.temp.ranked <= self.temp.fresh.reduce([], _append_ranked, ["rank", "stream", "content"])
         self.numbered <= (self.temp.ranked * self.first_free).pairs(
             lambda r, f: (r.stream, r.content, f.number + r.rank)
         )
@@ -164,7 +164,7 @@ class StepwiseSequencing(Sequencing):
         )
 
 
-def _ranked(found: list[tuple[Any, ...]], row: Any) -> list[tuple[Any, ...]]:
+def _append_ranked(found: list[tuple[Any, ...]], row: Any) -> list[tuple[Any, ...]]:
     found.append((len(found), row.stream, row.content))
     return found
 

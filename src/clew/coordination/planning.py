@@ -10,8 +10,8 @@ from clew.bloom.ir.program import BloomProgram
 from clew.bloom.ir.schema import Kind
 from clew.coordination.components import ClassProgram, input_of
 from clew.coordination.plans import Ordered, OrderPlan, Plan, Service
-from clew.coordination.quiescence import check_settling, left_for_later, settles_at_once
-from clew.coordination.seal_planning import imported_as, refuse_what_needs_nothing, seal_plan
+from clew.coordination.quiescence import check_settling, pending_targets, settles_at_once
+from clew.coordination.seal_planning import import_name, refuse_what_needs_nothing, seal_plan
 from clew.errors import UsageError
 
 
@@ -38,14 +38,14 @@ def plan_for(
 def order_plan(system: ClassProgram, verdict: Verdict, service: Service = Service.SEQUENCER) -> OrderPlan:
     """Plan to order the inputs of the components that the analysis recommends to order."""
     refuse_what_needs_nothing(system, verdict)
-    names = _ordered_names(verdict)
+    names = _names_to_order(verdict)
     if not names:
         raise UsageError(
             f"{system.name}: an order that is decided while it runs does not help",
             remedy="runs differ, not replicas: seal the stream (--synthesize seal), or order it at its source",
         )
     chosen = [c for c in verdict.dataflow.components if c.name in names]
-    parts = (order_component(system, imported_as(system, c), _inputs(c)) for c in chosen)
+    parts = (order_component(system, import_name(system, c), _inputs(c)) for c in chosen)
     return OrderPlan(tuple(parts), service)
 
 
@@ -68,18 +68,18 @@ def order_component(system: ClassProgram, component: str, interfaces: tuple[str,
     _refuse_disorder(module.name, program, interfaces)
     check_settling(module.name, program, program.rules)
     at_once = settles_at_once(program, program.rules)
-    return Ordered(component, interfaces, None if at_once else left_for_later(program.rules))
+    return Ordered(component, interfaces, None if at_once else pending_targets(program.rules))
 
 
 def _refuse_disorder(name: str, program: BloomProgram, interfaces: tuple[str, ...]) -> None:
     """Refuse what comes at any time, and does not go through the order before it meets what does."""
     sources = [c.name for c in program.collections if c.kind.arrives or c.kind is Kind.INPUT]
-    in_order = _reached(program, set(interfaces), frozenset())
+    in_order = _reachable_from(program, set(interfaces), frozenset())
     for rule in program.rules:
         disorderly = [n for n in collections_in(rule.expr) if n in sources and n not in interfaces]
         if not disorderly or rule.target in interfaces:
             continue
-        if _reached(program, {rule.target}, frozenset(interfaces)) & in_order:
+        if _reachable_from(program, {rule.target}, frozenset(interfaces)) & in_order:
             raise UsageError(
                 f"{name}: {rule} reads '{disorderly[0]}', which comes at any time and is not ordered",
                 position=rule.position,
@@ -87,7 +87,7 @@ def _refuse_disorder(name: str, program: BloomProgram, interfaces: tuple[str, ..
             )
 
 
-def _reached(program: BloomProgram, names: set[str], without: frozenset[str]) -> set[str]:
+def _reachable_from(program: BloomProgram, names: set[str], without: frozenset[str]) -> set[str]:
     found = set(names)
     while more := {r.target for r in program.rules if found & set(collections_in(r.expr))} - found - without:
         found |= more
@@ -98,7 +98,7 @@ def _inputs(component: Component) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path.source for path in component.paths))
 
 
-def _ordered_names(verdict: Verdict) -> tuple[str, ...]:
+def _names_to_order(verdict: Verdict) -> tuple[str, ...]:
     found = [
         next((r.ordered for r in sink.remedies if r.ordering is Ordering.DYNAMIC), ()) for sink in verdict.sinks
     ]

@@ -44,7 +44,7 @@ from clew.program.graph import components
 LATER = (Op.NEXT, Op.DELETE)
 
 
-def left_for_later(rules: Iterable[Rule]) -> tuple[str, ...]:
+def pending_targets(rules: Iterable[Rule]) -> tuple[str, ...]:
     """Return the collections that rules leave something for, to be watched."""
     return tuple(dict.fromkeys(rule.target for rule in rules if rule.op in LATER))
 
@@ -52,7 +52,7 @@ def left_for_later(rules: Iterable[Rule]) -> tuple[str, ...]:
 def settles_at_once(program: BloomProgram, rules: Sequence[Rule]) -> bool:
     """Return whether an empty step after any other changes nothing."""
     volatile = _volatile(program)
-    return not left_for_later(rules) and not any(
+    return not pending_targets(rules) and not any(
         volatile.intersection(collections_in(part)) for rule in rules for part in _not_monotone(rule.expr)
     )
 
@@ -76,7 +76,7 @@ def check_settling(name: str, program: BloomProgram, rules: Sequence[Rule]) -> N
                 position=culprit.position,
                 remedy="let it be driven by an input, or only add rows to a table that are made of known values",
             )
-    watched = left_for_later(rules)
+    watched = pending_targets(rules)
     lattice = next((c for c in program.collections if c.kind is Kind.LATTICE and c.name in watched), None)
     if lattice is not None:
         raise UsageError(

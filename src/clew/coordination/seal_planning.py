@@ -16,7 +16,7 @@ from itertools import islice, permutations, product
 from clew.analysis.blazes import Dataflow, Label, Verdict
 from clew.analysis.blazes.annotations import Behaviour
 from clew.analysis.blazes.dataflow import Component, End, Ordering, Stream
-from clew.analysis.blazes.remedies import Remedy, applied, remedies
+from clew.analysis.blazes.remedies import Remedy, apply_remedy, find_remedies
 from clew.analysis.blazes.seals import Lineage
 from clew.analysis.blazes.verdict import label_sinks
 from clew.bloom.ir.expressions import Join, Transform, collections_in
@@ -25,7 +25,7 @@ from clew.bloom.ir.schema import Kind
 from clew.bloom.ir.symbolic import Column
 from clew.coordination.components import ClassProgram, input_of
 from clew.coordination.plans import Columns, Consumers, Read, SealedComponent, SealedInput, SealPlan, Source
-from clew.coordination.quiescence import check_settling, left_for_later, settles_at_once
+from clew.coordination.quiescence import check_settling, pending_targets, settles_at_once
 from clew.coordination.transport import check_transport
 from clew.coordination.worlds import Entry, Refusal, Tags, check_worlds
 from clew.errors import UsageError
@@ -58,7 +58,7 @@ def refuse_what_needs_nothing(system: ClassProgram, verdict: Verdict) -> None:
         )
 
 
-def imported_as(system: ClassProgram, component: Component) -> str:
+def import_name(system: ClassProgram, component: Component) -> str:
     """Return the name that a component is imported under; empty if it is the class itself."""
     return "" if component.name == system.name else component.name
 
@@ -125,14 +125,14 @@ def _try_seals(
     sealed = {s.name for s in dataflow.sources if s.seals}
     for remedy in remedies_of(worst):
         if sealed.isdisjoint(one.stream for one in remedy.seals):
-            after = applied(dataflow, remedy)
+            after = apply_remedy(dataflow, remedy)
             # Labels suffice here: a whole verdict would look for remedies of every sink, most of which are fine.
             yield from _try_seals(after, label_sinks(after), partial(_find_seals, after))
     yield None
 
 
 def _find_seals(dataflow: Dataflow, sink: str) -> tuple[Remedy, ...]:
-    return _select_seals(remedies(dataflow, sink))
+    return _select_seals(find_remedies(dataflow, sink))
 
 
 def _select_seals(found: Sequence[Remedy]) -> tuple[Remedy, ...]:
@@ -162,7 +162,7 @@ def _follow_seal(
         component = components[end.component]
         if any(p.annotation.behaviour.ordered for p in component.paths):
             source = None
-            if imported_as(system, component):
+            if import_name(system, component):
                 input_of(system.cls, stream.name)
                 check_transport(system.program, stream.name, f"{component.name}.{end.interface}")
                 source = Source(stream.name, key, _find_consumers(system.program, stream.name))
@@ -223,7 +223,7 @@ def seal_component(
     system: ClassProgram, component: Component, inputs: Sequence[SealedInput]
 ) -> SealedComponent:
     """Plan to hold back inputs of a component; refuse one in which partitions do not stay apart."""
-    name = imported_as(system, component)
+    name = import_name(system, component)
     module = system.component(name)
     program = module.program
     fed = {path.source for path in component.paths}  # what streams lead to, be it an interface or not
@@ -239,7 +239,7 @@ def seal_component(
         check_settling(module.name, program, rules)
         one_by_one = _rows_replace_rows(program, component, inputs)
         at_once = settles_at_once(program, rules) and not one_by_one
-        watched = None if at_once else left_for_later(rules)
+        watched = None if at_once else pending_targets(rules)
         return SealedComponent(name, trial.groups, trial.reads, one_by_one, watched)
     raise _explain_refusal(module, inputs, *max(refusals, key=lambda r: _likelihood(module, r[0])))
 

@@ -20,8 +20,8 @@ from clew.coordination.text import (
     class_name,
     content,
     input_text,
-    listed,
-    quoted,
+    join_names,
+    quote,
     rule_text,
     tuple_text,
     watch_rules,
@@ -35,11 +35,13 @@ def seal_says(cls: type[Module], plan: SealPlan) -> list[str]:
     """Return what there is to say about the coordinated program."""
     waiting = [(_at(part, one), one) for part in plan.components for one in part.inputs]
     says = [
-        f"{cls.__name__} in which ``{at}`` waits until all rows with the same {listed(one.key)} are there."
+        f"{cls.__name__} in which ``{at}`` waits until all rows with the same {join_names(one.key)} are there."
         for at, one in waiting
     ]
-    together = [listed([_at(p, one) for one in group]) for p in plan.components for group in p.groups if group[1:]]
-    says += [f"A partition is let in when it is complete at {names}." for names in together]
+    for part in plan.components:
+        groups = [group for group in part.groups if len(group) > 1]
+        names = [join_names([_at(part, one) for one in group]) for group in groups]
+        says += [f"A partition is let in when it is complete at {inputs}." for inputs in names]
     says.append("")
     for at, one in waiting:
         if one.source is None:
@@ -80,7 +82,7 @@ def seal_classes(cls: type[Module], plan: SealPlan) -> list[ClassText]:
     whole = ClassText(
         f"Sealed{cls.__name__}",
         cls,
-        f"With {listed(places)}.",
+        f"With {join_names(places)}.",
         tuple(declarations),
         tuple(blocks),
         frozenset(uses),
@@ -94,8 +96,8 @@ def seal_classes(cls: type[Module], plan: SealPlan) -> list[ClassText]:
 def _component(name: str, cls: type[Module], part: SealedComponent, plan: SealPlan) -> ClassText:
     seals = "IndependentSeals" if plan.independent else "VotedSeals"
     uses = {"sealed", seals}
-    keys = ", ".join(f'"{one.interface}": [{quoted(one.key)}]' for one in part.inputs)
-    reads = f", reads=[{quoted(read.interface for read in part.reads)}]" if part.reads else ""
+    keys = ", ".join(f'"{one.interface}": [{quote(one.key)}]' for one in part.inputs)
+    reads = f", reads=[{quote(read.interface for read in part.reads)}]" if part.reads else ""
     declarations = [f"coordination = sealed({cls.__name__}, {{{keys}}}{reads})"]
     for one in part.inputs:
         declarations += [
@@ -121,7 +123,7 @@ def _component(name: str, cls: type[Module], part: SealedComponent, plan: SealPl
     return ClassText(
         name,
         cls,
-        f"Holds back {listed(held)}.",
+        f"Holds back {join_names(held)}.",
         tuple(declarations),
         tuple(blocks),
         frozenset(uses),
@@ -237,7 +239,7 @@ def _admit_block(part: SealedComponent) -> str:
 def _producer_declarations(source: Source) -> list[str]:
     name = source.stream
     declarations = [
-        f"{name}_ended = interface.input({quoted(source.key)})",
+        f"{name}_ended = interface.input({quote(source.key)})",
         f"{name}_sealer = imported(Sealer)",
         f'{name}_punctuation = channel("@consumer", "partition", "producer", val=["cnt"])',
     ]

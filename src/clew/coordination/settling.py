@@ -58,10 +58,10 @@ def pending_changes(module: Module, targets: Sequence[str]) -> Iterator[Any]:
     wanted = {module._prefix + name for name in targets}
     rules = [rule for rule in capture.rules if rule.target in wanted and rule.op in (Op.NEXT, Op.DELETE)]
     for number, rule in enumerate(rules):
-        yield _numbered(module, rule, number)
+        yield _number_pending(module, rule, number)
 
 
-def _numbered(module: Module, rule: Rule, number: int) -> Any:
+def _number_pending(module: Module, rule: Rule, number: int) -> Any:
     target = module.collection_of(rule.target)
     columns = target.schema.columns
     there = Ref(target.name, columns, (columns,))

@@ -68,7 +68,7 @@ def _describe_classes(cls: type[Module], plan: Plan) -> list[ClassText]:
 def _program_lines(classes: Sequence[ClassText]) -> list[str]:
     """Return the classes with the imports of the library that they use, but without those of their bases."""
     uses = frozenset().union(*(c.uses for c in classes))
-    lines = [_import("clew.bloom", _used_of_bloom(classes)), _import("clew.coordination", uses), ""]
+    lines = [_import("clew.bloom", _names_of_bloom(classes)), _import("clew.coordination", uses), ""]
     for one in classes:
         lines += ["", *class_lines(one), ""]
     return lines
@@ -97,7 +97,7 @@ def _import_order(name: str) -> tuple[bool, str]:
     return name[0].islower(), name
 
 
-def _used_of_bloom(classes: Sequence[ClassText]) -> list[str]:
+def _names_of_bloom(classes: Sequence[ClassText]) -> list[str]:
     text = "\n".join(line for c in classes for line in (*c.declarations, *c.blocks))
     calls = {"channel": "channel(", "imported": "imported(", "interface": "interface.", "table": " table("}
     return ["bloom", *(name for name, call in calls.items() if call in text)]

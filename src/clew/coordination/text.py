@@ -66,7 +66,7 @@ def watch_rules(settling: str, watched: Sequence[str]) -> list[str]:
     """Return the rules that show ``Settling`` what a component leaves for its next step."""
     if not watched:
         return []
-    return [f"for change in pending_changes(self, [{quoted(watched)}]):", f"    self.{settling}.moving <= change"]
+    return [f"for change in pending_changes(self, [{quote(watched)}]):", f"    self.{settling}.moving <= change"]
 
 
 def by_partition(cls: type[Module], name: str, key: Sequence[str]) -> str:
@@ -89,13 +89,13 @@ def input_text(cls: type[Module], name: str) -> str:
 def _schema(schema: Schema) -> str:
     spelled = [f"@{name}" if name == schema.location else name for name in schema.columns]
     keys, values = spelled[: len(schema.keys)], spelled[len(schema.keys) :]
-    val = [f"val=[{quoted(values)}]"] if values else []
-    return ", ".join([*([quoted(keys)] if keys else []), *val])
+    val = [f"val=[{quote(values)}]"] if values else []
+    return ", ".join([*([quote(keys)] if keys else []), *val])
 
 
-def quoted(names: Iterable[str]) -> str:
+def quote(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -28,7 +28,7 @@ def check_transport(program: BloomProgram, stream: str, interface: str) -> None:
             where = rules[0].position if rules else program.by_name[target].position
             raise _refusal(program, stream, f"'{target}' does not get them in one way only", where)
         way.append(rules[0])
-        source = _carried(program, rules[0])
+        source = _moving_collection(program, rules[0])
         if source is None or len(way) > len(program.rules):
             raise _refusal(program, stream, f"{rules[0]} does more than to pass rows on", rules[0].position)
         target = source
@@ -56,14 +56,14 @@ def _multiplies(program: BloomProgram, rule: Rule, found: _Origins) -> bool:
     return any(origin == _OF_TABLE and k != address for k, origin in enumerate(found))
 
 
-def _carried(program: BloomProgram, rule: Rule) -> str | None:
+def _moving_collection(program: BloomProgram, rule: Rule) -> str | None:
     """Return the collection whose rows a rule passes on; tables are where to."""
     moving = [name for name in collections_in(rule.expr) if program.by_name[name].kind is not Kind.TABLE]
     return moving[0] if len(moving) == 1 else None
 
 
 def _source(program: BloomProgram, rule: Rule) -> str:
-    found = _carried(program, rule)
+    found = _moving_collection(program, rule)
     assert found is not None
     return found
 

@@ -163,13 +163,13 @@ class _Worlds:
             for rule in self._rules.get(name, ()):
                 found = self._of(rule, strict=False)
                 if found is not None:
-                    known = self._stored(collection, rule, found, known)
+                    known = self._add_rows(collection, rule, found, known)
             if known != self._flows[name]:
                 self._flows[name] = known
                 changed = True
         return changed
 
-    def _stored(self, collection: Collection, rule: Rule, found: Flow, known: Flow | None) -> Flow:
+    def _add_rows(self, collection: Collection, rule: Rule, found: Flow, known: Flow | None) -> Flow:
         """Return the flow of a collection that rows are added to."""
         lasting = collection.kind is Kind.TABLE and collection.name not in self._deleted
         early = found.early or (found.fixed and rule.op is Op.NEXT)
@@ -365,17 +365,17 @@ class _Expression:
                 return self._refuse("joins what comes at any time with what is not there from the start", both)
             return replace(both, home=moving.home, identity=moving.identity)
         if one.lasting and other.lasting:
-            stays = self._together(one, other, agreed)
+            stays = self._world_of_both(one, other, agreed)
             return _loosen(both) if stays is None else replace(both, home=stays[0], identity=stays[1])
         if one.loose or other.loose:
             return self._refuse("joins rows that come at any time, and one side is not stored", both)
-        found = self._together(one, other, agreed)
+        found = self._world_of_both(one, other, agreed)
         if found is None:
             return self._refuse("joins rows of different partitions, and one side is not stored", both)
         self._refuse_gone(one, other)
         return replace(both, home=found[0], identity=found[1])
 
-    def _together(self, one: Flow, other: Flow, agreed: Tags) -> tuple[Tags, Tags] | None:
+    def _world_of_both(self, one: Flow, other: Flow, agreed: Tags) -> tuple[Tags, Tags] | None:
         """Return the world that joined rows belong to; None if they can be of different ones."""
         if one.home is None or other.home is None or not (one.home & other.home) <= agreed:
             return None

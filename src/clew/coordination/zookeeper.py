@@ -140,12 +140,12 @@ class ZooKeeperOrder:
             some = names[first : first + BATCH]
             found += [asked.get()[0] for asked in [self._client.get_async(f"{self._path}/{n}") for n in some]]
         # Numbers are given when all are read: a connection that is lost before has changed nothing.
-        rows = [row for data in found for row in self._numbered(data)]
+        rows = [row for data in found for row in self._number_row(data)]
         self._read += len(found)
         if rows:
             self._order.decided.insert(*rows)
 
-    def _numbered(self, data: bytes) -> list[Row]:
+    def _number_row(self, data: bytes) -> list[Row]:
         """Return the row with its number, if it is new."""
         if data in self._numbers:
             return []

@@ -10,7 +10,7 @@ from clew.analysis.blazes.extraction.system import Extraction
 from clew.analysis.blazes.result import BlazesAnalysis
 from clew.analysis.blazes.verdict import analyse
 from clew.analysis.blazes.yaml.reading import load_dataflow
-from clew.analysis.calm.analysis import analysed
+from clew.analysis.calm.analysis import analyse_dataflow
 from clew.analysis.calm.result import CalmAnalysis
 from clew.bloom.language.module import Module
 from clew.errors import UsageError
@@ -35,7 +35,7 @@ def calm(source: Source, *, orders: int | None = None, seed: int = 0) -> CalmAna
         files = tuple(map(str, source))
     opened = open_program(source, to_check=False)
     if orders is None:
-        return CalmAnalysis(analysed(opened.dataflow()), files=files)
+        return CalmAnalysis(analyse_dataflow(opened.dataflow()), files=files)
     if not isinstance(opened, BloomSource):
         raise UsageError("--try runs Bloom programs", remedy="give one class: FILE.py:Class")
     # Only whoever tries orders pays for what runs them.
@@ -43,7 +43,7 @@ def calm(source: Source, *, orders: int | None = None, seed: int = 0) -> CalmAna
     from clew.analysis.calm.trying.workloads import workload_of
 
     workload = workload_of(opened.cls)
-    analysis = analysed(opened.dataflow())
+    analysis = analyse_dataflow(opened.dataflow())
     return CalmAnalysis(analysis, try_analysis(analysis, workload, orders=orders, seed=seed), files)
 
 

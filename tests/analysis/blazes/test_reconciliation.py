@@ -7,7 +7,7 @@ import pytest
 from analysis.blazes.dataflows import annotation
 from clew.analysis.blazes import Annotation, Behaviour, Label, LabelKind, Ordering
 from clew.analysis.blazes.annotations import ASYNC, INST, RUN, SPLIT, TAINT, nd_read, seal
-from clew.analysis.blazes.reconciliation import Arriving, protected, reconcile
+from clew.analysis.blazes.reconciliation import Arriving, is_protected, reconcile
 from clew.analysis.blazes.seals import Dependency, Gate, Lineage
 
 A = nd_read(frozenset({"a"}))
@@ -56,7 +56,7 @@ def _arriving(label: Label, written: str = "CW") -> Arriving:
 
 
 def _is_protected(gate: Gate, labels: list[Label], written: str = "CW") -> bool:
-    return protected(gate, [_arriving(label, written) for label in labels])
+    return is_protected(gate, [_arriving(label, written) for label in labels])
 
 
 def test_protected() -> None:

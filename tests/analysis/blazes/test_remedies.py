@@ -9,9 +9,9 @@ from hypothesis import given
 from analysis.blazes.dataflows import dataflows, path, sink_labels, stream
 from clew.analysis.blazes import Component, Dataflow, Ordering, analyse
 from clew.analysis.blazes.annotations import RUN
-from clew.analysis.blazes.blame import blamed
+from clew.analysis.blazes.blame import find_blame
 from clew.analysis.blazes.derivation import derive
-from clew.analysis.blazes.remedies import Remedy, applied, remedies
+from clew.analysis.blazes.remedies import Remedy, apply_remedy, find_remedies
 from clew.analysis.blazes.yaml.reading import load_dataflow
 from command import ROOT
 
@@ -41,7 +41,7 @@ def test_word_count_is_sealed_if_the_attributes_of_its_source_are_stated() -> No
     flow = load_dataflow(ROOT / "examples/blazes/word-count.yaml")
     tweets, *others = flow.streams
     stated = replace(flow, streams=(replace(tweets, attributes=("text", "batch")), *others))
-    assert [_shown(r) for r in remedies(stated, "db")] == [
+    assert [_shown(r) for r in find_remedies(stated, "db")] == [
         ([("tweets", ["batch"])], "none", (), "Async"),
         ([], "sequence", ("Count",), "Async"),
     ]
@@ -75,7 +75,7 @@ def _pair(*, rep: bool = True) -> Dataflow:
 
 
 def test_as_many_seals_as_needed() -> None:
-    first, *_ = remedies(_pair(), "out")
+    first, *_ = find_remedies(_pair(), "out")
     assert _shown(first) == ([("xs", ["a"]), ("ys", ["b"])], "none", (), "Async")
 
 
@@ -107,9 +107,9 @@ def test_ordering_one_component_shows_the_next_one_to_blame() -> None:
         ),
     )
     labelled = derive(flow)
-    before = blamed(labelled.derivation(labelled.dataflow.sinks[0]))
+    before = find_blame(labelled.derivation(labelled.dataflow.sinks[0]))
     assert [blame.components for blame in before] == [("First",)]
-    orders = [r for r in remedies(flow, "out") if r.ordered]
+    orders = [r for r in find_remedies(flow, "out") if r.ordered]
     assert [(r.ordering.value, r.ordered, str(r.after)) for r in orders] == [
         ("dynamic", ("First", "Second"), "Run"),
         ("sequence", ("First", "Second"), "Async"),
@@ -121,7 +121,7 @@ def test_a_remedy_does_what_it_says(flow: Dataflow) -> None:
     for sink in analyse(flow).sinks:
         assert bool(sink.remedies) == sink.label.bad
         for remedy in sink.remedies:
-            after = sink_labels(applied(flow, remedy))[sink.stream.name]
+            after = sink_labels(apply_remedy(flow, remedy))[sink.stream.name]
             assert after == remedy.after
             assert after.severity < sink.label.severity
             assert not after.bad or (remedy.ordering is Ordering.DYNAMIC and after == RUN)

@@ -358,7 +358,7 @@ def test_the_command_extracts_and_writes(tmp_path: Path) -> None:
     written, page = tmp_path / "ads.yaml", tmp_path / "ads.html"
     where = "examples/blazes/ad_report.py:CampaignAds"
     done = clew("blazes", where, "--emit-yaml", str(written), "--report", str(page))
-    assert (done.returncode, done.stderr) == (1, "")
+    assert (done.returncode, done.stderr) == (1, f"the report is in {page}\n")
     assert "  remedy: seal clicks on campaign; then it is Async" in done.stdout.splitlines()
     verdict, _, extracted = done.stdout.partition("extracted annotations:\n")
     line = _line_of(ADS, 'self.log.group(["id", "campaign"]')

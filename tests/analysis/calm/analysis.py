@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clew.analysis.calm.analysis import Analysis, analysed
+from clew.analysis.calm.analysis import Analysis, analyse_dataflow
 from clew.analysis.calm.dataflow.of_bloom import bloom_dataflow
 from clew.analysis.calm.dataflow.of_dedalus import dedalus_dataflow
 from clew.bloom.language.module import Module, program_of
@@ -11,12 +11,12 @@ from clew.program.checks import check_program
 
 
 def of_class(module: type[Module]) -> Analysis:
-    return analysed(bloom_dataflow(program_of(module)))
+    return analyse_dataflow(bloom_dataflow(program_of(module)))
 
 
 def of_text(text: str) -> Analysis:
     program = check_program(parse_program(text))
-    return analysed(dedalus_dataflow(program.program, "text", program.notices))
+    return analyse_dataflow(dedalus_dataflow(program.program, "text", program.notices))
 
 
 def labels(analysis: Analysis) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from analysis.calm.drawn_programs import NODES, Drawn, Given, loaded, smaller
 from analysis.calm.drawn_schedules import NO_END, Event, Lateness, Ran, World, drawn_lateness, follow
-from clew.analysis.calm.analysis import analysed
+from clew.analysis.calm.analysis import analyse_dataflow
 from clew.analysis.calm.dataflow.of_bloom import bloom_dataflow
 from clew.bloom import Bloom
 from clew.bloom.language.module import program_of
@@ -122,7 +122,7 @@ class Subject:
 
 def labels_of(module: type[Bloom]) -> dict[str, str]:
     """The only thing that is asked of the analysis."""
-    return {o.name: o.label.value for o in analysed(bloom_dataflow(program_of(module))).outputs}
+    return {o.name: o.label.value for o in analyse_dataflow(bloom_dataflow(program_of(module))).outputs}
 
 
 def _reason(spoiled: str) -> str:

@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.analysis.calm.analysis import Analysis, analysed
+from clew.analysis.calm.analysis import Analysis, analyse_dataflow
 from clew.analysis.calm.dataflow.graph import Combination, Dataflow, Edge, Leaf, Node, NodeKind, Reading, Statement
 
 KINDS = [NodeKind.INPUT, NodeKind.CHANNEL, NodeKind.TABLE, NodeKind.SCRATCH, NodeKind.OUTPUT]
@@ -45,7 +45,7 @@ def test_one_edge_less_that_is_not_monotone_breaks_no_output(flow: Dataflow, dat
         return
     chosen = data.draw(st.sampled_from(marked))
     edges = tuple(replace(e, reason="") if k == chosen else e for k, e in enumerate(flow.edges))
-    before, after = analysed(flow), analysed(replace(flow, edges=edges))
+    before, after = analyse_dataflow(flow), analyse_dataflow(replace(flow, edges=edges))
     broken = {o.name for o in after.outputs if not o.label.consistent}
     assert broken <= {o.name for o in before.outputs if not o.label.consistent}
 
@@ -57,7 +57,7 @@ def test_labels_do_not_depend_on_the_order_of_rules(flow: Dataflow, random: Rand
     new = {old: k for k, old in enumerate(order)}
     edges = sorted((replace(e, statement=new[e.statement]) for e in flow.edges), key=lambda e: e.statement)
     shuffled = replace(flow, statements=tuple(flow.statements[k] for k in order), edges=tuple(edges))
-    assert _labels(analysed(shuffled)) == _labels(analysed(flow))
+    assert _labels(analyse_dataflow(shuffled)) == _labels(analyse_dataflow(flow))
 
 
 @given(dataflows())
@@ -79,11 +79,12 @@ def test_labels_do_not_depend_on_names(flow: Dataflow) -> None:
         tuple(replace(s, target=named(s.target), reading=read(s.reading)) for s in flow.statements),
         tuple(replace(e, source=named(e.source), target=named(e.target)) for e in flow.edges),
     )
-    assert _labels(analysed(renamed)) == {named(n): label for n, label in _labels(analysed(flow)).items()}
+    labels = _labels(analyse_dataflow(flow))
+    assert _labels(analyse_dataflow(renamed)) == {named(n): label for n, label in labels.items()}
 
 
 @given(dataflows())
 def test_what_diverges_has_a_point_of_order(flow: Dataflow) -> None:
-    for output in analysed(flow).outputs:
+    for output in analyse_dataflow(flow).outputs:
         assert output.label.value != "D" or output.points
         assert output.label.value not in ("M", "A") or all(way.label.consistent for way in output.ways)

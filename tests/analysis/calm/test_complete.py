@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analysis.calm.analysis import labels, of_class, reasons
-from clew.analysis.calm.refinements.provenance import UNKNOWN, Stem, stems_of
+from clew.analysis.calm.refinements.provenance import UNKNOWN, Provenance, trace_provenance
 from clew.analysis.calm.trying.orders import try_orders
 from clew.analysis.calm.trying.workloads import workload
 from clew.bloom import Bloom, agg, bloom, channel, interface, periodic, scratch, table
@@ -66,12 +66,13 @@ class Round(Bloom):
 def test_stems() -> None:
     program = program_of(Round)
     peer, here = Column(0, 0), Here()
-    assert stems_of(program, "members", "members") == (Stem((peer,), here),)
-    assert stems_of(program, "asked", "members") == (Stem((peer, here, UNKNOWN), peer),)
-    assert stems_of(program, "present", "members") == (Stem((UNKNOWN, peer), here),)
+    assert trace_provenance(program, "members", "members") == (Provenance((peer,), here),)
+    assert trace_provenance(program, "asked", "members") == (Provenance((peer, here, UNKNOWN), peer),)
+    assert trace_provenance(program, "present", "members") == (Provenance((UNKNOWN, peer), here),)
     # Of a channel, the node is the column that says where it goes.
-    assert stems_of(program, "votes", "asked") == (Stem((Column(0, 2), peer, Constant(1)), Column(0, 1)),)
-    assert stems_of(program, "members", "present") == ()
+    answer = Provenance((Column(0, 2), peer, Constant(1)), Column(0, 1))
+    assert trace_provenance(program, "votes", "asked") == (answer,)
+    assert trace_provenance(program, "members", "present") == ()
 
 
 def test_all_answers_are_all() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.calm.analysis import labels, of_text, reasons
-from clew.analysis.calm.analysis import analysed
+from clew.analysis.calm.analysis import analyse_dataflow
 from clew.analysis.calm.dataflow.graph import NodeKind
 from clew.analysis.calm.dataflow.of_dedalus import dedalus_dataflow
 from clew.dedalus.loader import load
@@ -76,4 +76,4 @@ def test_what_assertions_look_at_is_an_output() -> None:
 )
 def test_examples(example: str, expected: dict[str, str]) -> None:
     program = check_program(load([EXAMPLES / f"{example}.ded"]).program)
-    assert labels(analysed(dedalus_dataflow(program.program, example))) == expected
+    assert labels(analyse_dataflow(dedalus_dataflow(program.program, example))) == expected

@@ -6,7 +6,7 @@ import pytest
 
 from analysis.calm import programs
 from analysis.calm.analysis import labels, of_class, reasons
-from clew.analysis.calm.refinements.monotone_columns import Changing, Direction, misused, shifted
+from clew.analysis.calm.refinements.monotone_columns import Changing, Direction, find_misuse, shift_column
 from clew.bloom.language.module import Module
 
 UP, DOWN, ANY = (Changing(d, (k,)) for k, d in enumerate((Direction.UP, Direction.DOWN, Direction.ANY)))
@@ -66,7 +66,7 @@ def test_not_monotone(program: type[Module], reason: str) -> None:
     ],
 )
 def test_comparisons(op: str, left: Changing | None, right: Changing | None, owners: tuple[int, ...]) -> None:
-    assert misused(op, left, right) == owners
+    assert find_misuse(op, left, right) == owners
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,6 @@ def test_comparisons(op: str, left: Changing | None, right: Changing | None, own
 def test_arithmetic(
     op: str, left: Changing | None, right: Changing | None, factor: int | None, direction: Direction
 ) -> None:
-    found = shifted(op, left, right, factor)
+    found = shift_column(op, left, right, factor)
     assert found is not None
     assert found.direction is direction

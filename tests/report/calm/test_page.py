@@ -7,7 +7,7 @@ import re
 
 from analysis.calm import programs
 from analysis.calm.analysis import of_class
-from clew.analysis.calm.analysis import analysed
+from clew.analysis.calm.analysis import analyse_dataflow
 from clew.analysis.calm.dataflow.graph import Dataflow, Edge, Leaf, Node, NodeKind, Statement
 from clew.report.calm.document import calm_document, calm_json
 from clew.report.calm.page import calm_page
@@ -41,7 +41,7 @@ def test_the_page_escapes_what_the_program_says() -> None:
     nodes = (Node("in", NodeKind.CHANNEL), Node(hostile, NodeKind.OUTPUT))
     statements = (Statement(hostile, hostile, hostile, Leaf("in"), False),)
     flow = Dataflow(hostile, nodes, statements, (Edge("in", hostile, 0, reason=hostile),))
-    page = calm_page(analysed(flow))
+    page = calm_page(analyse_dataflow(flow))
     assert "<img" not in page
     assert "&lt;img src=x onerror=alert(1)&gt;" in page
 

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.calm import programs
 from analysis.calm.analysis import of_class
-from clew.analysis.calm.analysis import analysed
+from clew.analysis.calm.analysis import analyse_dataflow
 from clew.analysis.calm.dataflow.graph import Dataflow, Edge, Leaf, Node, NodeKind, Statement
 from clew.bloom.language.module import Module
 from clew.report.calm.layout import lay_out_dataflow
@@ -92,7 +92,7 @@ def test_cycles_and_loops_are_drawn() -> None:
     nodes = (Node("a", NodeKind.TABLE), Node("b", NodeKind.SCRATCH))
     statements = tuple(Statement(t, "rule", "", Leaf(s), False) for s, t in (("a", "b"), ("b", "a"), ("a", "a")))
     edges = tuple(Edge(s, t, k) for k, (s, t) in enumerate((("a", "b"), ("b", "a"), ("a", "a"))))
-    laid = lay_out_dataflow(analysed(Dataflow("cycle", nodes, statements, edges)))
+    laid = lay_out_dataflow(analyse_dataflow(Dataflow("cycle", nodes, statements, edges)))
     assert len(laid.backwards) == 1
     assert [(loop.start, loop.end) for loop in laid.loops] == [(1, 1)]
 
@@ -102,7 +102,7 @@ def test_names_are_harmless(name: str) -> None:
     nodes = (Node(name, NodeKind.INPUT), Node("out", NodeKind.OUTPUT))
     statements = (Statement("out", name, name, Leaf(name), False),)
     flow = Dataflow(name, nodes, statements, (Edge(name, "out", 0, reason=name),))
-    drawn = dataflow_svg(analysed(flow), standalone=True)
+    drawn = dataflow_svg(analyse_dataflow(flow), standalone=True)
     assert "<script" not in drawn
     tags = {element.tag.removeprefix(SVG) for element in ElementTree.fromstring(drawn).iter()}
     assert tags <= {"svg", "style", "rect", "g", "title", "ellipse", "polygon", "path", "text", "circle"}

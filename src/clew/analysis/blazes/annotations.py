@@ -118,10 +118,10 @@ def nd_read(gate: Gate) -> Label:
 
 def seal(*keys: Iterable[str]) -> Label:
     """Return the label of a stream that is sealed on each of these keys."""
-    return sealed(tuple(seal_key(key) for key in keys))
+    return seal_label(tuple(seal_key(key) for key in keys))
 
 
-def sealed(keys: Iterable[SealKey]) -> Label:
+def seal_label(keys: Iterable[SealKey]) -> Label:
     """Return the seal on the keys that are left; without any, order and completeness are unknown."""
     kept = tuple(dict.fromkeys(keys))
     return Label(LabelKind.SEAL, keys=kept) if kept else ASYNC

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from clew.analysis.blazes.annotations import TAINT, Label, LabelKind
 from clew.analysis.blazes.derivation import Derivation, Reconciled, Step, upstream
 from clew.analysis.blazes.inference import Rule
-from clew.analysis.blazes.reconciliation import harmless, protected, races
+from clew.analysis.blazes.reconciliation import is_harmless, is_protected, races
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Blame:
     causes: tuple[Cause, ...]
 
 
-def blamed(derivation: Derivation) -> tuple[Blame, ...]:
+def find_blame(derivation: Derivation) -> tuple[Blame, ...]:
     """Return the components to blame for a label, the farthest from the sink first."""
     found = [
         Blame(node.component.cycle or (node.component.name,), node.output, node.label, tuple(_causes(node)))
@@ -66,7 +66,7 @@ def _racing(step: Step, node: Reconciled) -> tuple[Step, ...]:
     """Return the steps that may change what a step reads; none if it does not read, or is protected."""
     if _reads(step):
         gate = step.path.annotation.gate
-        return tuple(s for s in node.steps if not all(harmless(gate, label) for label in s.inferred.labels))
+        return tuple(s for s in node.steps if not all(is_harmless(gate, label) for label in s.inferred.labels))
     return tuple(
         s for s in node.steps if any(races(one, another) for one in step.arriving for another in s.arriving)
     )
@@ -74,7 +74,7 @@ def _racing(step: Step, node: Reconciled) -> tuple[Step, ...]:
 
 def _is_lone_read(step: Step, node: Reconciled) -> bool:
     """Return whether nothing that is sealed makes the read wait."""
-    return _reads(step) and not protected(step.path.annotation.gate, node.arriving)
+    return _reads(step) and not is_protected(step.path.annotation.gate, node.arriving)
 
 
 def _reads(step: Step) -> bool:

@@ -60,7 +60,7 @@ def collapse(dataflow: Dataflow) -> Dataflow:
     marked = tuple(replace(c, replicated=c.name in dataflow.replicated) for c in dataflow.components)
     dataflow = replace(dataflow, components=marked)
     for cycle in _cycles(dataflow):
-        dataflow = _collapsed(dataflow, cycle)
+        dataflow = _collapse_cycle(dataflow, cycle)
     return dataflow
 
 
@@ -98,7 +98,7 @@ def _cycle(dataflow: Dataflow, ports: Sequence[_Port], taken: Iterable[str]) -> 
     return _Cycle(f"{title} ({same + 1})" if same else title, frozenset(ports), members)
 
 
-def _collapsed(dataflow: Dataflow, cycle: _Cycle) -> Dataflow:
+def _collapse_cycle(dataflow: Dataflow, cycle: _Cycle) -> Dataflow:
     """Make a component of a cycle; its interfaces are named by the interfaces that they were."""
     inner = cycle.inner
     node = Component(
@@ -112,7 +112,7 @@ def _collapsed(dataflow: Dataflow, cycle: _Cycle) -> Dataflow:
     kept = (_without(component, cycle) for component in dataflow.components)
     components = (*(c for c in kept if c.paths), node)
     used = {End(c.name, p.source) for c in components for p in c.paths}
-    promised = _promised(dataflow, cycle)
+    promised = _common_seals(dataflow, cycle)
     streams = [s for stream in dataflow.streams for s in _streams(stream, cycle, used, promised)]
     return Dataflow(components, tuple(streams))
 
@@ -150,7 +150,7 @@ def _without(component: Component, cycle: _Cycle) -> Component:
     return replace(component, paths=paths)
 
 
-def _promised(dataflow: Dataflow, cycle: _Cycle) -> tuple[Attributes, ...]:
+def _common_seals(dataflow: Dataflow, cycle: _Cycle) -> tuple[Attributes, ...]:
     """Return the keys that all streams of a cycle are declared to be sealed on."""
     declared = [stream.seals for stream in dataflow.streams if cycle.holds(stream)]
     return tuple(key for key in declared[0] if all(key in seals for seals in declared))

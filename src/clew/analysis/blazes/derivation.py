@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from clew.analysis.blazes.annotations import ASYNC, Label, sealed
+from clew.analysis.blazes.annotations import ASYNC, Label, seal_label
 from clew.analysis.blazes.cycles import collapse
 from clew.analysis.blazes.dataflow import Component, Dataflow, End, Path, Stream
 from clew.analysis.blazes.inference import Inferred, infer
@@ -147,7 +147,7 @@ def stream_label(stream: Stream, produced: Label) -> Label:
     keys: tuple[SealKey, ...] = (*kept, *(seal_key(key) for key in stream.seals))
     if stream.kept is not None:
         keys = tuple(key for key in keys if key.key in stream.kept)
-    return sealed(key.with_dependencies(stream.dependencies) for key in keys)
+    return seal_label(key.with_dependencies(stream.dependencies) for key in keys)
 
 
 def sink_label(label: Label) -> Label:

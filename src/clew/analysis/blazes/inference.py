@@ -44,7 +44,7 @@ class Inferred:
 
 def infer(label: Label, annotation: Annotation, ordering: Ordering = Ordering.NONE) -> Inferred:
     """Return the labels that a path gives to its output; a seal keeps the attributes of the input."""
-    fired = _fired(label, annotation)
+    fired = _fire_rule(label, annotation)
     if fired is None:
         return Inferred(Rule.PASS, (label,))
     if fired.rule is Rule.DIVERGENT_WRITE or ordering is Ordering.NONE:
@@ -54,7 +54,7 @@ def infer(label: Label, annotation: Annotation, ordering: Ordering = Ordering.NO
     return Inferred(Rule.ORDERED, (label,))
 
 
-def _fired(label: Label, annotation: Annotation) -> Inferred | None:
+def _fire_rule(label: Label, annotation: Annotation) -> Inferred | None:
     behaviour, gate = annotation.behaviour, annotation.gate
     if label == INST and behaviour.writes:
         return Inferred(Rule.DIVERGENT_WRITE, (TAINT,))

@@ -27,7 +27,7 @@ from clew.analysis.blazes.annotations import (
     Behaviour,
     Label,
     LabelKind,
-    sealed,
+    seal_label,
 )
 from clew.analysis.blazes.dataflow import Ordering
 from clew.analysis.blazes.seals import BY_NAME, Gate, Lineage, common_keys
@@ -53,7 +53,7 @@ def reconcile(arriving: Sequence[Arriving], replicated: bool = False, ordering: 
         if one.label == TAINT:
             kept += [SPLIT] if replicated else [RUN, one.before]
         elif one.label.kind is LabelKind.ND_READ:
-            safe = protected(one.label.gate, arriving)
+            safe = is_protected(one.label.gate, arriving)
             kept.append(ASYNC if safe else INST if replicated else RUN)
         elif ordering is not Ordering.SEQUENCE and any(races(one, other) for other in arriving):
             diverges = SPLIT if one.annotation.behaviour.writes else INST
@@ -85,14 +85,14 @@ def waits(sealed_input: Arriving, other: Arriving) -> bool:
     return not meets or sealed_input.label.completes(gate & meets)
 
 
-def protected(gate: Gate, arriving: Sequence[Arriving]) -> bool:
+def is_protected(gate: Gate, arriving: Sequence[Arriving]) -> bool:
     """Return whether a read of these partitions meets only what is complete, and meets anything at all."""
-    return all(harmless(gate, a.label) for a in arriving) and any(
+    return all(is_harmless(gate, a.label) for a in arriving) and any(
         a.annotation.behaviour.writes and a.label.completes(gate) for a in arriving
     )
 
 
-def harmless(gate: Gate, label: Label) -> bool:
+def is_harmless(gate: Gate, label: Label) -> bool:
     """Return whether a read of these partitions cannot race with what has this label."""
     return label.gate == gate if label.kind is LabelKind.ND_READ else label.completes(gate)
 
@@ -102,11 +102,11 @@ def _behind(arriving: Arriving) -> Label:
     if arriving.label.kind is not LabelKind.SEAL:
         return arriving.label
     keys = (key.through(arriving.lineage) for key in arriving.label.keys)
-    return sealed(key for key in keys if key is not None)
+    return seal_label(key for key in keys if key is not None)
 
 
 def _worst(labels: Sequence[Label]) -> Label:
     worst = max(labels, key=lambda label: label.severity, default=ASYNC)
     if worst.kind is not LabelKind.SEAL:
         return worst
-    return sealed(common_keys([label.keys for label in labels]))
+    return seal_label(common_keys([label.keys for label in labels]))

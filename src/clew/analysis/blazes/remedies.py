@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations, islice, product
 
 from clew.analysis.blazes.annotations import RUN, Label
-from clew.analysis.blazes.blame import blamed
+from clew.analysis.blazes.blame import find_blame
 from clew.analysis.blazes.dataflow import Dataflow, Ordering, Stream
 from clew.analysis.blazes.derivation import (
     Derivation,
@@ -54,7 +54,7 @@ class Remedy:
     supposed: bool = False
 
 
-def remedies(dataflow: Dataflow, sink: str) -> tuple[Remedy, ...]:
+def find_remedies(dataflow: Dataflow, sink: str) -> tuple[Remedy, ...]:
     """Return what makes the sink better, the cheapest first; nothing for a sink that needs nothing."""
     label = _label(derive(dataflow), sink)
     if not label.bad:
@@ -67,7 +67,7 @@ def remedies(dataflow: Dataflow, sink: str) -> tuple[Remedy, ...]:
     return (*stated, *orders, *([] if stated else supposed))
 
 
-def applied(dataflow: Dataflow, remedy: Remedy) -> Dataflow:
+def apply_remedy(dataflow: Dataflow, remedy: Remedy) -> Dataflow:
     """Return the dataflow with the remedy in place."""
     for one in remedy.seals:
         dataflow = dataflow.with_seal(one.stream, one.key)
@@ -90,7 +90,7 @@ def _sealings(dataflow: Dataflow, sink: str) -> Iterator[Remedy]:
     for seals, supposed in trials:
         if len(seals) > fewest:
             return
-        after = _label(derive(applied(dataflow, Remedy(RUN, seals))), sink)
+        after = _label(derive(apply_remedy(dataflow, Remedy(RUN, seals))), sink)
         if not after.bad:
             fewest = len(seals)
             yield Remedy(after, seals, supposed=supposed)
@@ -153,7 +153,7 @@ def _to_order(derivation: Derivation) -> list[str]:
     """Return the components to blame for what an order would prevent."""
     return [
         name
-        for blame in blamed(derivation)
+        for blame in find_blame(derivation)
         if any(cause.by_order for cause in blame.causes)
         for name in blame.components
     ]

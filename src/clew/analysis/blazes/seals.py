@@ -92,14 +92,14 @@ class SealKey:
         both = [*dependencies, *(d.reversed for d in dependencies)]
         images = self.images
         while True:
-            grown = images | frozenset(_applied(both, images))
+            grown = images | frozenset(_apply(both, images))
             if grown == images:
                 return SealKey(self.key, images)
             images = grown
 
     def through(self, lineage: Lineage) -> SealKey | None:
         """Return the key behind a path; None if it is lost there."""
-        images = set(_applied(lineage.dependencies, self.images))
+        images = set(_apply(lineage.dependencies, self.images))
         if lineage.by_name:
             images |= {image for image in self.images if not image.now & lineage.defined}
         return _if_known(self.key, images)
@@ -134,7 +134,7 @@ def _if_known(key: Attributes, images: Iterable[Image]) -> SealKey | None:
     return made if made.known else None
 
 
-def _applied(dependencies: Iterable[Dependency], images: frozenset[Image]) -> Iterable[Image]:
+def _apply(dependencies: Iterable[Dependency], images: frozenset[Image]) -> Iterable[Image]:
     for dependency in dependencies:
         used = [image for image in images if image.now <= dependency.source]
         if used and frozenset().union(*(image.now for image in used)) == dependency.source:

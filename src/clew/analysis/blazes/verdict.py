@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clew.analysis.blazes.annotations import ASYNC, Label
-from clew.analysis.blazes.blame import Blame, blamed
+from clew.analysis.blazes.blame import Blame, find_blame
 from clew.analysis.blazes.dataflow import Dataflow, Stream
 from clew.analysis.blazes.derivation import Derivation, Labelled, derive, sink_label
-from clew.analysis.blazes.remedies import Remedy, remedies
+from clew.analysis.blazes.remedies import Remedy, find_remedies
 
 
 @dataclass(frozen=True)
@@ -52,5 +52,5 @@ def label_sinks(dataflow: Dataflow) -> dict[str, Label]:
 def _sink_verdict(dataflow: Dataflow, labelled: Labelled, sink: Stream) -> SinkVerdict:
     derivation = labelled.derivation(sink)
     label = sink_label(labelled.label(sink))
-    blame = blamed(derivation) if label.bad else ()
-    return SinkVerdict(sink, label, derivation, blame, remedies(dataflow, sink.name))
+    blame = find_blame(derivation) if label.bad else ()
+    return SinkVerdict(sink, label, derivation, blame, find_remedies(dataflow, sink.name))

@@ -108,7 +108,7 @@ def verdict_of(analysis: Analysis) -> Verdict:
     return Verdict.DEPENDS_ON_STEPS if Label.NONMONOTONE in labels else Verdict.CONSISTENT
 
 
-def analysed(flow: Dataflow) -> Analysis:
+def analyse_dataflow(flow: Dataflow) -> Analysis:
     """Label all outputs of a program."""
     sources = sources_of(flow)
     outputs = outputs_of(flow)
@@ -158,7 +158,7 @@ def _after(label: Label, *, point: bool, sends: bool) -> Label:
     return _AFTER_SENDING.get(label, label) if sends else label
 
 
-def joined(labels: Iterable[Label]) -> Label:
+def join_labels(labels: Iterable[Label]) -> Label:
     """Return what several ways make of an output together."""
     found = frozenset(labels)
     if Label.DIVERGES in found or {Label.NONMONOTONE, Label.ASYNCHRONOUS} <= found:
@@ -190,7 +190,7 @@ class _Labelling:
         written = {s.target for s in flow.statements if s.sends and s.reading is None}
         self._unread += [self._spread(name, Label.ASYNCHRONOUS) for name in sorted(written)]
         missing = [n.name for n in flow.nodes if n.kind is NodeKind.OUTPUT and n.name not in flow.derived]
-        self._underspecified = flow.reached(missing)
+        self._underspecified = flow.reachable_from(missing)
 
     def _spread(self, name: str, first: Label) -> dict[str, set[Label]]:
         """Return the labels of all ways from a collection, for each collection."""
@@ -212,24 +212,24 @@ class _Labelling:
         yield from found
         cluster = self._flow.cluster_of.get(edge.target, ())
         if cluster and edge.source not in cluster and not found:
-            yield f"{edge.source} enters the cycle of {_listed(cluster)}"
+            yield f"{edge.source} enters the cycle of {_list_names(cluster)}"
 
     def output(self, name: str) -> Output:
         every = {label for labels in (*self._labels.values(), *self._unread) for label in labels[name]}
-        if name in self._underspecified and joined(every) is not Label.DIVERGES:
+        if name in self._underspecified and join_labels(every) is not Label.DIVERGES:
             return Output(name, Label.UNKNOWN, (), ())
         ways = tuple(
-            From(source.name, joined(self._labels[source.name][name]))
+            From(source.name, join_labels(self._labels[source.name][name]))
             for source in self._sources
             if self._labels[source.name][name]
-            and not (source.fixed and joined(self._labels[source.name][name]).consistent)
+            and not (source.fixed and join_labels(self._labels[source.name][name]).consistent)
         )
-        label = joined(every)
+        label = join_labels(every)
         return Output(name, label, ways, () if label.consistent else self._points(name))
 
     def _points(self, name: str) -> tuple[Point, ...]:
         """Return what is order-sensitive on ways to the output, by statement."""
-        before = self._flow.reaching([name])
+        before = self._flow.leading_to([name])
         found: dict[int, dict[str, None]] = {}
         for number, statement in enumerate(self._flow.statements):
             for reason in self._sensitive.get((number, None), ()):
@@ -245,6 +245,6 @@ def _first_label(source: Source) -> Label:
     return Label.ASYNCHRONOUS if source.arrives else Label.FIXED if source.fixed else Label.MONOTONE
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMES
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:_MOST_NAMES])} and {more} more"

@@ -25,15 +25,15 @@ def sources_of(flow: Dataflow) -> tuple[Source, ...]:
     """Return where rows enter, in the order of the text; the fixed ones last."""
     names = {node.name for node in flow.nodes if _is_source(node, flow)}
     for node in flow.nodes:
-        if node.kind is NodeKind.INPUT and node.name not in flow.reached(sorted(names)):
+        if node.kind is NodeKind.INPUT and node.name not in flow.reachable_from(sorted(names)):
             names.add(node.name)
-    known = flow.reached(sorted(names))
+    known = flow.reachable_from(sorted(names))
     found = [Source(n.name, n.kind in _ARRIVING) for n in flow.nodes if n.name in names]
     for node in flow.nodes:
         if node.name not in known and not flow.incoming[node.name]:
             found.append(Source(node.name, arrives=False, fixed=True))
     # A cycle that nothing enters: its rows can only come from rows that are written down.
-    entered = flow.reached([source.name for source in found])
+    entered = flow.reachable_from([source.name for source in found])
     found += [Source(n.name, False, fixed=True) for n in flow.nodes if n.name not in entered]
     return tuple(found)
 
@@ -54,13 +54,13 @@ def outputs_of(flow: Dataflow) -> tuple[str, ...]:
     """Return where rows leave, in the order of the text."""
     names = {node.name for node in flow.nodes if _is_output(node, flow)}
     for node in flow.nodes:
-        if node.kind is NodeKind.OUTPUT and not flow.reached([node.name]) & names:
+        if node.kind is NodeKind.OUTPUT and not flow.reachable_from([node.name]) & names:
             names.add(node.name)
     if not names:
         names = {n.name for n in flow.nodes if n.name in flow.derived and _is_last(n, flow)}
     # State that is updated in place and leads to no output is read by itself alone: it is what there is to see.
     stored = [n.name for n in flow.nodes if n.name in flow.derived and n.kind.stored]
-    names |= {name for name in stored if not flow.reached([name]) & names}
+    names |= {name for name in stored if not flow.reachable_from([name]) & names}
     return tuple(node.name for node in flow.nodes if node.name in names)
 
 

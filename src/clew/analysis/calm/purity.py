@@ -123,9 +123,9 @@ def impurity_of(expr: AnyExpr) -> str:
     for found in subexpressions(expr):
         match found:
             case Transform(_, function) | Fold(_, RowFunction() as function):
-                touched = _touched(function.call, seen_through=function.paths is not None)
+                touched = _find_impurity(function.call, seen_through=function.paths is not None)
             case Reduce():
-                touched = _touched(found.fold)
+                touched = _find_impurity(found.fold)
             case _:
                 touched = None
         if touched is not None:
@@ -137,7 +137,7 @@ class _ImpureError(Exception):
     """Carries what was touched."""
 
 
-def _touched(function: Any, *, seen_through: bool = False) -> str | None:
+def _find_impurity(function: Any, *, seen_through: bool = False) -> str | None:
     try:
         if seen_through:
             _refuse_live_attributes(function)

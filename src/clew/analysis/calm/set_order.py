@@ -33,7 +33,7 @@ _IN_A_ROW = ("BUILD_TUPLE", "BUILD_LIST")
 
 def shows_order(code: CodeType) -> int | None:
     """Return the line of a set whose order a function may show; None if there is none."""
-    return next(_Sets(code).shown(), None)
+    return next(_Sets(code).find_shown(), None)
 
 
 class _Sets:
@@ -49,10 +49,10 @@ class _Sets:
         }
         self._code = [i for i in every if i.opname not in skipped]
         self._line = code.co_firstlineno
-        self._heights = list(self._followed())
+        self._heights = list(self._measure_heights())
         self._pending = [k for k, i in enumerate(self._code) if self._makes(k, i)]
 
-    def _followed(self) -> Iterator[int]:
+    def _measure_heights(self) -> Iterator[int]:
         """Yield the height of the stack before each instruction, as if nothing jumped."""
         height = 0
         for one in self._code:
@@ -66,9 +66,9 @@ class _Sets:
             return True
         if one.opname == "LOAD_CONST" and isinstance(one.argval, frozenset):
             return True
-        return one.opname.startswith("CALL") and self._called(place) in _MAKERS | {"<setcomp>"}
+        return one.opname.startswith("CALL") and self._name_of_call(place) in _MAKERS | {"<setcomp>"}
 
-    def _called(self, place: int) -> str:
+    def _name_of_call(self, place: int) -> str:
         """Return the name of what is called; empty if that is not so simple."""
         bottom = self._heights[place] + self._effect(place) - 1
         for before in range(place - 1, -1, -1):
@@ -90,7 +90,7 @@ class _Sets:
 
     # -- how they are used ---------------------------------------------------------------------------------------
 
-    def shown(self) -> Iterator[int]:
+    def find_shown(self) -> Iterator[int]:
         seen: set[int] = set()
         while self._pending:
             place = self._pending.pop()
@@ -139,7 +139,7 @@ class _Sets:
         return method in _CHANGES | _TESTS
 
     def _is_call(self, used: int) -> bool:
-        called = self._called(used)
+        called = self._name_of_call(used)
         return called in _MAKERS or called in _ORDERLESS
 
     def _is_in_a_row(self, used: int) -> bool:

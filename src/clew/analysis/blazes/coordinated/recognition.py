@@ -21,7 +21,7 @@ from clew.analysis.blazes.coordinated.rule_shapes import (
     is_content,
     is_content_of,
     is_projection,
-    made_row,
+    row_shape,
     signature,
 )
 from clew.analysis.blazes.imported_modules import find_imports, select_rules
@@ -86,13 +86,13 @@ def recognize(module: type[Module], program: BloomProgram, record: Coordination)
     if record.ordered and not wrapper.instances(_ORDER):
         raise NotCoordinatedError(f"nothing in {module.__name__} decides an order")
     wrapper.check_rules()
-    components = {"": wrapper.held()} if record.seals or record.ordered else {}
+    components = {"": wrapper.describe_held()} if record.seals or record.ordered else {}
     for name, (inner, inner_record) in wrapper.wrapped.items():
         component = _Wrapper(inner, inner_record, programs)
         if component.wrapped or not (inner_record.seals or inner_record.ordered):
             raise NotCoordinatedError(f"{name} is no coordinated component")
         component.check_rules()
-        components[name] = component.held()
+        components[name] = component.describe_held()
         if inner_record.ordered:
             wrapper.check_order_of(name)
     return Recognized(record.original, programs[record.original], components)
@@ -136,7 +136,7 @@ class _Wrapper:
         }
         self._held = (*record.seals, *record.reads, *record.ordered)
         self._inner = {name: self._inner_of(name) for name in self._held}
-        self._added = self._added_rules()
+        self._added = self._find_added_rules()
 
     def _wrapping(self, name: str, cls: type[Module], original: type[Module]) -> tuple[type[Module], Coordination]:
         found = coordination_of(cls)
@@ -159,7 +159,7 @@ class _Wrapper:
             self._refuse(f"{name} is not declared again")
         return found[0]
 
-    def _added_rules(self) -> list[Rule]:
+    def _find_added_rules(self) -> list[Rule]:
         """Return what is left without the rules of the original, all of which must be there, on the inside."""
         left = _select_own_rules(self._program, self._module)
         for rule in _select_own_rules(self._original, self._record.original):
@@ -243,7 +243,7 @@ class _Wrapper:
 
     # -- what is held back ---------------------------------------------------------------------------------------
 
-    def held(self) -> Held:
+    def describe_held(self) -> Held:
         """Return what happens to the inputs of this class."""
         for name in self._held:
             readers = [r for r in self._program.rules if name in collections_in(r.expr)]
@@ -303,7 +303,7 @@ class _Wrapper:
 
     def _holds(self, rule: Rule, name: str) -> bool:
         """Return whether all rows of an input are held, each with all that is in it."""
-        row = made_row(rule.expr, name)
+        row = row_shape(rule.expr, name)
         return rule.op is Op.NOW and bool(row) and row[-1] == self._whole(name)
 
     def _whole(self, name: str) -> Nested:
@@ -311,7 +311,7 @@ class _Wrapper:
 
     def _partition(self, rule: Rule, name: str) -> tuple[str, ...]:
         columns = self._program.by_name[name].schema.columns
-        match made_row(rule.expr, name):
+        match row_shape(rule.expr, name):
             case (Nested(items), _):
                 return tuple(columns[i.index] if isinstance(i, Column) else "" for i in items)
         return ()
@@ -319,7 +319,7 @@ class _Wrapper:
     # -- what is ordered -----------------------------------------------------------------------------------------
 
     def _check_order(self, name: str) -> None:
-        rule, stream = self._only(self._inner[name]), self._proposed(name)
+        rule, stream = self._only(self._inner[name]), self._name_in_order(name)
         source = collections_in(rule.expr)
         # From the module itself, or from the interface by which the class that imports this one connects it.
         if len(source) != 1 or not self._is_added(source[0], Kind.INPUT):
@@ -327,14 +327,14 @@ class _Wrapper:
         if rule.op is not Op.NEXT or not is_content_of(rule.expr, stream):
             self._refuse(f"{name} is not what was ordered", rule)
 
-    def _proposed(self, name: str) -> Constant:
+    def _name_in_order(self, name: str) -> Constant:
         """Return what the rows of an input are called in the order."""
         (rule,) = (r for r in self._program.rules if name in collections_in(r.expr))
         target, _, interface = rule.target.rpartition(".")
         into = (target in self.instances(_ORDER) and interface == "propose") or self._is_added(
             rule.target, Kind.OUTPUT
         )
-        match made_row(rule.expr, name):
+        match row_shape(rule.expr, name):
             case (Constant() as stream, content) if into and content == self._whole(name):
                 return stream
         return self._refuse(f"{name} goes round the order", rule)

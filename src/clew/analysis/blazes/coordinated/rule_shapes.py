@@ -19,7 +19,7 @@ def signature(rule: Rule, renamed: Mapping[str, str] | None = None, prefix: str 
     return rule.block, rule.op.value, place, prefix + names.get(rule.target, rule.target), tuple(read)
 
 
-def made_row(expr: AnyExpr, name: str) -> tuple[Scalar, ...]:
+def row_shape(expr: AnyExpr, name: str) -> tuple[Scalar, ...]:
     """Return the one row that is made of every row of a collection; an empty one if it is not so simple."""
     match expr:
         case Transform(Ref(collection), function) if collection == name and function.paths is not None:

@@ -27,7 +27,7 @@ from clew.analysis.blazes.extraction.partitions import (
 )
 from clew.analysis.blazes.extraction.places import Place, Places
 from clew.analysis.blazes.extraction.regions import Region
-from clew.analysis.blazes.extraction.unprompted import unprompted
+from clew.analysis.blazes.extraction.unprompted import find_unprompted
 from clew.analysis.blazes.seals import Dependency, Gate, Lineage
 from clew.analysis.calm.histories import History
 from clew.bloom.ir.expressions import Extreme, Group, collections_in, subexpressions
@@ -55,10 +55,10 @@ class Annotated:
     remarks: tuple[Remark, ...]
 
 
-def annotated_paths(region: Region, repeated: frozenset[str] = frozenset()) -> tuple[Annotated, ...]:
+def annotate_paths(region: Region, repeated: frozenset[str] = frozenset()) -> tuple[Annotated, ...]:
     """Return the paths, in the order of inputs and outputs.  ``repeated``: inputs that ask again."""
     judge = _Judge(region, Places(region, repeated))
-    by_end = {end: judge.annotated(end) for end in region.outputs}
+    by_end = {end: judge.annotate(end) for end in region.outputs}
     return tuple(by_end[end][begin] for begin in region.inputs for end in region.outputs if begin in by_end[end])
 
 
@@ -71,7 +71,7 @@ def paths_of_chance(region: Region, interface: str) -> tuple[Annotated, ...]:
     found: dict[str, list[Remark]] = {}
     writes: set[str] = set()
     for statement, reason in places.by_chance:
-        reached = region.flow.reached([region.flow.statements[statement].target])
+        reached = region.flow.reachable_from([region.flow.statements[statement].target])
         remark = Remark(reason, region.flow.statements[statement].position)
         for end in region.outputs:
             if end in reached:
@@ -100,13 +100,13 @@ class _Judge:
         self._flow = region.flow
         self._places = places
 
-    def annotated(self, end: str) -> dict[str, Annotated]:
+    def annotate(self, end: str) -> dict[str, Annotated]:
         """Return the paths to an output by the inputs that they begin at."""
-        charged = self._places.charged(end)
-        return {begin: self._annotated(begin, end, charged) for begin in charged}
+        charged = self._places.charge(end)
+        return {begin: self._annotate_path(begin, end, charged) for begin in charged}
 
-    def _annotated(self, begin: str, end: str, charged: dict[str, tuple[Place, ...]]) -> Annotated:
-        remarks = tuple(self._remarks(charged[begin]) or dict.fromkeys(self._asked_again(begin, end)))
+    def _annotate_path(self, begin: str, end: str, charged: dict[str, tuple[Place, ...]]) -> Annotated:
+        remarks = tuple(self._remarks(charged[begin]) or dict.fromkeys(self._remark_repetitions(begin, end)))
         written = any(self._places.writes(other) for other in charged if other != begin)
         path = Path(
             self._region.interface(begin),
@@ -149,7 +149,9 @@ class _Judge:
 
     @cached_property
     def _there(self) -> frozenset[str]:
-        return unprompted(self._region.program, (i for i in self._region.inputs if i not in self._region.fixed))
+        return find_unprompted(
+            self._region.program, (i for i in self._region.inputs if i not in self._region.fixed)
+        )
 
     def _meets(self, begin: str, charged: dict[str, tuple[Place, ...]]) -> Gate:
         """Return what rows that are stored name of the partitions at places of other inputs.
@@ -157,13 +159,13 @@ class _Judge:
         They must be looked up there in what is stored, on the side that takes nothing back, and by columns that
         they have themselves; otherwise it is not known what they would have to wait for.
         """
-        reached = self._flow.reached([begin])
+        reached = self._flow.reachable_from([begin])
         places = dict.fromkeys(p for places in charged.values() for p in places)
         gates = []
         for place in places:
             if not any(e.statement == place.statement and e.source in reached for e in self._flow.edges):
                 continue
-            gate = None if place.source in reached else self._looked_up_by(begin, place)
+            gate = None if place.source in reached else self._lookup_gate(begin, place)
             if not gate:
                 return None
             gates.append(gate)
@@ -171,7 +173,7 @@ class _Judge:
             return frozenset() if places else None  # nothing there that it could be told apart from
         return frozenset.intersection(*gates) or None
 
-    def _looked_up_by(self, begin: str, place: Place) -> Gate:
+    def _lookup_gate(self, begin: str, place: Place) -> Gate:
         region = self._region
         if place.race is not None or place.history is History.EVENT or place.source in self._places.sent:
             return None
@@ -184,7 +186,7 @@ class _Judge:
 
     def _disturbs_itself(self, begin: str, place: Place) -> bool:
         """Return whether rows of the input that come in one step make something else than one after the other."""
-        if place.history is not History.EVENT or place.source not in self._places.passed_by(begin):
+        if place.history is not History.EVENT or place.source not in self._places.reach_unstored(begin):
             return False
         histories = self._places.histories.of
         if place.race is not None and any(histories[n] is not History.EVENT for n in place.race.edges):
@@ -234,9 +236,9 @@ class _Judge:
     def _remark(self, statement: int, text: str) -> Remark:
         return Remark(text, self._flow.statements[statement].position)
 
-    def _asked_again(self, begin: str, end: str) -> Iterator[Remark]:
+    def _remark_repetitions(self, begin: str, end: str) -> Iterator[Remark]:
         """Yield what a path takes for granted: that its input asks again."""
-        needed = self._flow.reaching([end])
+        needed = self._flow.leading_to([end])
         for place in self._places.excused:
-            if place.target in needed and place.source in self._places.passed_by(begin):
+            if place.target in needed and place.source in self._places.reach_unstored(begin):
                 yield self._remark(place.statement, f"{place.reason}; {begin} is asked again")

@@ -57,7 +57,7 @@ def annotated(
     )
 
 
-def declared_by(module: type) -> Declared:
+def declaration_of(module: type) -> Declared:
     found = getattr(module, ATTRIBUTE, None)
     if found is None:
         return Declared()

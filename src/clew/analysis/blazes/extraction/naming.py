@@ -18,7 +18,7 @@ class Draft:
     position: Position | None = field(default=None, compare=False)
 
 
-def named(drafts: Sequence[Draft]) -> tuple[list[Stream], dict[str, list[str]]]:
+def name_streams(drafts: Sequence[Draft]) -> tuple[list[Stream], dict[str, list[str]]]:
     """Return the streams with unique names, and those that are meant by each name, wanted or given."""
     wanted = Counter(draft.stream.name for draft in drafts)
     streams: list[Stream] = []

@@ -53,7 +53,7 @@ class Tracing:
         self._inputs = frozenset(inputs)
         self._known = self._optimistic()
         while True:
-            found = {name: self._derived(name) for name in self._known}
+            found = {name: self._derive(name) for name in self._known}
             if found == self._known:
                 return
             self._known = found
@@ -67,7 +67,7 @@ class Tracing:
             case Ref(collection):
                 return self._known[collection]
             case Rows(_, columns):
-                return _lost((), len(columns))
+                return _unknown_origins((), len(columns))
             case Rename(source):
                 return self.of(source)
             case Project(source, kept):
@@ -80,15 +80,15 @@ class Tracing:
             case NotIn(source, absent, matches):
                 sides = [self.of(source), self.of(absent)]
                 pairs = matches or tuple((k, k) for k in range(len(sides[0].columns)))
-                return _met(sides, [((0, left), (1, right)) for left, right in pairs], [0])
+                return _combine(sides, [((0, left), (1, right)) for left, right in pairs], [0])
             case Group(source, keys, aggregates):
-                return self._grouped(self.of(source), [*keys, *(None for _ in aggregates)])
+                return self._group(self.of(source), [*keys, *(None for _ in aggregates)])
             case Extreme(source, keys):
                 traced = self.of(source)
-                return self._grouped(traced, [k if k in keys else None for k in range(len(traced.columns))])
+                return self._group(traced, [k if k in keys else None for k in range(len(traced.columns))])
             case WhenTrue(condition, rows):
-                return _met([self.of(rows), _lost(self.of(condition).inputs, 0)], [], [0])
-        return _lost(self._inputs_of(collections_in(expr)), len(getattr(expr, "columns", ())))
+                return _combine([self.of(rows), _unknown_origins(self.of(condition).inputs, 0)], [], [0])
+        return _unknown_origins(self._inputs_of(collections_in(expr)), len(getattr(expr, "columns", ())))
 
     # -- the fixpoint --------------------------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ class Tracing:
             for c in self._program.collections
         }
 
-    def _derived(self, name: str) -> Traced:
+    def _derive(self, name: str) -> Traced:
         collection = self._program.by_name[name]
         columns = [dict(column) for column in self._known[name].columns]
         if name in self._inputs:
@@ -117,7 +117,7 @@ class Tracing:
         for rule in self._program.rules:
             if rule.target == name:
                 traced = self.of(rule.expr)
-                found = traced.columns or _lost(traced.inputs, len(columns)).columns
+                found = traced.columns or _unknown_origins(traced.inputs, len(columns)).columns
                 for column, origins in zip(columns, found, strict=True):
                     for source, attributes in origins.items():
                         column[source] &= attributes
@@ -132,28 +132,29 @@ class Tracing:
         sides = [self.of(source) for source in join.sources]
         equal = [((m.left_source, m.left), (m.right_source, m.right)) for m in join.matches]
         taken = {Take.LEFTS: [0], Take.RIGHTS: [1]}.get(join.take, list(range(len(sides))))
-        traced = _met(sides, equal, taken)
+        traced = _combine(sides, equal, taken)
         if join.take is not Take.OUTER or not traced.columns:
             return traced
         # Where nothing matches, the right side has no values.
         kept = len(sides[0].columns)
         return Traced(
-            traced.inputs, traced.columns[:kept] + _lost(traced.inputs, len(traced.columns) - kept).columns
+            traced.inputs,
+            traced.columns[:kept] + _unknown_origins(traced.inputs, len(traced.columns) - kept).columns,
         )
 
-    def _grouped(self, traced: Traced, kept: Sequence[int | None]) -> Traced:
+    def _group(self, traced: Traced, kept: Sequence[int | None]) -> Traced:
         """Trace the columns of groups: keys depend on their own group only, aggregates on all rows in it."""
         if not traced.columns:
             return Traced(traced.inputs, ())
-        nothing = _lost(traced.inputs, 1).columns[0]
+        nothing = _unknown_origins(traced.inputs, 1).columns[0]
         return Traced(traced.inputs, tuple(nothing if k is None else traced.columns[k] for k in kept))
 
     def _transform(self, transform: Transform) -> Traced:
         function, source = transform.function, self.of(transform.source)
-        looked_into = _lost(self._inputs_of(function.reads), 0)
+        looked_into = _unknown_origins(self._inputs_of(function.reads), 0)
         if function.paths is None or not source.columns:
             columns = source.columns if function.role is Role.FILTER else ()
-            return _met([Traced(source.inputs, columns), looked_into], [], [0])
+            return _combine([Traced(source.inputs, columns), looked_into], [], [0])
         starts = [sum(len(part) for part in function.parts[:k]) for k in range(len(function.parts))]
         shapes = [
             [_scalar(scalar, path, starts, source) for scalar in row]
@@ -163,14 +164,14 @@ class Tracing:
         ]
         known = all(not isinstance(row, Whole) for path in function.paths for row in path.rows)
         if not shapes or not known or len({len(shape) for shape in shapes}) != 1:
-            return _lost(source.inputs, len(transform.columns))
-        return Traced(source.inputs, tuple(_agreed(found) for found in zip(*shapes, strict=True)))
+            return _unknown_origins(source.inputs, len(transform.columns))
+        return Traced(source.inputs, tuple(_intersect(found) for found in zip(*shapes, strict=True)))
 
 
 def _scalar(scalar: Scalar, path: Path, starts: Sequence[int], source: Traced) -> Origins:
     """Return the origins of a column that is passed on, or of one that a test found equal to it."""
     if not isinstance(scalar, Column):
-        return _lost(source.inputs, 1).columns[0]
+        return _unknown_origins(source.inputs, 1).columns[0]
     same = {scalar}
     for _ in path.tests:
         for test in path.tests:
@@ -181,17 +182,17 @@ def _scalar(scalar: Scalar, path: Path, starts: Sequence[int], source: Traced) -
     return {name: frozenset().union(*(column[name] for column in columns)) for name in source.inputs}
 
 
-def _agreed(found: Sequence[Origins]) -> Origins:
+def _intersect(found: Sequence[Origins]) -> Origins:
     return {name: frozenset.intersection(*(origins[name] for origins in found)) for name in found[0]}
 
 
-def _lost(inputs: Iterable[str], width: int) -> Traced:
+def _unknown_origins(inputs: Iterable[str], width: int) -> Traced:
     """Return columns that depend on inputs in unknown ways."""
     names = frozenset(inputs)
     return Traced(names, tuple(dict.fromkeys(names, frozenset()) for _ in range(width)))
 
 
-def _met(sides: Sequence[Traced], equal: Sequence[tuple[_Place, _Place]], taken: Sequence[int]) -> Traced:
+def _combine(sides: Sequence[Traced], equal: Sequence[tuple[_Place, _Place]], taken: Sequence[int]) -> Traced:
     """Return the columns of some sides, which must agree on what a column is equal to if they have inputs."""
     inputs = frozenset().union(*(side.inputs for side in sides))
     if not all(sides[number].columns for number in taken):

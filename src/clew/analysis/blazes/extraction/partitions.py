@@ -50,7 +50,7 @@ def partitions(
     """
     found = []
     for expr in subexpressions(rule.expr):
-        early = any(is_unprompted(source, there) for source in _shown_by(expr, collection))
+        early = any(is_unprompted(source, there) for source in _sources_of_operator(expr, collection))
         found += [() if early else partition for partition in _of_operator(expr, collection, tracing)]
     if rule.op is Op.DELETE:
         keys = len(program.by_name[rule.target].schema.keys)
@@ -64,20 +64,20 @@ def partitions_of_race(
     """Return those of rows that must meet in one step; ``asks``: for an input that only reads."""
     stored = [name for name in race.edges if histories[name] is not History.EVENT]
     if stored and asks:
-        return tuple(_stored_side(rule, name, tracing) for name in stored)
+        return tuple(_columns_of_stored(rule, name, tracing) for name in stored)
     found: list[Partition] = []
     for expr in subexpressions(rule.expr):
         match expr:
             case Join(_, matches) if matches:
-                found.append(_matched(expr, tracing))
+                found.append(_match_columns(expr, tracing))
             case Transform(Join(matches=()) as join, RowFunction(paths=paths)) if paths:
-                found.append(_compared(join, paths, tracing))
+                found.append(_compare_columns(join, paths, tracing))
             case Group() | Extreme():
                 found += (p for name in race.edges for p in _of_operator(expr, name, tracing))
     return tuple(found) or ((),)
 
 
-def _stored_side(rule: Rule, name: str, tracing: Tracing) -> Partition:
+def _columns_of_stored(rule: Rule, name: str, tracing: Tracing) -> Partition:
     """Return all columns of what is stored; in a join, also under the names of what they are compared with."""
     for expr in subexpressions(rule.expr):
         if isinstance(expr, Join):
@@ -89,7 +89,7 @@ def _stored_side(rule: Rule, name: str, tracing: Tracing) -> Partition:
     return tracing.collection(name).columns
 
 
-def _matched(join: Join, tracing: Tracing) -> Partition:
+def _match_columns(join: Join, tracing: Tracing) -> Partition:
     """Return the columns of a join that all of its sides are compared by, directly or by way of another side."""
     classes: list[set[tuple[int, int]]] = []
     for match in join.matches:
@@ -102,10 +102,10 @@ def _matched(join: Join, tracing: Tracing) -> Partition:
         if {side for side, _ in found} == set(range(len(join.sources))):
             side, column = next(c for c in sorted(found) if shown is None or c[0] == shown)
             columns.append(column + (sum(widths[:side]) if shown is None else 0))
-    return _picked(join, columns, tracing)
+    return _pick(join, columns, tracing)
 
 
-def _compared(join: Join, paths: Sequence[Path], tracing: Tracing) -> Partition:
+def _compare_columns(join: Join, paths: Sequence[Path], tracing: Tracing) -> Partition:
     """Return the columns of a join that a function finds equal, wherever it makes a row."""
     columns = tracing.of(join).columns
     making = [frozenset(_equal_columns(path)) for path in paths if path.rows]
@@ -145,19 +145,19 @@ def _of_operator(expr: AnyExpr, collection: str, tracing: Tracing) -> Iterator[P
         case Group(source, keys) if collection in collections_in(source):
             yield tracing.of(expr).columns[: len(keys)]
         case Extreme(source, keys) if collection in collections_in(source):
-            yield _picked(expr, keys, tracing)
+            yield _pick(expr, keys, tracing)
         case NotIn(_, absent, matches) if collection in collections_in(absent):
             columns = [left for left, _ in matches] or range(len(expr.columns))
-            yield _picked(expr, columns, tracing)
+            yield _pick(expr, columns, tracing)
         case Join(sources, matches, Take.OUTER) if collection in collections_in(sources[1]):
-            yield _picked(expr, [m.left for m in matches], tracing)
+            yield _pick(expr, [m.left for m in matches], tracing)
         case Transform(_, RowFunction(reads=reads)) if collection in reads:
             yield ()
         case Reduce() | Apply() | Elements() if collection in collections_in(expr):
             yield ()
 
 
-def _shown_by(expr: AnyExpr, collection: str) -> Iterator[Expr]:
+def _sources_of_operator(expr: AnyExpr, collection: str) -> Iterator[Expr]:
     """Yield what an operator computes its rows from."""
     match expr:
         case Group(source) | Extreme(source) if collection in collections_in(source):
@@ -192,6 +192,6 @@ def partitions_of_absence(rule: Rule, collection: str, tracing: Tracing) -> tupl
     return tuple(found) if rule.op is not Op.DELETE else None
 
 
-def _picked(expr: AnyExpr, columns: Sequence[int], tracing: Tracing) -> Partition:
+def _pick(expr: AnyExpr, columns: Sequence[int], tracing: Tracing) -> Partition:
     traced = tracing.of(expr).columns
     return tuple(traced[k] for k in columns) if traced else ()

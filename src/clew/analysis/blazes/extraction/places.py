@@ -53,12 +53,12 @@ class Places:
         self._repeated = repeated
         given = [name for name in region.inputs if name not in region.fixed]
         self.histories = histories_of(self._flow, [Source(name, arrives=True) for name in given])
-        found = list(self._found())
+        found = list(self._find_places())
         self.all = tuple(p for p in found if not self._is_repeated(p))
         #: Races that do no harm because one side asks again.
         self.excused = tuple(p for p in found if self._is_repeated(p))
 
-    def _found(self) -> Iterator[Place]:
+    def _find_places(self) -> Iterator[Place]:
         races = {(race.statement, str(race)): race for race in self.histories.races}
         for read in self.histories.reads:
             if not read.by_chance:
@@ -79,63 +79,63 @@ class Places:
         events = [name for name in race.edges if self.histories.of[name] is History.EVENT]
         once = [i for i in self._region.inputs if i not in self._repeated]
         return len(events) < len(race.edges) and not any(
-            name in self.passed_by(i) for name in events for i in once
+            name in self.reach_unstored(i) for name in events for i in once
         )
 
     # -- what is charged to an input -----------------------------------------------------------------------------
 
-    def charged(self, end: str) -> dict[str, tuple[Place, ...]]:
+    def charge(self, end: str) -> dict[str, tuple[Place, ...]]:
         """Return the places that are charged to each input that reaches an output."""
-        reaching = [i for i in self._region.inputs if end in self._flow.reached([i])]
+        reaching = [i for i in self._region.inputs if end in self._flow.reachable_from([i])]
         begins = [i for i in reaching if i != end or i in self._region.fixed]
-        found = {begin: dict.fromkeys(self._charged(begin, end)) for begin in begins}
+        found = {begin: dict.fromkeys(self._charge_input(begin, end)) for begin in begins}
         for asking in [begin for begin in begins if self.writes(begin)]:
             for other in begins:
-                shared = (p for p in tuple(found[asking]) if p.source in self._flow.reached([other]))
+                shared = (p for p in tuple(found[asking]) if p.source in self._flow.reachable_from([other]))
                 found[other].update(dict.fromkeys(shared))
         if not any(found.values()):
-            needed = self._flow.reaching([end])
+            needed = self._flow.leading_to([end])
             left = dict.fromkeys(p for p in self.all if p.target in needed)
             found = {begin: dict(left) for begin in begins}
         return {begin: tuple(places) for begin, places in found.items()}
 
     def writes(self, begin: str) -> bool:
-        return not self.stored.isdisjoint(self._flow.reached([begin]))
+        return not self.stored.isdisjoint(self._flow.reachable_from([begin]))
 
-    def _charged(self, begin: str, end: str) -> Iterator[Place]:
-        needed = self._flow.reaching([end])
-        passing = self.passed_by(begin)
-        reached = self._flow.reached([begin])
+    def _charge_input(self, begin: str, end: str) -> Iterator[Place]:
+        needed = self._flow.leading_to([end])
+        passing = self.reach_unstored(begin)
+        reached = self._flow.reachable_from([begin])
         unasked = _along(self._unasked, [end], back=True)
         after_store = _along(self._unasked, self.stored & reached)
         for edge in self._flow.edges:
             if edge.target in needed and edge.source in passing:
                 yield from self._at.get((edge.statement, edge.source), ())
-                yield from self._met(edge)
+                yield from self._places_beside(edge)
         for place in self.all:
             if place.target not in needed or place.source not in reached:
                 continue
-            decides = not self.stored.isdisjoint(self._flow.reached([place.target]) & needed)
+            decides = not self.stored.isdisjoint(self._flow.reachable_from([place.target]) & needed)
             shown = place.source in after_store and place.target in unasked
             if decides or (shown and not self._is_asked(place.statement, place.source)):
                 yield place
 
     def is_unasked(self, place: Place, end: str) -> bool:
         """Return whether what a place gives is stored, or shown at an output, without waiting for an input."""
-        needed = self._flow.reaching([end])
-        decides = not self.stored.isdisjoint(self._flow.reached([place.target]) & needed)
+        needed = self._flow.leading_to([end])
+        decides = not self.stored.isdisjoint(self._flow.reachable_from([place.target]) & needed)
         return decides or place.target in _along(self._unasked, [end], back=True)
 
-    def _met(self, edge: Edge) -> Iterator[Place]:
+    def _places_beside(self, edge: Edge) -> Iterator[Place]:
         """Yield what is order-sensitive about the other collections that a rule reads."""
         others = {e.source for e in self._flow.edges if e.statement == edge.statement and e.source != edge.source}
-        before = self._flow.reaching(others)
+        before = self._flow.leading_to(others)
         for place in self.all:
             here = place.statement == edge.statement and place.source in others
             if here or place.target in before:
                 yield place
 
-    def passed_by(self, begin: str) -> frozenset[str]:
+    def reach_unstored(self, begin: str) -> frozenset[str]:
         """Return the collections that rows reach before they are stored."""
         edges = [e for e in self._flow.edges if e.source not in self.stored]
         return _along(edges, [begin]) - self.stored
@@ -178,7 +178,7 @@ class Places:
     @cached_property
     def sent(self) -> frozenset[str]:
         """Return the collections that messages within this part reach: a channel takes a partition apart."""
-        return self._flow.reached(e.target for e in self._flow.edges if e.sends)
+        return self._flow.reachable_from(e.target for e in self._flow.edges if e.sends)
 
     @cached_property
     def _driven(self) -> frozenset[str]:

@@ -93,10 +93,10 @@ def _connections(
 def _with_fixed(region: Region) -> Region:
     """Return the region with inputs for outputs that no input leads to, and whose contents can differ still."""
     flow = region.flow
-    reached = flow.reached(region.inputs)
+    reached = flow.reachable_from(region.inputs)
     reads = order_sensitive_reads(flow, [Source(name, arrives=True) for name in region.inputs])
-    sensitive = flow.reached(flow.statements[read.statement].target for read in reads if not read.by_chance)
-    left = flow.reaching(end for end in region.outputs if end in sensitive and end not in reached)
+    sensitive = flow.reachable_from(flow.statements[read.statement].target for read in reads if not read.by_chance)
+    left = flow.leading_to(end for end in region.outputs if end in sensitive and end not in reached)
     fixed = [s.name for s in sources_of(flow) if s.fixed and s.name in left]
     return replace(region, inputs=(*region.inputs, *fixed), fixed=frozenset(fixed))
 

@@ -15,10 +15,10 @@ from clew.analysis.blazes.coordinated.applied import said_of, with_coordination
 from clew.analysis.blazes.coordinated.recognition import NotCoordinatedError, recognize
 from clew.analysis.blazes.coordinated.record import coordination_of
 from clew.analysis.blazes.dataflow import Component, Dataflow, End, Stream
-from clew.analysis.blazes.extraction.annotating import Annotated, Remark, annotated_paths, paths_of_chance
-from clew.analysis.blazes.extraction.declared import declared_by
+from clew.analysis.blazes.extraction.annotating import Annotated, Remark, annotate_paths, paths_of_chance
+from clew.analysis.blazes.extraction.declared import declaration_of
 from clew.analysis.blazes.extraction.facts import refuse_unknown_inputs, with_facts
-from clew.analysis.blazes.extraction.naming import Draft, named
+from clew.analysis.blazes.extraction.naming import Draft, name_streams
 from clew.analysis.blazes.extraction.regions import Region, Regions, regions, whole
 from clew.analysis.blazes.imported_modules import find_imports
 from clew.analysis.blazes.wiring import check_wiring
@@ -87,7 +87,7 @@ def _extract_rules(
     module: type[Module], program: BloomProgram, files: Mapping[str, str], before: list[Notice]
 ) -> Extraction:
     notices = [*before, *program.notices]
-    declared = declared_by(module)
+    declared = declaration_of(module)
     if find_imports(module):
         found = regions(program, module, files)
         refuse_unknown_inputs(declared, [i for r in (*found.modules.values(), found.rest) for i in r.inputs])
@@ -97,14 +97,16 @@ def _extract_rules(
         refuse_unknown_inputs(declared, region.inputs)
         parts, drafts = _single(_part(program.name, region, frozenset(declared.repeated)))
     drafts += [draft for part in parts for draft in _chance(part)]
-    parts, drafts = _connected(parts, drafts)
+    parts, drafts = _drop_unconnected(parts, drafts)
     if not parts:
         raise ProgramError(
             f"{program.name} has no path from an input to an output",
             remedy="give it interface.input(...), interface.output(...) and rules from one to the other",
         )
-    streams, known = named(sorted(drafts, key=lambda d: (d.stream.source is not None, d.stream.target is None)))
-    components = tuple(_carried(part.component(), streams) for part in parts)
+    streams, known = name_streams(
+        sorted(drafts, key=lambda d: (d.stream.source is not None, d.stream.target is None))
+    )
+    components = tuple(_drop_missing_attributes(part.component(), streams) for part in parts)
     dataflow = with_facts(Dataflow(components, tuple(streams)), known, declared)
     check_wiring(dataflow)
     remarks = {(p.name, a.path.source, a.path.target): a.remarks for p in parts for a in p.paths}
@@ -112,7 +114,7 @@ def _extract_rules(
 
 
 def _part(name: str, region: Region, repeated: frozenset[str]) -> _Part:
-    paths = annotated_paths(region, repeated)
+    paths = annotate_paths(region, repeated)
     interfaces = {region.interface(c) for c in _interfaces(region)}
     chance = "chance"
     while chance in interfaces:
@@ -160,7 +162,7 @@ def _system(
         parts.append(rest)
     fed = {a.end for a in connections}
     for part in parts[: len(found.modules)]:
-        drafts += _unconnected(part, found.rest, fed, notices)
+        drafts += _open_interfaces(part, found.rest, fed, notices)
     return parts, drafts
 
 
@@ -187,7 +189,7 @@ def _between(rest: Region, found: Annotated, source: End | None, target: End | N
     """Return the interface of the whole that a stream begins or ends at, else the first channel on its way."""
     if source is None or target is None:
         return rest.interface(found.begin if source is None else found.end)
-    way = rest.flow.reached([found.begin]) & rest.flow.reaching([found.end])
+    way = rest.flow.reachable_from([found.begin]) & rest.flow.leading_to([found.end])
     channels = [c.name for c in rest.program.collections if c.kind is Kind.CHANNEL and c.name in way]
     return rest.interface(channels[0]) if channels else f"{source.component}-{source.interface}"
 
@@ -196,18 +198,18 @@ def _around(part: _Part, ends: Mapping[str, End]) -> list[Draft]:
     """Return the streams to and from the rules that do more than to pass on."""
     drafts = []
     for collection in dict.fromkeys(a.begin for a in part.paths if a.begin != part.chance):
-        drafts.append(_joined(_at_interface(part, collection, source=True), source=ends.get(collection)))
+        drafts.append(_attach(_at_interface(part, collection, source=True), source=ends.get(collection)))
     for collection in dict.fromkeys(a.end for a in part.paths):
-        drafts.append(_joined(_at_interface(part, collection, source=False), target=ends.get(collection)))
+        drafts.append(_attach(_at_interface(part, collection, source=False), target=ends.get(collection)))
     return drafts
 
 
-def _joined(draft: Draft, source: End | None = None, target: End | None = None) -> Draft:
+def _attach(draft: Draft, source: End | None = None, target: End | None = None) -> Draft:
     stream = draft.stream
     return replace(draft, stream=replace(stream, source=stream.source or source, target=stream.target or target))
 
 
-def _unconnected(part: _Part, rest: Region, fed: set[str], notices: list[Notice]) -> list[Draft]:
+def _open_interfaces(part: _Part, rest: Region, fed: set[str], notices: list[Notice]) -> list[Draft]:
     """Return what enters or leaves a module without streams of the class that imports it.
 
     Messages, clocks, rows that are always there, and what it stores.
@@ -225,7 +227,7 @@ def _unconnected(part: _Part, rest: Region, fed: set[str], notices: list[Notice]
     return [*drafts, *(_at_interface(part, collection, source=False) for collection in left)]
 
 
-def _connected(parts: list[_Part], drafts: list[Draft]) -> tuple[list[_Part], list[Draft]]:
+def _drop_unconnected(parts: list[_Part], drafts: list[Draft]) -> tuple[list[_Part], list[Draft]]:
     """Drop paths that no stream leads to or begins at, and streams that lead to no path."""
     while True:
         fed = {d.stream.target for d in drafts}
@@ -240,7 +242,7 @@ def _connected(parts: list[_Part], drafts: list[Draft]) -> tuple[list[_Part], li
         parts, drafts = kept, left
 
 
-def _carried(component: Component, streams: Sequence[Stream]) -> Component:
+def _drop_missing_attributes(component: Component, streams: Sequence[Stream]) -> Component:
     """Drop attributes from gates that no stream brings: there is nothing to seal on them."""
     into = [s for s in streams if s.target is not None and s.target.component == component.name]
     known = frozenset(name for stream in into for name in stream.attributes or ())

@@ -13,7 +13,7 @@ from clew.bloom.ir.expressions import AnyExpr, Join, NotIn, Rows, Take, Value, W
 from clew.bloom.ir.program import BloomProgram, Op
 
 
-def unprompted(program: BloomProgram, inputs: Iterable[str]) -> frozenset[str]:
+def find_unprompted(program: BloomProgram, inputs: Iterable[str]) -> frozenset[str]:
     """Return their names; ``inputs``: what brings rows when it likes."""
     derived = {rule.target for rule in program.rules if rule.op is not Op.DELETE}
     there = {c.name for c in program.collections if c.kind.persists and c.name not in derived} - set(inputs)

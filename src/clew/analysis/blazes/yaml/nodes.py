@@ -47,15 +47,15 @@ class Value:
     def refuse(self, message: str, remedy: str) -> NoReturn:
         raise ProgramError(message, position=self.position, remedy=remedy)
 
-    def expected(self, what: str, remedy: str) -> NoReturn:
-        self.refuse(f"expected {what}, found {self._found()}", remedy)
+    def expect(self, what: str, remedy: str) -> NoReturn:
+        self.refuse(f"expected {what}, found {self._describe()}", remedy)
 
-    def _found(self) -> str:
+    def _describe(self) -> str:
         match self.node:
             case yaml.ScalarNode(value="") if self.node.tag.endswith(":null"):
                 return "nothing"
             case yaml.ScalarNode(value=text):
-                return f"'{_shortened(str(text))}'"
+                return f"'{_shorten(str(text))}'"
             case yaml.SequenceNode(value=items):
                 return f"a list of {len(items)}"
         return "a mapping"
@@ -72,18 +72,16 @@ class Value:
     def mapping(self, what: str, remedy: str) -> dict[str, tuple[Value, Value]]:
         """Return the keys with their values as nodes; refuse a key that is there twice."""
         if not isinstance(self.node, yaml.MappingNode):
-            self.expected(what, remedy)
+            self.expect(what, remedy)
         found: dict[str, tuple[Value, Value]] = {}
         for key_node, value_node in self.node.value:
             key = self._child(key_node)
             if not isinstance(key_node, yaml.ScalarNode):
-                key.expected("a word", remedy)
+                key.expect("a word", remedy)
             name = str(key_node.value)
             if name in found:
                 first = found[name][0].position
-                key.refuse(
-                    f"'{_shortened(name)}' stands here twice", f"keep one; the first is in line {first.line}"
-                )
+                key.refuse(f"'{_shorten(name)}' stands here twice", f"keep one; the first is in line {first.line}")
             found[name] = (key, self._child(value_node))
         return found
 
@@ -92,7 +90,7 @@ class Value:
         found = self.mapping(what, remedy)
         for name, (key, _) in found.items():
             if name not in names:
-                key.refuse(f"{what} has no field '{_shortened(name)}'", _unknown(name, names))
+                key.refuse(f"{what} has no field '{_shorten(name)}'", _unknown(name, names))
         return {name: value for name, (_, value) in found.items()}
 
     @property
@@ -111,7 +109,7 @@ class Value:
 
     def text(self, what: str, remedy: str) -> str:
         if not isinstance(self.node, yaml.ScalarNode):
-            self.expected(what, remedy)
+            self.expect(what, remedy)
         return str(self.node.value)
 
     def name(self, what: str) -> str:
@@ -119,14 +117,14 @@ class Value:
         remedy = "names consist of letters, digits, _ and -, and begin with a letter or _"
         text = self.text(what, remedy)
         if not is_name(text):
-            self.expected(what, remedy)
+            self.expect(what, remedy)
         return text
 
     def one_of(self, what: str, words: Sequence[str]) -> str:
         remedy = f"write one of {', '.join(words)}"
         text = self.text(what, remedy)
         if text not in words:
-            self.expected(what, remedy)
+            self.expect(what, remedy)
         return text
 
     def truth(self, what: str) -> bool:
@@ -201,5 +199,5 @@ def _unknown(name: str, names: Sequence[str]) -> str:
     return f"did you mean '{near[0]}'?" if near else f"the fields are {', '.join(names)}"
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."

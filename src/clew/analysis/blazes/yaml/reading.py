@@ -68,7 +68,7 @@ def _dataflow(document: Value, variants: Mapping[str, str]) -> Dataflow:
             )
     streams = entries[_STREAMS][1]
     if not streams.is_list:
-        streams.expected("a list of streams", "begin every stream with - in a line of its own")
+        streams.expect("a list of streams", "begin every stream with - in a line of its own")
     values = streams.items()
     dataflow = Dataflow(tuple(components), tuple(_stream(value) for value in values))
     check_wiring(dataflow)
@@ -81,7 +81,7 @@ def _component(name: str, key: Value, value: Value, variant: str | None) -> Comp
     known = [*_COMPONENT, *variants]
     fields = value.fields(f"component '{name}'", known, "begin it with 'annotation:'")
     annotated = fields["annotation"].items() if "annotation" in fields else []
-    chosen = _chosen(name, key, fields, variants, variant)
+    chosen = _choose_variant(name, key, fields, variants, variant)
     paths = tuple(_path(item) for item in [*annotated, *chosen])
     if not paths:
         key.refuse(f"component '{name}' has no paths", f"add 'annotation:' and in it a path: {_PATH_REMEDY}")
@@ -100,7 +100,7 @@ def _component(name: str, key: Value, value: Value, variant: str | None) -> Comp
     )
 
 
-def _chosen(
+def _choose_variant(
     name: str, key: Value, fields: Mapping[str, Value], variants: Mapping[str, Value], variant: str | None
 ) -> list[Value]:
     remedy = (
@@ -185,7 +185,7 @@ def _names(value: Value) -> tuple[str, ...]:
     """Read one attribute, or a list of them."""
     items = value.items()
     if not items:
-        value.expected("at least one attribute", "name an attribute, or leave the field away")
+        value.expect("at least one attribute", "name an attribute, or leave the field away")
     names = [item.name("an attribute") for item in items]
     for k, name in enumerate(names):
         if name in names[:k]:
@@ -251,7 +251,7 @@ def _end(value: Value) -> End:
     remedy = "write Component.interface"
     component, _, interface = value.text("an interface of a component", remedy).partition(".")
     if not (is_name(component) and is_name(interface)):
-        value.expected("an interface of a component", remedy)
+        value.expect("an interface of a component", remedy)
     return End(component, interface)
 
 

@@ -60,7 +60,7 @@ class _Readings:
             case NotIn(source, _, matches):
                 return self.of(source, used | {left for left, _ in matches})
             case Transform(source):
-                return self.of(source, _used_by(expr, used))
+                return self.of(source, _columns_read(expr, used))
             case Rename(source):
                 return self.of(source, used)
             case Project(source, kept):
@@ -85,7 +85,9 @@ class _Readings:
         return _combine([self.of(c, frozenset(range(len(getattr(c, "columns", ()))))) for c in children(expr)])
 
     def _join(self, join: Join, used: frozenset[int]) -> Reading | None:
-        sides = [self.of(source, _wanted(join, number, used)) for number, source in enumerate(join.sources)]
+        sides = [
+            self.of(source, _columns_of_side(join, number, used)) for number, source in enumerate(join.sources)
+        ]
         return _combine(sides)
 
 
@@ -100,7 +102,7 @@ def _combine(sides: Iterable[Reading | None]) -> Reading | None:
     return found[0] if found else None
 
 
-def _wanted(join: Join, number: int, used: frozenset[int]) -> frozenset[int]:
+def _columns_of_side(join: Join, number: int, used: frozenset[int]) -> frozenset[int]:
     """Return the columns of one side that matter."""
     matched = {m.left for m in join.matches if m.left_source == number}
     matched |= {m.right for m in join.matches if m.right_source == number}
@@ -112,7 +114,7 @@ def _wanted(join: Join, number: int, used: frozenset[int]) -> frozenset[int]:
     return frozenset(k - start for k in used if start <= k < start + width) | matched
 
 
-def _used_by(transform: Transform, used: frozenset[int]) -> frozenset[int]:
+def _columns_read(transform: Transform, used: frozenset[int]) -> frozenset[int]:
     function = transform.function
     if function.paths is None:
         return frozenset(range(len(transform.source.columns)))

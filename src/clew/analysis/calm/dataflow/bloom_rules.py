@@ -11,10 +11,10 @@ from clew.analysis.calm.refinements.monotone_columns import (
     Column,
     Direction,
     Reads,
+    RuleAnalysis,
     Trusted,
-    Understood,
-    misused,
-    shifted,
+    find_misuse,
+    shift_column,
 )
 from clew.bloom.ir.expressions import (
     AnyExpr,
@@ -51,7 +51,7 @@ _FALSE = Constant(False)
 _TRUTHS = {("==", True): ">=", ("!=", False): ">", ("==", False): "<=", ("!=", True): "<"}
 
 
-def understand(rule: Rule, trusted: Trusted, known: Known = NOTHING_KNOWN) -> Understood:
+def analyse_rule(rule: Rule, trusted: Trusted, known: Known = NOTHING_KNOWN) -> RuleAnalysis:
     """Analyse a rule, with some collections trusted to carry changing columns to rules that only compare them.
 
     ``known``: what other rules say about the collections that this one reads.
@@ -76,7 +76,7 @@ class _Reader:
         self._pending: list[tuple[tuple[str, ...], str]] = []
         self._used: dict[int | str, None] = {}
 
-    def result(self, rule: Rule, columns: tuple[Column, ...]) -> Understood:
+    def result(self, rule: Rule, columns: tuple[Column, ...]) -> RuleAnalysis:
         refined: dict[str, str] = {}
         for number, (names, reason) in enumerate(self._pending):
             if number in self._used:
@@ -87,7 +87,7 @@ class _Reader:
             Reads(name, self._reasons.get(name, ""), "" if name in self._reasons else refined.get(name, ""))
             for name in collections_in(rule.expr)
         )
-        return Understood(reads, frozenset(o for o in self._used if isinstance(o, str)), columns)
+        return RuleAnalysis(reads, frozenset(o for o in self._used if isinstance(o, str)), columns)
 
     def refuse(self, names: Iterable[str], reason: str) -> None:
         """Note that these collections are not read in a monotone way."""
@@ -238,11 +238,11 @@ class _Reader:
                 for test in path.tests:
                     op = _as_order(test)
                     plain = any(isinstance(s, Constant) for s in (test.left, test.right))
-                    wrong = misused(op, view.column(test.left), view.column(test.right), plain=plain)
+                    wrong = find_misuse(op, view.column(test.left), view.column(test.right), plain=plain)
                     self._used.update(dict.fromkeys(wrong))
-        return self._merged(results)
+        return self._merge(results)
 
-    def _merged(self, results: Sequence[tuple[Column, ...]]) -> tuple[Column, ...]:
+    def _merge(self, results: Sequence[tuple[Column, ...]]) -> tuple[Column, ...]:
         """Return the columns of rows that a function makes in several ways: what differs is taken to be used."""
         if not results:
             return ()
@@ -268,14 +268,14 @@ class _View:
                 return self._columns[number] if number < len(self._columns) else None
             case Operation(op, left, right):
                 factor = next((s.value for s in (right, left) if isinstance(s, Constant)), None)
-                return shifted(op, self.column(left), self.column(right), factor)
+                return shift_column(op, self.column(left), self.column(right), factor)
             case Nested(items):
-                return self._used_in(items)
+                return self._change_in(items)
             case Item(of):
-                return self._used_in((of,))
+                return self._change_in((of,))
         return None
 
-    def _used_in(self, scalars: Iterable[Scalar]) -> Column:
+    def _change_in(self, scalars: Iterable[Scalar]) -> Column:
         """Return how a column changes that parts of others are in: somehow."""
         found = [c for c in map(self.column, scalars) if c is not None]
         return Changing(Direction.ANY, tuple(o for c in found for o in c.owners)) if found else None

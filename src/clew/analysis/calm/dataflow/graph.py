@@ -165,11 +165,11 @@ class Dataflow:
     def cluster_of(self) -> dict[str, tuple[str, ...]]:
         return {name: cluster for cluster in self.clusters for name in cluster}
 
-    def reached(self, start: Iterable[str]) -> frozenset[str]:
+    def reachable_from(self, start: Iterable[str]) -> frozenset[str]:
         """Return the collections that depend on some of these, and these."""
         return _closure(start, lambda name: (e.target for e in self.outgoing[name]))
 
-    def reaching(self, end: Iterable[str]) -> frozenset[str]:
+    def leading_to(self, end: Iterable[str]) -> frozenset[str]:
         """Return the collections that some of these depend on, and these."""
         return _closure(end, lambda name: (e.source for e in self.incoming[name]))
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from clew.analysis.calm.dataflow.bloom_readings import reading_of
-from clew.analysis.calm.dataflow.bloom_rules import understand
+from clew.analysis.calm.dataflow.bloom_rules import analyse_rule
 from clew.analysis.calm.dataflow.graph import (
     Combination,
     Dataflow,
@@ -19,9 +19,9 @@ from clew.analysis.calm.dataflow.graph import (
     Statement,
 )
 from clew.analysis.calm.purity import impurity_of
-from clew.analysis.calm.refinements.complete_sets import known_of
-from clew.analysis.calm.refinements.monotone_columns import Readable, understood
-from clew.analysis.calm.refinements.projections import copied
+from clew.analysis.calm.refinements.complete_sets import collect_known
+from clew.analysis.calm.refinements.monotone_columns import AnalysableRule, analyse_rules
+from clew.analysis.calm.refinements.projections import trace_copy
 from clew.analysis.calm.refinements.run_invariants import Refinements, refine_over_runs
 from clew.bloom.ir.expressions import collections_in
 from clew.bloom.ir.program import BloomProgram, Op, Rule
@@ -47,10 +47,10 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
     """Return the graph.  ``files`` says what to call the files of the program instead of their full names."""
     places = _Places(files or {})
     read = {name for rule in program.rules for name in collections_in(rule.expr)}
-    known = known_of(program)
-    found = understood(
+    known = collect_known(program)
+    found = analyse_rules(
         [
-            Readable(rule.target, rule.op is Op.NOW, partial(understand, rule, known=known))
+            AnalysableRule(rule.target, rule.op is Op.NOW, partial(analyse_rule, rule, known=known))
             for rule in program.rules
         ],
         frozenset(c.name for c in program.collections if c.kind in (Kind.SCRATCH, Kind.TEMP) and c.name in read),
@@ -58,7 +58,7 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
     refined = refine_over_runs(program)
     return Dataflow(
         program.name,
-        tuple(Node(c.name, _KINDS[c.kind], position=places.shown(c.position)) for c in program.collections),
+        tuple(Node(c.name, _KINDS[c.kind], position=places.locate(c.position)) for c in program.collections),
         tuple(_statement(rule, number, program, refined, places) for number, rule in enumerate(program.rules)),
         tuple(
             Edge(
@@ -73,7 +73,7 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
             for number, (rule, one) in enumerate(zip(program.rules, found, strict=True))
             for read in one.reads
         ),
-        tuple(Notice(n.message, places.shown(n.position), n.remedy) for n in program.notices),
+        tuple(Notice(n.message, places.locate(n.position), n.remedy) for n in program.notices),
     )
 
 
@@ -87,7 +87,7 @@ def _statement(rule: Rule, number: int, program: BloomProgram, refined: Refineme
         rule.block,
         reading,
         rule.op is Op.SEND,
-        places.shown(rule.position),
+        places.locate(rule.position),
         passing=number in refined.passing,
         later=rule.op is Op.NEXT,
         keeps=_keeps(rule),
@@ -99,7 +99,7 @@ def _statement(rule: Rule, number: int, program: BloomProgram, refined: Refineme
 
 def _keeps(rule: Rule) -> bool:
     """Return whether the rule is ``p <+ p``: what a table is, written with a scratch (idiom of section 2.2)."""
-    kept = copied(rule.expr) if rule.op is Op.NEXT else None
+    kept = trace_copy(rule.expr) if rule.op is Op.NEXT else None
     return kept is not None and kept.collections == (rule.target,) and kept.always and kept.is_all_of(0)
 
 
@@ -110,7 +110,7 @@ class _Places:
         self._files = files
         self._texts: dict[str, dict[int, str]] = {}
 
-    def shown(self, position: Position | None) -> Position | None:
+    def locate(self, position: Position | None) -> Position | None:
         if position is None or position.file not in self._files:
             return position
         return replace(position, file=self._files[position.file])

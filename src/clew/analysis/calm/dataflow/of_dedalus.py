@@ -22,16 +22,16 @@ from clew.analysis.calm.dataflow.graph import (
 )
 from clew.analysis.calm.refinements.monotone_columns import (
     OF_AGGREGATE,
+    AnalysableRule,
     Changing,
     Column,
     Direction,
-    Readable,
     Reads,
+    RuleAnalysis,
     Trusted,
-    Understood,
-    misused,
-    shifted,
-    understood,
+    analyse_rules,
+    find_misuse,
+    shift_column,
 )
 from clew.dedalus.printer import print_clause
 from clew.errors import Notice
@@ -57,8 +57,8 @@ def dedalus_dataflow(program: Program, name: str, notices: Sequence[Notice] = ()
     rules = [r for r in program.rules if r.relation not in asserted and not _is_persistence(r, lasting)]
     nodes = _nodes(program, rules, asserted)
     read = {p.relation for rule in rules for p in rule.premises}
-    found = understood(
-        [Readable(r.relation, r.timing is Timing.SAME, partial(_understand, r)) for r in rules],
+    found = analyse_rules(
+        [AnalysableRule(r.relation, r.timing is Timing.SAME, partial(_understand, r)) for r in rules],
         frozenset(n.name for n in nodes if n.kind is NodeKind.SCRATCH and not n.observed and n.name in read),
     )
     edges = (
@@ -114,7 +114,7 @@ def _nodes(program: Program, rules: Sequence[Rule], asserted: frozenset[str]) ->
         named.update({p.relation: None for p in rule.premises if p.relation != CRASH})
     looked_at = {p.relation for r in program.rules if r.relation in asserted for p in r.premises}
     concluded = {rule.relation for rule in rules}
-    kept = _kept(program)
+    kept = _find_tables(program)
     sent = {rule.relation for rule in rules if rule.timing is Timing.ASYNC}
     positions = {clause.relation: clause.position for clause in reversed(program.clauses)}
     return tuple(
@@ -129,7 +129,7 @@ def _nodes(program: Program, rules: Sequence[Rule], asserted: frozenset[str]) ->
     )
 
 
-def _kept(program: Program) -> frozenset[str]:
+def _find_tables(program: Program) -> frozenset[str]:
     """Return the relations whose rows stay, if only until something takes them away."""
     conditional = (
         r.relation
@@ -174,14 +174,14 @@ def _reading(rule: Rule) -> Reading | None:
     return Aggregation(reading) if rule.aggregates else reading
 
 
-def _understand(rule: Rule, trusted: Trusted) -> Understood:
+def _understand(rule: Rule, trusted: Trusted) -> RuleAnalysis:
     reader = _Reader(rule, trusted)
     reader.compare()
     columns = tuple(reader.column(arg) for arg in rule.args)
     if rule.timing is not Timing.SAME or rule.relation not in trusted:
         reader.use(columns)
         columns = ()
-    return Understood(reader.reads(), reader.misused, columns)
+    return RuleAnalysis(reader.reads(), reader.misused, columns)
 
 
 class _Reader:
@@ -214,7 +214,7 @@ class _Reader:
     def compare(self) -> None:
         for comparison in self._rule.comparisons:
             sides = self.column(comparison.left), self.column(comparison.right)
-            self._used.update(dict.fromkeys(misused(comparison.op, *sides)))
+            self._used.update(dict.fromkeys(find_misuse(comparison.op, *sides)))
 
     def column(self, arg: HeadArg) -> Column:
         match arg:
@@ -225,7 +225,7 @@ class _Reader:
                 return self._bound.get(arg)
             case BinOp(op, left, right):
                 factor = next((s.value for s in (right, left) if isinstance(s, Const)), None)
-                return shifted(op, self.column(left), self.column(right), factor)
+                return shift_column(op, self.column(left), self.column(right), factor)
         found = [c for c in (self._bound.get(v) for v in expr_vars(arg)) if c is not None]
         return Changing(Direction.ANY, tuple(o for c in found for o in c.owners)) if found else None
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clew.analysis.calm.refinements.projections import columns_in
-from clew.analysis.calm.refinements.provenance import UNKNOWN, stems_of
+from clew.analysis.calm.refinements.provenance import UNKNOWN, trace_provenance
 from clew.bloom.ir.expressions import Group, Ref
 from clew.bloom.ir.program import BloomProgram, Op
 from clew.bloom.ir.schema import Kind
@@ -36,7 +36,7 @@ class Bounded:
     large: CountOf
 
 
-def bounded_counts(program: BloomProgram) -> tuple[Bounded, ...]:
+def find_bounded_counts(program: BloomProgram) -> tuple[Bounded, ...]:
     counts = tuple(_counts(program))
     return tuple(
         Bounded(small, large)
@@ -64,7 +64,7 @@ def _fits(small: CountOf, large: CountOf, program: BloomProgram) -> bool:
     leaves = any(r.target == large.source and r.op is Op.DELETE for r in program.rules)
     if leaves or program.by_name[large.source].kind is not Kind.TABLE:
         return False
-    stems = stems_of(program, small.source, large.source)
+    stems = trace_provenance(program, small.source, large.source)
     counted = {tuple(c for k, c in enumerate(stem.row) if k not in small.keys) for stem in stems}
     if len(counted) != 1 or any(stem.node != Here() for stem in stems):
         return False

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from clew.analysis.calm.refinements.bounded_counts import Bounded, CountOf, bounded_counts
-from clew.analysis.calm.refinements.projections import copied
+from clew.analysis.calm.refinements.bounded_counts import Bounded, CountOf, find_bounded_counts
+from clew.analysis.calm.refinements.projections import trace_copy
 from clew.bloom.ir.expressions import Group, Join, Ref, Take, Transform
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Kind
@@ -32,9 +32,9 @@ class Known:
     sealed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
-def known_of(program: BloomProgram) -> Known:
-    bounded = bounded_counts(program)
-    return Known(bounded, dict(_sealed(program, bounded)))
+def collect_known(program: BloomProgram) -> Known:
+    bounded = find_bounded_counts(program)
+    return Known(bounded, dict(_find_sealed(program, bounded)))
 
 
 def is_sealed(group: Group, sealed: Mapping[str, tuple[int, ...]]) -> bool:
@@ -52,7 +52,7 @@ def is_sealed(group: Group, sealed: Mapping[str, tuple[int, ...]]) -> bool:
     return False
 
 
-def _sealed(program: BloomProgram, bounded: tuple[Bounded, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _find_sealed(program: BloomProgram, bounded: tuple[Bounded, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
     full = {name: count for b in bounded for name, count in _full(program, b)}
     for rule in _only_rules(program):
         match rule.expr:
@@ -92,7 +92,7 @@ def _are_keys(program: BloomProgram, stored: str, count: CountOf, by: tuple[int,
     kept = all(r.op is not Op.DELETE for r in program.rules if r.target == stored)
     if collection.kind is not Kind.TABLE or not kept or len(rules) != 1 or rules[0].op is not Op.NOW:
         return False
-    counted = copied(rules[0].expr)
+    counted = trace_copy(rules[0].expr)
     if counted is None or not counted.always or counted.collections != (stored,):
         return False
     names = {Column(0, k) for k in range(len(collection.schema.keys))}

@@ -60,7 +60,7 @@ Column = Changing | None
 Trusted = Mapping[str, tuple[Column, ...]]
 
 
-def misused(op: str, left: Column, right: Column, *, plain: bool = True) -> tuple[int | str, ...]:
+def find_misuse(op: str, left: Column, right: Column, *, plain: bool = True) -> tuple[int | str, ...]:
     """Return the owners of columns for which a comparison can become false again.
 
     ``plain``: one side is a constant number or text.
@@ -73,7 +73,7 @@ def misused(op: str, left: Column, right: Column, *, plain: bool = True) -> tupl
     return tuple(found)
 
 
-def shifted(op: str, left: Column, right: Column, factor: object) -> Column:
+def shift_column(op: str, left: Column, right: Column, factor: object) -> Column:
     """Return the result of arithmetic.  ``factor`` is the number on the other side, if it is one.
 
     Without a number it may be a text that is lengthened, and then it need not move the same way.
@@ -103,7 +103,7 @@ class Reads:
 
 
 @dataclass(frozen=True)
-class Understood:
+class RuleAnalysis:
     """A rule, with some collections trusted.
 
     ``misused``: the trusted collections of which it uses a changing column; ``columns``: those of its result.
@@ -115,7 +115,7 @@ class Understood:
 
 
 @dataclass(frozen=True)
-class Readable:
+class AnalysableRule:
     """A rule of either language.  ``understand`` is given the trusted collections.
 
     ``passes_on``: rows are in the target in the same step, so that changing columns may go there.
@@ -123,10 +123,10 @@ class Readable:
 
     target: str
     passes_on: bool
-    understand: Callable[[Trusted], Understood] = field(compare=False)
+    understand: Callable[[Trusted], RuleAnalysis] = field(compare=False)
 
 
-def understood(rules: Sequence[Readable], passing: frozenset[str]) -> tuple[Understood, ...]:
+def analyse_rules(rules: Sequence[AnalysableRule], passing: frozenset[str]) -> tuple[RuleAnalysis, ...]:
     """Analyse all rules, with as many collections trusted as possible; ``passing`` are those that may be.
 
     All are trusted at first.  A collection loses trust when a rule misuses it, and when several rules derive it.
@@ -136,7 +136,7 @@ def understood(rules: Sequence[Readable], passing: frozenset[str]) -> tuple[Unde
         writers[rule.target] = writers.get(rule.target, 0) + 1
     may_be = {r.target for r in rules if r.passes_on and r.target in passing and writers[r.target] == 1}
     while True:
-        trusted = _settled(rules, may_be)
+        trusted = _settle_trust(rules, may_be)
         found = tuple(rule.understand(trusted) for rule in rules)
         lost = {name for one in found for name in one.misused if name in may_be}
         if not lost:
@@ -144,7 +144,7 @@ def understood(rules: Sequence[Readable], passing: frozenset[str]) -> tuple[Unde
         may_be -= lost
 
 
-def _settled(rules: Sequence[Readable], may_be: set[str]) -> Trusted:
+def _settle_trust(rules: Sequence[AnalysableRule], may_be: set[str]) -> Trusted:
     """Return the changing columns of the collections that may be trusted, when those before them are."""
     trusted: dict[str, tuple[Column, ...]] = {}
     for _ in rules:

@@ -28,23 +28,23 @@ class Copied:
         return all(column == Column(part, index) for index, column in enumerate(self.row))
 
 
-def copied(expr: AnyExpr) -> Copied | None:
+def trace_copy(expr: AnyExpr) -> Copied | None:
     """Return what an expression copies; None where several rows come from one, or a function hides it."""
     match expr:
         case Ref(collection, columns):
             return Copied((collection,), tuple(Column(0, k) for k in range(len(columns))), always=True)
         case Rename(source):
-            return copied(source)
+            return trace_copy(source)
         case Project(source, kept):
-            found = copied(source)
+            found = trace_copy(source)
             return found and Copied(found.collections, tuple(found.row[k] for k in kept), found.always)
         case Transform(source):
-            found = copied(source)
+            found = trace_copy(source)
             return found and _through(expr, found)
         case Join():
-            return _joined(expr)
+            return _trace_join(expr)
         case NotIn(source):
-            found = copied(source)
+            found = trace_copy(source)
             return found and Copied(found.collections, found.row, always=False)
     return None
 
@@ -60,21 +60,21 @@ def _through(transform: Transform, source: Copied) -> Copied | None:
         for part, start in enumerate(starts)
         for index in range(len(function.parts[part]))
     }
-    row = tuple(replaced(scalar, inner) for scalar in paths[0].rows[0])
+    row = tuple(substitute(scalar, inner) for scalar in paths[0].rows[0])
     return Copied(source.collections, row, source.always and not paths[0].tests)
 
 
-def _joined(join: Join) -> Copied | None:
+def _trace_join(join: Join) -> Copied | None:
     if join.take is Take.OUTER:
         return None
     sides: list[Copied] = []
     for source in join.sources:
-        found = copied(source)
+        found = trace_copy(source)
         if found is None:
             return None
         start = sum(len(side.collections) for side in sides)
         shifted = {c: Column(c.part + start, c.index) for c in columns_in(found.row)}
-        sides.append(Copied(found.collections, tuple(replaced(s, shifted) for s in found.row), found.always))
+        sides.append(Copied(found.collections, tuple(substitute(s, shifted) for s in found.row), found.always))
     taken = {Take.LEFTS: sides[:1], Take.RIGHTS: sides[1:2]}.get(join.take, sides)
     return Copied(
         tuple(name for side in sides for name in side.collections),
@@ -100,7 +100,7 @@ def columns_in(row: tuple[Scalar, ...]) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def replaced(
+def substitute(
     scalar: Scalar, by: Mapping[Column, Column] | Mapping[Column, Scalar], *, here: Scalar | None = None
 ) -> Scalar:
     """Return the scalar with other things in the place of its columns, and of the address of the node."""
@@ -110,10 +110,10 @@ def replaced(
         case Here():
             return here or scalar
         case Operation(op, left, right):
-            return Operation(op, replaced(left, by, here=here), replaced(right, by, here=here))
+            return Operation(op, substitute(left, by, here=here), substitute(right, by, here=here))
         case Nested(items):
-            return Nested(tuple(replaced(item, by, here=here) for item in items))
+            return Nested(tuple(substitute(item, by, here=here) for item in items))
         case Item(of, index):
-            inner = replaced(of, by, here=here)
+            inner = substitute(of, by, here=here)
             return inner.items[index] if isinstance(inner, Nested) else Item(inner, index)
     return scalar

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clew.analysis.calm.refinements.projections import columns_in, copied, replaced
+from clew.analysis.calm.refinements.projections import columns_in, substitute, trace_copy
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Kind
 from clew.bloom.ir.symbolic import Column, Here, Scalar
@@ -23,7 +23,7 @@ _FOLLOWED = (Kind.TABLE, Kind.SCRATCH, Kind.TEMP, Kind.CHANNEL)
 
 
 @dataclass(frozen=True)
-class Stem:
+class Provenance:
     """A row, and the node it is at, in terms of the row of the base that it stems from.
 
     ``Here`` is the node of that one; of a channel, that is the column that says where it goes.
@@ -33,16 +33,16 @@ class Stem:
     node: Scalar
 
 
-def stems_of(program: BloomProgram, name: str, base: str) -> tuple[Stem, ...]:
+def trace_provenance(program: BloomProgram, name: str, base: str) -> tuple[Provenance, ...]:
     """Return the ways from the base to the collection; none if some row may come from elsewhere."""
-    return _stems(program, name, base, frozenset())
+    return _trace(program, name, base, frozenset())
 
 
-def _stems(program: BloomProgram, name: str, base: str, below: frozenset[str]) -> tuple[Stem, ...]:
+def _trace(program: BloomProgram, name: str, base: str, below: frozenset[str]) -> tuple[Provenance, ...]:
     collection = program.by_name[name]
     if name == base:
         row = tuple(Column(0, index) for index in range(len(collection.schema.columns)))
-        return (Stem(row, _place(row, program, name) or Here()),)
+        return (Provenance(row, _place(row, program, name) or Here()),)
     writers = [r for r in program.rules if r.target == name and r.op is not Op.DELETE]
     if collection.kind not in _FOLLOWED or name in below:
         return ()
@@ -50,21 +50,21 @@ def _stems(program: BloomProgram, name: str, base: str, below: frozenset[str]) -
     return tuple(stem for stems in found for stem in stems) if all(found) else ()
 
 
-def _through(program: BloomProgram, rule: Rule, base: str, below: frozenset[str]) -> tuple[Stem, ...]:
-    rows = copied(rule.expr)
+def _through(program: BloomProgram, rule: Rule, base: str, below: frozenset[str]) -> tuple[Provenance, ...]:
+    rows = trace_copy(rule.expr)
     for part, source in enumerate(rows.collections if rows else ()):
         assert rows is not None
-        stems = _stems(program, source, base, below)
+        stems = _trace(program, source, base, below)
         if stems:
             return tuple(_after(stem, rows.row, part, rule, program) for stem in stems)
     return ()
 
 
-def _after(stem: Stem, row: tuple[Scalar, ...], part: int, rule: Rule, program: BloomProgram) -> Stem:
+def _after(stem: Provenance, row: tuple[Scalar, ...], part: int, rule: Rule, program: BloomProgram) -> Provenance:
     inner: dict[Column, Scalar] = {c: stem.row[c.index] if c.part == part else UNKNOWN for c in columns_in(row)}
-    made = tuple(replaced(column, inner, here=stem.node) for column in row)
+    made = tuple(substitute(column, inner, here=stem.node) for column in row)
     sent_to = _place(made, program, rule.target) if rule.op is Op.SEND else None
-    return Stem(made, sent_to or stem.node)
+    return Provenance(made, sent_to or stem.node)
 
 
 def _place(row: tuple[Scalar, ...], program: BloomProgram, name: str) -> Scalar | None:

@@ -33,8 +33,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from clew.analysis.calm.refinements.projections import Copied, columns_in, copied, replaced
-from clew.analysis.calm.refinements.provenance import UNKNOWN, stems_of
+from clew.analysis.calm.refinements.projections import Copied, columns_in, substitute, trace_copy
+from clew.analysis.calm.refinements.provenance import UNKNOWN, trace_provenance
 from clew.bloom.ir.expressions import Join, NotIn, Ref, Take, collections_in
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Kind
@@ -121,7 +121,7 @@ def _lets_through_once(rule: Rule, program: BloomProgram) -> bool:
         return False
     if width == 0 or {left for left, _ in matches} != set(range(width)):
         return False
-    return all(fill.op is Op.NEXT and _remembers(copied(fill.expr), rule.target, matches) for fill in fills)
+    return all(fill.op is Op.NEXT and _remembers(trace_copy(fill.expr), rule.target, matches) for fill in fills)
 
 
 def _remembers(fill: Copied | None, fresh: str, matches: tuple[tuple[int, int], ...]) -> bool:
@@ -154,15 +154,15 @@ def _has_arrived(
     sending: Rule, owed: str, known: str, matches: tuple[tuple[int, int], ...], program: BloomProgram
 ) -> bool:
     """Return whether a row of ``known`` stems from the very message that would be sent."""
-    sent = copied(sending.expr)
+    sent = trace_copy(sending.expr)
     if sending.op is not Op.SEND or sent is None or sent.collections.count(owed) != 1:
         return False
     part = sent.collections.index(owed)
-    stems = stems_of(program, known, sending.target)
+    stems = trace_provenance(program, known, sending.target)
     for stem in stems:
         columns: dict[Column, Scalar] = dict.fromkeys(columns_in(sent.row), UNKNOWN)
         columns.update({Column(part, left): stem.row[right] for left, right in matches})
-        message = tuple(replaced(column, columns, here=stem.node) for column in sent.row)
+        message = tuple(substitute(column, columns, here=stem.node) for column in sent.row)
         if any(column != Column(0, index) for index, column in enumerate(message)):
             return False
     return bool(stems)
@@ -204,7 +204,7 @@ def _read_buffer(name: str, program: BloomProgram) -> _Buffer | None:
 
 def _repeats(rule: Rule, buffer: str, program: BloomProgram) -> bool:
     """Return whether all that a rule sends was sent when it entered the buffer."""
-    again = copied(rule.expr)
+    again = trace_copy(rule.expr)
     if rule.op is not Op.SEND or again is None or again.collections.count(buffer) != 1:
         return False
     part = again.collections.index(buffer)
@@ -215,12 +215,12 @@ def _repeats(rule: Rule, buffer: str, program: BloomProgram) -> bool:
 
 
 def _was_sent(channel: str, again: Copied, part: int, fill: Rule, program: BloomProgram) -> bool:
-    entering = copied(fill.expr)
+    entering = trace_copy(fill.expr)
     if entering is None or len(entering.collections) != 1:
         return False
     inner = {Column(part, index): column for index, column in enumerate(entering.row)}
-    wanted = tuple(replaced(column, inner) for column in again.row)
-    sendings = (copied(r.expr) for r in _rules(program, channel, Op.SEND))
+    wanted = tuple(substitute(column, inner) for column in again.row)
+    sendings = (trace_copy(r.expr) for r in _rules(program, channel, Op.SEND))
     return any(
         sent is not None and sent.always and sent.collections == entering.collections and sent.row == wanted
         for sent in sendings
@@ -233,7 +233,7 @@ def _deletes_only(buffer: str, making: Rule, program: BloomProgram) -> bool:
     passes = program.by_name[done].kind in (Kind.SCRATCH, Kind.TEMP)
     if not passes or making.op is not Op.NOW or len(_rules(program, done)) != 1:
         return False
-    deleted = [copied(r.expr) for r in _rules(program, buffer, Op.DELETE)]
+    deleted = [trace_copy(r.expr) for r in _rules(program, buffer, Op.DELETE)]
     return all(d is not None and d.collections == (done,) and d.is_all_of(0) for d in deleted)
 
 
@@ -261,15 +261,15 @@ def _is_answered(making: Rule, buffer: str, repeats: list[Rule], program: BloomP
 
 def _own_answers(sending: Rule, buffer: str, answer: str, program: BloomProgram) -> Iterator[tuple[Scalar, ...]]:
     """Yield the answers that the message of a row of the buffer certainly leads to, in terms of that row."""
-    sent = copied(sending.expr)
+    sent = trace_copy(sending.expr)
     assert sent is not None
     part = sent.collections.index(buffer)
     own = {column: Column(0, column.index) for column in columns_in(sent.row) if column.part == part}
-    row = tuple(replaced(column, own) for column in sent.row)
-    yield from _led_to(sending.target, row, _place(row, sending.target, program), answer, program, frozenset())
+    row = tuple(substitute(column, own) for column in sent.row)
+    yield from _follow_row(sending.target, row, _place(row, sending.target, program), answer, program, frozenset())
 
 
-def _led_to(
+def _follow_row(
     name: str, row: tuple[Scalar, ...], place: Scalar, answer: str, program: BloomProgram, before: frozenset[str]
 ) -> Iterator[tuple[Scalar, ...]]:
     """Yield what a row leads to in another collection, by rules that make a row of every row."""
@@ -278,12 +278,12 @@ def _led_to(
         return
     inner = {Column(0, index): column for index, column in enumerate(row)}
     for rule in _readers(program, name):
-        made = copied(rule.expr)
+        made = trace_copy(rule.expr)
         if made is None or not made.always or rule.op is Op.DELETE or rule.target in before | {name}:
             continue
-        following = tuple(replaced(column, inner, here=place) for column in made.row)
+        following = tuple(substitute(column, inner, here=place) for column in made.row)
         there = _place(following, rule.target, program) if rule.op is Op.SEND else place
-        yield from _led_to(rule.target, following, there, answer, program, before | {name})
+        yield from _follow_row(rule.target, following, there, answer, program, before | {name})
 
 
 def _place(row: tuple[Scalar, ...], channel: str, program: BloomProgram) -> Scalar:

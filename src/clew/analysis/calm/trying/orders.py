@@ -125,7 +125,7 @@ def try_orders(
         difference = _difference(prompt, other, steps_given=steps_given)
         if difference is not None:
             found = Pair(workload, drawn.drawn, prompt, other, difference, number)
-            return Tried(compared, _shortened(found, watched, steps_given=steps_given), left_out)
+            return Tried(compared, _shorten(found, watched, steps_given=steps_given), left_out)
     return Tried(compared, None, left_out)
 
 
@@ -151,7 +151,7 @@ def try_analysis(analysis: Analysis, workload: Workload, *, orders: int = 200, s
 def consistent_state(analysis: Analysis) -> tuple[str, ...]:
     """Return the outputs that are labelled consistent, and what is stored for good on the way to them."""
     names = [output.name for output in analysis.outputs if output.label.consistent]
-    before = analysis.flow.reaching(names)
+    before = analysis.flow.leading_to(names)
     losing = {statement.target for statement in analysis.flow.statements if statement.deletes}
     stored = [n.name for n in analysis.flow.nodes if n.kind.stored and n.name in before and n.name not in losing]
     return tuple(dict.fromkeys([*names, *stored]))
@@ -207,7 +207,7 @@ class _Drawn:
 _MORE_ROUNDS = 20
 
 
-def _shortened(found: Pair, watched: tuple[str, ...], *, steps_given: bool) -> Pair:
+def _shorten(found: Pair, watched: tuple[str, ...], *, steps_given: bool) -> Pair:
     again = _pair(found.workload, found.late, watched, found.seed, MOST_ROUNDS, steps_given=steps_given)
     if again is None:
         return found  # chance decides, and not the order: nothing can be left out for certain

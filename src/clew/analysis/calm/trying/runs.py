@@ -196,7 +196,7 @@ class _Simulation:
             self._settle(most)
         self._step_on()
         self._settle(most)
-        shown = tuple(self._shown())
+        shown = tuple(self._collect_shown())
         by_step = tuple(tuple(self._by_step.get((one.node, one.collection), ())) for one in shown)
         return Run(shown, by_step, tuple(self._deliveries), tuple(self._refused), self._round)
 
@@ -278,7 +278,7 @@ class _Simulation:
         if len(seen) > before and collection in self._watched:
             self._news = self._round
 
-    def _shown(self) -> Iterable[Shown]:
+    def _collect_shown(self) -> Iterable[Shown]:
         for address, running in self._nodes.items():
             for name in self._watched:
                 found = running.node.program.by_name.get(name)

@@ -70,7 +70,7 @@ def workload_of(module: type[Module]) -> Workload:
             remedy="give it nodes and rows: setting = checked(nodes=['a', 'b'], given={...})",
         )
     inputs = [Input(_address(g.node), g.collection, tuple(row), g.time) for g in setting.given for row in g.rows]
-    return Workload(dict.fromkeys(map(_address, setting.nodes), _made_by(module)), tuple(inputs))
+    return Workload(dict.fromkeys(map(_address, setting.nodes), _constructor_of(module)), tuple(inputs))
 
 
 def _address(node: str | int) -> str:
@@ -83,7 +83,7 @@ def _address(node: str | int) -> str:
     )
 
 
-def _made_by(module: type[Node]) -> Callable[[str], Node]:
+def _constructor_of(module: type[Node]) -> Callable[[str], Node]:
     def make(address: str) -> Node:
         try:
             return module(address=address)
