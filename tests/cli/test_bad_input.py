@@ -414,7 +414,7 @@ def test_the_table_covers_every_option_of_every_strategy() -> None:
         ("check p.ded --eot", "'--eot' requires an argument"),
         ("check p.ded --eot x", "'x' is not a valid integer"),
         ("check p.ded --eot 1.5", "'1.5' is not a valid integer"),
-        ("check p.ded --time-limit x", "'x' is not a valid float"),
+        ("check p.ded --time-limit x", "'x' is not a duration: give seconds, or 90s, 2m, 1h"),
         ("check p.ded --strategy frob", "'frob' is not one of 'exact', 'lineage', 'random', 'exhaustive'"),
         ("check p.ded --negation frob", "'frob' is not one of"),
         ("run p.ded --eot 3 --crashes 1", "--crashes"),

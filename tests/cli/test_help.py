@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
+from clew.cli.process.limits import Duration
 from clew.cli.process.main import COMMANDS, main
-from clew.cli.process.time_limit import Duration
 from command import ROOT, clew
 from scenario_files import CRASH, TOKENS, scenario_file
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import click
 
@@ -11,11 +12,19 @@ from clew.analysis.blazes.result import BlazesAnalysis
 from clew.analysis.blazes.yaml.writing import dataflow_yaml
 from clew.cli.parts.files import FILE, refuse_no_file, refuse_unwritable, write_file
 from clew.cli.parts.outputs import Outputs, output_options
-from clew.cli.parts.synthesis import KINDS, SERVICES, synthesized_text
+from clew.coordination.planning import plan_for
+from clew.coordination.plans import Service
+from clew.coordination.synthesis import module_text
 from clew.errors import UsageError
+from clew.files.python_names import split_name
 from clew.frontends.analyses import blazes
 from clew.report.blazes.svg import blazes_svg
 from clew.report.blazes.text import remarks
+
+#: What --synthesize can make.
+KINDS = ("seal", "order")
+#: Who can decide an order; the first by default, which needs nothing but the program itself.
+SERVICES = tuple(service.value for service in Service)
 
 
 @click.command("blazes")
@@ -101,7 +110,21 @@ def blazes_command(
 
 
 def _synthesize(file: str, result: BlazesAnalysis, how: str, *, independent: bool, service: str) -> str:
-    return synthesized_text(file, result.extraction, result.verdict, how, independent=independent, service=service)
+    """Return the module that wraps the class which ``file`` names, and which was extracted and analysed before."""
+    extraction = result.extraction
+    if extraction is None:
+        raise UsageError(
+            "--synthesize is for Bloom programs",
+            remedy="name a class: clew blazes FILE.py:CLASS --synthesize seal",
+        )
+    plan = plan_for(extraction, result.verdict, how, independent=independent, service=Service(service))
+    cls = extraction.module
+    path = Path(split_name(file)[0])
+    made_by = (
+        f"clew blazes {path.name}:{cls.__name__} --synthesize {how}; it imports {path.name}, so keep it there"
+    )
+    # The file was loaded under a name of its own; whoever imports the text finds it beside itself.
+    return module_text(cls, plan, made_by=made_by, modules={cls.__module__: path.stem})
 
 
 def _refuse_files(by_flag: Mapping[str, str | None]) -> None:

@@ -7,20 +7,22 @@ from pathlib import Path
 
 import click
 
+from clew.budgets.deadline import Deadline
 from clew.budgets.whereabouts import time_left
 from clew.checker.api import Verdict, check
 from clew.checker.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
-from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, opened_checkpoint
+from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, open_checkpoint
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs, note_exhaustion, output_options
 from clew.cli.parts.progress import progress_display
+from clew.cli.process.limits import time_limit_option
 from clew.cli.process.state import current_state
 from clew.cli.process.streams import ascii_only, say, warn, wrote
-from clew.cli.process.time_limit import time_limit_option
 from clew.errors import BudgetExhaustedError, ProgramError, UsageError
 from clew.lineage.negation import Negation
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.report.verdict.text import verdict_text
+from clew.search.verdict import Answer
 
 _STRATEGY_HELP = "; ".join(f"{s.name}: {s.summary}" for s in STRATEGIES.values())
 
@@ -128,7 +130,7 @@ def check_command(
         raise UsageError(
             f"the {strategy} strategy does not support --proof", remedy="leave it out, or use --strategy exact"
         )
-    checkpoint = opened_checkpoint(checkpoint_file)
+    checkpoint = open_checkpoint(checkpoint_file)
     with progress_display() as progress:
         verdict = check(
             files,
@@ -153,8 +155,9 @@ def check_command(
             checkpoint=checkpoint,
         )
     # Before the answer is shown: if the question turned out to have a model, the answer would be wrong.
-    proof = None if proof_file is None else _proof(verdict, time_limit)
+    proof = None if proof_file is None else _prove(verdict, time_limit)
     outputs.show(verdict, lambda: _text(verdict))
+    # JSON has the coverage among its fields.
     if coverage and not outputs.prints_json:
         from clew.report.verdict.survey_text import coverage_text  # only when asked for
 
@@ -163,6 +166,7 @@ def check_command(
     if proof_file is not None and proof is not None:
         _write_proof(proof, proof_file)
     conclude_checkpoint(checkpoint)
+    # Never on standard output, which is the same for the same input and seed.
     if sys.stderr.isatty():
         warn(f"  ({verdict.seconds:.2f} s)")
     sys.exit(verdict.exit_code)
@@ -195,11 +199,23 @@ def _note_failure(failure: Exception) -> None:
         current_state().note(failure)
 
 
-def _proof(verdict: Verdict, time_limit: float | None) -> bytes | str:
-    """Return the file of a proof, or why there is none."""
-    from clew.cli.parts.proofs import prove  # only when asked for: a SAT solver takes long to load
+def _prove(verdict: Verdict, time_limit: float | None) -> bytes | str:
+    """Return the file of a proof, or why there is none; what the search left of the time limit is for it."""
+    from clew.proof.archive import write_archive  # only when asked for: a SAT solver takes long to load
+    from clew.proof.refuting import NoRefutation, refute
 
-    return prove(verdict, time_limit)
+    if verdict.answer is Answer.COUNTEREXAMPLE:
+        return "there is a counterexample"
+    if verdict.answer is Answer.INCOMPLETE:
+        return "the answer is incomplete"
+    assert verdict.program is not None, "what was checked here has a program"
+    deadline = Deadline(None if time_limit is None else max(0.0, time_limit - verdict.seconds))
+    with progress_display("proving") as progress:
+        if progress:
+            deadline.heartbeat = lambda: progress(0, "the question for a SAT solver")
+        found = refute(verdict.program, verdict.spec, deadline)
+        archive = found if isinstance(found, NoRefutation) else write_archive(found)
+    return archive.reason if isinstance(archive, NoRefutation) else archive
 
 
 def _write_proof(proof: bytes | str, file: str) -> None:

@@ -9,8 +9,8 @@ import click
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.parts.progress import progress_display
+from clew.cli.process.limits import time_limit_option
 from clew.cli.process.state import current_state
-from clew.cli.process.time_limit import time_limit_option
 from clew.exploration import DEFAULT_TIMERS, explore
 from clew.report.simulated.explored import explore_next_steps, explore_text
 from clew.simulation.loading import load_scenario
@@ -81,6 +81,7 @@ def explore_command(
             in_process=True,  # which is the child of a command already
             ends_with=current_state().end,
         )
+    # The recording is made by the exploration, which has the scenario at hand; here it is only written.
     outputs.show(explored, lambda: explore_text(explored, explore_next_steps(explored, output)))
     if explored.recording is not None and output is not None:
         write_file(output, write_recording(explored.recording))

@@ -7,12 +7,12 @@ import sys
 import click
 
 from clew.budgets.whereabouts import ProcessEnd
-from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, opened_checkpoint
+from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, open_checkpoint
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.parts.progress import progress_display
+from clew.cli.process.limits import time_limit_option
 from clew.cli.process.state import current_state
-from clew.cli.process.time_limit import time_limit_option
 from clew.errors import UsageError
 from clew.report.simulated.fuzzed import fuzz_next_steps, fuzz_text
 from clew.simulation.fuzzing.fuzz import (
@@ -63,15 +63,16 @@ def fuzz_command(
     Exit code: 0 no violation in these runs, 1 violation, 2 bad scenario or usage, 3 incomplete.
     """
     refuse_no_file("-o", output, "rec.json")
-    checkpoint = opened_checkpoint(checkpoint_file)
+    checkpoint = open_checkpoint(checkpoint_file)
     loaded = load_scenario(scenario)
     state = current_state()
     if state.retrace is not None:
+        # Another process has ended in this run, and the supervisor wants to know where.
         record(loaded, state.retrace, steps=steps)
         return
     if state.end is not None:
         loaded = with_steps(loaded, steps)
-        fuzzed = _ended(loaded, state.end, seed, at_least)
+        fuzzed = _make_ended_result(loaded, state.end, seed, at_least)
         if checkpoint is not None:
             checkpoint.open(fuzz_question(loaded, seed=seed, runs=runs, at_least=at_least))
             checkpoint.answered = True
@@ -101,7 +102,7 @@ def fuzz_command(
     sys.exit(fuzzed.exit_code)
 
 
-def _ended(loaded: LoadedScenario, end: ProcessEnd, seed: int, at_least: int) -> Fuzzed:
+def _make_ended_result(loaded: LoadedScenario, end: ProcessEnd, seed: int, at_least: int) -> Fuzzed:
     """Return the result of a search that a run ended with its process; what it did up to that is recorded."""
     recording = record_death(loaded, end.seed, end.event, str(end))
     return ended_search(recording, run=end.seed - seed, at_least=at_least)

@@ -9,14 +9,13 @@ from contextlib import contextmanager
 
 import click
 
-from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, opened_checkpoint
-from clew.cli.parts.files import FILE, refuse_no_file, write_file
+from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, open_checkpoint
+from clew.cli.parts.files import FILE, SCENARIO_HELP, one_scenario, refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.parts.progress import progress_display
-from clew.cli.parts.recordings import SCENARIO_HELP, one_scenario
+from clew.cli.process.limits import time_limit_option
 from clew.cli.process.state import current_state
 from clew.cli.process.streams import ascii_only, warn
-from clew.cli.process.time_limit import time_limit_option
 from clew.errors import UsageError
 from clew.minimization.minimizing import minimize
 from clew.minimization.pipeline import Progress
@@ -66,12 +65,13 @@ def minimize_command(
     Exit code: 0 searched to the end, 2 bad recording, scenario or usage, 3 stopped before the end.
     """
     refuse_no_file("-o", output, "min.json")
-    checkpoint = opened_checkpoint(checkpoint_file)
+    checkpoint = open_checkpoint(checkpoint_file)
     if (end := current_state().end) is not None:
         raise UsageError(
             f"in a schedule that was tried, {end}",
             remedy="let the code raise an exception instead of ending the process",
         )
+    # Not part of the text on standard output, which is the same every time.
     started = time.monotonic()
     named = next(iter(one_scenario([file] if file else [], scenario)), None)
     with _progress() as progress:
@@ -106,10 +106,10 @@ def _progress() -> Iterator[Progress | None]:
             return
 
         def progress(stage: str, tried: int, size: Size) -> None:
-            display(tried, f"{stage}, {tried} schedules tried, {_sized(size)} so far")
+            display(tried, f"{stage}, {tried} schedules tried, {_format_size(size)} so far")
 
         yield progress
 
 
-def _sized(size: Size) -> str:
+def _format_size(size: Size) -> str:
     return f"{size.deliveries} deliveries and {size.externals} externals"

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from clew.cli.parts.files import FILE
+from clew.cli.parts.files import FILE, one_scenario
 from clew.cli.parts.outputs import Outputs, output_options
-from clew.cli.parts.recordings import one_scenario
 from clew.cli.process.state import current_state
 from clew.cli.process.streams import say
 from clew.errors import UsageError
@@ -104,6 +103,7 @@ def _replay_recording(content: Item, options: _Options) -> Result:
         outputs.show(replayed, lambda: replay_conclusion(replayed, content.file))
         return replayed
 
+    # What is refused (other code, a file elsewhere) is refused before anything of the user's is executed.
     found = open_saved(saved, *given, changed_code=options.changed_code)
     if (end := current_state().end) is not None:
         return conclude(replayed_to_the_end(found.recording, end))

@@ -73,6 +73,7 @@ def run_command(
 
     Exit code: 0 if it holds, 1 if it is violated, 2 bad program or usage, 3 interrupted.
     """
+    # Refused before the program is read, as everything that only the command line can have wrong.
     faults = [_read_fault(kind, text) for kind in KINDS for text in written_faults[kind.name]]
     refuse_no_file("--svg", svg_file, "run.svg")
     refuse_no_file("--lineage", lineage_file, "lineage.svg")
@@ -83,6 +84,7 @@ def run_command(
             raise UsageError(f"the program has no relation '{relation}'", remedy=f"there are {known}")
     if at is not None and not 1 <= at <= execution.spec.eot:
         raise UsageError(f"time {at} is outside the execution", remedy=f"give --at from 1 to {execution.spec.eot}")
+    # --relation and --at choose what is shown; JSON, JUnit and the page have the whole execution.
     outputs.show(execution, lambda: _diagram(execution) if diagram else execution_text(execution, relations, at))
     if svg_file is not None:
         _write_diagram(execution, svg_file)

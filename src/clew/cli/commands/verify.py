@@ -11,8 +11,8 @@ from clew.budgets.deadline import Deadline
 from clew.cli.parts.files import FILE, write_file
 from clew.cli.parts.outputs import json_option, refuse_json
 from clew.cli.parts.progress import progress_display
+from clew.cli.process.limits import time_limit_option
 from clew.cli.process.streams import say
-from clew.cli.process.time_limit import time_limit_option
 from clew.errors import UsageError
 from clew.faults import FailureSpec
 from clew.names import harmless
@@ -68,7 +68,7 @@ def verify_command(file: str, programs: tuple[str, ...], time_limit: float | Non
         _tell(refused, _document(file, programs, VIOLATED, reason=str(problem)), json_file)
         sys.exit(VIOLATED)
     document = {**_document(file, programs, HOLDS), **_counts(verified, parts)}
-    _tell(_accepted_text(verified, parts, programs), document, json_file)
+    _tell(_show_accepted(verified, parts, programs), document, json_file)
     sys.exit(HOLDS)
 
 
@@ -117,7 +117,7 @@ def _counts(verified: Verified, parts: Parts) -> dict[str, Any]:
     }
 
 
-def _accepted_text(verified: Verified, parts: Parts, programs: tuple[str, ...]) -> str:
+def _show_accepted(verified: Verified, parts: Parts, programs: tuple[str, ...]) -> str:
     from clew.report.verdict.text import spec_text
 
     stated = parts.bounds
@@ -139,6 +139,10 @@ def _accepted_text(verified: Verified, parts: Parts, programs: tuple[str, ...]) 
             "",
         ]
     )
+
+
+# The checker of proofs shares no code with what makes them; only this comparison, which is asked for by --program,
+# loads the rest of Clew.
 
 
 def _compare(parts: Parts, programs: tuple[str, ...], deadline: Deadline) -> None:

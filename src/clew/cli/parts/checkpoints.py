@@ -22,12 +22,12 @@ checkpoint_option = click.option(
 
 
 def conclude_checkpoint(checkpoint: Checkpoint | None) -> None:
-    """At the end of a command: until its answer is told, another process could have to go on from the file."""
+    """Remove the file at the end of a command: until its answer is told, another process may have to go on."""
     if checkpoint is not None and not current_state().failures:
         checkpoint.conclude()
 
 
-def opened_checkpoint(file: str | None) -> Checkpoint | None:
+def open_checkpoint(file: str | None) -> Checkpoint | None:
     """Return the checkpoint that was asked for; a path that cannot be one is refused before any work."""
     if file is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -30,6 +31,19 @@ class _FileName(click.ParamType[str]):
 
 
 FILE = _FileName()
+
+#: What --help says of --scenario.
+SCENARIO_HELP = "Execute this file, and not the one that the recording names."
+
+
+def one_scenario(given: Sequence[str], scenario: str | None) -> list[str]:
+    """Return the scenario that the command line names, as an argument or with --scenario: one or none."""
+    named = [*given, *([scenario] if scenario is not None else [])]
+    if len(named) > 1:
+        raise UsageError(
+            f"{len(named)} files are given, and a recording is of one scenario", remedy="name that, or nothing"
+        )
+    return named
 
 
 def refuse_no_file(flag: str, file: str | None, example: str) -> None:

@@ -45,6 +45,7 @@ class Outputs:
         """Print the notices and the text, or JSON instead of it; ``text`` is only made when it is shown."""
         for notice in result.notices:
             warn(str(notice))
+        # JSON alone is asked for by programs: explaining a counterexample to nobody can take ten seconds.
         say(result.to_json() if self.prints_json else text())
 
     def write(self, result: Result, *, recorded_in: str | None = None) -> None:
@@ -110,9 +111,10 @@ def output_options(what: str) -> Callable[[Callable[..., None]], Callable[..., N
 
 def _write_page(result: Result, file: str, recorded_in: str | None) -> None:
     """Write the report; if there is none in the end, the answer stands and decides the exit code."""
-    from clew.report import writing
+    from clew.report import writing  # by its module, so that tests can put a failing one in its place
     from clew.report.renderers import DEFAULT_SECONDS, PageOptions
 
+    # The answer is told: a page has a minute of its own, whatever the search has left of the time limit.
     extend_limit(DEFAULT_SECONDS)
     with progress_display("preparing the report") as progress:
         stage = (lambda text: progress(0, text)) if progress else lambda text: None

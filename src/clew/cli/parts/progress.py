@@ -16,7 +16,7 @@ _UPDATE_SECONDS = 0.1
 
 @contextmanager
 def progress_display(doing: str | None = None) -> Iterator[Progress | None]:
-    """``doing``: what is being done, where it is not executions that count."""
+    """Give what shows progress, or None; ``doing``: what is being done, where it is not executions that count."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -38,13 +38,14 @@ class _Display:
 
     def __call__(self, runs: int, stage: str) -> None:
         now = time.monotonic()
+        # Searches report after every execution, which can be every few microseconds.
         if now < self._next_update:
             return
         self._next_update = now + _UPDATE_SECONDS
         elapsed = now - self._started
         text = f"{self._doing or f'{runs} executions'}, {elapsed:.0f} s: {stage}"
         if self._status is None:
-            from rich.console import Console
+            from rich.console import Console  # slow to load, and most searches end before it is needed
 
             self._status = Console(stderr=True).status(text)
             self._status.start()

@@ -7,17 +7,19 @@ not be told in full: an explanation that broke off by a mistake of ours, or a di
 
 from __future__ import annotations
 
+import io
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 import click
 
-from clew.cli.process.source import with_source
 from clew.cli.process.state import CommandState
 from clew.cli.process.streams import flush, warn
-from clew.errors import BudgetExhaustedError, ClewError, OutputError
+from clew.errors import BudgetExhaustedError, ClewError, OutputError, Position, is_quotable, render
+from clew.files.reading import read_source
 from clew.results import BAD_INPUT, FAILED, HOLDS, INCOMPLETE
 
 #: The frames of Clew, from which the place of a failure is taken.
@@ -28,6 +30,9 @@ _OURS = (
     "prints with --traceback"
 )
 SURROUNDINGS_HINT = "this is no answer about your program: see to the disk and the limits of the machine"
+
+#: A line longer than this is not shown: the caret would be lost on a terminal.
+_WIDEST = 160
 
 
 def conclude(command: Callable[[], object], state: CommandState) -> int:
@@ -58,7 +63,7 @@ def _perform(command: Callable[[], object], state: CommandState) -> int:
         warn("interrupted")
         return INCOMPLETE
     except ClewError as error:
-        warn(with_source(error))
+        warn(_show_error(error))
         return FAILED if isinstance(error, OutputError) else BAD_INPUT
     except BudgetExhaustedError as limit:
         warn(f"incomplete: {limit}")
@@ -99,3 +104,32 @@ def _place(failure: BaseException) -> str:
         if _CLEW in file.parents:
             return f" (in {file.relative_to(_CLEW.parent)}, line {frame.lineno})"
     return ""
+
+
+# -- errors with their place --------------------------------------------------------------------------------------
+
+
+def _show_error(error: ClewError) -> str:
+    """Show an error with the line of the program that it is about, and a caret under the place."""
+    lines = [render("error", error.message, error.position, None)]
+    if error.position:
+        lines += _show_line(error.position)
+    if error.remedy:
+        lines.append(f"  remedy: {error.remedy}")
+    return "\n".join(lines)
+
+
+def _show_line(position: Position) -> list[str]:
+    # Documents and programs can name any file, and messages go into logs that others read.
+    if not is_quotable(position.file):
+        return []
+    try:
+        text = read_source(position.file).decode("utf-8-sig")
+    except (OSError, ValueError):
+        return []
+    # As files are read by lines: a form feed or a paragraph separator ends none.
+    lines = io.StringIO(text, newline=None)
+    line = next(islice(lines, position.line - 1, None), "").rstrip("\n").replace("\t", " ")
+    if not line.isprintable() or len(line) > _WIDEST:
+        return []
+    return [f"    {line}", "    " + " " * (position.column - 1) + "^"]

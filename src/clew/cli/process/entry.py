@@ -14,8 +14,8 @@ _INCOMPLETE, _FAILED = 3, 4
 def run() -> NoReturn:
     """Run the command line and end the process; Ctrl-C is quiet from the first import on."""
     try:
+        from clew.cli.process.limits import limit_memory
         from clew.cli.process.main import belongs_into_child, executes_user_code, main
-        from clew.cli.process.memory import limit_memory
         from clew.cli.process.streams import open_closed_streams
         from clew.cli.process.supervision import supervise
     except KeyboardInterrupt:

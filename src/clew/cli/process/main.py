@@ -20,15 +20,15 @@ import click
 from clew.budgets.deadline import has_abandoned_work
 from clew.budgets.whereabouts import current_whereabouts
 from clew.cli.process.ending import conclude
-from clew.cli.process.memory import MEMORY_OPTION
+from clew.cli.process.limits import MEMORY_OPTION, watch_time
 from clew.cli.process.state import IN_PROCESS, CommandState
 from clew.cli.process.streams import open_closed_streams
-from clew.cli.process.time_limit import watch_time
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-#: The commands, each in the module of its name, with what --help says: to import all takes half a second.
+#: The commands, each in the module of its name, with what --help says: to import all takes half a second.  A
+#: summary has at most 66 characters, so that it is one line on a terminal of 80 columns.
 COMMANDS = {
     "check": "Search for faults under which what must hold does not.",
     "verify": "Check the proof of a certificate.",
@@ -136,6 +136,7 @@ class _Group(click.Group):
             return None
         command = getattr(import_module(f"clew.cli.commands.{cmd_name}"), f"{cmd_name}_command")
         assert isinstance(command, click.Command)
+        # A command is asked for more than once in a process by tests and by completion.
         if _TRACEBACK not in command.params:
             watch_time(command)
             command.params += [MEMORY_OPTION, _IN_PROCESS, _TRACEBACK]

@@ -60,7 +60,7 @@ class StackPipe:
         os.set_blocking(self._writing, False)
 
     def answer_signals(self) -> None:
-        """In the child: from now on, answer."""
+        """Answer in the child, from now on."""
         os.close(self._reading)
         if _SIGNAL is not None:
             faulthandler.register(_SIGNAL, file=self._writing, all_threads=True)
@@ -94,7 +94,7 @@ class StackPipe:
 
 
 def trace_lines(page: Whereabouts) -> None:
-    """In a child: write down every line of the user's files before it is executed, which is slow."""
+    """Write down, in a child, every line of the user's files before it is executed, which is slow."""
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         if not is_of_user(frame.f_code.co_filename):
@@ -123,7 +123,7 @@ def trace_lines(page: Whereabouts) -> None:
 _TRACED = "\0"
 
 
-def traced_place(page: Whereabouts) -> str | None:
+def read_traced_place(page: Whereabouts) -> str | None:
     """Return the line that was written down last, if the process ended in one."""
     what = page.what
     return what.removeprefix(_TRACED) if what.startswith(_TRACED) else None

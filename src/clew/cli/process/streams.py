@@ -101,6 +101,7 @@ def wrote(what: str, file: str) -> None:
 
 def ascii_only() -> bool:
     """Tell whether standard output cannot show the characters of a diagram."""
+    # All characters that a diagram is made of: some encodings have a part of them.
     try:
         "│●▶✗→…".encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):

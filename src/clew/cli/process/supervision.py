@@ -21,7 +21,7 @@ from typing import NoReturn
 from clew.budgets.whereabouts import PATIENCE, ProcessEnd, Whereabouts, describe_end, die_with, set_whereabouts
 from clew.cli.process.ending import SURROUNDINGS_HINT
 from clew.cli.process.orphans import adopt_orphans, end_orphans
-from clew.cli.process.places import StackPipe, trace_lines, traced_place
+from clew.cli.process.places import StackPipe, read_traced_place, trace_lines
 from clew.cli.process.state import IN_PROCESS, CommandState
 from clew.cli.process.streams import keep_streams, warn
 from clew.results import BAD_INPUT, FAILED, INCOMPLETE, VIOLATED
@@ -114,7 +114,7 @@ def _where(perform: Perform, page: Whereabouts, doing: str, seconds: float) -> s
     """Say where a process ended that ended outside of any run: in which line, if it does so again."""
     page.clear()
     _run_child(perform, CommandState(trace_lines=True), page, seconds)
-    place = traced_place(page) if page.code is None else None
+    place = read_traced_place(page) if page.code is None else None
     if place is None:
         return doing or "before the first event"
     return f"{doing}, in {place}" if doing.startswith("while ") else f"in {place}"
