@@ -246,7 +246,7 @@ DEFECTS = [
         r"spec.nodes[2]: expected a node with a printable name, found the string '\x1b]0;'",
     ),
     Bad("spec.nodes.2", "\udcff", "spec.nodes[2]: expected a node with a printable name"),
-    Bad("spec.nodes.5", "a", "spec.nodes[5]: 'a' stands in this list twice"),
+    Bad("spec.nodes.5", "a", "spec.nodes[5]: 'a' is listed twice"),
     Bad(
         "counterexamples",
         [],
@@ -270,7 +270,7 @@ DEFECTS = [
     ),
     Bad(f"{ONE}.losses.2", ["a", "a", 1], "losses[2]: the fault O(a,a,1) is not possible"),
     Bad(f"{ONE}.losses.2", ["a", "q", 1], "losses[2]: the fault O(a,q,1) is not possible"),
-    Bad(f"{ONE}.losses.2", ["b", "Z", 1], "losses[2]: 'O(b,Z,1)' stands in this list twice"),
+    Bad(f"{ONE}.losses.2", ["b", "Z", 1], "losses[2]: 'O(b,Z,1)' is listed twice"),
     Bad(f"{ONE}.crashes.0", ["a", 6], "crashes[0]: the fault C(a,6) is not possible"),
     Bad(f"{ONE}.crashes.0", ["a"], "crashes[0]: expected [node, time], found a list of 1"),
     Bad(

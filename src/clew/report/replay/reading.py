@@ -174,7 +174,7 @@ def _distinct(items: Item, read: Callable[[Item], T]) -> list[T]:
         value = read(item)
         # Lists in documents are sets that were written in order: a repetition is a sign of editing by hand.
         if value in found:
-            raise item.problem(f"{quote_short(str(value))} stands in this list twice")
+            raise item.problem(f"{quote_short(str(value))} is listed twice")
         found[value] = None
     return list(found)
 
