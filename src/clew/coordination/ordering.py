@@ -48,8 +48,11 @@ class OrderedDelivery(Bloom):
 
     @bloom
     def take_turns(self) -> None:
+        # Number 0 until it was released; then one more than the last.  A table that starts with a row would need a
+        # writer outside of the rules.
         self.turn <= rows([(0,)]).notin(self.begun)
         self.turn <= self.last(lambda one: (one.number + 1,))
+        # What was released before comes again when the service repeats it, and must not be kept a second time.
         self.arrived <= (self.decided * self.turn).pairs(
             lambda d, t: (d.number, d.stream, d.content) if d.number >= t.number else None
         )
@@ -85,6 +88,7 @@ class SequencedDelivery(OrderedDelivery, OrderMessages):
     @bloom
     def submit(self) -> None:
         self.submit_msg <~ (self.propose * self.sequencer).pairs(lambda p, s: (s.node, p.stream, p.content))
+        # Kept until it comes back with a number: a message to the sequencer may be lost.
         self.unordered <= self.propose
         self.unordered <- (self.unordered * self.order_msg).lefts(stream="stream", content="content")
 
@@ -96,6 +100,8 @@ class SequencedDelivery(OrderedDelivery, OrderMessages):
     def repeat(self) -> None:
         self.temp.asking <= (self.timer * self.sequencer).rights()
         self.submit_msg <~ (self.temp.asking * self.unordered).pairs(lambda s, u: (s.node, u.stream, u.content))
+        # Asks for the next number, whether something is missing or not: a
+        # replica cannot know what it has not heard of.
         self.missing_msg <~ (self.temp.asking * self.turn).pairs(lambda s, t: (s.node, self.ip_port, t.number))
 
 
@@ -117,6 +123,7 @@ class Sequencing(OrderMessages):
     @bloom
     def give_numbers(self) -> None:
         self.temp.fresh <= self.submit_msg.payloads().notin(self.log, stream="stream", content="content")
+        # Rows that arrive in one step are numbered in any order, as long as there is one: nobody has seen another.
         self.temp.ranked <= self.temp.fresh.reduce([], _append_ranked, ["rank", "stream", "content"])
         self.numbered <= (self.temp.ranked * self.first_free).pairs(
             lambda r, f: (r.stream, r.content, f.number + r.rank)

@@ -56,6 +56,8 @@ def order_component(system: ClassProgram, component: str, interfaces: tuple[str,
         input_of(module.cls, name)
     program = module.program
     for rule in program.rules:
+        # State machine replication: the same inputs in the same order give the same states only if each step is a
+        # function of its inputs.  Code that is not seen through could draw a number, or look at the clock.
         functions = (e.function for e in subexpressions(rule.expr) if isinstance(e, Transform))
         opaque = next((f for f in functions if f.paths is None), None)
         if opaque is not None:
@@ -65,6 +67,7 @@ def order_component(system: ClassProgram, component: str, interfaces: tuple[str,
                 position=opaque.position or rule.position,
                 remedy="use columns, constants, arithmetic, comparisons and tuples only",
             )
+    # Rows that do not go through the order reach replicas in different steps.
     _refuse_disorder(module.name, program, interfaces)
     check_settling(module.name, program, program.rules)
     at_once = settles_at_once(program, program.rules)
@@ -77,6 +80,7 @@ def _refuse_disorder(name: str, program: BloomProgram, interfaces: tuple[str, ..
     in_order = _reachable_from(program, set(interfaces), frozenset())
     for rule in program.rules:
         disorderly = [n for n in collections_in(rule.expr) if n in sources and n not in interfaces]
+        # What only leads into an ordered input is ordered there, before it meets anything.
         if not disorderly or rule.target in interfaces:
             continue
         if _reachable_from(program, {rule.target}, frozenset(interfaces)) & in_order:
@@ -99,6 +103,7 @@ def _inputs(component: Component) -> tuple[str, ...]:
 
 
 def _names_to_order(verdict: Verdict) -> tuple[str, ...]:
+    # An order for several sinks is the union of what each needs: one service orders all of it.
     found = [
         next((r.ordered for r in sink.remedies if r.ordering is Ordering.DYNAMIC), ()) for sink in verdict.sinks
     ]

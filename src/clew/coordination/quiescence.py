@@ -51,6 +51,7 @@ def pending_targets(rules: Iterable[Rule]) -> tuple[str, ...]:
 
 def settles_at_once(program: BloomProgram, rules: Sequence[Rule]) -> bool:
     """Return whether an empty step after any other changes nothing."""
+    # An aggregate over rows that are gone in the next step gives another value then, without any ``<+``.
     volatile = _volatile(program)
     return not pending_targets(rules) and not any(
         volatile.intersection(collections_in(part)) for rule in rules for part in _not_monotone(rule.expr)
@@ -60,12 +61,15 @@ def settles_at_once(program: BloomProgram, rules: Sequence[Rule]) -> bool:
 def check_settling(name: str, program: BloomProgram, rules: Sequence[Rule]) -> None:
     """Refuse rules that may go on for ever without anything from outside."""
     driving = pulses(program)
+    # What needs a row from outside in every step stops by itself when none comes.
     own = [rule for rule in rules if not _needs(rule.expr, driving)]
     successors: dict[str, set[str]] = {}
     for rule in own:
         for source in collections_in(rule.expr):
             successors.setdefault(source, set()).add(rule.target)
     names = [c.name for c in program.collections]
+    # Only a cycle can go on for ever, and only one that takes a step somewhere (``<+`` or ``<-``): within a step,
+    # the runtime finds the fixpoint or says that there is none.
     for members in components(names, lambda n: sorted(successors.get(n, ()))):
         inside = [r for r in own if r.target in members and not set(members).isdisjoint(collections_in(r.expr))]
         culprit = next((r for r in inside if r.op in LATER), None)
@@ -77,6 +81,7 @@ def check_settling(name: str, program: BloomProgram, rules: Sequence[Rule]) -> N
                 remedy="let it be driven by an input, or only add rows to a table that are made of known values",
             )
     watched = pending_targets(rules)
+    # ``Settling`` compares rows from step to step; a lattice has none that it could compare.
     lattice = next((c for c in program.collections if c.kind is Kind.LATTICE and c.name in watched), None)
     if lattice is not None:
         raise UsageError(
@@ -89,6 +94,7 @@ def check_settling(name: str, program: BloomProgram, rules: Sequence[Rule]) -> N
 def pulses(program: BloomProgram) -> frozenset[str]:
     """Return the collections that are empty some steps after the last row came from outside."""
     found = {c.name for c in program.collections if c.kind is Kind.INPUT or c.kind.arrives}
+    # What persists is never empty again, so nothing that depends on it alone is a pulse.
     lasting = {c.name for c in program.collections if c.kind.persists}
     by_target: dict[str, list[Rule]] = {}
     for rule in program.rules:
@@ -157,8 +163,10 @@ def _not_monotone(expr: AnyExpr) -> Iterator[AnyExpr]:
 
 
 def _comes_to_rest(program: BloomProgram, members: Sequence[str], inside: Sequence[Rule]) -> bool:
+    # A collection that only keeps or drops its own rows gets no new ones: a finite set runs out of changes.
     if len(members) == 1 and all(_selects(rule.expr, members[0]) for rule in inside):
         return all(rule.op is not Op.NOW for rule in inside)  # it keeps some of its rows, or deletes some
+    # A table that only grows, by values that are there already, is bounded by the combinations of these values.
     tables = {c.name for c in program.collections if c.kind is Kind.TABLE}
     return all(
         rule.op in (Op.NOW, Op.NEXT)
@@ -193,6 +201,7 @@ def _makes_values(expr: AnyExpr) -> bool:
             shapes = [row for path in paths or () for row in path.rows]
             if paths is None or any(not isinstance(row, tuple) or _is_made(row) for row in shapes):
                 return True
+        # A count is a new value; fed back, it may grow for ever.
         if isinstance(part, Group | Reduce):
             return True
     return False

@@ -152,6 +152,9 @@ def _follow_seal(
 ) -> tuple[Component, SealedInput]:
     """Return the first component on the way of the stream for which order matters, and its input."""
     components = {c.name: c for c in dataflow.components}
+    # Breadth first, so that a seal is held at the nearest component for
+    # which order matters: behind it, the stream is
+    # not sealed any more.
     pending: list[tuple[End, dict[str, str]]] = [(_target(stream), {a: a for a in key})]
     seen: list[End] = []
     while pending:
@@ -235,12 +238,16 @@ def seal_component(
         except Refusal as refusal:
             refusals.append((trial, refusal))
             continue
+        # What is loose goes on whatever is let in, so that waiting for it to settle would be waiting for others.
         rules = [rule for rule in program.rules if rule.target in apart]
         check_settling(module.name, program, rules)
         one_by_one = _rows_replace_rows(program, component, inputs)
+        # Rows that are let in one by one follow each other through what is
+        # stored, so there is always a step to wait for.
         at_once = settles_at_once(program, rules) and not one_by_one
         watched = None if at_once else pending_targets(rules)
         return SealedComponent(name, trial.groups, trial.reads, one_by_one, watched)
+    # Of many refusals, the one for the trial that the user most likely meant says what to change.
     raise _explain_refusal(module, inputs, *max(refusals, key=lambda r: _likelihood(module, r[0])))
 
 
@@ -261,6 +268,8 @@ def _likelihood(module: ClassProgram, trial: _Trial) -> tuple[int, int]:
     for read in trial.reads:
         columns = set(input_of(module.cls, read.interface).schema.columns)
         named = [one.key for group in trial.groups for one in group if set(one.key) <= columns]
+        # A column with the name of the key most likely is the key; where no
+        # input has one, the request is about all.
         likely += read.key in named if named else not read.key
     return len(trial.reads), likely
 
@@ -315,6 +324,7 @@ def _entries(module: ClassProgram, trial: _Trial) -> dict[str, Entry]:
             at = schema.index(column)
             by_column[at] = by_column.get(at, frozenset()) | {tag}
             home |= {tag}
+        # The columns of a request identify it: two requests that are equal are one row.
         found[read.interface] = Entry(by_column, home, own, repeated=not read.key)
     return found
 
@@ -322,6 +332,7 @@ def _entries(module: ClassProgram, trial: _Trial) -> dict[str, Entry]:
 def _rows_replace_rows(program: BloomProgram, component: Component, inputs: Sequence[SealedInput]) -> bool:
     """Tell whether rows of a partition can replace each other in what is stored."""
     sealed = {one.interface for one in inputs}
+    # Only where order matters for what is stored (OW) does it matter which row of a partition is the last.
     writes = any(p.source in sealed and p.annotation.behaviour is Behaviour.OW for p in component.paths)
     reached = set(sealed)
     while more := {r.target for r in program.rules if reached & set(collections_in(r.expr))} - reached:
@@ -360,6 +371,8 @@ def _find_destination(program: BloomProgram, rule: Rule, stream: str) -> Consume
     sources = [getattr(source, "collection", "") for source in rule.expr.source.sources]
     schema = program.by_name[rule.target].schema
     paths = rule.expr.function.paths or ()
+    # Only the plain idiom ``chan <~ (stream * table).pairs(...)`` is
+    # understood; for any other the user fills in a table.
     if stream not in sources or schema.location is None or len(paths) != 1 or len(paths[0].rows) != 1:
         return None
     row = paths[0].rows[0]

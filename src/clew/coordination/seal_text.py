@@ -68,6 +68,7 @@ def seal_classes(cls: type[Module], plan: SealPlan) -> list[ClassText]:
         name = class_name("Sealed", module, part.component, [made.name for made in wrapped])
         wrapped.append(_component(name, module, part, plan))
     inside = [part for part in plan.components if part.component]
+    # A class that imports nothing is the component itself: there is no system around it to be written.
     if not inside:
         return wrapped
     declarations, blocks, uses = [f"coordination = system({cls.__name__})"], [], {"system"}
@@ -115,6 +116,7 @@ def _component(name: str, cls: type[Module], part: SealedComponent, plan: SealPl
         declarations += [f"{read.interface}_reads = imported({waits})"]
     blocks = [_hold_block(cls, part, group) for group in part.groups]
     blocks += [_read_block(cls, part, read) for read in part.reads]
+    # Requests wait until the partition has settled, not only until it was let in: its consequences may take steps.
     if part.watched is not None:
         uses |= {"Settling", "Admission"} | ({"pending_changes"} if part.watched else set())
         declarations += ["settling = imported(Settling)", "admission = imported(Admission)"]
@@ -150,6 +152,7 @@ def _hold_block(cls: type[Module], part: SealedComponent, group: _GROUP) -> str:
         ]
     if part.one_by_one:
         return block_text(f"hold_{_name(group)}", [*rules, *_turn_rules(group)])
+    # ``<+``: the whole partition is there in the next step, at once, and none of it in this one.
     rules += [f"self.{one.interface} <+ self.{one.interface}_seals.released(lambda r: r.content)" for one in group]
     return block_text(f"hold_{_name(group)}", rules)
 

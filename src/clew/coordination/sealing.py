@@ -34,18 +34,22 @@ class Sealer(Bloom):
     @bloom
     def count(self) -> None:
         self.sent <= self.produced.notin(self.closed, partition="partition")
+        # Shown rather than dropped: the producer broke its promise, and its manifest is already on the way.
         self.too_late <= (self.produced * self.closed).lefts(partition="partition")
 
     @bloom
     def punctuate(self) -> None:
         self.temp.ending <= self.ended.notin(self.closed)
+        # The count is of different rows, as the consumer counts: a row that is sent twice arrives as one.
         self.temp.final <= (self.sent * self.temp.ending).lefts(partition="partition")
         counted = self.temp.final.group(["partition"], cnt=agg.count())
         self.punctuation <= counted.map(lambda c: (c.partition, self.ip_port, c.cnt))
+        # A partition without rows has a manifest, too: a consumer waits for the vote of every producer.
         self.punctuation <= self.temp.ending.notin(self.sent, partition="partition").map(
             lambda e: (e.partition, self.ip_port, 0)
         )
         self.closed <+ self.temp.ending
+        # A closed partition needs only its name: the rows would stay in memory for ever.
         self.sent <- self.temp.final
 
 
@@ -87,6 +91,7 @@ class SealedPartitions(Bloom):
         self.temp.due <= (self.held * self.temp.uncounted).lefts(partition="partition")
         self.temp.present <= self.temp.due.group(["partition"], cnt=agg.count())
         self.temp.counted <= (self.temp.expected * self.temp.present).lefts(partition="partition", cnt="cnt")
+        # Nothing is expected, so there are no rows to count, and the join above does not find it.
         self.temp.counted <= self.temp.expected.filter(lambda e: e.cnt == 0)
         self.complete <= self.temp.counted.project("partition")
         self.complete <= self.waiting
@@ -100,6 +105,7 @@ class SealedPartitions(Bloom):
         self.temp.counted_out <= (self.votes * self.temp.leaving).lefts(partition="partition")
         self.released <= self.temp.going
         self.opened <= self.temp.leaving
+        # What was let go is remembered for good: otherwise a late row would open the partition again.
         self.gone <+ self.temp.leaving
         self.held <- self.temp.going
         self.votes <- self.temp.counted_out
@@ -155,6 +161,7 @@ class OneByOne(Bloom):
         self.queue <= self.row
         self.temp.stopped <= self.wait(lambda w: (1,)).rename("flag")
         self.temp.open <= rows([(1,)]).rename("flag").notin(self.temp.stopped)
+        # By contents, which are the same everywhere; an order of arrival would be another one at each replica.
         self.temp.next_one <= (self.queue.argmin(["partition"], "content") * self.temp.open).lefts()
         self.released <= self.temp.next_one
         self.queue <- self.temp.next_one
@@ -259,6 +266,7 @@ class Admission(Bloom):
         self.temp.moving <= self.busy(lambda b: (1,)).rename("flag")
         self.temp.asking <= self.ready(lambda r: (1,)).rename("flag")
         self.temp.sealing <= self.complete(lambda c: (1,)).rename("flag")
+        # Partitions wait only if it is the turn of requests, and there are some.
         self.temp.first <= (self.temp.asking * self.turn_of_requests).lefts(flag="flag")
         self.full <= (self.complete * self.temp.moving).lefts()
         self.full <= (self.complete * self.temp.first).lefts()

@@ -37,6 +37,8 @@ def class_lines(made: ClassText) -> list[str]:
     names = [declaration.partition(" = ")[0] for declaration in made.declarations]
     names += [block.partition("def ")[2].partition("(")[0] for block in made.blocks]
     for name in names:
+        # Overriding an interface or an import is the point; a method or a
+        # constant of this name would be lost silently.
         known = getattr(made.base, name, None)
         if known is not None and not isinstance(known, Declaration | Imported):
             raise UsageError(

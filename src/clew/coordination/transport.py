@@ -21,14 +21,19 @@ _OF_TABLE = -1
 
 def check_transport(program: BloomProgram, stream: str, interface: str) -> None:
     """Refuse a stream whose rows do not arrive at an interface one for one."""
+    # Backwards from the component: there, each collection must have one
+    # writer, so that there is one way to follow.
     target, way = interface, []
     while target != stream:
         rules = [rule for rule in program.rules if rule.target == target]
+        # A second writer could add rows that no manifest counts; a table
+        # would keep rows of partitions that are gone.
         if len(rules) != 1 or rules[0].op is Op.DELETE or program.by_name[target].kind is Kind.TABLE:
             where = rules[0].position if rules else program.by_name[target].position
             raise _refusal(program, stream, f"'{target}' does not get them in one way only", where)
         way.append(rules[0])
         source = _moving_collection(program, rules[0])
+        # The length bounds a cycle of rules, which never leads back to the stream.
         if source is None or len(way) > len(program.rules):
             raise _refusal(program, stream, f"{rules[0]} does more than to pass rows on", rules[0].position)
         target = source
@@ -36,6 +41,8 @@ def check_transport(program: BloomProgram, stream: str, interface: str) -> None:
     wanted = set(origins)
     for rule in reversed(way):
         found = _origins(program, rule.expr, origins, _source(program, rule))
+        # Every column of the stream must survive: without one of them, two
+        # rows may become equal, and be counted once.
         if found is None or not wanted <= set(found) or _multiplies(program, rule, found):
             raise _refusal(program, stream, f"{rule} may merge rows, or leave some out", rule.position)
         origins = found
@@ -52,6 +59,7 @@ def _refusal(program: BloomProgram, stream: str, why: str, position: object) -> 
 def _multiplies(program: BloomProgram, rule: Rule, found: _Origins) -> bool:
     """Return whether one row may become several at one node: only where it is sent to may come from a table."""
     schema = program.by_name[rule.target].schema
+    # A row that goes to several consumers is one row at each of them, so the address may come from a table.
     address = schema.index(schema.location) if rule.op is Op.SEND and schema.location is not None else None
     return any(origin == _OF_TABLE and k != address for k, origin in enumerate(found))
 

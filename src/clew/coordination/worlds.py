@@ -132,6 +132,8 @@ class _Worlds:
     # -- the flow of every collection ----------------------------------------------------------------------------
 
     def check(self) -> frozenset[str]:
+        # A collection starts without rows, and rules that add some only take tags away, so that this ends.  The
+        # laws are enforced on the result alone: a rule that keeps them halfway may break them with fewer tags.
         while self._improve():
             pass
         for rule in self._program.rules:
@@ -148,6 +150,7 @@ class _Worlds:
             return Flow(columns, entry.home, entry.identity, asked=entry.repeated, passing=True)
         untagged = (_NONE,) * width
         if collection.kind.arrives or collection.kind is Kind.INPUT or name in self._written:
+            # Of what has rows, only a table keeps them, and only if no rule deletes from it.
             lasting = collection.kind is Kind.TABLE and name not in self._deleted
             return Flow(untagged, None, lasting=lasting)
         if name not in self._rules:
@@ -172,6 +175,8 @@ class _Worlds:
     def _add_rows(self, collection: Collection, rule: Rule, found: Flow, known: Flow | None) -> Flow:
         """Return the flow of a collection that rows are added to."""
         lasting = collection.kind is Kind.TABLE and collection.name not in self._deleted
+        # ``<+`` of constants: the rows are missing in the first step, and a
+        # row that comes then would not find them.
         early = found.early or (found.fixed and rule.op is Op.NEXT)
         flow = replace(found, lasting=lasting, early=early, passing=collection.name in self._pulses)
         if known is not None:
@@ -190,8 +195,10 @@ class _Worlds:
         known = self._flows[target.name]
         if rule.op is Op.DELETE:
             self._check_deletion(rule, flow, known)
+        # A request about all partitions enters once for each; what it stored would be seen by the next repetition.
         elif flow.asked and target.name in self._read and target.name not in self._pulses:
             raise Refusal(f"{rule} stores requests that are made again for every partition", rule)
+        # What leaves the node is stored by others, under keys that are not ours to prove anything about.
         sent_away = target.kind.arrives or target.name not in self._flows
         if target.schema.values and not sent_away and rule.op is not Op.DELETE:
             self._check_key(rule, target, flow, known)
@@ -201,6 +208,7 @@ class _Worlds:
             return
         if known.loose or flow.loose or flow.home != known.home or flow.asked:
             raise Refusal(f"{rule} deletes rows that do not belong to its partition alone", rule)
+        # A deletion takes whole rows, so that columns are compared position by position.
         shared = frozenset().union(*(a & b for a, b in zip(flow.columns, known.columns, strict=False)))
         if not known.identity <= shared:
             raise Refusal(f"{rule} deletes rows of other partitions", rule)
@@ -227,6 +235,7 @@ def _merge(one: Flow, other: Flow) -> Flow:
         asked=one.asked or other.asked,
         passing=one.passing and other.passing,
     )
+    # Rows of two kinds of worlds in one collection: which world a row is of cannot be told from it any more.
     return merged if one.home == other.home else _loosen(merged)
 
 
@@ -282,6 +291,7 @@ class _Expression:
         """Return the flow of what is only understood if it does not change."""
         found = [self.flows[name] for name in collections_in(expr)]
         result = Flow((_NONE,) * width)
+        # Lattices and folds have no columns to follow, so there is nothing to tell worlds apart by.
         if any(flow is not None and not flow.fixed for flow in found):
             return self._refuse(f"{what}, and it is not known which of them belong together", result)
         return result
@@ -292,6 +302,7 @@ class _Expression:
         found, function = self.flow(expr.source), expr.function
         if found is None:
             return None
+        # A look into another collection is not monotone, and its columns are not compared with anything.
         if function.reads:
             return self._refuse(f"has a function that looks into {', '.join(function.reads)}", found)
         if function.paths is None:
@@ -309,6 +320,7 @@ class _Expression:
             known = columns
             columns = tags if known is None else tuple(a & b for a, b in zip(known, tags, strict=False))
         width = len(expr.columns)
+        # Paths may make rows of different widths; what is missing in one has no tags.
         padded = ((*(columns or ()), *((_NONE,) * width))[:width]) if width else (columns or ())
         return replace(found, columns=padded)
 
@@ -323,6 +335,7 @@ class _Expression:
 
     def _join(self, expr: Join) -> Flow | None:
         sides = [self.flow(source) for source in expr.sources]
+        # None: the side has no rows as far as is known yet, so the join has none, in this round of the fixpoint.
         if any(side is None for side in sides):
             return sides[0] if expr.take is Take.OUTER else None
         known = [side for side in sides if side is not None]
@@ -364,9 +377,11 @@ class _Expression:
             if moving.loose and not moving.lasting and both.early:
                 return self._refuse("joins what comes at any time with what is not there from the start", both)
             return replace(both, home=moving.home, identity=moving.identity)
+        # Two sides that stay find each other in the end, whatever comes first: even loose rows do (CALM).
         if one.lasting and other.lasting:
             stays = self._world_of_both(one, other, agreed)
             return _loosen(both) if stays is None else replace(both, home=stays[0], identity=stays[1])
+        # Rows of one step meet a loose side or miss it, depending on when that came.
         if one.loose or other.loose:
             return self._refuse("joins rows that come at any time, and one side is not stored", both)
         found = self._world_of_both(one, other, agreed)
@@ -379,6 +394,7 @@ class _Expression:
         """Return the world that joined rows belong to; None if they can be of different ones."""
         if one.home is None or other.home is None or not (one.home & other.home) <= agreed:
             return None
+        # The world of a request lies within that of its partition, so the inner one is where the rows belong.
         if one.home <= other.home:
             return other.home, other.identity
         if other.home <= one.home:
@@ -400,6 +416,7 @@ class _Expression:
         if source is None or absent is None:
             return source
         if absent.fixed:
+            # A row that comes in the first step finds nothing yet, and is let through; later it would not be.
             if source.loose and absent.early:
                 return self._refuse("looks up what is not there from the start", source, absence=True)
             return replace(source, lasting=source.lasting and absent.lasting)
@@ -424,6 +441,8 @@ class _Expression:
             return replace(source, lasting=False)
         if source.loose:
             return self._refuse("compares or counts rows that come at any time", source)
+        # Grouping by less than what identifies a world counts rows of
+        # several, and that count changes as each is let in.
         if not source.identity <= frozenset().union(*(source.columns[k] for k in keys)):
             return self._refuse("compares or counts rows of different partitions", source)
         return replace(source, lasting=False)

@@ -68,6 +68,8 @@ class ZooKeeperOrder:
                 remedy="check that it runs there",
             ) from None
         self._client.ensure_path(self._path)
+        # A thread of its own: ZooKeeper answers after a disk write, and a
+        # node that waited for it would take no steps.
         self._worker = threading.Thread(target=self._submit_all, name="clew.coordination submit")
         self._worker.start()
         self._watch = self._node.on(self._order.proposed, self._propose)
@@ -80,6 +82,7 @@ class ZooKeeperOrder:
         self._watch()
         self._submitted.put(None)
         self._worker.join(SUBMITTING)
+        # In this order: a worker that waits for an answer ends only when the connection does.
         self._client.stop()  # what is under way fails now
         self._worker.join()
         self._client.close()
@@ -106,6 +109,7 @@ class ZooKeeperOrder:
         ending = False
         while not ending:
             batch, ending = self._next_batch()
+            # All of a batch is under way before the first answer is awaited.
             tried = [(data, self._create(data)) for data in batch]
             for data, made in tried:
                 try:
@@ -147,6 +151,8 @@ class ZooKeeperOrder:
 
     def _number_row(self, data: bytes) -> list[Row]:
         """Return the row with its number, if it is new."""
+        # Numbers are given to different contents only, in the order of the
+        # znodes: all replicas skip the same ones.
         if data in self._numbers:
             return []
         try:

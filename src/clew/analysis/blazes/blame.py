@@ -44,6 +44,7 @@ def find_blame(derivation: Derivation) -> tuple[Blame, ...]:
         for node in upstream(derivation)
         if isinstance(node, Reconciled) and _worsens(node)
     ]
+    # What is nearest to the source is where the trouble begins; all behind it only pass it on.
     return tuple(reversed(found))
 
 

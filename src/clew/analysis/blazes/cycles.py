@@ -67,6 +67,7 @@ def collapse(dataflow: Dataflow) -> Dataflow:
 def worst(annotations: Sequence[Annotation]) -> Annotation:
     """Return the worst behaviour; its gate is known only if all members for which order matters agree on it."""
     behaviour = max((a.behaviour for a in annotations), key=lambda b: b.value)
+    # Seals on one gate do not complete the partitions of another, so that no seal is known to suffice for both.
     gates: dict[Gate, None] = dict.fromkeys(a.gate for a in annotations if a.behaviour.ordered)
     return Annotation(behaviour, next(iter(gates)) if len(gates) == 1 else None)
 
@@ -81,6 +82,7 @@ def _cycles(dataflow: Dataflow) -> list[_Cycle]:
     for stream in dataflow.streams:
         if stream.source is not None and stream.target is not None:
             after.setdefault(_Port(stream.source, True), []).append(_Port(stream.target, False))
+    # Over interfaces, not components: two paths of one component that do not share an interface make no cycle.
     groups = strongly_connected(list(after), lambda port: after.get(port, ()))
     found: dict[str, _Cycle] = {}
     for group in groups:
@@ -94,6 +96,7 @@ def _cycle(dataflow: Dataflow, ports: Sequence[_Port], taken: Iterable[str]) -> 
     names = {port.end.component for port in ports}
     members = tuple(c for c in dataflow.components if c.name in names)
     title = f"cycle of {', '.join(c.name for c in members)}"
+    # One component may be on two cycles, and each needs a name of its own.
     same = sum(name == title or name.startswith(f"{title} (") for name in taken)
     return _Cycle(f"{title} ({same + 1})" if same else title, frozenset(ports), members)
 
@@ -123,6 +126,7 @@ def _paths(dataflow: Dataflow, cycle: _Cycle, inner: Sequence[Path]) -> Iterator
         for path in component.paths:
             begin = End(component.name, path.source)
             if cycle.has(End(component.name, path.target), output=True):
+                # What enters by a path that is not on the cycle passes that path first, so it counts as well.
                 met = inner if cycle.has(begin, output=False) else [*inner, path]
                 annotation, lineage = worst([p.annotation for p in met]), _common_lineage(met)
                 yield from (Path(str(begin), target, annotation, lineage, path.position) for target in exits)
@@ -171,6 +175,7 @@ def _streams(stream: Stream, cycle: _Cycle, used: set[End], kept: tuple[Attribut
 
 def _ordering(components: Iterable[Component]) -> Ordering:
     """Return the ordering of the least ordered member."""
+    # An order at one member says nothing about what the others do to what goes round.
     strength = list(Ordering)
     return min((c.ordering for c in components), key=strength.index)
 

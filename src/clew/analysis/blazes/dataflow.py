@@ -105,6 +105,7 @@ class Dataflow:
     @cached_property
     def replicated(self) -> frozenset[str]:
         """Return the components with several instances: they say so, or a replicated stream feeds them."""
+        # A stream that is sent to every replica says that there are several.
         fed = {s.target.component for s in self.streams if s.replicated and s.target is not None}
         return frozenset(fed | {c.name for c in self.components if c.replicated})
 

@@ -89,6 +89,7 @@ def derive(dataflow: Dataflow) -> Labelled:
     acyclic = collapse(dataflow)
     found: dict[End, Reconciled] = {}
     by_name = {c.name: c for c in acyclic.components}
+    # Acyclic, so one pass in this order gives every label its premises.
     for end in _producers_first(acyclic):
         component = by_name[end.component]
         steps = tuple(_steps(acyclic, component, end.interface, found))
@@ -138,9 +139,11 @@ def stream_label(stream: Stream, produced: Label) -> Label:
 
     A seal says that a partition is complete, not that its contents are the same everywhere: it repairs nothing.
     """
+    # A seal over contents that differ is still a seal over contents that differ.
     if produced.bad:
         return produced
     kept = produced.keys
+    # A consumer cannot tell partitions apart by an attribute that it is not sent.
     if stream.attributes is not None:
         within = (key.within(frozenset(stream.attributes)) for key in kept)
         kept = tuple(key for key in within if key is not None)

@@ -47,6 +47,7 @@ def infer(label: Label, annotation: Annotation, ordering: Ordering = Ordering.NO
     fired = _fire_rule(label, annotation)
     if fired is None:
         return Inferred(Rule.PASS, (label,))
+    # Rule 3 is about contents that differ before they arrive, and no order repairs these.
     if fired.rule is Rule.DIVERGENT_WRITE or ordering is Ordering.NONE:
         return fired
     if ordering is Ordering.DYNAMIC:
@@ -63,6 +64,7 @@ def _fire_rule(label: Label, annotation: Annotation) -> Inferred | None:
     if label.kind in (LabelKind.ASYNC, LabelKind.RUN):
         if behaviour is Behaviour.OW:
             return Inferred(Rule.UNORDERED_WRITE, (TAINT,))
+        # A read of contents that differ between runs shows that, whether its own race is settled or not.
         kept = (RUN,) if label == RUN else ()
         return Inferred(Rule.UNORDERED_READ, (nd_read(gate), *kept))
     if label.kind is LabelKind.SEAL and not label.completes(gate):

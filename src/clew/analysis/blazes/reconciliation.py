@@ -51,10 +51,13 @@ def reconcile(arriving: Sequence[Arriving], replicated: bool = False, ordering: 
     kept = [_behind(a) for a in arriving if not a.label.kind.internal]
     for one in arriving:
         if one.label == TAINT:
+            # Taint adds to the label of the input where there is one instance
+            # (section 4.4): it shows on what it was given.
             kept += [SPLIT] if replicated else [RUN, one.before]
         elif one.label.kind is LabelKind.ND_READ:
             safe = is_protected(one.label.gate, arriving)
             kept.append(ASYNC if safe else INST if replicated else RUN)
+        # A sequence that is the same in every run leaves nothing to race for.
         elif ordering is not Ordering.SEQUENCE and any(races(one, other) for other in arriving):
             diverges = SPLIT if one.annotation.behaviour.writes else INST
             kept.append(diverges if replicated and ordering is Ordering.NONE else RUN)
@@ -106,6 +109,7 @@ def _behind(arriving: Arriving) -> Label:
 
 
 def _worst(labels: Sequence[Label]) -> Label:
+    # Seal is the mildest (table 4.3), so it is the answer only if every path gives one.
     worst = max(labels, key=lambda label: label.severity, default=ASYNC)
     if worst.kind is not LabelKind.SEAL:
         return worst

@@ -59,9 +59,11 @@ def find_remedies(dataflow: Dataflow, sink: str) -> tuple[Remedy, ...]:
     label = _label(derive(dataflow), sink)
     if not label.bad:
         return ()
+    # Every remedy is tried on the dataflow: a seal that looks right may be lost on the way, or not be enough.
     seals = list(_sealings(dataflow, sink))
     stated = [r for r in seals if not r.supposed][:_MOST_ALTERNATIVES]
     supposed = [r for r in seals if r.supposed][:_MOST_ALTERNATIVES]
+    # An order that is decided while the system runs differs from run to run, so that it cannot help against Run.
     orders = [] if label == RUN else list(_order(dataflow, sink, Ordering.DYNAMIC))
     orders += _order(dataflow, sink, Ordering.SEQUENCE)
     return (*stated, *orders, *([] if stated else supposed))
@@ -85,9 +87,11 @@ def _sink(labelled: Labelled, name: str) -> Stream:
 def _sealings(dataflow: Dataflow, sink: str) -> Iterator[Remedy]:
     """Yield the smallest sets of seals that suffice."""
     size = len(dataflow.streams) + sum(len(c.paths) for c in dataflow.components)
+    # The number of keys is exponential in the streams: a dataflow from a file may be of any size.
     trials = islice(_trials(dataflow, sink), _EFFORT // size)
     fewest = MOST_SEALS
     for seals, supposed in trials:
+        # The smallest sets only: each seal is a promise that producers have to keep.
         if len(seals) > fewest:
             return
         after = _label(derive(apply_remedy(dataflow, Remedy(RUN, seals))), sink)
@@ -98,6 +102,7 @@ def _sealings(dataflow: Dataflow, sink: str) -> Iterator[Remedy]:
 
 def _trials(dataflow: Dataflow, sink: str) -> Iterator[tuple[tuple[SealOn, ...], bool]]:
     labelled = derive(dataflow)
+    # Sealing a stream that does not lead to the sink cannot change its label.
     reached = {
         node.stream.name
         for node in upstream(labelled.derivation(_sink(labelled, sink)))
@@ -115,6 +120,7 @@ def _trials(dataflow: Dataflow, sink: str) -> Iterator[tuple[tuple[SealOn, ...],
 def _keys(stream: Stream, dataflow: Dataflow, names: list[str]) -> list[Attributes]:
     """Return keys to try: single attributes, which are compatible with most, and sides of dependencies."""
     attributes = names if stream.attributes is None else list(stream.attributes)
+    # Any part of a gate will do (``completes``), and a smaller key is a weaker promise.
     single = [frozenset({name}) for name in attributes]
     sides = (side for d in _dependencies(dataflow) for side in (d.source, d.target))
     return [*single, *dict.fromkeys(side for side in sides if len(side) > 1 and side <= set(attributes))]
@@ -136,6 +142,7 @@ def _order(dataflow: Dataflow, sink: str, ordering: Ordering) -> Iterator[Remedy
     """Order the inputs of those to blame; then others may be to blame, for what they are sent is better now."""
     before = _label(derive(dataflow), sink)
     ordered: dict[str, None] = {}
+    # Step by step, so that no more is ordered than must be: an order costs a round trip for every row.
     for attempt in range(_MOST_ATTEMPTS + 1):
         labelled = derive(dataflow.with_ordering(frozenset(ordered), ordering))
         derivation = labelled.derivation(_sink(labelled, sink))
@@ -145,6 +152,7 @@ def _order(dataflow: Dataflow, sink: str, ordering: Ordering) -> Iterator[Remedy
             break
         ordered.update(dict.fromkeys(new))
     after = _label(derive(dataflow.with_ordering(frozenset(ordered), ordering)), sink)
+    # An improvement is worth telling, even if it is not all: Split becomes Run, and replicas agree.
     if ordered and after.severity < before.severity:
         yield Remedy(after, ordering=ordering, ordered=tuple(ordered))
 

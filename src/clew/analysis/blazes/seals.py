@@ -73,6 +73,7 @@ class SealKey:
         """Evaluate the predicate *compatible* of section 4.4."""
         if gate is None:
             return False
+        # The literal rule asks for a subset of the gate that the key determines; the largest such subset decides.
         part = frozenset().union(*(image.now for image in self.images)) & gate
         return bool(part) and self.key <= self._origins(part)
 
@@ -100,6 +101,7 @@ class SealKey:
     def through(self, lineage: Lineage) -> SealKey | None:
         """Return the key behind a path; None if it is lost there."""
         images = set(_apply(lineage.dependencies, self.images))
+        # An attribute that the path defines anew is no longer the one of the input, though it has its name.
         if lineage.by_name:
             images |= {image for image in self.images if not image.now & lineage.defined}
         return _if_known(self.key, images)

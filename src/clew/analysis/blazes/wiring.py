@@ -80,6 +80,7 @@ def _check_gates(dataflow: Dataflow) -> None:
         known: set[str] = set()
         for stream in into:
             known.update(stream.attributes or ())
+        # Such a stream may have any attribute.
         if any(stream.attributes is None for stream in into):
             continue
         for path in component.paths:

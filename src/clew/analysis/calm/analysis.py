@@ -161,6 +161,8 @@ def _after(label: Label, *, point: bool, sends: bool) -> Label:
 def join_labels(labels: Iterable[Label]) -> Label:
     """Return what several ways make of an output together."""
     found = frozenset(labels)
+    # N depends on the steps of the node, and messages (A) decide how many
+    # steps it takes: together nothing is left.
     if Label.DIVERGES in found or {Label.NONMONOTONE, Label.ASYNCHRONOUS} <= found:
         return Label.DIVERGES
     for label in (Label.ASYNCHRONOUS, Label.NONMONOTONE):
@@ -187,6 +189,7 @@ class _Labelling:
             if read.collection is None
         ]
         # Rows that are written down and sent come from no source, and arrive all the same.
+        # Constants have no source that a way could begin at, and sending makes messages of them all the same.
         written = {s.target for s in flow.statements if s.sends and s.reading is None}
         self._unread += [self._spread(name, Label.ASYNCHRONOUS) for name in sorted(written)]
         missing = [n.name for n in flow.nodes if n.kind is NodeKind.OUTPUT and n.name not in flow.derived]
@@ -194,6 +197,9 @@ class _Labelling:
 
     def _spread(self, name: str, first: Label) -> dict[str, set[Label]]:
         """Return the labels of all ways from a collection, for each collection."""
+        # All labels of all ways, not the worst of them: which of two is worse
+        # depends on what comes behind, N then sending
+        # is D and A then sending is A.  There are five labels, so that this ends, also on cycles.
         labels: dict[str, set[Label]] = {node.name: set() for node in self._flow.nodes}
         labels[name].add(first)
         pending = [(name, first)]
@@ -211,11 +217,15 @@ class _Labelling:
         found = self._sensitive.get((edge.statement, edge.source), [])
         yield from found
         cluster = self._flow.cluster_of.get(edge.target, ())
+        # Section 3.3 of the thesis: in a temporal cluster, each step works on
+        # what the one before left, so that the order
+        # in which rows enter it is the point of order.
         if cluster and edge.source not in cluster and not found:
             yield f"{edge.source} enters the cycle of {_list_names(cluster)}"
 
     def output(self, name: str) -> Output:
         every = {label for labels in (*self._labels.values(), *self._unread) for label in labels[name]}
+        # Something that is not there decides, and nobody can say how; but a D that is known already stays one.
         if name in self._underspecified and join_labels(every) is not Label.DIVERGES:
             return Output(name, Label.UNKNOWN, (), ())
         ways = tuple(
@@ -242,6 +252,7 @@ class _Labelling:
 
 
 def _first_label(source: Source) -> Label:
+    # A fixed source begins as F, which only sending turns into something: rows that never change have no order.
     return Label.ASYNCHRONOUS if source.arrives else Label.FIXED if source.fixed else Label.MONOTONE
 
 

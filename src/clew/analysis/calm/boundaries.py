@@ -24,6 +24,8 @@ class Source:
 def sources_of(flow: Dataflow) -> tuple[Source, ...]:
     """Return where rows enter, in the order of the text; the fixed ones last."""
     names = {node.name for node in flow.nodes if _is_source(node, flow)}
+    # Inputs that are derived as well (a module is given rows by who
+    # imports it) count if nothing else leads to them.
     for node in flow.nodes:
         if node.kind is NodeKind.INPUT and node.name not in flow.reachable_from(sorted(names)):
             names.add(node.name)

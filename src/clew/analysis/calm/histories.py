@@ -138,19 +138,25 @@ class _Following:
         self._flow = flow
         self._order = {node.name: k for k, node in enumerate(flow.nodes)}
         self._arrivals: dict[str, dict[str, bool]] = {node.name: {} for node in flow.nodes}
+        # What is sent arrives at a step that nobody chooses, also if the sender is in this program.
         receiving = {s.target for s in flow.statements if s.sends}
         self._clocks = {n.name for n in flow.nodes if n.kind is NodeKind.PERIODIC}
         self._asynchronous = receiving | self._clocks | {s.name for s in sources if s.arrives}
+        # Fixed sources have no arrivals at all: an empty entry is what FIXED means below.
         given = {s.name for s in sources if not s.fixed}
         for node in flow.nodes:
             if node.name in given | self._asynchronous:
                 self._arrivals[node.name] = {node.name: not node.kind.stored}
+        # ``p <+ p`` is storage, whatever ``p`` is declared as (idiom of section
+        # 2.2): taking it for a scratch was a false D.
         kept = {s.target for s in flow.statements if s.keeps}
         self._stored = {n.name for n in flow.nodes if n.kind.stored} | kept
 
     def settle(self) -> None:
         changed = True
         while changed:
+            # Rows that are sent appear at the channel, which is an origin of its own; deletions bring no rows.
+            # A list, not a generator: every statement is derived in every round.
             found = [self._derive(s) for s in self._flow.statements if not (s.sends or s.deletes)]
             changed = any(found)
 
@@ -163,6 +169,8 @@ class _Following:
         before = dict(into)
         for origin, passing in found.items():
             stays = statement.target in self._stored
+            # Once passing, always passing: another rule that keeps rows of this
+            # origin does not keep those of this one.
             into[origin] = not stays and (passing or statement.passing or into.get(origin, False))
         return into != before
 
@@ -172,6 +180,7 @@ class _Following:
                 return self._arrivals[node]
             case Aggregation(of):
                 return self._of(of)
+        # A combination is there only while all of its rows are, so one side that passes makes it pass.
         sides = [self._of(side) for side in reading.sides]
         passing = any(any(side.values()) for side in sides)
         return {origin: passing for side in sides for origin in side}
@@ -186,11 +195,14 @@ class _Following:
 
     def races(self) -> Iterator[Race]:
         for number, statement in enumerate(self._flow.statements):
+            # Nobody can tell what it deletes (refinement ``repetitions``), so nobody can tell when.
             if statement.harmless:
                 continue
             found: dict[tuple[str, str], set[str]] = {}
             for reading in parts_of(statement.reading):
                 for first, second, read in self._racing_origins(reading):
+                    # One race for both orders of the sides, named in the order of
+                    # the text, so that messages are stable.
                     pair = (first, second) if self._order[first] <= self._order[second] else (second, first)
                     found.setdefault(pair, set()).update(read)
             names = tuple(dict.fromkeys(leaves(statement.reading)))
@@ -207,6 +219,8 @@ class _Following:
                         yield origin, origin, frozenset(self._carrying(of, origin))
             case Combination(sides):
                 for left, right in combinations(sides, 2):
+                    # By origins, not by collections: two collections that are filled
+                    # from one channel race as that channel does.
                     for a, a_passes in self._beside(left, right).items():
                         for b, b_passes in self._beside(right, left).items():
                             if a_passes or b_passes:
@@ -233,6 +247,7 @@ class _Following:
         edges = self._edges.get(number, ())
         if statement.impure:
             yield SensitiveRead(number, None, statement.impure, History.FIXED, by_chance=True)
+        # Without edges there is no read to blame: the statement itself is order-sensitive.
         if statement.deletes and not statement.harmless and not edges:
             yield SensitiveRead(number, None, f"deletes rows of {statement.target}", History.FIXED)
         for edge in edges:
@@ -240,8 +255,10 @@ class _Following:
                 yield SensitiveRead(number, edge.source, reason, self.history(edge.source))
 
     def _reasons(self, edge: Edge, statement: Statement, races: Iterable[Race]) -> Iterator[str]:
+        # What is FIXED has one content, and even an absence in it never changes.
         if edge.reason and (self._arrivals[edge.source] or statement.deletes):
             yield edge.reason
+        # A clock that only says when is a leaf with ``ticks``; this one has its number or its time used.
         if edge.source in self._clocks and Leaf(edge.source) in parts_of(statement.reading):
             yield f"uses the number or the time of {edge.source}"
         for race in races:
@@ -255,6 +272,7 @@ class _Following:
 
         The point of order is then where it is updated, and there are no messages that could make it another one.
         """
+        # The update itself is the point of order then, and is reported where it stands.
         return race.local and any(name in self._flow.cluster_of for name in race.edges)
 
     @cached_property

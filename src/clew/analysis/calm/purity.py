@@ -150,6 +150,7 @@ def _find_impurity(function: Any, *, seen_through: bool = False) -> str | None:
 
 def _refuse_live_attributes(function: FunctionType) -> None:
     """Refuse attributes of modules that change: of a function that is seen through, only variables are kept."""
+    # Seen-through code was evaluated on symbols when the rule was read, with the globals of that moment.
     instructions = [i for i in dis.get_instructions(function.__code__) if i.opname != "CACHE"]
     for place, instruction in enumerate(instructions):
         value = function.__globals__.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
@@ -195,13 +196,16 @@ class _Following:
         if _is_plain(value) or isinstance(value, NamesCollection) or any(value is known for known in self._seen):
             return
         self._seen.append(value)
+        # By what the value is, from the harmless to the unknown: whatever no case knows is refused.
         match value:
             case _ if isinstance(value, _VALUE_TYPES) and not isinstance(value, enum.Enum):
                 # It cannot change, but a class of its own says what is done with it.
+                # A tuple cannot change, and what is in it may.
                 for one in value if isinstance(value, tuple | frozenset) else ():
                     self.use(one, name)
                 self.use(type(value), type(value).__name__)
             case FunctionType():
+                # Python's own functions are not followed: they end in C, and most touch something.
                 if _is_of_library(value) and not _is_listed(value.__module__, value.__name__):
                     raise _ImpureError(name)
                 self._function(value)
@@ -241,6 +245,7 @@ class _Following:
     def _builtin(self, value: Any, name: str) -> None:
         owner = getattr(value, "__self__", None)
         if isinstance(value, MethodDescriptorType):
+            # ``str.upper`` is a function of its argument; ``list.append`` changes it.
             allowed = value.__objclass__ in _VALUE_TYPES
         elif owner is not None and not isinstance(owner, ModuleType):
             allowed = is_immutable(owner) or (isinstance(owner, type) and owner in _OWN_TYPES)
@@ -252,6 +257,7 @@ class _Following:
             raise _ImpureError(name)
 
     def _class(self, kind: type, name: str) -> None:
+        # Exceptions are allowed: raising one ends the step at every node in the same way.
         if kind.__module__ == "builtins":
             if kind.__name__ not in _BUILTINS and not issubclass(kind, BaseException):
                 raise _ImpureError(name)
@@ -260,6 +266,7 @@ class _Following:
             return
         if _is_of_library(kind):
             raise _ImpureError(name)
+        # A metaclass answers for attributes that are nowhere in the class, in code that no name leads to.
         if type(kind).__module__ not in ("builtins", "abc", "enum"):
             raise _ImpureError(f"{name}, whose class has a class of its own")
         if kind.__repr__ is object.__repr__:
@@ -268,10 +275,12 @@ class _Following:
             if factory is not MISSING:
                 self.use(factory, f"{name}, a field of which begins with a function's result")
         for base in kind.__mro__[:-1]:
+            # Its fields are descriptors in C, which no name leads into.
             named_tuple = issubclass(base, tuple) and "_fields" in vars(base)
             for attribute, value in vars(base).items() if not _is_of_library(base) else ():
                 methods = _methods(value)
                 for method in methods:
+                    # Methods that dataclasses and named tuples get have no file to point to, and do nothing else.
                     if not _is_generated(method):
                         self._function(method, own=True)
                 if methods or attribute.startswith("__") or named_tuple:
@@ -308,6 +317,7 @@ class _Code:
 
     def follow(self, code: CodeType, inner: frozenset[str]) -> None:
         """Follow code; ``inner``: variables that belong to the call, for the functions in it."""
+        # First: the order of a set is shown by code that touches nothing but its arguments.
         shown = shows_order(code)
         if shown is not None:
             raise _ImpureError(f"the order of a set (line {shown})")
@@ -344,6 +354,7 @@ class _Code:
             raise _ImpureError(f"the global '{variable}', which it changes")
         elif name in ("STORE_DEREF", "DELETE_DEREF") and variable in self._cells:
             raise _ImpureError(f"the variable '{variable}' around it, which it changes")
+        # An object that is made during the call may be changed: nobody else has it.
         elif name in ("STORE_ATTR", "DELETE_ATTR") and not self._own:
             raise _ImpureError(f"the attribute '{variable}', which it changes")
         elif name == "IMPORT_NAME" and variable not in _MODULES:
@@ -390,6 +401,7 @@ class _Code:
         """Go through modules, classes and ``self`` to what is used of them."""
         for attribute in attributes:
             if isinstance(value, HasCollections):
+                # The address of a node is the same in all its runs, and part of what a rule may depend on.
                 if attribute in ("ip_port", "temp"):
                     return
                 self._refuse_changing(value, attribute)
@@ -407,6 +419,7 @@ class _Code:
             value = getattr_static(owner, attribute, missing) if static else getattr(owner, attribute, missing)
             if isinstance(owner, ModuleType) and _is_assigned(attribute, vars(owner), owner.__name__):
                 raise _ImpureError(f"{name}, which others change")
+            # It fails in every step at every node, which is no race.
             if value is missing:
                 return
             value = value.__func__ if isinstance(value, staticmethod | classmethod) else value
@@ -495,6 +508,7 @@ def _is_stored(attribute: str, kind: type) -> bool:
 
 def _codes(known: dict[str, Any], module: str | None) -> Iterator[CodeType]:
     for value in list(known.values()):
+        # Classes that were imported are left to their own module: their functions assign to the globals there.
         members = vars(value).values() if isinstance(value, type) and value.__module__ == module else (value,)
         for member in members:
             if isinstance(member, FunctionType) and member.__globals__ is known:

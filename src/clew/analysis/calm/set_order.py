@@ -41,6 +41,8 @@ class _Sets:
 
     def __init__(self, code: CodeType) -> None:
         skipped = ("CACHE", "PRECALL", "RESUME", "KW_NAMES", "EXTENDED_ARG", "NOP")
+        # Bytecode rather than the syntax tree: lambdas have no source of
+        # their own, and several may stand in one line.
         every = list(dis.get_instructions(code))
         self._named = {
             next(later.offset for later in every[k:] if later.opname == "CALL")
@@ -109,6 +111,7 @@ class _Sets:
         for later in range(place + 1, len(self._code)):
             one = self._code[later]
             pushes = one.opname.startswith(("LOAD_", "PUSH_")) and one.opname not in ("LOAD_ATTR", "LOAD_METHOD")
+            # Heights are those of straight code; where a jump may arrive, they prove nothing.
             if one.is_jump_target or (not pushes and "JUMP" in one.opname and self._heights[later] > height):
                 return None
             if not pushes and min(self._heights[later], self._heights[later] + self._effect(later)) <= height:
@@ -119,10 +122,12 @@ class _Sets:
         one, name = self._code[used], self._code[used].opname
         if name in _QUESTIONS or name.startswith("POP_JUMP") or name == "RETURN_VALUE":
             return True
+        # What is combined is a set again, so its own uses are looked at in turn.
         if name in ("BINARY_OP", "SET_UPDATE", "SET_ADD"):
             self._pending.append(used)
             return name != "BINARY_OP" or one.argrepr.rstrip("=") in ("|", "&", "-", "^")
         if name == "STORE_FAST":
+            # Any load of the variable, also before the store in the text: code may loop.
             self._pending += [k for k, i in enumerate(self._code) if _loads(i, str(one.argval))]
             return True
         if name in ("LOAD_ATTR", "LOAD_METHOD"):
@@ -132,6 +137,7 @@ class _Sets:
         return name in _IN_A_ROW and self._is_in_a_row(used)
 
     def _is_method(self, used: int, method: str) -> bool:
+        # The method returns another set; its call, not the attribute, is what is used next.
         if method in _COMBINES:
             call = self._user(used)
             self._pending += [] if call is None else [call]

@@ -17,9 +17,11 @@ def with_coordination(dataflow: Dataflow, found: Recognized) -> Dataflow:
         component = _component(dataflow, name, found)
         _refuse_unheld(component, held)
         for interface, key in held.seals.items():
+            # The seal is promised at the interface; it holds for every stream that leads there.
             for stream in dataflow.into.get(End(component.name, interface), ()):
                 dataflow = dataflow.with_seal(stream.name, frozenset(key))
         if held.ordered:
+            # Decided while it runs: replicas agree, and runs still differ (table 4.1).
             dataflow = dataflow.with_ordering(frozenset({component.name}), Ordering.DYNAMIC)
     return dataflow
 

@@ -82,6 +82,7 @@ def recognize(module: type[Module], program: BloomProgram, record: Coordination)
     :raises NotCoordinatedError: if its rules do something else.
     """
     programs = _Programs({module: program})
+    # The record is only a claim, which anybody can write into a class: all of it is checked against the rules.
     wrapper = _Wrapper(module, record, programs)
     if record.ordered and not wrapper.instances(_ORDER):
         raise NotCoordinatedError(f"nothing in {module.__name__} decides an order")
@@ -89,6 +90,7 @@ def recognize(module: type[Module], program: BloomProgram, record: Coordination)
     components = {"": wrapper.describe_held()} if record.seals or record.ordered else {}
     for name, (inner, inner_record) in wrapper.wrapped.items():
         component = _Wrapper(inner, inner_record, programs)
+        # One level: what ``--synthesize`` writes never wraps a component within a component.
         if component.wrapped or not (inner_record.seals or inner_record.ordered):
             raise NotCoordinatedError(f"{name} is no coordinated component")
         component.check_rules()
@@ -100,6 +102,7 @@ def recognize(module: type[Module], program: BloomProgram, record: Coordination)
 
 def _is_library(cls: type[Module], names: Sequence[str] = _LIBRARY) -> bool:
     """Return whether it is the very class of the coordination package, not one that is called so."""
+    # Looked up, not imported: the room of coordination is behind this one, and a class of it is loaded already.
     package = sys.modules.get(cls.__module__) if cls.__module__.startswith("clew.coordination.") else None
     return cls.__name__ in names and getattr(package, cls.__name__, None) is cls
 
@@ -134,6 +137,7 @@ class _Wrapper:
             for name, cls in find_imports(module).items()
             if name in before and cls is not before[name]
         }
+        # Requests that wait are held as well: their input is declared again like the sealed ones.
         self._held = (*record.seals, *record.reads, *record.ordered)
         self._inner = {name: self._inner_of(name) for name in self._held}
         self._added = self._find_added_rules()
@@ -163,6 +167,8 @@ class _Wrapper:
         """Return what is left without the rules of the original, all of which must be there, on the inside."""
         left = _select_own_rules(self._program, self._module)
         for rule in _select_own_rules(self._original, self._record.original):
+            # By shape, not by position in a file: the wrapper has the rules from
+            # its base, with the inner names of inputs.
             same = next((r for r in left if signature(r) == signature(rule, self._inner)), None)
             if same is None:
                 self._refuse(f"a rule of {self._record.original.__name__} is missing: {rule}", rule)
@@ -174,6 +180,7 @@ class _Wrapper:
     def check_rules(self) -> None:
         """Refuse rules that do more than to carry rows and punctuations to modules of coordination and back."""
         for name, cls in find_imports(self._module).items():
+            # As multisets: a class may state one rule twice.
             expected = sorted(signature(rule, prefix=f"{name}.") for rule in self._programs[cls].rules)
             if sorted(map(signature, select_rules(self._program, self._module, name))) != expected:
                 self._refuse(f"{name} does not do what {cls.__name__} does")
@@ -194,6 +201,7 @@ class _Wrapper:
             self._refuse(f"{rule.target} is written from outside", rule)
         read = collections_in(rule.expr)
         if name in self.instances(_SEALER):
+            # Only a producer knows that a partition has ended; a rule that derives it from data would be guessing.
             if interface == "ended" and not all(self._is_added(n, Kind.INPUT) for n in read):
                 self._refuse(f"{rule.target} is no word of a producer", rule)
         elif interface == "punctuation":
@@ -247,6 +255,7 @@ class _Wrapper:
         """Return what happens to the inputs of this class."""
         for name in self._held:
             readers = [r for r in self._program.rules if name in collections_in(r.expr)]
+            # A second reader of an outer input would see rows before they are let in.
             if len(readers) != 1:
                 self._refuse(f"{name} is read by {len(readers)} rules", readers[-1] if readers else None)
         seals = {name: self._seal(name, key) for name, key in self._record.seals.items()}
@@ -279,6 +288,8 @@ class _Wrapper:
         return instance
 
     def _check_waits(self, instance: str, rule: Rule) -> None:
+        # What is let in too early meets rows of the partition before that
+        # are still on their way through the steps.
         if _takes_steps(self._original) and not any(r.target == f"{instance}.wait" for r in self._added):
             self._refuse(f"{instance} does not wait until what it let in has settled", rule)
 

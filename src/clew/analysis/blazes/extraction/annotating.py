@@ -58,6 +58,7 @@ class Annotated:
 def annotate_paths(region: Region, repeated: frozenset[str] = frozenset()) -> tuple[Annotated, ...]:
     """Return the paths, in the order of inputs and outputs.  ``repeated``: inputs that ask again."""
     judge = _Judge(region, Places(region, repeated))
+    # By output first: which input a place is charged to depends on the output that is looked at.
     by_end = {end: judge.annotate(end) for end in region.outputs}
     return tuple(by_end[end][begin] for begin in region.inputs for end in region.outputs if begin in by_end[end])
 
@@ -126,12 +127,14 @@ class _Judge:
             return Annotation(Behaviour.OW if writes else Behaviour.OR)  # nobody could seal it
         alone = not writes and written and any(self._disturbs_itself(begin, place) for place in charged)
         gates = [frozenset[str]() if alone else self._gate(p, end, begin if writes else None) for p in charged]
+        # One seal must complete the partitions of all places; an attribute that only some share is not enough.
         gate: Gate = frozenset.intersection(*gates) or None
         return Annotation(Behaviour.OW if writes else Behaviour.OR, gate)
 
     def _gate(self, place: Place, end: str, writer: str | None) -> frozenset[str]:
         """Return the attributes by which all operators of a place partition."""
         region = self._region
+        # Rows of a sealed partition arrive one by one behind a channel, and nobody seals them there again.
         if place.source in self._places.sent:
             return frozenset()
         interfaces = {name: region.program.by_name[name].schema.columns for name in region.inputs}
@@ -163,6 +166,7 @@ class _Judge:
         places = dict.fromkeys(p for places in charged.values() for p in places)
         gates = []
         for place in places:
+            # Rows that never get to the rule do not meet anything there.
             if not any(e.statement == place.statement and e.source in reached for e in self._flow.edges):
                 continue
             gate = None if place.source in reached else self._lookup_gate(begin, place)
@@ -186,6 +190,7 @@ class _Judge:
 
     def _disturbs_itself(self, begin: str, place: Place) -> bool:
         """Return whether rows of the input that come in one step make something else than one after the other."""
+        # Rows that are stored are all there in the end; only rows of one step depend on their company.
         if place.history is not History.EVENT or place.source not in self._places.reach_unstored(begin):
             return False
         histories = self._places.histories.of

@@ -43,6 +43,7 @@ def annotated(
     ``repeated``: input interfaces whose requests are made again until all that they ask for is there, as in
     ``["report.request"]``.
     """
+    # The line of the class body, for messages: the declaration itself is only checked when the dataflow is known.
     position = user_position()
     _refuse_text(replicated, "replicated", 'replicated=["report"]', position)
     _refuse_text(repeated, "repeated", 'repeated=["report.request"]', position)

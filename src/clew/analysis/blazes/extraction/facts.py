@@ -32,6 +32,7 @@ def with_facts(dataflow: Dataflow, known: Known, declared: Declared) -> Dataflow
     dataflow = replace(
         dataflow,
         components=tuple(
+            # Only what is declared: nothing in the rules says how many instances will run.
             replace(c, replicated=c.name in declared.replicated) if declared.replicated else c
             for c in dataflow.components
         ),
@@ -65,6 +66,7 @@ def _streams(
     if name not in known:
         _unknown(f"there is no stream '{name}'", known, position)
     meant = [s for s in dataflow.streams if s.name in known[name]]
+    # One name may mean several streams from one interface, and some of them carry fewer attributes.
     found = [s for s in meant if used <= frozenset(s.attributes or ())]
     if not found:
         carried = dict.fromkeys(a for s in meant for a in s.attributes or ())

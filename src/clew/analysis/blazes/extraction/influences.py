@@ -87,6 +87,8 @@ class Influences:
                 return self._join(expr)
             case NotIn(source, absent):
                 found = self.of(source)
+                # Whether a row is there depends on all of it and on all that is
+                # looked up, its contents on itself alone.
                 return Influence(found.columns, found.all | self.of(absent).all)
             case Group(source, keys, aggregates):
                 found = self.of(source)
@@ -106,6 +108,7 @@ class Influences:
         sides = [self.of(source) for source in join.sources]
         presence = _NONE.union(*(side.presence for side in sides))
         for match in join.matches:
+            # A row is there only if what is compared is equal.
             presence |= sides[match.left_source].columns[match.left]
             presence |= sides[match.right_source].columns[match.right]
         taken = {Take.LEFTS: [0], Take.RIGHTS: [1]}.get(join.take, list(range(len(sides))))
@@ -138,6 +141,7 @@ class Influences:
 
 
 def _either(first: Influence, second: Influence) -> Influence:
+    # Of code that is not seen through, the number of columns may be unknown: each may depend on everything.
     if len(first.columns) != len(second.columns):
         columns = tuple(column | second.all for column in first.columns)
     else:

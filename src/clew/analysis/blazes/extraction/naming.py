@@ -25,6 +25,7 @@ def name_streams(drafts: Sequence[Draft]) -> tuple[list[Stream], dict[str, list[
     known: dict[str, list[str]] = {}
     for draft in drafts:
         name = draft.stream.name
+        # Short names where they are enough: users type them in --seal and read them in remedies.
         if wanted[name] > 1:
             ends = [end for end in (draft.stream.source, draft.stream.target) if end is not None]
             full = "-".join([name, *(f"{end.component}-{end.interface}" for end in ends)])

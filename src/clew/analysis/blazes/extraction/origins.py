@@ -51,6 +51,9 @@ class Tracing:
     def __init__(self, program: BloomProgram, inputs: Iterable[str]) -> None:
         self._program = program
         self._inputs = frozenset(inputs)
+        # The greatest fixpoint, from "equal to everything" down: a recursive
+        # rule that passes a column on keeps its origin,
+        # which starting from nothing would never find.
         self._known = self._optimistic()
         while True:
             found = {name: self._derive(name) for name in self._known}
@@ -79,6 +82,7 @@ class Tracing:
                 return self._join(expr)
             case NotIn(source, absent, matches):
                 sides = [self.of(source), self.of(absent)]
+                # ``notin`` without columns compares whole rows.
                 pairs = matches or tuple((k, k) for k in range(len(sides[0].columns)))
                 return _combine(sides, [((0, left), (1, right)) for left, right in pairs], [0])
             case Group(source, keys, aggregates):
@@ -113,6 +117,7 @@ class Tracing:
         columns = [dict(column) for column in self._known[name].columns]
         if name in self._inputs:
             for attribute, column in zip(collection.schema.columns, columns, strict=True):
+                # An input that rules fill as well keeps only what all agree on.
                 column[name] &= {attribute}
         for rule in self._program.rules:
             if rule.target == name:
@@ -151,6 +156,7 @@ class Tracing:
 
     def _transform(self, transform: Transform) -> Traced:
         function, source = transform.function, self.of(transform.source)
+        # A function that looks into a collection depends on all of its rows, whatever is compared.
         looked_into = _unknown_origins(self._inputs_of(function.reads), 0)
         if function.paths is None or not source.columns:
             columns = source.columns if function.role is Role.FILTER else ()
@@ -173,6 +179,7 @@ def _scalar(scalar: Scalar, path: Path, starts: Sequence[int], source: Traced) -
     if not isinstance(scalar, Column):
         return _unknown_origins(source.inputs, 1).columns[0]
     same = {scalar}
+    # Equalities chain, a == b and b == c: as many rounds as there are tests reach the end of any chain.
     for _ in path.tests:
         for test in path.tests:
             sides = [s for s in (test.left, test.right) if isinstance(s, Column)]

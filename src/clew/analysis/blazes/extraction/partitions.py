@@ -50,9 +50,11 @@ def partitions(
     """
     found = []
     for expr in subexpressions(rule.expr):
+        # Shown before the first row comes: no partition to wait for, so no gate either.
         early = any(is_unprompted(source, there) for source in _sources_of_operator(expr, collection))
         found += [() if early else partition for partition in _of_operator(expr, collection, tracing)]
     if rule.op is Op.DELETE:
+        # A deletion and an insertion conflict only under one key of the table.
         keys = len(program.by_name[rule.target].schema.keys)
         found.append(tracing.collection(rule.target).columns[:keys])
     return tuple(found) or ((),)
@@ -63,6 +65,7 @@ def partitions_of_race(
 ) -> tuple[Partition, ...]:
     """Return those of rows that must meet in one step; ``asks``: for an input that only reads."""
     stored = [name for name in race.edges if histories[name] is not History.EVENT]
+    # A request that is not stored can be made again for each partition, so any seal on what is stored does.
     if stored and asks:
         return tuple(_columns_of_stored(rule, name, tracing) for name in stored)
     found: list[Partition] = []
@@ -81,6 +84,7 @@ def _columns_of_stored(rule: Rule, name: str, tracing: Tracing) -> Partition:
     """Return all columns of what is stored; in a join, also under the names of what they are compared with."""
     for expr in subexpressions(rule.expr):
         if isinstance(expr, Join):
+            # As pairs, the join shows the columns of every side, also those that the rule leaves out.
             whole = tracing.of(replace(expr, take=Take.PAIRS)).columns
             widths = [len(source.columns) for source in expr.sources]
             for side, source in enumerate(expr.sources):
@@ -151,6 +155,7 @@ def _of_operator(expr: AnyExpr, collection: str, tracing: Tracing) -> Iterator[P
             yield _pick(expr, columns, tracing)
         case Join(sources, matches, Take.OUTER) if collection in collections_in(sources[1]):
             yield _pick(expr, [m.left for m in matches], tracing)
+        # A function may look at any row of the collection: the whole of it is one partition.
         case Transform(_, RowFunction(reads=reads)) if collection in reads:
             yield ()
         case Reduce() | Apply() | Elements() if collection in collections_in(expr):
@@ -185,6 +190,7 @@ def partitions_of_absence(rule: Rule, collection: str, tracing: Tracing) -> tupl
             case Join((source, other), _, Take.OUTER) if collection in collections_in(other):
                 pending.append(source)
                 found += _of_operator(expr, collection, tracing)
+            # An aggregate over the collection looks at all of it, not only at the partition of a row.
             case _ if list(_of_operator(expr, collection, tracing)):
                 return None
             case _:

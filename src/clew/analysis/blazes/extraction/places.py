@@ -51,6 +51,8 @@ class Places:
         self._region = region
         self._flow = region.flow
         self._repeated = repeated
+        # Fixed rows are always there; that they were made inputs here only says
+        # that their order is open once they are sent.
         given = [name for name in region.inputs if name not in region.fixed]
         self.histories = histories_of(self._flow, [Source(name, arrives=True) for name in given])
         found = list(self._find_places())
@@ -74,6 +76,7 @@ class Places:
     def _is_repeated(self, place: Place) -> bool:
         """Return whether an input that asks again looks for what stays, and nothing else must come with it."""
         race = place.race
+        # Rows of one input that must come together are not helped by asking again.
         if race is None or race.first == race.second or self._repeated.isdisjoint((race.first, race.second)):
             return False
         events = [name for name in race.edges if self.histories.of[name] is History.EVENT]
@@ -87,12 +90,16 @@ class Places:
     def charge(self, end: str) -> dict[str, tuple[Place, ...]]:
         """Return the places that are charged to each input that reaches an output."""
         reaching = [i for i in self._region.inputs if end in self._flow.reachable_from([i])]
+        # A collection that is input and output at once would have a path of no rules.
         begins = [i for i in reaching if i != end or i in self._region.fixed]
         found = {begin: dict.fromkeys(self._charge_input(begin, end)) for begin in begins}
+        # An input that stores what it asks with changes what others find, so the place is theirs as well.
         for asking in [begin for begin in begins if self.writes(begin)]:
             for other in begins:
                 shared = (p for p in tuple(found[asking]) if p.source in self._flow.reachable_from([other]))
                 found[other].update(dict.fromkeys(shared))
+        # The safe side: if the rules above charge nobody although order
+        # matters, everybody who leads there is charged.
         if not any(found.values()):
             needed = self._flow.leading_to([end])
             left = dict.fromkeys(p for p in self.all if p.target in needed)
@@ -115,6 +122,7 @@ class Places:
         for place in self.all:
             if place.target not in needed or place.source not in reached:
                 continue
+            # Stored contents that depend on order stay different, whoever asks for them and when.
             decides = not self.stored.isdisjoint(self._flow.reachable_from([place.target]) & needed)
             shown = place.source in after_store and place.target in unasked
             if decides or (shown and not self._is_asked(place.statement, place.source)):
@@ -137,6 +145,7 @@ class Places:
 
     def reach_unstored(self, begin: str) -> frozenset[str]:
         """Return the collections that rows reach before they are stored."""
+        # A row that was stored has no time any more: what reads it later is charged to who asks.
         edges = [e for e in self._flow.edges if e.source not in self.stored]
         return _along(edges, [begin]) - self.stored
 
@@ -183,6 +192,8 @@ class Places:
     @cached_property
     def _driven(self) -> frozenset[str]:
         """Return the collections that have rows only in steps in which an input has some."""
+        # The greatest fixpoint: rules that feed each other in one step are
+        # driven if something outside drives them.
         found = {node.name for node in self._flow.nodes} - self.stored
         while True:
             kept = {name for name in found if self._is_driven(name, found)}

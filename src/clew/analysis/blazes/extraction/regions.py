@@ -60,6 +60,7 @@ def whole(program: BloomProgram, files: Mapping[str, str]) -> Region:
 def regions(program: BloomProgram, module: type[Module], files: Mapping[str, str]) -> Regions:
     """Take apart the program of a class that imports modules."""
     rules = {name: select_rules(program, module, name) for name in find_imports(module)}
+    # By identity: two rules may be equal, one in the class and one in what it imports.
     inside = {id(rule) for members in rules.values() for rule in members}
     rest = _sub_program(program, [r for r in program.rules if id(r) not in inside], "")
     written = {r.target for r in rest.rules}
@@ -68,6 +69,7 @@ def regions(program: BloomProgram, module: type[Module], files: Mapping[str, str
     for name, members in rules.items():
         part = _sub_program(program, members, f"{name}.")
         flow = bloom_dataflow(part, files)
+        # Where the class writes, and where messages or clocks come by themselves.
         begins = written.union(_arriving(flow))
         inputs = tuple(c.name for c in part.collections if c.name in begins)
         ends = read.union(n for n in outputs_of(flow) if flow.by_name[n].kind in _LEFT_BEHIND)
@@ -94,6 +96,7 @@ def _with_fixed(region: Region) -> Region:
     """Return the region with inputs for outputs that no input leads to, and whose contents can differ still."""
     flow = region.flow
     reached = flow.reachable_from(region.inputs)
+    # The same notion as ``clew calm``: a notion of our own made the two disagree about one program.
     reads = order_sensitive_reads(flow, [Source(name, arrives=True) for name in region.inputs])
     sensitive = flow.reachable_from(flow.statements[read.statement].target for read in reads if not read.by_chance)
     left = flow.leading_to(end for end in region.outputs if end in sensitive and end not in reached)
@@ -108,5 +111,6 @@ def _arriving(flow: Dataflow) -> tuple[str, ...]:
 def _sub_program(program: BloomProgram, rules: list[Rule], prefix: str) -> BloomProgram:
     """Return the rules with their collections, and with those that have the prefix, be they used or not."""
     used = {r.target for r in rules}.union(name for r in rules for name in collections_in(r.expr))
+    # An import keeps interfaces that nothing uses, so that the report can say so.
     kept = [c for c in program.collections if c.name in used or (prefix and c.name.startswith(prefix))]
     return BloomProgram(program.name, tuple(kept), tuple(rules))

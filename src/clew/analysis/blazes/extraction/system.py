@@ -117,6 +117,7 @@ def _part(name: str, region: Region, repeated: frozenset[str]) -> _Part:
     paths = annotate_paths(region, repeated)
     interfaces = {region.interface(c) for c in _interfaces(region)}
     chance = "chance"
+    # The name is ours, and an interface of the program may have it.
     while chance in interfaces:
         chance += "_"
     by_chance = paths_of_chance(region, chance)
@@ -175,6 +176,7 @@ def _plain(rest: Region, found: Annotated, ends: Mapping[str, End]) -> Draft | N
     source, target = ends.get(found.begin), ends.get(found.end)
     kept = [d for d in found.path.lineage.dependencies if d.source == d.target]
     renames = len(kept) != len(found.path.lineage.dependencies)
+    # Streams have no rules in the thesis: what stores, compares or renames is a component.
     if found.path.annotation.behaviour is not Behaviour.CR or renames or source is target is None:
         return None
     if target is not None and not kept:
@@ -190,6 +192,7 @@ def _between(rest: Region, found: Annotated, source: End | None, target: End | N
     if source is None or target is None:
         return rest.interface(found.begin if source is None else found.end)
     way = rest.flow.reachable_from([found.begin]) & rest.flow.leading_to([found.end])
+    # Users know the stream by the channel that they declared for it.
     channels = [c.name for c in rest.program.collections if c.kind is Kind.CHANNEL and c.name in way]
     return rest.interface(channels[0]) if channels else f"{source.component}-{source.interface}"
 
@@ -218,6 +221,7 @@ def _open_interfaces(part: _Part, rest: Region, fed: set[str], notices: list[Not
     for collection in part.region.inputs:
         if collection in fed:
             continue
+        # Probably forgotten: said, but not refused, since a module may offer more than the class wants.
         if part.region.program.by_name[collection].kind is Kind.INPUT and collection not in rest.outputs:
             text = f"nothing is connected to the input interface {collection}: its paths are left out"
             notices.append(Notice(text, part.region.flow.by_name[collection].position))
@@ -230,6 +234,7 @@ def _open_interfaces(part: _Part, rest: Region, fed: set[str], notices: list[Not
 def _drop_unconnected(parts: list[_Part], drafts: list[Draft]) -> tuple[list[_Part], list[Draft]]:
     """Drop paths that no stream leads to or begins at, and streams that lead to no path."""
     while True:
+        # To a fixpoint: a path that goes takes streams with it, and these may have fed another path.
         fed = {d.stream.target for d in drafts}
         read = {d.stream.source for d in drafts}
         kept = [replace(p, paths=tuple(a for a in p.paths if _is_used(p, a, fed, read))) for p in parts]
@@ -248,6 +253,7 @@ def _drop_missing_attributes(component: Component, streams: Sequence[Stream]) ->
     known = frozenset(name for stream in into for name in stream.attributes or ())
     paths = []
     for path in component.paths:
+        # A gate that names an attribute which no stream has would suggest a seal that nobody can give.
         gate = path.annotation.gate
         kept = gate and (gate & known or None)
         meets = path.annotation.meets and (path.annotation.meets & known or None)

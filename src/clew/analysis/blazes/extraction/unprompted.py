@@ -16,7 +16,9 @@ from clew.bloom.ir.program import BloomProgram, Op
 def find_unprompted(program: BloomProgram, inputs: Iterable[str]) -> frozenset[str]:
     """Return their names; ``inputs``: what brings rows when it likes."""
     derived = {rule.target for rule in program.rules if rule.op is not Op.DELETE}
+    # Tables that no rule fills hold what was inserted before the program runs.
     there = {c.name for c in program.collections if c.kind.persists and c.name not in derived} - set(inputs)
+    # Rules make more of what is there, until nothing is added: a least fixpoint.
     while True:
         made = (r.target for r in program.rules if r.op is not Op.DELETE and is_unprompted(r.expr, there))
         if there.issuperset(found := set(made)):

@@ -61,6 +61,8 @@ class Value:
         return "a mapping"
 
     def _child(self, node: yaml.Node) -> Value:
+        # Aliases of aliases unfold to exponentially many values ("billion
+        # laughs"): each visit is counted, not each node.
         self.budget.left -= 1
         if self.budget.left < 0:
             self.refuse(
@@ -78,7 +80,9 @@ class Value:
             key = self._child(key_node)
             if not isinstance(key_node, yaml.ScalarNode):
                 key.expect("a word", remedy)
+            # The text as it stands: YAML would make a truth value of ``on`` and a number of ``1``.
             name = str(key_node.value)
+            # YAML parsers keep the last of two; in a dataflow that would lose a component without a word.
             if name in found:
                 first = found[name][0].position
                 key.refuse(f"'{_shorten(name)}' stands here twice", f"keep one; the first is in line {first.line}")

@@ -106,8 +106,10 @@ def _choose_variant(
     remedy = (
         f"choose one of {', '.join(variants)}" if variants else "give it variants: paths under names in capitals"
     )
+    # The command line overrules the file: trying out a variant must not need an editor.
     if variant is None and "variant" in fields:
         variant = fields["variant"].name("the name of a variant")
+        # A wrong name in the file has a line to point to; one on the command line has not.
         if variant not in variants:
             fields["variant"].refuse(f"component '{name}' has no variant '{variant}'", remedy)
     if variant is None:

@@ -50,6 +50,7 @@ class _Readings:
         """Return the reading of an expression; ``used`` are the columns that matter afterwards."""
         match expr:
             case Ref(collection):
+                # A clock none of whose columns is used only says when.
                 return Leaf(collection, ticks=collection in self._clocks and not used)
             case LatticeRef(collection):
                 return Leaf(collection)
@@ -58,6 +59,7 @@ class _Readings:
             case Join():
                 return self._join(expr, used)
             case NotIn(source, _, matches):
+                # The absent side is no side that must be there: its edge has a reason of its own.
                 return self.of(source, used | {left for left, _ in matches})
             case Transform(source):
                 return self.of(source, _columns_read(expr, used))
@@ -67,6 +69,7 @@ class _Readings:
                 return self.of(source, frozenset(kept[k] for k in used))
             case Group(source, keys, aggregates):
                 inner = self.of(source, frozenset((*keys, *(k for a in aggregates for k in a.over))))
+                # Without aggregates, a group is a projection: made of single rows.
                 return _aggregate(inner) if aggregates else inner
             case Extreme(source, keys, column):
                 return _aggregate(self.of(source, used | {*keys, column}))
@@ -77,6 +80,8 @@ class _Readings:
                 return inner if LATTICES[source.lattice].rows_only_grow else _aggregate(inner)
             case Apply(source, method):
                 inner = self._all_of(expr)
+                # A morphism may be applied to parts of a lattice and the results
+                # merged (Bloom^L); other functions see the whole.
                 return inner if LATTICES[source.lattice].methods[method].morphism else _aggregate(inner)
             case _:
                 return self._all_of(expr)

@@ -58,9 +58,11 @@ def analyse_rule(rule: Rule, trusted: Trusted, known: Known = NOTHING_KNOWN) -> 
     """
     reader = _Reader(trusted, known)
     columns = reader.columns(rule.expr)
+    # Which rows are gone depends on when the deletion sees its own, however monotone the expression is.
     if rule.op is Op.DELETE:
         for name in collections_in(rule.expr):
             reader.refuse([name], "deletes by")
+    # A changing column that is stored or sent leaves its old values behind: then it was used.
     if rule.op is not Op.NOW or rule.target not in trusted:
         reader.use(columns)
         columns = ()
@@ -79,6 +81,8 @@ class _Reader:
     def result(self, rule: Rule, columns: tuple[Column, ...]) -> RuleAnalysis:
         refined: dict[str, str] = {}
         for number, (names, reason) in enumerate(self._pending):
+            # Whether a value is used is known only when the whole rule was
+            # read: a count may be compared far outside.
             if number in self._used:
                 self.refuse(names, reason)
             else:
@@ -101,6 +105,7 @@ class _Reader:
                 self._used.update(dict.fromkeys(column.owners))
 
     def _changing(self, expr: AnyExpr, reason: str, direction: Direction, *, number: bool = False) -> Changing:
+        # Numbers stand for aggregates of this rule, names for trusted collections: both may own a column.
         self._pending.append((collections_in(expr), reason))
         return Changing(direction, (len(self._pending) - 1,), number)
 
@@ -110,6 +115,7 @@ class _Reader:
         """Return how the columns change, as many as there are known to be."""
         known = len(getattr(expr, "columns", ()))
         found = self._columns(expr)
+        # A lattice, or code that is not seen through, says nothing about columns: none of them is taken to change.
         return found if len(found) == known else (None,) * known
 
     def _columns(self, expr: AnyExpr) -> tuple[Column, ...]:
@@ -159,6 +165,7 @@ class _Reader:
                     None if self._is_at_most(*ends[1], *ends[0]) else right,
                 )
             )
+        # A row without a partner is shown with None, and taken back when the partner comes.
         if join.take is Take.OUTER:
             self.refuse(collections_in(join.sources[1]), "outer join with")
         if join.take is Take.LEFTS:
@@ -181,6 +188,7 @@ class _Reader:
         source, absent = self.columns(expr.source), self.columns(expr.absent)
         for left, right in expr.matches:
             self.use((*source[left : left + 1], *absent[right : right + 1]))
+        # Only the absent side is not monotone; what is looked up there may grow as it likes.
         self.refuse(collections_in(expr.absent), "notin")
         return source
 
@@ -188,6 +196,7 @@ class _Reader:
         # Which rows there are also counts: a column that changes makes another row.
         self.use(self.columns(group.source))
         made: list[Column] = [None] * len(group.keys)
+        # All rows of such a group appear at once, so there is never a smaller aggregate than the last.
         if is_sealed(group, self._known.sealed):
             return (*made, *(None for _ in group.aggregates))
         for aggregate in group.aggregates:
@@ -198,6 +207,7 @@ class _Reader:
 
     def _elements(self, expr: Elements) -> tuple[Column, ...]:
         lattice = expr.source.lattice
+        # The elements of a set only grow in number; the value of a maximum is another row each time.
         if LATTICES[lattice].rows_only_grow:
             return ()
         direction = {"lmax": Direction.UP, "lmin": Direction.DOWN}.get(lattice, Direction.ANY)
@@ -212,6 +222,7 @@ class _Reader:
             columns = self.columns(expr.source)
             if expr.function is not None:
                 columns = self._through(expr.function, columns)
+            # A maximum forgets the smaller values that a growing column had before; any other lattice keeps them.
             kept = {"lmax": Direction.UP, "lmin": Direction.DOWN}.get(expr.lattice)
             self.use(c for c in columns if c is not None and c.direction is not kept)
             return
@@ -223,6 +234,7 @@ class _Reader:
     def _through(self, function: RowFunction, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         if function.reads:
             self.refuse(function.reads, "a function looks into")
+        # Code that is not seen through may do anything with its columns, and return anything.
         if function.paths is None:
             self.use(columns)
             return ()
@@ -234,9 +246,11 @@ class _Reader:
                     self.use([view.column(row.value)])
                 else:
                     results.append(tuple(view.column(scalar) for scalar in row))
+            # A path that returns no row tests something, and nothing comes of it.
             if path.rows:
                 for test in path.tests:
                     op = _as_order(test)
+                    # Only a constant tells what kind of values a column holds.
                     plain = any(isinstance(s, Constant) for s in (test.left, test.right))
                     wrong = find_misuse(op, view.column(test.left), view.column(test.right), plain=plain)
                     self._used.update(dict.fromkeys(wrong))
@@ -247,6 +261,7 @@ class _Reader:
         if not results:
             return ()
         first = results[0]
+        # A function that makes rows in two ways chooses between them, and that choice may depend on the value.
         for other in results[1:]:
             if other != first:
                 self.use((*first, *other))

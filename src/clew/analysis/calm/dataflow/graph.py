@@ -159,6 +159,7 @@ class Dataflow:
 
     def _is_cluster(self, names: frozenset[str]) -> bool:
         inner = [e for e in self.edges if e.source in names and e.target in names]
+        # Without a step in it, a cycle that is not monotone cannot be stratified, and is refused elsewhere.
         return any(e.reason for e in inner) and any(e.temporal for e in inner)
 
     @cached_property
@@ -175,6 +176,7 @@ class Dataflow:
 
 
 def _closure(start: Iterable[str], following: Callable[[str], Iterable[str]]) -> frozenset[str]:
+    # A list of what is new, not recursion: programs of thousands of rules are analysed, too.
     pending = list(start)
     found = set(pending)
     while pending:

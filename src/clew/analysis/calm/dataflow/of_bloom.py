@@ -45,6 +45,7 @@ _KINDS = {
 
 def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None) -> Dataflow:
     """Return the graph.  ``files`` says what to call the files of the program instead of their full names."""
+    # Users know a file by the path that they typed, not by the one it was loaded from.
     places = _Places(files or {})
     read = {name for rule in program.rules for name in collections_in(rule.expr)}
     known = collect_known(program)
@@ -55,6 +56,7 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
         ],
         frozenset(c.name for c in program.collections if c.kind in (Kind.SCRATCH, Kind.TEMP) and c.name in read),
     )
+    # Laws about whole runs speak of several rules at once, so that no rule could find them by itself.
     refined = refine_over_runs(program)
     return Dataflow(
         program.name,
@@ -79,6 +81,7 @@ def bloom_dataflow(program: BloomProgram, files: Mapping[str, str] | None = None
 
 def _statement(rule: Rule, number: int, program: BloomProgram, refined: Refinements, places: _Places) -> Statement:
     reading = reading_of(rule.expr, program)
+    # The row waits in the buffer for its own answer: the two meet, whatever else comes when.
     if number in refined.answered and isinstance(reading, Combination):
         reading = SafeCombination(reading.sides)
     return Statement(
@@ -119,6 +122,7 @@ class _Places:
         """Return the rule as it is written, in one line; where its file cannot be read, a short form of it."""
         if rule.position is None:
             return str(rule)
+        # Each file is parsed once: programs have hundreds of rules in a few files.
         if rule.position.file not in self._texts:
             self._texts[rule.position.file] = dict(_statements(rule.position.file))
         return self._texts[rule.position.file].get(rule.position.line, str(rule))

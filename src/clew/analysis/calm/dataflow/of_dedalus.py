@@ -54,6 +54,7 @@ def dedalus_dataflow(program: Program, name: str, notices: Sequence[Notice] = ()
     """Return the graph of a program that was checked."""
     asserted = _assertions(program)
     lasting = persistent_relations(program)
+    # ``p@next :- p`` makes a table of p; as a rule it would be a cycle that says nothing.
     rules = [r for r in program.rules if r.relation not in asserted and not _is_persistence(r, lasting)]
     nodes = _nodes(program, rules, asserted)
     read = {p.relation for rule in rules for p in rule.premises}
@@ -89,6 +90,7 @@ def _is_persistence(rule: Rule, lasting: Sequence[str]) -> bool:
 
 def _assertions(program: Program) -> frozenset[str]:
     """Return ``pre``, ``post`` and what only they use; but what is kept or sent belongs to the program."""
+    # What is kept or sent has effects that ``post`` only looks at: it cannot be a mere view.
     own = {rule.relation for rule in program.rules if rule.timing is not Timing.SAME}
     users: dict[str, set[str]] = {}
     for rule in program.rules:
@@ -96,6 +98,7 @@ def _assertions(program: Program) -> frozenset[str]:
             users.setdefault(premise.relation, set()).add(rule.relation)
     found = {PRE, POST}
     while True:
+        # A relation that nobody uses is no view of an assertion but an output, hence the test for other heads.
         more = {name for name, heads in users.items() if heads - {name} and heads <= found | {name}} - own - found
         if not more:
             return frozenset(found)
@@ -131,6 +134,7 @@ def _nodes(program: Program, rules: Sequence[Rule], asserted: frozenset[str]) ->
 
 def _find_tables(program: Program) -> frozenset[str]:
     """Return the relations whose rows stay, if only until something takes them away."""
+    # ``p@next :- p, !del`` still keeps p, until del comes: a table with deletions.
     conditional = (
         r.relation
         for r in program.rules
@@ -146,6 +150,7 @@ def _is_given(program: Program, name: str, kept: bool) -> bool:
     """
     times = [fact.time for fact in program.facts if fact.relation == name]
     concluded = any(rule.relation == name for rule in program.rules)
+    # Without facts and rules, rows can only come from outside the text.
     if not times:
         return not concluded
     return not kept or any(time > 1 for time in times)
@@ -195,10 +200,13 @@ class _Reader:
         for premise in rule.positive:
             columns = trusted.get(premise.relation, ())
             for arg, column in zip(premise.args, columns, strict=False):
+                # A variable that occurs twice is compared for equality, which a
+                # changing value makes true and false again.
                 if isinstance(arg, Var) and occurring.count(arg) == 1:
                     self._bound[arg] = column
                 elif isinstance(arg, Var | Const):
                     self.use([column])  # rows that are equal in it meet
+        # A called function uses its arguments in ways that are not seen.
         for call in rule.calls:
             self.use(self._bound.get(v) for arg in call.args for v in expr_vars(arg))
 
@@ -244,6 +252,7 @@ class _Reader:
             elif functions:
                 said = f"{functions} over {name}"
                 found[name] = Reads(name, said) if 0 in self._used else Reads(name, refined=said)
+            # ``p@next :- p, !q`` is how Dedalus deletes: p is read in a way that is not monotone, too.
             elif absent and rule.timing is Timing.NEXT and name == rule.relation:
                 found[name] = Reads(name, f"{name} loses rows")
             else:

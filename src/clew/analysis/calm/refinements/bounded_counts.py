@@ -1,7 +1,7 @@
 """Counts that cannot exceed others, so that equal means complete.
 
 ``present_cnt <= present.group(["number"], count())`` and ``member_cnt <= members.group([], count())``: if each row
-of ``present`` stems from one of ``members`` at the same node, and members stay, the first is at most the second in
+of ``present`` comes from one of ``members`` at the same node, and members stay, the first is at most the second in
 every group.  Then ``==`` is ``>=``, which stays true.  Needed by ``idioms.Barrier`` and ``idioms.Voting``.
 """
 
@@ -61,11 +61,13 @@ def _counts(program: BloomProgram) -> Iterator[CountOf]:
 
 def _fits(small: CountOf, large: CountOf, program: BloomProgram) -> bool:
     """Tell whether rows of a group come from different rows of the other collection at the node, which stay."""
+    # Were a member to leave, the count of those present could exceed what is left.
     leaves = any(r.target == large.source and r.op is Op.DELETE for r in program.rules)
     if leaves or program.by_name[large.source].kind is not Kind.TABLE:
         return False
-    stems = trace_provenance(program, small.source, large.source)
-    counted = {tuple(c for k, c in enumerate(stem.row) if k not in small.keys) for stem in stems}
-    if len(counted) != 1 or any(stem.node != Here() for stem in stems):
+    ways = trace_provenance(program, small.source, large.source)
+    # Two ways to make a row of a member could make two rows of one member, and count it twice.
+    counted = {tuple(c for k, c in enumerate(way.row) if k not in small.keys) for way in ways}
+    if len(counted) != 1 or any(way.node != Here() for way in ways):
         return False
     return UNKNOWN not in columns_in(*counted)

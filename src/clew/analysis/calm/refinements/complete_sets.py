@@ -6,9 +6,9 @@ Behind a barrier, as in
     cast <= (votes * full).lefts(number="number")
 
 the votes on a number appear all at once, after the last of them, if ``present`` are the keys of ``votes`` and the
-count of them cannot exceed that of the members (``counts``).  ``cast`` is *sealed* by its number: an aggregate for
-each number is no point of order.  Needed by ``idioms.Voting``.  The law: a key that is counted has its row, and no
-key is left that could bring another.
+count of them cannot exceed that of the members (``bounded_counts``).  ``cast`` is *sealed* by its number: an
+aggregate for each number is no point of order.  Needed by ``idioms.Voting``.  The law: a key that is counted has
+its row, and no key is left that could bring another.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ def is_sealed(group: Group, sealed: Mapping[str, tuple[int, ...]]) -> bool:
     """Tell whether every group is made from rows that appear together and are all there will be."""
     match group.source:
         case Ref(collection):
+            # Grouping by more than the seal only splits complete groups; by
+            # less, it would mix them with open ones.
             wanted = {Column(0, k) for k in sealed.get(collection, ())}
             return bool(wanted) and wanted <= {Column(0, k) for k in group.keys}
         case Transform(Ref(collection), function) if function.paths is not None and not function.reads:
@@ -89,6 +91,7 @@ def _are_keys(program: BloomProgram, stored: str, count: CountOf, by: tuple[int,
     """Tell whether the rows that are counted are the keys of those that are stored, by the same columns."""
     collection = program.by_name[stored]
     rules = [r for r in program.rules if r.target == count.source]
+    # A row that is gone leaves its key counted.
     kept = all(r.op is not Op.DELETE for r in program.rules if r.target == stored)
     if collection.kind is not Kind.TABLE or not kept or len(rules) != 1 or rules[0].op is not Op.NOW:
         return False

@@ -65,8 +65,10 @@ def find_misuse(op: str, left: Column, right: Column, *, plain: bool = True) -> 
 
     ``plain``: one side is a constant number or text.
     """
+    # Equality is missing on purpose: a count that equals a bound exceeds it with the next row.
     wanted = {">": Direction.UP, ">=": Direction.UP, "<": Direction.DOWN, "<=": Direction.DOWN}.get(op)
     found: list[int | str] = []
+    # What grows on the left must fall on the right: ``count < k`` is false again with more rows.
     for side, direction in ((left, wanted), (right, wanted.mirrored if wanted else None)):
         if side is not None and (side.direction is not direction or not (side.number or plain)):
             found.extend(side.owners)
@@ -82,12 +84,14 @@ def shift_column(op: str, left: Column, right: Column, factor: object) -> Column
         return None
     owners = tuple(o for side in (left, right) if side is not None for o in side.owners)
     only = left if right is None else right if left is None else None
+    # Two changing sides may move against each other; and text times a number is no number.
     if only is None or not isinstance(factor, int | float):
         return Changing(Direction.ANY, owners)
     if op == "+" or (op == "-" and right is None):
         return Changing(only.direction, owners)
     if op == "-":
         return Changing(only.direction.mirrored, owners)
+    # A negative factor would mirror the direction; that is not followed.
     if factor > 0 and (op == "*" or (op in ("/", "//") and right is None)):
         return Changing(only.direction, owners)
     return Changing(Direction.ANY, owners)
@@ -134,7 +138,11 @@ def analyse_rules(rules: Sequence[AnalysableRule], passing: frozenset[str]) -> t
     writers: dict[str, int] = {}
     for rule in rules:
         writers[rule.target] = writers.get(rule.target, 0) + 1
+    # A second writer could add a row with another value in the column, and that need not move the same way.
     may_be = {r.target for r in rules if r.passes_on and r.target in passing and writers[r.target] == 1}
+    # From the largest set of trusted collections down: each round can only
+    # lose some, so that this ends, and what is left
+    # misuses nothing.
     while True:
         trusted = _settle_trust(rules, may_be)
         found = tuple(rule.understand(trusted) for rule in rules)
@@ -147,6 +155,7 @@ def analyse_rules(rules: Sequence[AnalysableRule], passing: frozenset[str]) -> t
 def _settle_trust(rules: Sequence[AnalysableRule], may_be: set[str]) -> Trusted:
     """Return the changing columns of the collections that may be trusted, when those before them are."""
     trusted: dict[str, tuple[Column, ...]] = {}
+    # Columns pass from scratch to scratch; a chain of these is no longer than there are rules.
     for _ in rules:
         before = dict(trusted)
         for rule in rules:

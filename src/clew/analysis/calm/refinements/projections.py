@@ -1,6 +1,6 @@
 """The rows of a right-hand side in terms of the rows of collections, where that is simple.
 
-No law of its own: ``stems``, ``seals``, ``identity`` and ``whole_runs`` ask it what a rule copies.
+No law of its own: ``provenance``, ``complete_sets`` and ``run_invariants`` ask it what a rule copies.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def trace_copy(expr: AnyExpr) -> Copied | None:
         case Transform(source):
             found = trace_copy(source)
             return found and _through(expr, found)
+        # Joins multiply rows, so that ``always`` is lost: a row without a partner leads to nothing.
         case Join():
             return _trace_join(expr)
         case NotIn(source):
@@ -65,6 +66,7 @@ def _through(transform: Transform, source: Copied) -> Copied | None:
 
 
 def _trace_join(join: Join) -> Copied | None:
+    # The row of a missing partner is None, which is no column of anything.
     if join.take is Take.OUTER:
         return None
     sides: list[Copied] = []

@@ -1,11 +1,12 @@
 """Where rows come from, across the network: what it says about another node that a row is here.
 
 If ``call`` is sent to all ``members``, whoever gets it sends ``here`` to who called, and that is stored in
-``present``, then each row of ``present`` stems from a row of ``members`` at the same node.  For this, rows are
+``present``, then each row of ``present`` comes from a row of ``members`` at the same node.  For this, rows are
 followed backwards through rules that copy columns; all rules that derive a collection must lead to the same base.
 
-``counts`` needs it for ``idioms.Barrier``, ``whole_runs`` for ``broadcast.Acknowledged``.  The law: rows come into
-a derived collection by its rules only, so all that is in it has a derivation, and each begins at the base.
+``bounded_counts`` needs it for ``idioms.Barrier``, ``run_invariants`` for ``broadcast.Acknowledged``.  The law:
+rows come into a derived collection by its rules only, so all that is in it has a derivation, and each begins at
+the base.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _FOLLOWED = (Kind.TABLE, Kind.SCRATCH, Kind.TEMP, Kind.CHANNEL)
 
 @dataclass(frozen=True)
 class Provenance:
-    """A row, and the node it is at, in terms of the row of the base that it stems from.
+    """A row, and the node it is at, in terms of the row of the base that it comes from.
 
     ``Here`` is the node of that one; of a channel, that is the column that says where it goes.
     """
@@ -44,27 +45,31 @@ def _trace(program: BloomProgram, name: str, base: str, below: frozenset[str]) -
         row = tuple(Column(0, index) for index in range(len(collection.schema.columns)))
         return (Provenance(row, _place(row, program, name) or Here()),)
     writers = [r for r in program.rules if r.target == name and r.op is not Op.DELETE]
+    # Recursion is given up rather than solved: no listing that needs the law is recursive.
     if collection.kind not in _FOLLOWED or name in below:
         return ()
     found = [_through(program, rule, base, below | {name}) for rule in writers]
-    return tuple(stem for stems in found for stem in stems) if all(found) else ()
+    # All rules must lead to the base: one that does not may bring rows from anywhere.
+    return tuple(way for ways in found for way in ways) if all(found) else ()
 
 
 def _through(program: BloomProgram, rule: Rule, base: str, below: frozenset[str]) -> tuple[Provenance, ...]:
     rows = trace_copy(rule.expr)
     for part, source in enumerate(rows.collections if rows else ()):
         assert rows is not None
-        stems = _trace(program, source, base, below)
-        if stems:
-            return tuple(_after(stem, rows.row, part, rule, program) for stem in stems)
+        ways = _trace(program, source, base, below)
+        if ways:
+            return tuple(_after(way, rows.row, part, rule, program) for way in ways)
     return ()
 
 
-def _after(stem: Provenance, row: tuple[Scalar, ...], part: int, rule: Rule, program: BloomProgram) -> Provenance:
-    inner: dict[Column, Scalar] = {c: stem.row[c.index] if c.part == part else UNKNOWN for c in columns_in(row)}
-    made = tuple(substitute(column, inner, here=stem.node) for column in row)
+def _after(way: Provenance, row: tuple[Scalar, ...], part: int, rule: Rule, program: BloomProgram) -> Provenance:
+    # Columns of the other sides of a join are unknown, also where they are equal to ours: no listing needs more.
+    inner: dict[Column, Scalar] = {c: way.row[c.index] if c.part == part else UNKNOWN for c in columns_in(row)}
+    made = tuple(substitute(column, inner, here=way.node) for column in row)
+    # A row that is sent is at the node that its address names, in terms of the row of the base.
     sent_to = _place(made, program, rule.target) if rule.op is Op.SEND else None
-    return Provenance(made, sent_to or stem.node)
+    return Provenance(made, sent_to or way.node)
 
 
 def _place(row: tuple[Scalar, ...], program: BloomProgram, name: str) -> Scalar | None:

@@ -13,7 +13,7 @@ row with the same number would be held back.
 first step nothing is there yet, so all rows are let through then.
 
 *Until it has arrived* (``broadcast.Acknowledged``).  ``owed <= wanted.notin(acked)`` and ``data <~ (owed *
-timer)...``, where a row is in ``acked`` only if the very message has arrived (``stems``): a row is sent in the
+timer)...``, where a row is in ``acked`` only if the very message has arrived (``provenance``): a row is sent in the
 end, or the same message has arrived already.  Either way it is among the messages that ever arrive.
 
 *Repetitions* (``kvs.KVSClient``, and listing 3.1 of the thesis in ``delivery.ReliableDelivery``).  ``chan <~
@@ -119,6 +119,7 @@ def _lets_through_once(rule: Rule, program: BloomProgram) -> bool:
     fills = _rules(program, known)
     if program.by_name[known].kind is not Kind.TABLE or not fills:
         return False
+    # Comparing some columns only would hold back other rows than the one that was let through.
     if width == 0 or {left for left, _ in matches} != set(range(width)):
         return False
     return all(fill.op is Op.NEXT and _remembers(trace_copy(fill.expr), rule.target, matches) for fill in fills)
@@ -134,6 +135,7 @@ def _remembers(fill: Copied | None, fresh: str, matches: tuple[tuple[int, int], 
 def _is_first_step(rule: Rule, program: BloomProgram) -> bool:
     match rule.expr:
         case NotIn(source, Ref(known)) if not collections_in(source):
+            # Filled with ``<=``, it could hold rows back in the very first step.
             fills = _rules(program, known, Op.NOW, Op.NEXT, Op.SEND)
             return bool(fills) and all(fill.op is Op.NEXT for fill in fills)
     return False
@@ -153,23 +155,25 @@ def _holds_back_what_arrived(rule: Rule, program: BloomProgram) -> bool:
 def _has_arrived(
     sending: Rule, owed: str, known: str, matches: tuple[tuple[int, int], ...], program: BloomProgram
 ) -> bool:
-    """Return whether a row of ``known`` stems from the very message that would be sent."""
+    """Return whether a row of ``known`` comes from the very message that would be sent."""
     sent = trace_copy(sending.expr)
     if sending.op is not Op.SEND or sent is None or sent.collections.count(owed) != 1:
         return False
     part = sent.collections.index(owed)
-    stems = trace_provenance(program, known, sending.target)
-    for stem in stems:
+    ways = trace_provenance(program, known, sending.target)
+    for way in ways:
+        # The message that would be sent, in terms of the one that arrived: they must be the same in every column.
         columns: dict[Column, Scalar] = dict.fromkeys(columns_in(sent.row), UNKNOWN)
-        columns.update({Column(part, left): stem.row[right] for left, right in matches})
-        message = tuple(substitute(column, columns, here=stem.node) for column in sent.row)
+        columns.update({Column(part, left): way.row[right] for left, right in matches})
+        message = tuple(substitute(column, columns, here=way.node) for column in sent.row)
         if any(column != Column(0, index) for index, column in enumerate(message)):
             return False
-    return bool(stems)
+    return bool(ways)
 
 
 def _is_only_sent(collection: str, program: BloomProgram) -> bool:
     """Return whether all that is done with it is to send it, at times that clocks say."""
+    # A clock ticks again and again, so that what is still owed at a tick is sent then.
     clocks = {c.name for c in program.collections if c.kind is Kind.PERIODIC}
     return all(
         rule.op is Op.SEND and set(collections_in(rule.expr)) <= {collection, *clocks}
@@ -208,6 +212,7 @@ def _repeats(rule: Rule, buffer: str, program: BloomProgram) -> bool:
     if rule.op is not Op.SEND or again is None or again.collections.count(buffer) != 1:
         return False
     part = again.collections.index(buffer)
+    # The repetition must not carry anything of the clock or the other side: the first message did not.
     if any(column.part != part for column in columns_in(again.row)):
         return False
     fills = _rules(program, buffer, Op.NOW, Op.NEXT)
@@ -220,6 +225,7 @@ def _was_sent(channel: str, again: Copied, part: int, fill: Rule, program: Bloom
         return False
     inner = {Column(part, index): column for index, column in enumerate(entering.row)}
     wanted = tuple(substitute(column, inner) for column in again.row)
+    # What enters the buffer must be sent at once, by some rule: only then is the repetition one.
     sendings = (trace_copy(r.expr) for r in _rules(program, channel, Op.SEND))
     return any(
         sent is not None and sent.always and sent.collections == entering.collections and sent.row == wanted
@@ -230,9 +236,11 @@ def _was_sent(channel: str, again: Copied, part: int, fill: Rule, program: Bloom
 def _deletes_only(buffer: str, making: Rule, program: BloomProgram) -> bool:
     """Return whether a row leaves the buffer only when it is in what the rule makes."""
     done = making.target
+    # A table would keep what is done with, and delete rows that enter the buffer later.
     passes = program.by_name[done].kind in (Kind.SCRATCH, Kind.TEMP)
     if not passes or making.op is not Op.NOW or len(_rules(program, done)) != 1:
         return False
+    # Deleted must be exactly what is done with: anything more would be lost without an answer.
     deleted = [trace_copy(r.expr) for r in _rules(program, buffer, Op.DELETE)]
     return all(d is not None and d.collections == (done,) and d.is_all_of(0) for d in deleted)
 
@@ -279,6 +287,7 @@ def _follow_row(
     inner = {Column(0, index): column for index, column in enumerate(row)}
     for rule in _readers(program, name):
         made = trace_copy(rule.expr)
+        # A rule that only sometimes makes a row proves no answer; and a cycle proves nothing new.
         if made is None or not made.always or rule.op is Op.DELETE or rule.target in before | {name}:
             continue
         following = tuple(substitute(column, inner, here=place) for column in made.row)

@@ -110,6 +110,7 @@ def try_orders(
 
     ``steps_given``: the rows that are given come in their steps, and contents are compared step by step.
     """
+    # The prompt order is the one to compare with: a user can follow it, and it is half of the pair that is shown.
     watched = tuple(dict.fromkeys(collections))
     prompt = run(workload, _prompt, watched)
     _refuse_refusals(prompt)
@@ -118,6 +119,7 @@ def try_orders(
         number = seed + compared + left_out
         drawn = _Drawn(number, steps_given=steps_given)
         other = run(workload, drawn.late, watched)
+        # The labels take for granted that keys hold; an order that breaks one says nothing about them.
         if other.refused:
             left_out += 1
             continue
@@ -151,7 +153,9 @@ def try_analysis(analysis: Analysis, workload: Workload, *, orders: int = 200, s
 def consistent_state(analysis: Analysis) -> tuple[str, ...]:
     """Return the outputs that are labelled consistent, and what is stored for good on the way to them."""
     names = [output.name for output in analysis.outputs if output.label.consistent]
+    # What is stored on the way shows a difference that the output may hide by luck.
     before = analysis.flow.leading_to(names)
+    # What is deleted is there or not depending on when one looks, and no label says otherwise.
     losing = {statement.target for statement in analysis.flow.statements if statement.deletes}
     stored = [n.name for n in analysis.flow.nodes if n.kind.stored and n.name in before and n.name not in losing]
     return tuple(dict.fromkeys([*names, *stored]))
@@ -174,6 +178,7 @@ class _Drawn:
 
     def __init__(self, seed: int, *, steps_given: bool = False) -> None:
         self._chance = random.Random(seed)
+        # Spreads are drawn per order: with one for all, either nearly nothing or nearly everything is late.
         self._messages = self._chance.choice(SPREADS)
         self._timers = self._chance.choice(SPREADS)
         # In half of the orders, all nodes step at the same speed.
@@ -250,6 +255,7 @@ class _Shrinking:
         return self._try(replace(self.pair.workload, inputs=inputs), self.pair.late, None)
 
     def _try(self, workload: Workload, late: Order, prompt: Run | None) -> bool:
+        # A candidate that runs much longer is not simpler, and one that never ends must not hold up the search.
         most = max(self.pair.prompt_run.rounds, self.pair.late_run.rounds) + _MORE_ROUNDS
         found = _pair(
             workload, late, self._watched, self.pair.seed, most, steps_given=self._steps_given, prompt=prompt
@@ -264,6 +270,7 @@ def _less(late: int) -> tuple[int, ...]:
 
 def _leave_out(things: Callable[[], tuple[_T, ...]], works: Callable[[tuple[_T, ...]], bool]) -> None:
     """Large parts first, then smaller ones, then single things."""
+    # Halving, as delta debugging does: most of what is drawn is not needed, and goes in a few runs.
     size = len(things())
     while size:
         start = 0

@@ -132,6 +132,7 @@ class _Running:
         self.address = address
         self.node = node
         self.steps = 0
+        # Delays are asked for in a fixed order, so that one seed gives one run, also after events were left out.
         self.next_round = 1 + late(Step(address, 1))
         self.timers = [c.name for c in node.program.collections if c.kind is Kind.PERIODIC]
         self.firings: list[tuple[int, str, Row]] = []
@@ -144,6 +145,7 @@ class _Running:
 
     def fire_all(self) -> None:
         """Fire all timers in the next step; a clock goes on."""
+        # The numbers go on where the drawn ones ended: a program may compare them.
         self.fired += 1
         self.firings = [(self.steps + 1, timer, (self.fired, self.fired)) for timer in self.timers]
 
@@ -157,6 +159,8 @@ class _Simulation:
             address: _Running(address, make(address), late, workload.ticks)
             for address, make in workload.nodes.items()
         }
+        # Rows by the node and the step that they are given in; several may
+        # share one, and then they come as a batch.
         self._inputs: dict[tuple[str, int], list[tuple[str, Row]]] = {}
         self._under_way: list[tuple[int, str, Message]] = []
         self._sent: dict[tuple[str, str, Row], int] = {}

@@ -63,6 +63,8 @@ def workload(
 
 def workload_of(module: type[Module]) -> Workload:
     """Return what the setting of a class says: its nodes, and what is given to them."""
+    # Only what ``clew check`` would be given: no rows are invented, so
+    # that a difference is one of the user's program.
     setting = getattr(module, "setting", None)
     if not isinstance(setting, Setting) or not issubclass(module, Node):
         raise UsageError(
