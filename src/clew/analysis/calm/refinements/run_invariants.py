@@ -13,8 +13,8 @@ row with the same number would be held back.
 first step nothing is there yet, so all rows are let through then.
 
 *Until it has arrived* (``broadcast.Acknowledged``).  ``owed <= wanted.notin(acked)`` and ``data <~ (owed *
-timer)...``, where a row is in ``acked`` only if the very message has arrived (``provenance``): a row is sent in the
-end, or the same message has arrived already.  Either way it is among the messages that ever arrive.
+timer)...``, where a row is in ``acked`` only if the very message has arrived (``provenance``): a row is sent in
+the end, or the same message has arrived already.  Either way it is among the messages that ever arrive.
 
 *Repetitions* (``kvs.KVSClient``, and listing 3.1 of the thesis in ``delivery.ReliableDelivery``).  ``chan <~
 given``, ``buffer <= given`` and ``chan <~ (buffer * timer).lefts()``: what the last rule sends was sent before,
