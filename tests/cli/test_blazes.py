@@ -60,6 +60,7 @@ def test_an_inconsistent_dataflow() -> None:
         (["--seal", "clicks=campaign,window"], 1),
         (["--seal", "requests=id"], 1),
         (["--seal", "clicks=window", "--seal", "clicks=campaign"], 0),
+        (["--seal", "clicks=campaign", "--seal", "clicks=window"], 0),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

@@ -224,10 +224,10 @@ def test_what_is_made_in_python_needs_no_file() -> None:
 
 
 def test_blazes_supposes_seals_and_refuses_what_does_not_exist() -> None:
-    sealed = clew.blazes("examples/blazes/word-count.yaml", seals={"tweets": ["batch"]})
+    sealed = clew.blazes("examples/blazes/word-count.yaml", seals=[("tweets", ["batch"])])
     assert sealed.answer.value == "consistent"
     with pytest.raises(clew.UsageError, match="there is no stream 'nowhere'"):
-        clew.blazes("examples/blazes/word-count.yaml", seals={"nowhere": ["batch"]})
+        clew.blazes("examples/blazes/word-count.yaml", seals=[("nowhere", ["batch"])])
     with pytest.raises(clew.UsageError, match="--variant is for the variants of a dataflow file"):
         clew.blazes("examples/blazes/shop.py:Shop", variants={"a": "b"})
 

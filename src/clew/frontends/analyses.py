@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from clew.analysis.blazes.dataflow import Dataflow
@@ -51,14 +51,14 @@ def blazes(
     source: str | Path | Dataflow | type[Module],
     *,
     variants: Mapping[str, str] | None = None,
-    seals: Mapping[str, Sequence[str]] | None = None,
+    seals: Iterable[tuple[str, Sequence[str]]] = (),
 ) -> BlazesAnalysis:
     """Tell what the order of messages can do to a dataflow, and which coordination prevents it.
 
     - ``source``: a file that describes a dataflow (docs/blazes.md), a ``Dataflow``, or a Bloom program: a class or
       ``"FILE.py:Class"``.
     - ``variants``: by component, which of its variants is meant (of a file).
-    - ``seals``: by stream, the attributes on which it is supposed to be sealed, too.
+    - ``seals``: streams, each with the attributes on which it is supposed to be sealed, too; one may have several.
 
     Raises ``UsageError`` for what cannot be analysed.
     """
@@ -68,7 +68,7 @@ def blazes(
         dataflow = extraction.dataflow
     else:
         dataflow = source if isinstance(source, Dataflow) else load_dataflow(file, variants or {})
-    for stream, key in (seals or {}).items():
+    for stream, key in seals:
         dataflow = seal_stream(dataflow, stream, key)
     return BlazesAnalysis(analyse(dataflow), file, extraction)
 

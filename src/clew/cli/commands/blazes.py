@@ -90,11 +90,11 @@ def blazes_command(
     _refuse_files({"--json": outputs.json_file, "--emit-yaml": yaml_file, "--synthesize": module_file})
     refuse_no_file("--svg", svg_file, "dataflow.svg")
     chosen = dict(_pair(v, "--variant", "Report=POOR") for v in variants)
-    keys = dict(_pair(one, "--seal", "clicks=campaign") for one in seals)
+    keys = [_pair(one, "--seal", "clicks=campaign") for one in seals]
     result = blazes(
         file,
         variants=chosen,
-        seals={stream: [part.strip() for part in key.split(",")] for stream, key in keys.items()},
+        seals=[(stream, [part.strip() for part in key.split(",")]) for stream, key in keys],
     )
     made = _synthesize(file, result, how, independent=independent, service=service) if how else ""
     # One of these may stand in the place of the text, alone.
