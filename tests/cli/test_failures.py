@@ -147,7 +147,7 @@ def test_memory_that_runs_out_is_incomplete_with_what_was_covered(tmp_path: Path
 
 
 def test_traceback_shows_where_clew_failed(tmp_path: Path) -> None:
-    broken = "import clew.cli.commands.check\ndef check(*a, **k): {}['x']\nclew.cli.check.check = check\n"
+    broken = "import clew.cli.commands.check\ndef check(*a, **k): {}['x']\nclew.cli.commands.check.check = check\n"
     quiet = run_with(broken, ["check", KAFKA], tmp_path)
     loud = run_with(broken, ["check", KAFKA, "--traceback"], tmp_path)
     assert quiet.returncode == loud.returncode == 4
