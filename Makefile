@@ -26,7 +26,9 @@ lint: $(VENV)/ready
 types: $(VENV)/ready
 	$(BIN)/mypy
 
+# compiled before: many tests start the command, which would compile itself each time where bytecode is not written
 check-tests: $(VENV)/ready browser zookeeper
+	$(BIN)/python -m compileall -q src
 	$(BIN)/pytest -n 2
 
 # the browser in which the report is tested: installed if that is allowed, and otherwise those tests are skipped
