@@ -41,7 +41,7 @@ class _Sets:
     """The sets of one function, without the functions in it."""
 
     def __init__(self, code: CodeType) -> None:
-        # Bytecode rather than the syntax tree: lambdas have no source of their own, and several may stand in one line.
+        # Bytecode, not the syntax tree: lambdas have no source of their own, and several may stand in one line.
         self._code = instructions_of(code)
         self._line = code.co_firstlineno
         self._pending = [k for k, i in enumerate(self._code) if self._makes(k, i)]
