@@ -1,7 +1,9 @@
 # Everything runs in a virtual environment in this checkout; each target sets up what it needs.
+# PYTHON=python3.13 is another Python, with an environment of its own (.venv-3.13): what .venv has stays.
 
 PYTHON ?= python3
-VENV := .venv
+VERSION = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+VENV := $(if $(filter python3,$(PYTHON)),.venv,.venv-$(VERSION))
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
@@ -66,4 +68,4 @@ $(VENV)/ready: $(VENV)/installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .venv-pysyncobj-* .mypy_cache .pytest_cache .ruff_cache .hypothesis benchmarks/out
+	rm -rf .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis benchmarks/out

@@ -325,3 +325,74 @@ def test_attributes_of_the_node() -> None:
     assert [impurity_of(rule.expr) for rule in Method("a").program.rules] == ["", "", ""]
     (rule,) = ChangingAttribute("a").program.rules
     assert impurity_of(rule.expr).startswith("a function touches self._calls, which note changes")
+
+
+class Methods(Bloom):
+    """Methods as functions of rows; ``_calls`` changes, ``limit`` does not."""
+
+    given = interface.input("x")
+    out = interface.output("x", "y")
+
+    def __init__(self, address: str) -> None:
+        self._calls = 0
+        self.limit = 3
+        super().__init__(address)
+
+    def note(self) -> None:
+        self._calls += 1
+
+    def directly(self, row: Any) -> Any:
+        return (row.x, self._calls)
+
+    def in_a_comprehension(self, row: Any) -> Any:
+        return (row.x, [self._calls for _ in range(2)])
+
+    def in_a_generator(self, row: Any) -> Any:
+        return (row.x, tuple(self._calls for _ in range(2)))
+
+    def in_a_function(self, row: Any) -> Any:
+        return (row.x, sorted((1, 2), key=lambda n: n * self._calls))
+
+    def beside_a_function(self, row: Any) -> Any:
+        return (self._calls, sorted((1, 2), key=lambda n: n * self.limit))
+
+    def passed_on(self, row: Any) -> Any:
+        return calls_of(self, row)
+
+    def with_a_comprehension(self, row: Any) -> Any:
+        return (row.x, [n * self.limit for n in range(2)])
+
+    def with_a_generator(self, row: Any) -> Any:
+        return (row.x, tuple(n * self.limit for n in range(2)))
+
+    def with_a_function(self, row: Any) -> Any:
+        return (row.x, sorted((1, 2), key=lambda n: n * self.limit))
+
+
+def calls_of(methods: Any, row: Any) -> Any:
+    return (row.x, methods._calls)
+
+
+@pytest.mark.parametrize(
+    ("method", "touched"),
+    [
+        ("directly", "self._calls, which note changes"),
+        ("in_a_comprehension", "self._calls, which note changes"),
+        ("in_a_generator", "self._calls, which note changes"),
+        ("in_a_function", "self._calls, which note changes"),
+        ("beside_a_function", "self._calls, which note changes"),
+        ("passed_on", "self as a whole"),
+        ("with_a_comprehension", None),
+        ("with_a_generator", None),
+        ("with_a_function", None),
+    ],
+)
+def test_methods_of_the_node(method: str, touched: str | None) -> None:
+    class Program(Methods):
+        @bloom
+        def rules(self) -> None:
+            self.out <= self.given(getattr(self, method))
+
+    (rule,) = Program("a").program.rules
+    found = impurity_of(rule.expr)
+    assert found.startswith(f"a function touches {touched} (line ") if touched else not found

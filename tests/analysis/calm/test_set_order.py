@@ -47,6 +47,38 @@ def _taken_apart(r: Any) -> Any:
     return first
 
 
+def _stored_and_gone_through_at_once(r: Any) -> Any:
+    """3.13 stores one variable and loads the other by one instruction."""
+    found = {r.x, "b"}
+    other = r.x
+    for x in found:
+        return (other, x)
+    return None
+
+
+def _below_what_sorts(r: Any) -> Any:
+    """The stack is as high after a comprehension as before it, also where that is part of the function."""
+    return sorted(zip([x for x in r.a], [y for y in r.b], {r.x, "b"}, strict=False))  # noqa: C416
+
+
+def _used_in_a_comprehension(r: Any) -> Any:
+    found = {r.x}
+    return (r.x, [y for y in r.a if y in found])
+
+
+def _two_at_once(r: Any) -> Any:
+    found, other = {r.x}, {r.y}
+    return (len(found), sorted(other))
+
+
+def _after_loops(r: Any) -> Any:
+    for x in r.a:
+        for y in r.b:
+            if x == y:
+                return None
+    return (r.x, sorted({r.x, r.y}))
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -66,6 +98,8 @@ def _taken_apart(r: Any) -> Any:
         lambda r: [(a, 1) for a in r.x],
         _stored,
         _asked,
+        _two_at_once,
+        _after_loops,
     ],
 )
 def test_what_does_not_depend_on_it(function: Callable[[Any], Any]) -> None:
@@ -98,6 +132,9 @@ def test_what_does_not_depend_on_it(function: Callable[[Any], Any]) -> None:
         _stored_and_joined,
         _gone_through,
         _taken_apart,
+        _stored_and_gone_through_at_once,
+        _below_what_sorts,
+        _used_in_a_comprehension,
     ],
 )
 def test_what_does(function: Callable[[Any], Any]) -> None:

@@ -97,8 +97,55 @@ class ByReduce(Looking):
         self.found <= self.given.reduce([], lambda memo, row: memo if row in self.known else [*memo, row])
 
 
+class ByComprehension(Looking):
+    """3.12 and later compile it into the method, and 3.13 loads ``self`` there together with another variable."""
+
+    def is_new(self, row: Any) -> bool:
+        known = [self.knows(value) for value in [row.x]]
+        return not known[0]
+
+    @bloom
+    def look(self) -> None:
+        self.found <= self.given.filter(self.is_new)
+
+
+class ByAnotherName(Looking):
+    def is_new(self, row: Any) -> bool:
+        value = row.x
+        node = self
+        return (value,) not in node.known
+
+    @bloom
+    def look(self) -> None:
+        self.found <= self.given.filter(self.is_new)
+
+
+class BySuper(ByMethod):
+    def knows(self, value: int) -> bool:
+        return super().knows(value)
+
+
+class ByBase(ByMethod):
+    def knows(self, value: int) -> bool:
+        return Looking.knows(self, value)
+
+
 @pytest.mark.parametrize(
-    "cls", [ByMethod, AsMethod, ByProperty, ByFunction, ByLocalFunction, ByDefault, ByPartial, ByReduce]
+    "cls",
+    [
+        ByMethod,
+        AsMethod,
+        ByProperty,
+        ByFunction,
+        ByLocalFunction,
+        ByDefault,
+        ByPartial,
+        ByReduce,
+        ByComprehension,
+        ByAnotherName,
+        BySuper,
+        ByBase,
+    ],
 )
 def test_what_a_function_looks_into_is_complete(cls: type[Looking]) -> None:
     node = cls()

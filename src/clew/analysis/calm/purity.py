@@ -13,7 +13,6 @@ value, an attribute of ``self``.  These names are followed, through modules, cla
 from __future__ import annotations
 
 import builtins
-import dis
 import enum
 import functools
 import operator
@@ -26,6 +25,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorT
 from typing import Any
 
 from clew.analysis.calm.set_order import shows_order
+from clew.bloom.ir.bytecode import Instruction, attributes_at, instructions_of
 from clew.bloom.ir.expressions import AnyExpr, Fold, Reduce, RowFunction, Transform, subexpressions
 from clew.bloom.ir.function_code import HasCollections, NamesCollection
 from clew.bloom.values import is_immutable
@@ -115,7 +115,8 @@ _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller, re.
 #: Functions that make the text of any object.  That of a function, or of an object whose class does not say how it
 #: is shown, has an address in it, which is another one in every process.
 _SHOWING = frozenset(("ascii", "format", "repr", "str"))
-_LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+_CELL_LOADS = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", *_CELL_LOADS)
 
 
 def impurity_of(expr: AnyExpr) -> str:
@@ -151,16 +152,15 @@ def _find_impurity(function: Any, *, seen_through: bool = False) -> str | None:
 def _refuse_live_attributes(function: FunctionType) -> None:
     """Refuse attributes of modules that change: of a function that is seen through, only variables are kept."""
     # Seen-through code was evaluated on symbols when the rule was read, with the globals of that moment.
-    instructions = [i for i in dis.get_instructions(function.__code__) if i.opname != "CACHE"]
+    instructions = instructions_of(function.__code__)
     for place, instruction in enumerate(instructions):
-        value = function.__globals__.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
-        for attribute in _attributes(instructions[place + 1 :]):
+        value = function.__globals__.get(instruction.value) if instruction.name == "LOAD_GLOBAL" else None
+        for attribute in attributes_at(instructions[place + 1 :]):
             if not isinstance(value, ModuleType):
                 break
             name = f"{value.__name__}.{attribute}"
             if _is_assigned(attribute, vars(value), value.__name__):
-                line = instruction.positions and instruction.positions.lineno
-                raise _ImpureError(f"{name}, which others change (line {line})")
+                raise _ImpureError(f"{name}, which others change (line {instruction.line})")
             value = getattr(value, attribute, None)
 
 
@@ -301,7 +301,8 @@ class _Following:
             return
         for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self.use(value, "a default value")
-        _Code(self, function, owner, own).follow(function.__code__, frozenset())
+        first = function.__code__.co_varnames[:1] if owner is not None else ()
+        _Code(self, function, owner, own).follow(function.__code__, frozenset(), first)
 
 
 class _Code:
@@ -315,17 +316,19 @@ class _Code:
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         self._cells = dict(cells)
 
-    def follow(self, code: CodeType, inner: frozenset[str]) -> None:
-        """Follow code; ``inner``: variables that belong to the call, for the functions in it."""
+    def follow(self, code: CodeType, inner: frozenset[str], first: tuple[str, ...]) -> None:
+        """Follow code.
+
+        ``inner``: variables that belong to the call, for the functions in it.  ``first``: the name of the owner.
+        """
         # First: the order of a set is shown by code that touches nothing but its arguments.
         shown = shows_order(code)
         if shown is not None:
             raise _ImpureError(f"the order of a set (line {shown})")
-        instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
+        instructions = instructions_of(code)
         line = code.co_firstlineno
-        first = code.co_varnames[:1] if self._owner is not None else ()
         for place, instruction in enumerate(instructions):
-            line = (instruction.positions and instruction.positions.lineno) or line
+            line = instruction.line or line
             try:
                 self._refuse_shown_function(instructions, place, line)
                 self._instruction(instruction, instructions[place + 1 :], inner, first)
@@ -336,20 +339,23 @@ class _Code:
                 # ``getattr`` and ``operator.methodcaller`` take the names of attributes as text; so may others.
                 _refuse_hidden(f"the attribute '{constant}' (line {code.co_firstlineno})", constant)
             if isinstance(constant, CodeType):
-                self.follow(constant, inner | set(code.co_cellvars))
+                # A function in it has the owner under the same name, or a parameter of its own hides that.
+                around = tuple(name for name in first if name in constant.co_freevars)
+                self.follow(constant, inner | set(code.co_cellvars), around)
 
     def _instruction(
         self,
-        instruction: dis.Instruction,
-        after: list[dis.Instruction],
+        instruction: Instruction,
+        after: list[Instruction],
         inner: frozenset[str],
         first: tuple[str, ...],
     ) -> None:
-        name, variable = instruction.opname, instruction.argval
-        if name in _LOADS and variable not in inner:
-            self._load(name, variable, tuple(_attributes(after)))
-        elif name.startswith("LOAD_FAST") and variable in first:
-            self._through(self._owner, variable, tuple(_attributes(after)))
+        name, variable = instruction.name, instruction.value
+        # The owner is in a cell if functions in the code use it.
+        if name.startswith(("LOAD_FAST", *_CELL_LOADS)) and variable in first:
+            self._through(self._owner, variable, attributes_at(after))
+        elif name in _LOADS and variable not in inner:
+            self._load(name, variable, attributes_at(after))
         elif name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
             raise _ImpureError(f"the global '{variable}', which it changes")
         elif name in ("STORE_DEREF", "DELETE_DEREF") and variable in self._cells:
@@ -366,21 +372,21 @@ class _Code:
         elif name.startswith(("YIELD", "SEND")) or name in ("GET_AWAITABLE", "GET_AITER"):
             return
 
-    def _refuse_shown_function(self, instructions: list[dis.Instruction], place: int, line: int) -> None:
+    def _refuse_shown_function(self, instructions: list[Instruction], place: int, line: int) -> None:
         """Refuse what makes text of a function, ``repr(f)`` or ``f"{f}"``, and note what makes any text."""
         one, beside = instructions[place], instructions[place - 1]
-        if one.opname.startswith("LOAD_") and one.argval in _SHOWING:
-            called = place + 2 < len(instructions) and instructions[place + 2].opname in ("PRECALL", "CALL")
+        if one.name.startswith("LOAD_") and one.value in _SHOWING:
+            called = place + 2 < len(instructions) and instructions[place + 2].name.startswith("CALL")
             beside = instructions[place + 1] if called else one
-        elif not one.opname.startswith(("FORMAT_", "CONVERT_VALUE")):
+        elif not one.name.startswith(("FORMAT_", "CONVERT_VALUE")):
             return
         self._following.note_showing(line)
-        value = self._function.__globals__.get(beside.argval) if beside.opname == "LOAD_GLOBAL" else None
+        value = self._function.__globals__.get(beside.value) if beside.name == "LOAD_GLOBAL" else None
         if isinstance(value, FunctionType):
-            raise _ImpureError(f"the address of {beside.argval} in a text")
+            raise _ImpureError(f"the address of {beside.value} in a text")
 
     def _load(self, opname: str, variable: str, attributes: tuple[str, ...]) -> None:
-        if opname in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):
+        if opname in _CELL_LOADS:
             if variable not in self._cells:
                 return  # a variable of the call that functions in it use
             try:
@@ -470,13 +476,6 @@ def _methods(member: Any) -> list[FunctionType]:
     return [function for function in found if isinstance(function, FunctionType)]
 
 
-def _attributes(instructions: list[dis.Instruction]) -> Iterator[str]:
-    for instruction in instructions:
-        if instruction.opname not in ("LOAD_ATTR", "LOAD_METHOD"):
-            return
-        yield instruction.argval
-
-
 def _is_of_library(value: FunctionType | type) -> bool:
     """Return whether it is of Python itself: what is not listed there is not looked into."""
     return (value.__module__ or "").partition(".")[0] in sys.stdlib_module_names | {"builtins"}
@@ -516,14 +515,10 @@ def _codes(known: dict[str, Any], module: str | None) -> Iterator[CodeType]:
 
 
 def _assigns(code: CodeType, variable: str) -> bool:
-    here = any(
-        i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") and i.argval == variable for i in dis.get_instructions(code)
-    )
+    here = any(i.name in ("STORE_GLOBAL", "DELETE_GLOBAL") and i.value == variable for i in instructions_of(code))
     return here or any(_assigns(c, variable) for c in code.co_consts if isinstance(c, CodeType))
 
 
 def _stores(code: CodeType, attribute: str) -> bool:
-    here = any(
-        i.opname in ("STORE_ATTR", "DELETE_ATTR") and i.argval == attribute for i in dis.get_instructions(code)
-    )
+    here = any(i.name in ("STORE_ATTR", "DELETE_ATTR") and i.value == attribute for i in instructions_of(code))
     return here or any(_stores(c, attribute) for c in code.co_consts if isinstance(c, CodeType))

@@ -17,9 +17,10 @@ rows are not seen here (``docs/calm.md``).
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Iterator
 from types import CodeType
+
+from clew.bloom.ir.bytecode import Instruction, instructions_of
 
 _MAKERS = frozenset(("set", "frozenset"))
 #: Functions that give the same for every order of one argument.
@@ -40,55 +41,33 @@ class _Sets:
     """The sets of one function, without the functions in it."""
 
     def __init__(self, code: CodeType) -> None:
-        skipped = ("CACHE", "PRECALL", "RESUME", "KW_NAMES", "EXTENDED_ARG", "NOP")
-        # Bytecode rather than the syntax tree: lambdas have no source of
-        # their own, and several may stand in one line.
-        every = list(dis.get_instructions(code))
-        self._named = {
-            next(later.offset for later in every[k:] if later.opname == "CALL")
-            for k, one in enumerate(every)
-            if one.opname == "KW_NAMES"
-        }
-        self._code = [i for i in every if i.opname not in skipped]
+        # Bytecode, not the syntax tree: lambdas have no source of their own, and several may stand in one line.
+        self._code = instructions_of(code)
         self._line = code.co_firstlineno
-        self._heights = list(self._measure_heights())
         self._pending = [k for k, i in enumerate(self._code) if self._makes(k, i)]
 
-    def _measure_heights(self) -> Iterator[int]:
-        """Yield the height of the stack before each instruction, as if nothing jumped."""
-        height = 0
-        for one in self._code:
-            yield height
-            # In 3.11 the arguments of a call are taken away by the instruction before it, which is left out here.
-            taken = (one.arg or 0) if one.opname == "CALL" and "PRECALL" in dis.opmap else 0
-            height += dis.stack_effect(one.opcode, one.arg, jump=False) - taken
-
-    def _makes(self, place: int, one: dis.Instruction) -> bool:
-        if one.opname == "BUILD_SET":
+    def _makes(self, place: int, one: Instruction) -> bool:
+        if one.name == "BUILD_SET":
             return True
-        if one.opname == "LOAD_CONST" and isinstance(one.argval, frozenset):
+        if one.name == "LOAD_CONST" and isinstance(one.value, frozenset):
             return True
-        return one.opname.startswith("CALL") and self._name_of_call(place) in _MAKERS | {"<setcomp>"}
+        return one.name.startswith("CALL") and self._name_of_call(place) in _MAKERS | {"<setcomp>"}
 
     def _name_of_call(self, place: int) -> str:
         """Return the name of what is called; empty if that is not so simple."""
-        bottom = self._heights[place] + self._effect(place) - 1
+        bottom = self._code[place].height_after - 1
         for before in range(place - 1, -1, -1):
-            if self._heights[before] == bottom:
+            if self._code[before].height == bottom:
                 one = self._code[before]
-                if isinstance(one.argval, CodeType):
-                    return one.argval.co_name
+                if isinstance(one.value, CodeType):
+                    return one.value.co_name
                 later = self._code[before + 1]
-                if one.opname == "PUSH_NULL" and later.opname.startswith("LOAD_"):
-                    return later.argval.co_name if isinstance(later.argval, CodeType) else str(later.argval)
-                return str(one.argval) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME") else ""
-            if self._heights[before] < bottom:
+                if one.name == "PUSH_NULL" and later.name.startswith("LOAD_"):
+                    return later.value.co_name if isinstance(later.value, CodeType) else str(later.value)
+                return str(one.value) if one.name in ("LOAD_GLOBAL", "LOAD_NAME") else ""
+            if self._code[before].height < bottom:
                 break
         return ""
-
-    def _effect(self, place: int) -> int:
-        following = self._heights[place + 1] if place + 1 < len(self._heights) else 0
-        return following - self._heights[place]
 
     # -- how they are used ---------------------------------------------------------------------------------------
 
@@ -99,40 +78,40 @@ class _Sets:
             if place in seen:
                 continue
             seen.add(place)
-            # An instruction that loads two variables leaves the set below another value.
-            used = None if isinstance(self._code[place].argval, tuple) else self._user(place)
+            used = self._user(place)
             if used is None or not self._is_orderless(used):
-                at = self._code[place].positions
-                yield (at and at.lineno) or self._line
+                yield self._code[place].line or self._line
 
     def _user(self, place: int) -> int | None:
         """Return the instruction that takes what an instruction leaves on the stack."""
-        height = self._heights[place] + self._effect(place)
+        height = self._code[place].height_after
         for later in range(place + 1, len(self._code)):
             one = self._code[later]
-            pushes = one.opname.startswith(("LOAD_", "PUSH_")) and one.opname not in ("LOAD_ATTR", "LOAD_METHOD")
-            # Heights are those of straight code; where a jump may arrive, they prove nothing.
-            if one.is_jump_target or (not pushes and "JUMP" in one.opname and self._heights[later] > height):
+            pushes = one.name.startswith(("LOAD_", "PUSH_")) and one.name not in ("LOAD_ATTR", "LOAD_METHOD")
+            # A jump may arrive with another value at the same height of the stack.
+            if one.is_jump_target or (not pushes and "JUMP" in one.name and one.height > height):
                 return None
-            if not pushes and min(self._heights[later], self._heights[later] + self._effect(later)) <= height:
+            if not pushes and min(one.height, one.height_after) <= height:
                 return later
         return None
 
     def _is_orderless(self, used: int) -> bool:
-        one, name = self._code[used], self._code[used].opname
+        one, name = self._code[used], self._code[used].name
         if name in _QUESTIONS or name.startswith("POP_JUMP") or name == "RETURN_VALUE":
             return True
         # What is combined is a set again, so its own uses are looked at in turn.
         if name in ("BINARY_OP", "SET_UPDATE", "SET_ADD"):
             self._pending.append(used)
-            return name != "BINARY_OP" or one.argrepr.rstrip("=") in ("|", "&", "-", "^")
+            return name != "BINARY_OP" or one.operator.rstrip("=") in ("|", "&", "-", "^")
         if name == "STORE_FAST":
             # Any load of the variable, also before the store in the text: code may loop.
-            self._pending += [k for k, i in enumerate(self._code) if _loads(i, str(one.argval))]
-            return True
+            loads = [k for k, i in enumerate(self._code) if _loads(i, str(one.value))]
+            self._pending += loads
+            # A comprehension that uses it is another function in 3.11, and what happens there is not followed.
+            return not any(self._code[k].in_comprehension and not one.in_comprehension for k in loads)
         if name in ("LOAD_ATTR", "LOAD_METHOD"):
-            return self._is_method(used, str(one.argval))
-        if name == "CALL" and one.offset not in self._named:
+            return self._is_method(used, str(one.value))
+        if name == "CALL":
             return self._is_call(used)
         return name in _IN_A_ROW and self._is_in_a_row(used)
 
@@ -151,11 +130,10 @@ class _Sets:
     def _is_in_a_row(self, used: int) -> bool:
         """Return whether a tuple or a list of them is all that is made of it, and is returned."""
         last: int | None = used
-        while last is not None and self._code[last].opname in _IN_A_ROW:
+        while last is not None and self._code[last].name in _IN_A_ROW:
             last = self._user(last)
-        return last is not None and self._code[last].opname == "RETURN_VALUE"
+        return last is not None and self._code[last].name == "RETURN_VALUE"
 
 
-def _loads(one: dis.Instruction, variable: str) -> bool:
-    loaded = one.argval if isinstance(one.argval, tuple) else (one.argval,)
-    return one.opname.startswith("LOAD_FAST") and variable in loaded
+def _loads(one: Instruction, variable: str) -> bool:
+    return one.name.startswith(("LOAD_FAST", "LOAD_CLOSURE")) and one.value == variable

@@ -9,14 +9,13 @@ Bytecode, not source: a lambda has no source of its own, and two on one line can
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from inspect import getattr_static
-from itertools import takewhile
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from clew.bloom.ir.bytecode import attributes_at, instructions_of
 from clew.bloom.values import is_immutable
 
 
@@ -41,13 +40,14 @@ class HasCollections:
 # -- what it uses ------------------------------------------------------------------------------------------------
 
 #: Instructions that read a variable from outside of the function.
-_OUTER = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
+_OUTER = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
 #: Instructions that make a function opaque.  Exceptions: a symbol raises others than a value would.  Inner
 #: functions: what they use is not looked into here.  Assignments: calling the function must change nothing.
 _OPAQUE_INSTRUCTIONS = {
     "PUSH_EXC_INFO": "it handles exceptions",
     "IMPORT_NAME": "it imports",
     "MAKE_FUNCTION": "it contains another function or a comprehension",
+    "LOAD_FAST_AND_CLEAR": "it contains another function or a comprehension",
     "STORE_GLOBAL": "it changes something outside",
     "STORE_DEREF": "it changes something outside",
     "STORE_ATTR": "it changes something outside",
@@ -63,14 +63,14 @@ def why_opaque(function: Callable[..., Any]) -> str | None:
     if not all(map(is_immutable, _defaults(function))):
         return "a parameter has a default value that can change"
     called = ""
-    instructions = _instructions(function.__code__)
+    instructions = instructions_of(function.__code__)
     for place, instruction in enumerate(instructions):
-        name = instruction.opname
+        name = instruction.name
         reason = None
         if name in _OUTER:
-            reason = _why_outside(function, instruction.argval, _attributes_after(instructions[place + 1 :]))
+            reason = _why_outside(function, instruction.value, attributes_at(instructions[place + 1 :]))
         elif name == "LOAD_METHOD":
-            called = instruction.argval
+            called = instruction.value
         # What is called is not looked into: it may answer for symbols otherwise than for values.
         elif name.startswith("CALL"):
             reason = f"it calls .{called}" if called else "it calls another function"
@@ -145,18 +145,10 @@ def _follow(value: Any, variable: str, attributes: tuple[str, ...]) -> tuple[Any
 
 def _outer_uses(code: CodeType) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the variables from outside that a function uses, each with the attributes that it goes on to."""
-    instructions = _instructions(code)
+    instructions = instructions_of(code)
     for place, instruction in enumerate(instructions):
-        if instruction.opname in _OUTER:
-            yield instruction.argval, _attributes_after(instructions[place + 1 :])
-
-
-def _instructions(code: CodeType) -> list[dis.Instruction]:
-    return list(dis.get_instructions(code))
-
-
-def _attributes_after(instructions: list[dis.Instruction]) -> tuple[str, ...]:
-    return tuple(i.argval for i in takewhile(lambda i: i.opname in ("LOAD_ATTR", "LOAD_METHOD"), instructions))
+        if instruction.name in _OUTER:
+            yield instruction.value, attributes_at(instructions[place + 1 :])
 
 
 def _cells(function: FunctionType) -> dict[str, Any]:
@@ -218,11 +210,23 @@ def names_behind(owner: type, names: Iterable[str]) -> frozenset[str]:
     found = set(names)
     waiting = list(found)
     while waiting:
-        member = getattr_static(owner, waiting.pop(), None)
-        fresh = _names_of_first(member.fget if isinstance(member, property) else member) - found
-        found |= fresh
-        waiting += fresh
+        for method in _definitions(owner, waiting.pop()):
+            fresh = _names_of_first(method) - found
+            found |= fresh
+            waiting += fresh
     return frozenset(found)
+
+
+def _definitions(owner: type, name: str) -> Iterator[Any]:
+    """Yield what a class calls by a name: a method or the function of a property, and those that it overrides."""
+    for kind in owner.__mro__:
+        if name in vars(kind):
+            member = vars(kind)[name]
+            method = member.fget if isinstance(member, property) else member
+            yield method
+            # One that keeps ``self`` to itself calls none that it overrides.
+            if not isinstance(method, FunctionType) or not _passes_on(method.__code__.co_varnames[:1], method):
+                return
 
 
 def _names_of_first(method: Any) -> frozenset[str]:
@@ -235,18 +239,23 @@ def _names_of_first(method: Any) -> frozenset[str]:
 
 def _names_of(variable: str, function: FunctionType) -> frozenset[str]:
     """Return the attributes of a variable that a function uses, and theirs; if it is passed on, all names."""
-    chains = list(_chains(variable, function.__code__))
-    return frozenset(name for chain in chains for name in chain) if all(chains) else _all_names(function)
+    if _passes_on((variable,), function):
+        return _all_names(function)
+    return frozenset(name for chain in _chains(variable, function.__code__) for name in chain)
+
+
+def _passes_on(variables: tuple[str, ...], function: FunctionType) -> bool:
+    """Return whether a function uses a variable without an attribute; ``super()`` does that to the first."""
+    chains = (chain for variable in variables for chain in _chains(variable, function.__code__))
+    return "super" in _names_in(function.__code__) or not all(chains)
 
 
 def _chains(variable: str, code: CodeType) -> Iterator[tuple[str, ...]]:
     """Yield, for each use of a variable, the attributes that follow; none, where it is passed on."""
-    instructions = _instructions(code)
+    instructions = instructions_of(code)
     for place, instruction in enumerate(instructions):
-        # Later versions of Python load two variables at once.
-        loaded = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
-        if instruction.opname.startswith(("LOAD_DEREF", "LOAD_FAST")) and variable in loaded:
-            yield _attributes_after(instructions[place + 1 :]) if loaded[-1] == variable else ()
+        if instruction.name.startswith(("LOAD_DEREF", "LOAD_FAST")) and instruction.value == variable:
+            yield attributes_at(instructions[place + 1 :])
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _chains(variable, constant)
