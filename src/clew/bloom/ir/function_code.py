@@ -57,7 +57,8 @@ _OPAQUE_INSTRUCTIONS = {
 def why_opaque(function: Callable[..., Any]) -> str | None:
     """Return why calling the function with symbols would not show what it does; None if it would."""
     if not isinstance(function, FunctionType):
-        name = getattr(function, "__name__", function)
+        # Not its text: that of a partial has addresses, which are others in every process.
+        name = getattr(function, "__name__", type(function).__name__)
         return "it is a method" if isinstance(function, MethodType) else f"{name!r} is not written in Python"
     # A mutable default may collect something from call to call.
     if not all(map(is_immutable, _defaults(function))):
