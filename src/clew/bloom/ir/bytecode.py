@@ -47,11 +47,19 @@ class Instruction:
     is_jump_target: bool = False
     #: Whether it belongs to a comprehension that is compiled into this function; in 3.11 that is another function.
     in_comprehension: bool = False
+    #: Whether it is the first of what such a comprehension goes through: there, 3.11 makes the other function.
+    begins_comprehension: bool = False
 
 
 def instructions_of(code: CodeType) -> list[Instruction]:
     """Return the instructions of a function, without those of the functions in it."""
-    return list(_mark_comprehensions(_split(code)))
+    found = list(_mark_comprehensions(_split(code)))
+    for place, one in enumerate(found):
+        if one.name == "LOAD_FAST_AND_CLEAR":
+            # The iterator is on top of the stack: what computes it begins where that was not yet so high.
+            begin = max((k for k in range(place) if found[k].height < one.height), default=place)
+            found[begin] = replace(found[begin], begins_comprehension=True)
+    return found
 
 
 def attributes_at(instructions: list[Instruction]) -> tuple[str, ...]:

@@ -47,7 +47,6 @@ _OPAQUE_INSTRUCTIONS = {
     "PUSH_EXC_INFO": "it handles exceptions",
     "IMPORT_NAME": "it imports",
     "MAKE_FUNCTION": "it contains another function or a comprehension",
-    "LOAD_FAST_AND_CLEAR": "it contains another function or a comprehension",
     "STORE_GLOBAL": "it changes something outside",
     "STORE_DEREF": "it changes something outside",
     "STORE_ATTR": "it changes something outside",
@@ -68,7 +67,9 @@ def why_opaque(function: Callable[..., Any]) -> str | None:
     for place, instruction in enumerate(instructions):
         name = instruction.name
         reason = None
-        if name in _OUTER:
+        if instruction.begins_comprehension:
+            reason = _OPAQUE_INSTRUCTIONS["MAKE_FUNCTION"]
+        elif name in _OUTER:
             reason = _why_outside(function, instruction.value, attributes_at(instructions[place + 1 :]))
         elif name == "LOAD_METHOD":
             called = instruction.value
