@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,6 +24,66 @@ _COMMON = settings(
 settings.register_profile("normal", _COMMON, max_examples=100, derandomize=True)
 settings.register_profile("quick", _COMMON, max_examples=5, derandomize=True)
 settings.register_profile("thorough", _COMMON, max_examples=10_000)
+
+
+#: What ``--quick`` leaves out: browsers, sockets and other processes, whole searches, and documentation.
+_NOT_QUICK = (
+    "analysis/blazes/test_behaviour_blazes.py",
+    "analysis/blazes/test_laws.py",
+    "analysis/blazes/test_recognition.py",
+    "analysis/calm/test_behaviour.py",
+    "analysis/calm/test_behaviour_power.py",
+    "analysis/calm/test_calm_sound.py",
+    "analysis/calm/test_orders.py",
+    "bloom/examples",
+    "bloom/lattices/test_lattices.py",
+    "bloom/network",
+    "bloom/runtime/test_evaluation_closure.py",
+    "bloom/to_program/test_checking_recursion.py",
+    "browser",
+    "checker/remembered",
+    "checker/survey",
+    "cli",
+    "coordination",
+    "engine/test_against_reference.py",
+    "engine/test_extremes.py",
+    "engine/test_recurrence.py",
+    "engine/test_runs.py",
+    "engine/test_traceable.py",
+    "explain",
+    "exploration",
+    "files/test_reading.py",
+    "fuzz",
+    "minimization",
+    "proof",
+    "quality",
+    "report/lineage/test_svg.py",
+    "report/verdict/test_document.py",
+    "report/verdict/test_page.py",
+    "report/verdict/test_why_text.py",
+    "search/test_agreement.py",
+    "search/test_sums.py",
+    "search/test_sweep_claims.py",
+    "search/test_sweep_load.py",
+    "simulation",
+    "test_benchmarks.py",
+    "test_blazes_benchmark.py",
+    "test_determinism.py",
+    "test_docs.py",
+    "test_docs_assertions.py",
+    "test_pictures.py",
+    "test_simulation_benchmarks.py",
+    "verify/test_drat.py",
+    "zookeeper",
+)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what takes long, if only the quick tests are asked for."""
+    if not config.getoption("--quick"):
+        return None
+    inside = collection_path.relative_to(Path(__file__).parent).as_posix()
+    return True if inside in _NOT_QUICK else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
