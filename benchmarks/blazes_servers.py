@@ -211,14 +211,15 @@ class AdServer:
             self._changed.notify()
 
     def work(self, start: float) -> dict[str, Any]:
-        """``sent`` is when the last click was given to the network."""
+        """Send the clicks; ``sent`` is when the last of them are given to the network."""
         clicks = clicks_of(self._variant, self._number, self._work)
         pauses = random.Random(self._number)
         batch, sent = self._work.batch, 0.0
         for first in range(0, len(clicks), batch):
             self._await_room(first)
-            self._send(clicks[first : first + batch])
+            # Before it is sent: afterwards, a report server may have noted the last click earlier than this one.
             sent = time.monotonic() - start
+            self._send(clicks[first : first + batch])
             time.sleep(self._work.pause * pauses.uniform(0.5, 1.5))
         return {"sent": sent}
 

@@ -43,9 +43,7 @@ def test_every_click_reaches_every_report_server(variant: Variant) -> None:
     assert done.complete
     assert done.curve[-1] == 40
     assert list(done.curve) == sorted(done.curve)
-    # In no order: a report server may note the last click before its sender notes that it has sent it.
-    assert done.sending > 0
-    assert done.seconds > 0
+    assert 0 < done.sending <= done.seconds
     assert done.agreed or variant is Variant.UNCOORDINATED
     if variant is Variant.SEALED:  # whole campaigns: both ad servers have 10 clicks of each of two
         assert set(done.curve) <= {0, 20, 40}
