@@ -67,8 +67,9 @@ Read ``clew.faults`` for the failure model, ``clew.engine.encode`` for what an e
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+#: Type checkers take it for true.  Nothing is imported here, not even ``typing``: the command passes through this
+#: module before it can answer Ctrl-C.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from clew.analysis.blazes.result import BlazesAnalysis
@@ -160,7 +161,9 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(home), name)

@@ -23,8 +23,9 @@ import pytest
 
 from fuzz.readers import prepare_folder
 
-#: A command that begins by telling that Python itself has started: what happens before that is not ours.
-_START = "import sys; print('begun', flush=True); from clew.cli.process.entry import run; run()"
+#: A command that tells when ``run`` is called: until then Python starts, and reads four small files of ours, which
+#: import nothing (see the first test).
+_START = "from clew.cli.process.entry import run; print('begun', flush=True); run()"
 _OLD = b"what was there before\n"
 _SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
 
@@ -60,6 +61,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("signals")
     prepare_folder(made)
     return made
+
+
+def test_nothing_is_imported_before_ctrl_c_is_answered() -> None:
+    # -S: what an environment imports at the start of Python must not hide what Clew does
+    program = (
+        f"import os, sys; sys.path[:0] = {sys.path!r}; before = set(sys.modules); "
+        "import clew.cli.process.entry; print(*sorted(set(sys.modules) - before))"
+    )
+    ran = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == [
+        "__future__",
+        "clew",
+        "clew.cli",
+        "clew.cli.process",
+        "clew.cli.process.entry",
+        "gc",
+    ]
 
 
 def test_signals_at_random_moments(folder: Path, request: pytest.FixtureRequest) -> None:

@@ -1,11 +1,14 @@
-"""Where the ``clew`` command begins: nearly nothing is imported yet, so that no end of it is left to chance."""
+"""Where the ``clew`` command begins: nothing is imported before ``run``, and no end is left to chance."""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False  # as in the package's ``__init__``: ``typing`` alone takes a tenth of a start
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 #: The codes of ``clew.results``: nothing of Clew is imported before an import that fails has its exit code.
 _INCOMPLETE, _FAILED = 3, 4
@@ -14,6 +17,8 @@ _INCOMPLETE, _FAILED = 3, 4
 def run() -> NoReturn:
     """Run the command line and end the process; Ctrl-C is quiet from the first import on."""
     try:
+        import signal
+
         from clew.cli.process.limits import limit_memory
         from clew.cli.process.main import belongs_into_child, executes_user_code, main
         from clew.cli.process.streams import open_closed_streams
