@@ -142,16 +142,40 @@ def find_own_modules(module: ModuleType, path: Path) -> dict[Path, ModuleType]:
 
 def _find_imports(module: ModuleType, file: Path) -> Iterator[str]:
     """Yield the names of the modules that a file imports, anywhere in its text."""
+    return _imports_in(file, module.__package__ or "")
+
+
+def _imports_in(file: Path, package: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(read_source(file))):
         match node:
             case ast.Import(names):
                 yield from (alias.name for alias in names)
             case ast.ImportFrom(name, names, level):
-                package = module.__package__ or ""
                 outer = package.rsplit(".", level - 1)[0] if level > 1 else package if level else ""
                 base = ".".join(filter(None, (outer, name)))
                 # Each imported name may be a module of the package, or something in it.
                 yield from (base, *(f"{base}.{alias.name}" for alias in names))
+
+
+def find_own_files(path: Path) -> frozenset[Path]:
+    """Find the files that ``find_own_modules`` finds, without executing anything: by the imports in their text.
+
+    Raise SyntaxError or OSError where one of them cannot be read.
+    """
+    folder = path.resolve().parent
+    found: set[Path] = set()
+    pending = [path.resolve()]
+    while pending:
+        file = pending.pop()
+        if file in found or folder not in file.parents:
+            continue
+        found.add(file)
+        package = ".".join(file.relative_to(folder).parent.parts)
+        for name in _imports_in(file, package):
+            inside = folder.joinpath(*name.split("."))
+            candidates = (inside.with_name(f"{inside.name}.py"), inside / "__init__.py")
+            pending += [candidate.resolve() for candidate in candidates if candidate.is_file()]
+    return frozenset(found)
 
 
 def digest_code(path: Path) -> str:

@@ -1,27 +1,30 @@
 """A recording read back from the JSON that ``clew.simulation.recordings.recording`` wrote.
 
 In two parts: what can be said of the document alone, which names the scenario, and what needs the scenario.
+
+Documents of earlier versions are read, too; what they do not have is not compared by a replay
+(``clew.simulation.recordings.replaying``).
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from clew.errors import UsageError
 from clew.files.json_document import Item, format_of, quote_short, read_document, refuse_elsewhere
-from clew.files.python_module import digest_files
+from clew.files.python_module import digest_files, find_own_files
 from clew.files.python_names import split_name
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.steps import Act, Do, Step
 from clew.simulation.loading import LoadedScenario, as_loaded
 from clew.simulation.pool import OUTSIDE
-from clew.simulation.recordings.recording import FORMAT, QUIESCENCE, VERSION, Recording, WaitOutcome
+from clew.simulation.recordings.recording import FIELDS, FORMAT, QUIESCENCE, VERSION, Recording, WaitOutcome
 from clew.simulation.scenario import Broken, Network, Scenario
 from clew.simulation.values import from_json, unknown_type
 
@@ -29,19 +32,6 @@ from clew.simulation.values import from_json, unknown_type
 LARGEST_SEED = 2**63 - 1
 _MOST_SENT = 10**9
 
-_FIELDS = (
-    "format",
-    "version",
-    "scenario",
-    "name",
-    "code",
-    "files",
-    "seed",
-    "network",
-    "violation",
-    "beginning",
-    "steps",
-)
 _EFFECT = ("digest", "state", "sent", "remarks", "beside")
 _HEXADECIMAL = re.compile("[0-9a-f]+")
 
@@ -61,6 +51,7 @@ class SavedRecording:
     steps: tuple[SavedStep, ...]
     beginning: Effect
     document: str
+    version: int = VERSION
 
     def recording(self, loaded: LoadedScenario) -> Recording:
         """Make the recording, with the scenario that it is of."""
@@ -82,6 +73,7 @@ class SavedRecording:
             steps,
             effects,
             self.beginning,
+            self.version,
         )
 
 
@@ -149,16 +141,25 @@ def changed_code_error(file: str) -> UsageError:
 def _refuse_other_code(saved: SavedRecording, where: str) -> None:
     """Raise before anything is executed.  What was recorded from Python has no files and is compared later."""
     file = Path(split_name(where)[0])
-    if not saved.files or not os.path.isfile(file):  # noqa: PTH113  # unlike Path.is_file, it never raises
+    if not saved.file or not os.path.isfile(file):  # noqa: PTH113  # unlike Path.is_file, it never raises
         return
-    folder, own = file.resolve().parent, Path(saved.file).name
-    files = [file if name == own else folder / name for name in saved.files]
     try:
+        files = _recorded_files(saved, file)
         same = all(path.is_file() for path in files) and digest_files(files) == saved.code
-    except OSError:
+    except (OSError, SyntaxError, ValueError, RecursionError):
         same = False
     if not same:
         raise changed_code_error(str(file))
+
+
+def _recorded_files(saved: SavedRecording, scenario: Path) -> Iterable[Path]:
+    """Return the files that the digest of the code is of, if the scenario is in this one now."""
+    if "files" not in FIELDS[saved.version]:
+        # Found in the text of the imports.  Taking them for granted would let whoever writes such a document
+        # choose code that is executed.
+        return find_own_files(scenario)
+    folder, own = scenario.resolve().parent, Path(saved.file).name
+    return [scenario if name == own else folder / name for name in saved.files]
 
 
 def _name_scenario(saved: SavedRecording) -> str:
@@ -203,8 +204,9 @@ def read_recording(document: Item) -> SavedRecording:
             f"{document.file}: not a recording, but a {quote_short(format_of(document))}",
             remedy="give a file that clew fuzz ... -o FILE wrote",
         )
-    _check_version(document)
-    part = dict(zip(_FIELDS, document.members(*_FIELDS), strict=True))
+    version = _read_version(document)
+    fields = FIELDS[version]
+    part = dict(zip(fields, document.members(*fields), strict=True))
     file, name = part["scenario"].text("the file of a scenario"), part["name"].text("the name of a scenario")
     if bool(file) != bool(name) or "\0" in file or "\0" in name:
         part["name"].refuse("the name of a scenario, if and only if there is a file")
@@ -214,14 +216,15 @@ def read_recording(document: Item) -> SavedRecording:
         file,
         name,
         _read_digest(part["code"], 64),
-        _read_files(part["files"], file),
+        _read_files(part["files"], file) if "files" in part else (),
         part["seed"].number(0, LARGEST_SEED),
         part["network"],
         broken,
         identity,
-        tuple(_read_step(step) for step in part["steps"].items()),
-        _read_beginning(part["beginning"]),
+        tuple(_read_step(step, version) for step in part["steps"].items()),
+        _read_beginning(part["beginning"]) if "beginning" in part else Effect(""),
         document.file,
+        version,
     )
 
 
@@ -237,15 +240,14 @@ def _read_files(part: Item, scenario: str) -> tuple[str, ...]:
     return names
 
 
-def _check_version(document: Item) -> None:
-    if "version" in document.mapping():
-        version = document.member("version")
-        if version.number(1) != VERSION:
-            older = isinstance(version.value, int) and version.value < VERSION
-            raise UsageError(
-                f"{document.file}: version: this clew reads version {VERSION}, found {version.value}",
-                remedy=f"{'' if older else 'upgrade clew, or '}record again with this one",
-            )
+def _read_version(document: Item) -> int:
+    version = document.member("version").number(1) if "version" in document.mapping() else VERSION
+    if version not in FIELDS:
+        raise UsageError(
+            f"{document.file}: version: this clew reads versions 1 to {VERSION}, found {version}",
+            remedy="upgrade clew, or record again with this one",
+        )
+    return version
 
 
 def _read_violation(item: Item) -> tuple[Broken | None, str | None]:
@@ -258,17 +260,21 @@ def _read_violation(item: Item) -> tuple[Broken | None, str | None]:
     return broken, identity.text()
 
 
-def _read_step(item: Item) -> SavedStep:
+def _read_step(item: Item, version: int) -> SavedStep:
     members = item.mapping()
     kinds = [name for name in members if name in _KINDS]
     if len(kinds) != 1:
         item.refuse(f"exactly one of {', '.join(_KINDS)}")
     kind = _KINDS[kinds[0]]
-    effect = () if kind.waits else _EFFECT
+    effect = () if kind.waits else _EFFECT if version > 1 else _EFFECT[:-1]
     parts = _parts(item, (kinds[0], *kind.needed, *effect[:1]), (*kind.optional, *effect[1:]))
-    if kind.waits:
-        return SavedStep(kinds[0], parts, _read_wait(parts) if kinds[0] == "wait_for" else None)
-    return SavedStep(kinds[0], parts, _read_effect(parts))
+    return SavedStep(kinds[0], parts, _read_outcome(kinds[0], parts, version))
+
+
+def _read_outcome(kind: str, parts: Mapping[str, Item], version: int) -> Effect | WaitOutcome | None:
+    if _KINDS[kind].waits:
+        return _read_wait(parts) if kind == "wait_for" and version > 1 else None
+    return _read_effect(parts)
 
 
 def _read_beginning(item: Item) -> Effect:

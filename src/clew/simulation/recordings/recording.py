@@ -27,6 +27,17 @@ from clew.simulation.world import CodeBlock, WaitCondition
 #: What the document calls itself, and the version of its shape; readers refuse what they do not know.
 FORMAT, VERSION = "clew-recording", 3
 
+_FIELDS = (
+    "format", "version", "scenario", "name", "code", "files", "seed", "network", "violation", "beginning", "steps",
+)  # fmt: skip
+
+#: The fields of each version that can be read.
+FIELDS = {
+    1: tuple(field for field in _FIELDS if field not in ("files", "beginning")),
+    2: tuple(field for field in _FIELDS if field != "files"),
+    VERSION: _FIELDS,
+}
+
 #: What is broken when the process ends by itself, and what is recorded of the event that does it.
 #: The event itself cannot be recorded: nothing is left afterwards that could look at its effect.
 PROCESS_GOES_ON, NOT_PERFORMED = "the process goes on", "0" * 12
@@ -48,7 +59,8 @@ class Recording:
     ``code`` is a digest of the scenario's code, which is in ``files``, as seen from its folder; ``seed`` is for
     what the nodes draw.  ``effects`` has an entry for each step, None for those that wait for quiescence;
     ``beginning`` is what nodes did that are up before the first.  ``broken`` is the violation that it ends with,
-    if it does, and ``identity`` what makes it that one.
+    if it does, and ``identity`` what makes it that one.  ``version`` is that of the document it was read from,
+    which may lack some of this.
     """
 
     file: str
@@ -62,6 +74,7 @@ class Recording:
     steps: tuple[Step, ...]
     effects: tuple[Effect | WaitOutcome | None, ...]
     beginning: Effect
+    version: int = VERSION
 
     @property
     def scenario(self) -> str:
@@ -146,7 +159,7 @@ def write_recording(recording: Recording) -> str:
     """Write the document: one step a line."""
     head = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": recording.version,
         "scenario": recording.file,
         "name": recording.name,
         "code": recording.code,
@@ -156,7 +169,8 @@ def write_recording(recording: Recording) -> str:
         "violation": _violation(recording),
         "beginning": _effect(recording.beginning),
     }
-    lines = [f"  {json_line(name)}: {json_line(value)}," for name, value in head.items()]
+    known = FIELDS[recording.version]
+    lines = [f"  {json_line(name)}: {json_line(value)}," for name, value in head.items() if name in known]
     steps = [
         f"    {json_line({**_step(step), **_effect(effect)})}"
         for step, effect in zip(recording.steps, recording.effects, strict=True)

@@ -3,6 +3,10 @@
 A difference means that the code is not determined by what its nodes have seen.  A second execution in the same
 process tells on what it depends: if the two differ from each other, on something that changes all the time; if
 they agree, on something that is fixed for a process.
+
+Of a recording of an earlier version, what it has is compared.  Version 2 only lacks ``files``.  Version 1 has
+neither ``beginning`` nor when conditions held, nothing of what code blocks do, and nothing beside attributes; its
+digests of whole events cover less than today's, so that the parts of an event are compared, one by one.
 """
 
 from __future__ import annotations
@@ -24,9 +28,9 @@ from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import LoadedScenario
 from clew.simulation.recordings.nondeterminism import Cause, find_cause
 from clew.simulation.recordings.reading import OpenedRecording, changed_code_error, open_given
-from clew.simulation.recordings.recording import PROCESS_GOES_ON, Recording, WaitOutcome
+from clew.simulation.recordings.recording import FIELDS, PROCESS_GOES_ON, Recording, WaitOutcome
 from clew.simulation.scenario import Broken, Scenario
-from clew.simulation.world import Wait
+from clew.simulation.world import CodeBlock, Wait
 
 
 class Outcome(enum.Enum):
@@ -200,7 +204,7 @@ def first_difference(recording: Recording, attempt: Attempt) -> Difference | Non
     """Compare everything that is recorded, in the order in which it happened."""
     execution = attempt.execution
     # In the order in which it happened, so that the first difference is told, of which the others follow.
-    if execution.beginning != recording.beginning:
+    if "beginning" in FIELDS[recording.version] and execution.beginning != recording.beginning:
         return Difference(0, None, "", describe_difference(recording.beginning, execution.beginning))
     moments, waits = iter(execution.moments), iter(execution.waits)
     done = 0
@@ -217,13 +221,22 @@ def first_difference(recording: Recording, attempt: Attempt) -> Difference | Non
             if moment is None:
                 return _compare_length(done + 1, step, attempt)
             done, last = done + 1, step
-            difference = _compare_event(done, step, effect, moment)
+            difference = _compare_event(done, step, _complete_effect(recording, step, effect, moment), moment)
             if difference is not None:
                 return difference
         # A wait shows its difference late; an event that differs before that is the reason, and comes first.
         if wrong is not None and done >= due:
             return wrong
     return wrong or _compare_end(done, last, recording, execution)
+
+
+def _complete_effect(recording: Recording, step: Step, effect: Effect, moment: Moment) -> Effect:
+    """Return what was recorded of an event, with what its version does not have as it is now."""
+    if recording.version > 1:
+        return effect
+    if isinstance(step, CodeBlock):
+        return moment.effect
+    return effect._replace(all=moment.effect.all, beside=moment.effect.beside)
 
 
 def _compare_event(number: int, step: Step, effect: Effect, moment: Moment) -> Difference | None:
