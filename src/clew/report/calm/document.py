@@ -7,13 +7,15 @@ from typing import Any
 
 from clew.analysis.calm.analysis import Analysis, Output, verdict_of
 from clew.analysis.calm.dataflow.graph import Statement
+from clew.analysis.calm.trying.orders import Trial
+from clew.report.calm.orders_document import trials_document
 from clew.report.text.json_text import json_text
 
 FORMAT, VERSION = "clew calm", 2
 
 
-def calm_document(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
-    """Return the document; ``files`` are those that were analysed, as they were given."""
+def calm_document(analysis: Analysis, files: Sequence[str], trials: Sequence[Trial] = ()) -> dict[str, Any]:
+    """Return the document; ``files`` are as they were given, ``trials`` those of random orders."""
     flow = analysis.flow
     return {
         "format": FORMAT,
@@ -42,12 +44,13 @@ def calm_document(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
         ],
         "clusters": [list(cluster) for cluster in flow.clusters],
         "unconnected": list(analysis.unconnected),
+        "trials": trials_document(trials),
         "warnings": [str(notice) for notice in flow.notices],
     }
 
 
-def calm_json(analysis: Analysis, files: Sequence[str]) -> str:
-    return json_text(calm_document(analysis, files))
+def calm_json(analysis: Analysis, files: Sequence[str], trials: Sequence[Trial] = ()) -> str:
+    return json_text(calm_document(analysis, files, trials))
 
 
 def _output(output: Output, analysis: Analysis) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def _pair(pair: Pair) -> Iterator[str]:
     yield from _deliveries(pair.prompt_run.deliveries)
     yield "  if some things are late:"
     for event, by in pair.late.items():
-        yield f"    ({_event(event, by)})"
+        yield f"    ({event_text(event, by)})"
     yield from _deliveries(pair.late_run.deliveries)
     difference = pair.difference
     when = "" if difference.step is None else f", in step {difference.step},"
@@ -58,7 +58,8 @@ def _deliveries(deliveries: tuple[Delivery, ...]) -> Iterator[str]:
         yield "    no message arrives"
 
 
-def _event(event: Event, by: int) -> str:
+def event_text(event: Event, by: int) -> str:
+    """Say what is late, and by how much."""
     match event:
         case Message(sender, channel, row):
             origin = f"from {sender}" if sender else "from outside"

@@ -29,7 +29,7 @@ def trials_text(result: CalmAnalysis) -> str:
 
 def json_text(result: CalmAnalysis) -> str:
     """Return what ``--json`` writes."""
-    return calm_json(result.analysis, result.files)
+    return calm_json(result.analysis, result.files, result.trials)
 
 
 def junit(result: CalmAnalysis) -> str:
