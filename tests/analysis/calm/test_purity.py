@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from clew.analysis.calm.purity import impurity_of
+from clew.analysis.calm.purity.impurity import impurity_of
 from clew.bloom import Bloom, bloom, interface
 
 

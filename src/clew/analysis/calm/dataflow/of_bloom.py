@@ -18,7 +18,7 @@ from clew.analysis.calm.dataflow.graph import (
     SafeCombination,
     Statement,
 )
-from clew.analysis.calm.purity import impurity_of
+from clew.analysis.calm.purity.impurity import impurity_of
 from clew.analysis.calm.refinements.complete_sets import collect_known
 from clew.analysis.calm.refinements.monotone_columns import AnalysableRule, analyse_rules
 from clew.analysis.calm.refinements.projections import trace_copy
