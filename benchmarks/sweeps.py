@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from benchmarks.cases import EXAMPLES, example
 from clew.budgets.deadline import Deadline
 from clew.budgets.effort import Effort
-from clew.checker.api import DEFAULT_SWEEP_EFFORT
+from clew.checker.checking import DEFAULT_SWEEP_EFFORT
 from clew.checker.strategies import STRATEGIES, Options
 from clew.checker.sweeping import ProgramSweep
 from clew.faults import FailureSpec

@@ -74,7 +74,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clew.analysis.blazes.result import BlazesAnalysis
     from clew.analysis.calm.result import CalmAnalysis
-    from clew.checker.api import Verdict, check, run
+    from clew.checker.api import check, run
+    from clew.checker.result import Verdict
     from clew.dedalus.loader import parse_program
     from clew.engine.execution import Execution, Message
     from clew.errors import ClewError, Notice, ProgramError, UsageError
@@ -141,7 +142,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "clew.analysis.blazes.result": ("BlazesAnalysis",),
     "clew.analysis.calm.result": ("CalmAnalysis",),
-    "clew.checker.api": ("Verdict", "check", "run"),
+    "clew.checker.api": ("check", "run"),
+    "clew.checker.result": ("Verdict",),
     "clew.dedalus.loader": ("parse_program",),
     "clew.engine.execution": ("Execution", "Message"),
     "clew.exploration": ("Exploration", "explore"),

@@ -143,7 +143,7 @@ def test_the_clock_within_a_search_leaves_it_incomplete(monkeypatch: pytest.Monk
 
 def test_a_sweep_by_the_clock_is_not_ended_by_the_effort(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clew.budgets.deadline.time", _Clock())
-    monkeypatch.setattr("clew.checker.api.DEFAULT_SWEEP_EFFORT", 1)
+    monkeypatch.setattr("clew.checker.checking.DEFAULT_SWEEP_EFFORT", 1)
     assert check(parse_program(RELIABLE), sweep_seconds=5).certified == Setting(64, 63, Answer.CERTIFIED)
     assert check(parse_program(RELIABLE)).answer is Answer.INCOMPLETE
 

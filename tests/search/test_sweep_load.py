@@ -12,8 +12,8 @@ import pytest
 
 from clew import Answer, Verdict, check
 from clew.budgets.deadline import Deadline
-from clew.checker.api import DEFAULT_SWEEP_EFFORT
 from clew.checker.bounds import complete
+from clew.checker.checking import DEFAULT_SWEEP_EFFORT
 from clew.dedalus.loader import load
 from clew.faults import FailureSpec
 from clew.program.ir import Program
@@ -58,7 +58,7 @@ EFFORTS = [1_000, 5_000, 20_000, 60_000]
 def test_the_default_sweep_does_not_look_at_the_clock(
     name: str, effort: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clew.checker.api.DEFAULT_SWEEP_EFFORT", effort)
+    monkeypatch.setattr("clew.checker.checking.DEFAULT_SWEEP_EFFORT", effort)
     expected = _document(_sweep(name))
     for seed, poll in ((0, 0.000_1), (1, 0.003), (2, 0.5)):
         monkeypatch.setattr("clew.budgets.deadline.time", _Clock(seed))
@@ -70,7 +70,7 @@ def test_the_default_sweep_does_not_look_at_the_clock(
     "options", [{"find_all": True}, {"strict": True, "coverage": True}, {"allow_hollow": True}]
 )
 def test_nor_does_it_with_other_demands(options: dict[str, bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clew.checker.api.DEFAULT_SWEEP_EFFORT", 10_000)
+    monkeypatch.setattr("clew.checker.checking.DEFAULT_SWEEP_EFFORT", 10_000)
     expected = [_document(_sweep(name, **options)) for name in ("ack-deliv", "kafka")]
     monkeypatch.setattr("clew.budgets.deadline.time", _Clock(3))
     assert [_document(_sweep(name, **options)) for name in ("ack-deliv", "kafka")] == expected

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clew.bounds import Bounds
+from clew.checker.preparing import files_of
 from clew.checker.strategies import STRATEGIES, Options, Strategy
 from clew.errors import UsageError
 from clew.faults import FailureSpec
@@ -36,7 +37,8 @@ def check_question(
     # The keys are words of the message that says what another question differs in.
     return {
         "command": "check",
-        "the program's files": _files(source),
+        # As they were given: messages that are remembered mention them.
+        "the program's files": list(files_of(source)),
         "the program digest": _digest(source, program),
         # With their types: the nodes 1 and "1" are two.
         "the nodes": [f"{type(node).__name__} {show(node)}" for node in spec.nodes],
@@ -63,17 +65,10 @@ def refuse_what_cannot_be_saved(strategy: Strategy, *, sweeps: bool) -> None:
         )
 
 
-def _files(source: object) -> list[str]:
-    """Return the names of the files as they were given: messages that are remembered mention them."""
-    if isinstance(source, str | Path):
-        return [str(source)]
-    return [str(file) for file in source] if isinstance(source, Sequence) else []
-
-
 def _digest(source: object, program: Program) -> str:
     """Return a digest of the rules and facts, and of the Python code that they may use."""
     # Of the clauses, not of the file: a comment that is changed changes no answer.
-    texts = [repr(program.clauses), repr(sorted(program.helpers)), *map(_code, _files(source))]
+    texts = [repr(program.clauses), repr(sorted(program.helpers)), *map(_code, files_of(source))]
     if not isinstance(source, str | Path | Sequence | Program):  # a Bloom class, or an object of one
         made = source if isinstance(source, type) else type(source)
         file = getattr(sys.modules.get(made.__module__), "__file__", None)

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from clew.checker.api import Verdict, check
+from clew.checker.api import check
+from clew.checker.result import Verdict
 from clew.dedalus.loader import parse_program
 from clew.dedalus.printer import print_program
 from clew.errors import ClewError, UsageError

@@ -9,7 +9,8 @@ import click
 
 from clew.budgets.deadline import Deadline
 from clew.budgets.whereabouts import time_left
-from clew.checker.api import Verdict, check
+from clew.checker.api import check
+from clew.checker.result import Verdict
 from clew.checker.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
 from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, open_checkpoint
 from clew.cli.parts.files import FILE, refuse_no_file, write_file

@@ -150,8 +150,8 @@ def _compare(parts: Parts, programs: tuple[str, ...], deadline: Deadline) -> Non
     from importlib.metadata import version  # none of it is needed without a program
 
     from clew.bounds import Bounds
-    from clew.checker.api import load_source
     from clew.checker.bounds import complete
+    from clew.checker.preparing import load_source
     from clew.program.checks import check_program
     from clew.proof.question import ground_question, write_aspif
 

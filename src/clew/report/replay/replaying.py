@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clew.checker.api import load_source, run
+from clew.checker.api import run
+from clew.checker.preparing import load_source
 from clew.engine.execution import Execution
 from clew.errors import Notice, UsageError
 from clew.faults import FaultSet

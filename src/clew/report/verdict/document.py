@@ -14,7 +14,7 @@ from clew.report.text.json_text import escape_surrogates
 from clew.report.text.rules import clause_text
 
 if TYPE_CHECKING:  # whoever only asks what the document calls itself needs no solver
-    from clew.checker.api import Verdict
+    from clew.checker.result import Verdict
     from clew.checker.survey.coverage import RuleCoverage
     from clew.checker.survey.promises import Promise
     from clew.errors import Position

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from clew.budgets.deadline import Deadline
-from clew.checker.api import Verdict
+from clew.checker.result import Verdict
 from clew.engine.execution import Execution
 from clew.errors import BudgetExhaustedError, ProgramError
 from clew.faults import FaultSet

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
 
-from clew.checker.api import Verdict
+from clew.checker.result import Verdict
 from clew.checker.survey.promises import Part
 from clew.engine.conditions import Occurrence
 from clew.errors import ProgramError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from clew.checker.api import Verdict
+from clew.checker.result import Verdict
 from clew.engine.execution import Execution, row_text
 from clew.errors import BudgetExhaustedError, ProgramError
 from clew.explain.explainer import Explainer, Lineage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clew.budgets.deadline import Deadline
-from clew.checker.api import Verdict
+from clew.checker.result import Verdict
 from clew.engine.execution import Execution
 from clew.errors import UsageError
 from clew.report.renderers import PageOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import shorten, wrap
 
-from clew.checker.api import Verdict
+from clew.checker.result import Verdict
 from clew.engine.conditions import Occurrence
 from clew.program.ir import Rule
 from clew.report.text.plain import pluralize

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from clew.checker.api import Verdict
+from clew.checker.result import Verdict
 from clew.engine.execution import Execution, Message, row_text
 from clew.faults import KINDS, FailureSpec, FaultSet
 from clew.names import show
