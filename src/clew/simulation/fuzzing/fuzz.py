@@ -10,39 +10,30 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from clew.budgets.deadline import Deadline
-from clew.budgets.whereabouts import ProcessEnd, current_whereabouts, tell_limit, tell_run
-from clew.errors import BudgetExhaustedError, Notice, Position, UsageError
+from clew.budgets.whereabouts import ProcessEnd, tell_limit
+from clew.errors import BudgetExhaustedError, Notice, UsageError
 from clew.files.checkpoints import Checkpoint, Question, as_checkpoint, conclude_own
 from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
 from clew.simulation.execution.isolation import (
     ProcessEndedError,
-    Tell,
     call_in_child,
-    find_end,
     needs_child,
     run_isolated,
 )
 from clew.simulation.execution.trace import Execution
-from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.execution.workers import Worker, WorkerDiedError, can_fork, wait_for_replies, workers
-from clew.simulation.fuzzing.coverage import PERIOD, Coverage, Tally
-from clew.simulation.fuzzing.random_run import RandomRun
+from clew.simulation.execution.workers import can_fork
+from clew.simulation.fuzzing.coverage import Coverage, Tally
 from clew.simulation.fuzzing.recording_run import End, record_death, record_run
+from clew.simulation.fuzzing.search import FoundRun, Progress, Search, record_alone
 from clew.simulation.loading import LoadedScenario, as_loaded, scenario_question
 from clew.simulation.recordings.reading import LARGEST_SEED
 from clew.simulation.recordings.recording import Recording
 from clew.simulation.scenario import Broken, Scenario
-
-#: Told now and then: the number of runs so far, and what is being done.
-Progress = Callable[[int, str], None]
 
 DEFAULT_RUNS = 1000
 
@@ -51,12 +42,6 @@ NOTHING_DELIVERED = (
     "nothing was delivered in any run, neither a message nor a timer: see that nodes are up (running=...) and "
     "that something is sent"
 )
-
-#: How long a worker is to take for the runs that it is given at once.
-_BLOCK_SECONDS = 0.2
-#: A violation in a block is only known when the block is done.
-_LARGEST_BLOCK = 1000
-_POLL_SECONDS = 0.05
 
 
 class Answer(enum.Enum):
@@ -127,7 +112,7 @@ def fuzz(
     _check_arguments(seed=seed, runs=runs, workers=workers, at_least=at_least, time_limit=time_limit)
     loaded = with_steps(scenario, steps)
     tell_limit(time_limit)
-    search = _Search(loaded, seed, runs, at_least, Deadline(time_limit), progress, in_process=in_process)
+    search = Search(loaded, seed, runs, at_least, Deadline(time_limit), progress, in_process=in_process)
     saving = None if checkpoint is None else as_checkpoint(checkpoint)
     if saving is not None:
         search.resume(saving, fuzz_question(loaded, seed=seed, runs=runs, at_least=at_least))
@@ -145,50 +130,52 @@ def fuzz(
     if saving is not None:
         saving.answered = not search.cut_short
         conclude_own(checkpoint, saving)
-    found, coverage, early = search.found, search.tally.coverage(), search.tally.early
     if search.end is not None:
-        end = search.end
-        recording = _record_end(loaded, end)
-        return dataclasses.replace(
-            ended_search(recording, run=end.seed - seed, at_least=at_least), coverage=coverage, early=early
-        )
-    if found is None:
-        if coverage.is_hollow:
-            reason = reason or NOTHING_DELIVERED
-        elif coverage.is_thin:
-            notices.append(
-                Notice(
-                    f"in {coverage.idle} of {coverage.runs} runs nothing was delivered",
-                    remedy="let the scenario's events start nodes and send messages early, or give it more steps",
-                )
-            )
-        return Fuzzed(
-            None,
-            None,
-            None,
-            coverage,
-            early,
-            reason,
-            tuple(notices),
-            scenario=loaded.full_name,
-            at_least=at_least,
-        )
-    # A worker tells only how its run ended; the run itself is made again, with everything recorded.
-    ending = End(found.invariant, found.deliveries)
-    # Here, where all of it is at hand: a run that came to its end elsewhere does so again.
-    recording, execution = record_run(loaded, seed + found.run, ending)
-    return Fuzzed(
-        recording,
-        found.run,
-        execution.trace,
-        coverage,
-        early,
+        recording = _record_end(loaded, search.end)
+        ended = ended_search(recording, run=search.end.seed - seed, at_least=at_least)
+        return dataclasses.replace(ended, coverage=search.tally.coverage(), early=search.tally.early)
+    fuzzed = Fuzzed(
         None,
+        None,
+        None,
+        search.tally.coverage(),
+        search.tally.early,
+        reason,
         tuple(notices),
-        execution.also,
-        loaded.full_name,
-        at_least,
-        execution,
+        scenario=loaded.full_name,
+        at_least=at_least,
+    )
+    if search.found is None:
+        return _with_idleness(fuzzed)
+    return _with_recording(fuzzed, loaded, seed, search.found)
+
+
+def _with_idleness(fuzzed: Fuzzed) -> Fuzzed:
+    """Say that runs in which little or nothing happened mean little."""
+    coverage = fuzzed.coverage
+    if coverage.is_hollow:
+        return dataclasses.replace(fuzzed, reason=fuzzed.reason or NOTHING_DELIVERED)
+    if not coverage.is_thin:
+        return fuzzed
+    thin = Notice(
+        f"in {coverage.idle} of {coverage.runs} runs nothing was delivered",
+        remedy="let the scenario's events start nodes and send messages early, or give it more steps",
+    )
+    return dataclasses.replace(fuzzed, notices=(*fuzzed.notices, thin))
+
+
+def _with_recording(fuzzed: Fuzzed, loaded: LoadedScenario, seed: int, found: FoundRun) -> Fuzzed:
+    """Make the run that broke an invariant again, with everything recorded: the search only knows how it ended."""
+    # Here, where all of it is at hand: a run that came to its end elsewhere does so again.
+    recording, execution = record_run(loaded, seed + found.run, End(found.invariant, found.deliveries))
+    return dataclasses.replace(
+        fuzzed,
+        recording=recording,
+        run=found.run,
+        trace=execution.trace,
+        reason=None,
+        also=execution.also,
+        execution=execution,
     )
 
 
@@ -206,13 +193,9 @@ def record(
     if not needs_child(in_process):
         return record_run(loaded, seed)[0]
     try:
-        return run_isolated(partial(_record_run, loaded, seed), None)
+        return run_isolated(partial(record_alone, loaded, seed), None)
     except ProcessEndedError as ended:
         return _record_end(loaded, dataclasses.replace(ended.end, seed=seed))
-
-
-def _record_run(loaded: LoadedScenario, seed: int, tell: Tell) -> Recording:
-    return record_run(loaded, seed)[0]
 
 
 def _record_end(loaded: LoadedScenario, end: ProcessEnd) -> Recording:
@@ -247,231 +230,3 @@ def fuzz_question(loaded: LoadedScenario, *, seed: int, runs: int, at_least: int
         "--steps": loaded.scenario.steps,
         "--at-least": at_least,
     }
-
-
-# -- the search --------------------------------------------------------------------------------------------------
-
-
-class _FoundRun(NamedTuple):
-    """A run that broke an invariant: its number, after how many deliveries, and which."""
-
-    run: int
-    deliveries: int
-    invariant: str
-
-
-class _Search:
-    """Executes the runs of a search, one after the other or in other processes."""
-
-    def __init__(
-        self,
-        loaded: LoadedScenario,
-        seed: int,
-        runs: int,
-        at_least: int,
-        deadline: Deadline,
-        progress: Progress | None,
-        *,
-        in_process: bool,
-    ) -> None:
-        self.tally = Tally()
-        self.found: _FoundRun | None = None
-        self.end: ProcessEnd | None = None
-        self.deadline = deadline
-        #: Whether a limit or an interrupt ended it before all runs were done.
-        self.cut_short = False
-        self._checkpoint: Checkpoint | None = None
-        self._loaded = loaded
-        self._scenario = loaded.scenario
-        self._seed = seed
-        self._runs = runs
-        self._at_least = at_least
-        self._progress = progress
-        self._in_process = in_process
-        self._told: set[int] = set()  # in a worker: the states that the other side knows of
-
-    def resume(self, checkpoint: Checkpoint, question: Question) -> None:
-        """Go on from where a checkpoint is, if there is one: all runs before it are in its tally."""
-        self._checkpoint = checkpoint
-        saved = checkpoint.open(question)
-        if saved is not None:
-            self.tally = Tally.read(saved, self._runs)
-            checkpoint.tell_continued(self.tally.runs, "run")
-        checkpoint.state = self.tally.to_json
-
-    def alone(self) -> None:
-        """Execute the runs that are not in the tally yet, one after the other."""
-        try:
-            with step_limit(self._scenario.step_seconds):
-                for number in range(self.tally.runs, self._runs):
-                    self.found = self._run(number, self.tally)
-                    self._tell()
-                    if self.found is not None:
-                        return
-                    self._offer()
-        except BudgetExhaustedError:
-            self._stop()
-            raise
-
-    def _offer(self) -> None:
-        if self._checkpoint is not None:
-            self._checkpoint.offer()
-
-    def _stop(self) -> None:
-        """Save what was done before the search was cut short."""
-        self.cut_short = True
-        if self._checkpoint is not None:
-            self._checkpoint.save()
-
-    def _tell(self) -> None:
-        if self._progress is not None:
-            self._progress(self.tally.runs, f"fuzzing, {self.tally.deliveries} deliveries")
-
-    def _run(self, number: int, tally: Tally) -> _FoundRun | None:
-        tell_run(self._seed + number)
-        run = RandomRun(self._scenario, self._seed + number)
-        self.deadline.check()
-        while run.go_on(PERIOD):
-            tally.sample(run)
-            self.deadline.check()
-        tally.add(run)
-        if run.broken is None:
-            return None
-        # With every event looked at it may be another invariant, and fewer deliveries.
-        if self._scenario.check_every > 1:
-            # The same run, but ending at the very event that broke an invariant.
-            run = RandomRun(dataclasses.replace(self._scenario, check_every=1), self._seed + number)
-            run.finish()
-        if run.deliveries < self._at_least:
-            tally.early += 1
-            return None
-        return _FoundRun(number, run.deliveries, run.broken.invariant if run.broken else "")
-
-    # -- in other processes --------------------------------------------------------------------------------------
-
-    def with_workers(self, count: int) -> None:
-        blocks = _Blocks(self.tally.runs, self._runs)
-        try:
-            with workers(count, self._serve) as started:
-                while not self._take(blocks):
-                    blocks.hand_out(started)
-                    blocks.collect(started)
-                    self.deadline.check()
-                    self._offer()
-        except BudgetExhaustedError:
-            self._stop()
-            if not self._take(blocks, rest=True):  # a violation that was found is not lost
-                raise
-        except WorkerDiedError as death:
-            watched = current_whereabouts() is not None
-            if self._in_process and not watched:
-                raise
-            # All runs that are left are executed in their order, so that it is the first of them, whoever died
-            # first.  What ended the worker ends this process, too, if somebody watches it and finds out where.
-            if watched:
-                self.alone()
-            else:
-                self._one_by_one(blocks.handed_out, death)
-
-    def _one_by_one(self, end: int, death: WorkerDiedError) -> None:
-        """Give each run before ``end`` a process of its own, up to the one that ends it."""
-        for number in range(self.tally.runs, end):
-            try:
-                reply = call_in_child(partial(self._one_run, number))
-            except WorkerDiedError as ended:
-                seed = self._seed + number
-                self.end = find_end(partial(_record_run, self._loaded, seed), ended, seed=seed)
-                return
-            if self._accept(reply):
-                return
-            self.deadline.check()
-        raise UsageError(
-            f"{death.message}, but not when the same runs were executed again",
-            remedy="the code is not deterministic; it must depend on state, message and context only",
-        )
-
-    def _one_run(self, number: int, tell: Tell) -> Any:
-        return self._serve([number, 1])
-
-    def _take(self, blocks: _Blocks, *, rest: bool = False) -> bool:
-        """Take the replies in the order of the runs, until all is said or a violation is found."""
-        for reply in blocks.rest() if rest else blocks.in_order():
-            if self._accept(reply):
-                return True
-        return not rest and blocks.finished
-
-    def _accept(self, reply: Any) -> bool:
-        """Add what a worker has found; True if that is a violation."""
-        self.tally.merge(reply["tally"])
-        self._tell()
-        if reply["refused"] is not None:
-            message, place, remedy = reply["refused"]
-            raise UsageError(message, position=Position(*place) if place else None, remedy=remedy)
-        if reply["found"] is not None:
-            self.found = _FoundRun(*reply["found"])
-        return self.found is not None
-
-    def _serve(self, request: Any) -> Any:
-        """Execute a block of runs, in a worker, up to the first that breaks an invariant or is refused."""
-        first, count = request
-        # Time is the business of the process that hands out: it ends the workers.
-        self.deadline = Deadline(None)
-        # States that the other side knows of are not sent again: they would be most of the reply.
-        tally, found, refused = Tally(self._told), None, None
-        try:
-            with step_limit(self._scenario.step_seconds):
-                for number in range(first, first + count):
-                    found = self._run(number, tally)
-                    if found is not None:
-                        break
-        except UsageError as error:
-            place = error.position
-            refused = [error.message, place and [place.file, place.line, place.column], error.remedy]
-        self._told |= tally.states
-        return {"tally": tally.to_json(), "found": found, "refused": refused}
-
-
-class _Blocks:
-    """Runs that are handed out to workers, many at once, and the replies, which are taken in their order."""
-
-    def __init__(self, first: int, runs: int) -> None:
-        self._runs = runs
-        self.handed_out = first  # the first run that has not been
-        self.due = first  # the first run whose reply has not been taken
-        self._size = 1
-        self._with: dict[Worker, tuple[int, int, float]] = {}
-        self._replies: dict[int, tuple[int, Any]] = {}
-
-    @property
-    def finished(self) -> bool:
-        return self.due >= self._runs
-
-    def hand_out(self, started: list[Worker]) -> None:
-        for worker in started:
-            if worker not in self._with and self.handed_out < self._runs:
-                count = min(self._size, self._runs - self.handed_out)
-                worker.ask([self.handed_out, count])
-                self._with[worker] = (self.handed_out, count, time.monotonic())
-                self.handed_out += count
-
-    def collect(self, started: list[Worker]) -> None:
-        for worker in wait_for_replies(list(self._with), _POLL_SECONDS):
-            reply = worker.reply()
-            first, count, since = self._with.pop(worker)
-            self._replies[first] = (count, reply)
-            per_run = (time.monotonic() - since) / count
-            # Not much larger at once: runs differ.
-            self._size = max(1, min(int(_BLOCK_SECONDS / per_run), 8 * self._size, _LARGEST_BLOCK))
-
-    def in_order(self) -> Iterator[Any]:
-        # In the order of the runs, whoever was faster: the first violation must not depend on the number of
-        # workers.
-        while self.due in self._replies:
-            count, reply = self._replies.pop(self.due)
-            self.due += count
-            yield reply
-
-    def rest(self) -> Iterator[Any]:
-        """Yield what has been answered although runs before it have not."""
-        for _, (_, reply) in sorted(self._replies.items()):
-            yield reply
