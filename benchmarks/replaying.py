@@ -22,7 +22,7 @@ from clew.simulation.fuzzing.fuzz import record
 from clew.simulation.loading import load_scenario
 from clew.simulation.recordings.reading import open_recording
 from clew.simulation.recordings.recording import make_recording, write_recording
-from clew.simulation.recordings.replaying import Outcome, replay
+from clew.simulation.recordings.replaying import ReplayOutcome, replay
 
 #: The hash seeds of the process that records and of the one that replays.
 _RECORDING, _REPLAYING = "1", "2"
@@ -74,7 +74,7 @@ def _replay(scenario: str, runs: int, folder: Path) -> list[int]:
         replayed = replay(recording, loaded)
         again = make_recording(loaded, recording.seed, recording.steps, replayed.execution)
         same = write_recording(again) == file.read_text(encoding="utf-8")
-        identical += replayed.outcome is Outcome.SAME and same
+        identical += replayed.outcome is ReplayOutcome.SAME and same
         violations += recording.broken is not None
         events += len(replayed.execution.moments)
     return [runs, identical, violations, events]

@@ -16,7 +16,7 @@ import pytest
 
 from clew.simulation.fuzzing.fuzz import record
 from clew.simulation.recordings.recording import write_recording
-from clew.simulation.recordings.replaying import Outcome, replay
+from clew.simulation.recordings.replaying import ReplayOutcome, replay
 from command import clew
 from scenario_files import CALM, TOKENS, scenario_file
 
@@ -172,7 +172,7 @@ def test_the_result_depends_on_neither_hash_seed_nor_workers(tmp_path: Path) -> 
         said.add(done.stdout)
         written.add((tmp_path / "min.json").read_bytes())
     assert len(said) == len(written) == 1
-    assert replay(tmp_path / "min.json", str(tmp_path / "s.py")).outcome is Outcome.SAME
+    assert replay(tmp_path / "min.json", str(tmp_path / "s.py")).outcome is ReplayOutcome.SAME
 
 
 # -- ended before its end ----------------------------------------------------------------------------------------

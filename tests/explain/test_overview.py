@@ -17,7 +17,7 @@ from clew.explain.explainer import Explainer
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_builder import build_lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
-from clew.explain.overview import FEWEST_ABSENCES, FEWEST_KEPT, Box, Kind, Overview, overview
+from clew.explain.overview import FEWEST_ABSENCES, FEWEST_KEPT, Box, BoxKind, Overview, overview
 from clew.faults import FailureSpec
 from clew.program.checks import check_program
 from clew.program.ir import Program, Timing
@@ -46,14 +46,14 @@ def told(graph: LineageGraph, seen: Overview) -> list[str]:
     return [
         f"{_name(graph, box)} <- {' | '.join(_joint(graph, seen, joint) for joint in seen.why[number])}"
         for number, box in enumerate(seen.boxes)
-        if box.kind is not Kind.SINGLE
+        if box.kind is not BoxKind.SINGLE
     ]
 
 
 def _name(graph: LineageGraph, box: Box) -> str:
     named = [graph.goals[g] for g in box.named]
     times = f"{named[0].first}..{named[-1].last}"
-    return f"{named[0].label} {times}" + (f" ({len(box.goals)})" if box.kind is not Kind.SINGLE else "")
+    return f"{named[0].label} {times}" + (f" ({len(box.goals)})" if box.kind is not BoxKind.SINGLE else "")
 
 
 def _joint(graph: LineageGraph, seen: Overview, joint: int) -> str:
@@ -135,7 +135,7 @@ def test_a_few_absences_are_drawn_one_by_one() -> None:
     graph, program = of_text(text, FailureSpec(("a", "b"), 4, eff=3), "b")
     assert [goal.label for goal in graph.goals] == ["post(b)", "ends(b)", "no bad(b)", "no lacks(b)", "told(b)"]
     seen = overview(graph, program.rules)
-    assert [(box.kind, box.goals) for box in seen.boxes] == [(Kind.SINGLE, (n,)) for n in range(5)]
+    assert [(box.kind, box.goals) for box in seen.boxes] == [(BoxKind.SINGLE, (n,)) for n in range(5)]
     assert [joint.firings for joint in seen.joints] == [(n,) for n in range(4)]
     assert (seen.why, seen.needs) == (graph.why, graph.needs)
 
@@ -146,7 +146,7 @@ def test_three_phase_commit_with_delays_is_a_third_of_its_boxes() -> None:
     seen = overview(graph, about.program.rules)
     assert (len(graph.goals), len(graph.firings)) == (86, 126)
     assert (len(seen.boxes), len(seen.joints)) == (36, 45)
-    (absences,) = (box for box in seen.boxes if box.kind is Kind.ABSENCES)
+    (absences,) = (box for box in seen.boxes if box.kind is BoxKind.ABSENCES)
     assert [graph.goals[g].label for g in absences.named] == ["no conflict(a, t1)"]
     assert len(absences.goals) == 51
 
@@ -230,11 +230,11 @@ def test_overviews_of_tangles_are_sound(graph: LineageGraph) -> None:
 def test_tangles_have_boxes_of_both_kinds() -> None:
     """Otherwise the test before this one would say little."""
     few = settings(max_examples=200, phases=[Phase.generate], derandomize=True, database=None)
-    find(tangles(), lambda graph: _has(graph, Kind.ABSENCES), settings=few)
-    find(tangles(), lambda graph: _has(graph, Kind.KEPT), settings=few)
+    find(tangles(), lambda graph: _has(graph, BoxKind.ABSENCES), settings=few)
+    find(tangles(), lambda graph: _has(graph, BoxKind.KEPT), settings=few)
 
 
-def _has(graph: LineageGraph, kind: Kind) -> bool:
+def _has(graph: LineageGraph, kind: BoxKind) -> bool:
     return any(box.kind is kind for box in overview(graph, RULES.rules).boxes)
 
 
@@ -253,16 +253,16 @@ def assert_sound(graph: LineageGraph, seen: Overview, program: Program) -> None:
             assert set(seen.needs[joint]) == needed and len(seen.needs[joint]) == len(needed)
         users = {goal: {user[f] for f, needs in enumerate(graph.needs) if goal in needs} for goal in box.goals}
         match box.kind:
-            case Kind.SINGLE:
+            case BoxKind.SINGLE:
                 assert len(box.goals) == 1 and box.named == box.goals
                 assert all(
                     len(seen.joints[j].firings) == 1 and not seen.joints[j].through for j in seen.why[number]
                 )
-            case Kind.ABSENCES:
+            case BoxKind.ABSENCES:
                 assert_absences(graph, seen, number)
                 hidden = set(box.goals) - set(box.named)
                 assert all(users[goal] <= set(box.goals) for goal in hidden), "nothing outside rests on these"
-            case Kind.KEPT:
+            case BoxKind.KEPT:
                 assert_kept(graph, seen, number, program)
 
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.exploration import Answer, Exploration, Progress, Visit, explore
+from clew.exploration import Exploration, ExplorationAnswer, Progress, Visit, explore
 from clew.simulation.execution.steps import Step
 from clew.simulation.execution.trace import execute
 from clew.simulation.loading import LoadedScenario
@@ -131,8 +131,8 @@ def _agree_on_answer(scenario: Scenario, explored: Exploration, expected: Counte
     if not undone:
         assert all(f"'wait for {name}' at the end never ends" in (explored.reason or "") for name in unmet)
     assert (explored.reason is None) is is_all
-    answer = Answer.ALL_EXPLORED if is_all else Answer.INCOMPLETE
-    assert explored.answer is (Answer.VIOLATION if expected.violations else answer)
+    answer = ExplorationAnswer.ALL_EXPLORED if is_all else ExplorationAnswer.INCOMPLETE
+    assert explored.answer is (ExplorationAnswer.VIOLATION if expected.violations else answer)
 
 
 def _drawn(random: Random, draw: Callable[[Random], Scenario] = random_scenario) -> tuple[Scenario, Limits]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from clew.errors import UsageError
-from clew.exploration import Answer, explore
+from clew.exploration import ExplorationAnswer, explore
 from clew.simulation import (
     CodeBlock,
     Context,
@@ -55,7 +55,7 @@ def test_one_message_is_duplicated_as_often_as_its_link_may(network: Network) ->
     scenario = one(Quiet, Send("a", 1), duplication=0.5, network=network, invariants=[times(3)])
     (found,) = explore(scenario, duplicates=2).found
     assert execute(scenario, 0, found.steps).broken == found.broken
-    assert explore(scenario, duplicates=1).answer is Answer.ALL_EXPLORED
+    assert explore(scenario, duplicates=1).answer is ExplorationAnswer.ALL_EXPLORED
 
 
 def test_links_do_not_share_their_bound() -> None:
@@ -77,7 +77,7 @@ class Drawing(Quiet):
 
 def test_what_nodes_draw_is_explored_for_one_seed_only() -> None:
     explored = explore(one(Drawing, Send("a", 1), Send("b", 1)), seed=7)
-    assert (explored.answer, explored.drew, explored.schedules) == (Answer.INCOMPLETE, ("a",), 1)
+    assert (explored.answer, explored.drew, explored.schedules) == (ExplorationAnswer.INCOMPLETE, ("a",), 1)
     assert explored.reasons == ("a draws random numbers, and only those of seed 7 are tried",)
 
 
@@ -102,9 +102,9 @@ def test_a_node_that_draws_when_it_starts_and_is_gone_later(before: list[Externa
 def test_a_violation_stands_whatever_is_drawn() -> None:
     scenario = one(Drawing, Send("a", 1), invariants=[times(1)])
     explored = explore(scenario)
-    assert (explored.answer, explored.reasons) == (Answer.VIOLATION, ())
+    assert (explored.answer, explored.reasons) == (ExplorationAnswer.VIOLATION, ())
     explored = explore(scenario, stop_at_first=False)
-    assert (explored.answer, len(explored.reasons)) == (Answer.VIOLATION, 1)
+    assert (explored.answer, len(explored.reasons)) == (ExplorationAnswer.VIOLATION, 1)
 
 
 # -- waiting for ever --------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def has_got(number: int) -> WaitCondition:
 
 def test_what_waits_for_ever_is_never_done() -> None:
     explored = explore(one(Quiet, Send("a", 1), NEVER, Send("b", 1), WaitQuiescence(), Stop("a")))
-    assert explored.answer is Answer.INCOMPLETE
+    assert explored.answer is ExplorationAnswer.INCOMPLETE
     assert explored.undone == (Send("b", 1), Stop("a"))
     assert explored.reasons == (
         "'wait for never' never ends, so what follows never happens: send int to b, stop a",
@@ -143,13 +143,13 @@ def test_a_wait_that_is_over_in_some_schedules_is_counted() -> None:
             self.got = []
 
     explored = explore(one(Clearing, Send("a", 1), has_got(1), Send("b", 1)))
-    assert (explored.answer, explored.undone) == (Answer.ALL_EXPLORED, ())
+    assert (explored.answer, explored.undone) == (ExplorationAnswer.ALL_EXPLORED, ())
     assert (explored.schedules, explored.waiting) == (3, 1)
 
 
 def test_a_wait_at_the_end_that_never_ends_is_no_certificate() -> None:
     explored = explore(one(Quiet, Send("a", 1), NEVER))
-    assert (explored.answer, explored.undone, explored.waiting) == (Answer.INCOMPLETE, (), 0)
+    assert (explored.answer, explored.undone, explored.waiting) == (ExplorationAnswer.INCOMPLETE, (), 0)
     assert explored.reasons == ("'wait for never' at the end never ends: it holds in no state after all events",)
 
 
@@ -158,7 +158,7 @@ def test_a_wait_at_the_end_is_over_where_it_holds_in_any_state_after_all_events(
     """Not only in the last state: a run is over as soon as it holds."""
     passing = WaitCondition("one of two", lambda world: len(world.nodes["a"].got) == 1)  # type: ignore[attr-defined]
     sends = (Send("a", 1), Send("a", 2))
-    assert explore(one(Quiet, *sends, passing, invariants=invariants)).answer is Answer.ALL_EXPLORED
+    assert explore(one(Quiet, *sends, passing, invariants=invariants)).answer is ExplorationAnswer.ALL_EXPLORED
     late = explore(one(Quiet, *sends, WaitQuiescence(), Send("b", 1), passing, invariants=invariants))
     assert late.reasons == ("'wait for one of two' at the end never ends: it holds in no state after all events",)
 
@@ -193,13 +193,13 @@ NOTHING = "no handler runs: no message arrives, no timer goes off, no node start
 )
 def test_a_scenario_in_which_nothing_happens_is_no_certificate(before: list[External]) -> None:
     explored = explore(Scenario(nodes={"a": Quiet, "b": Quiet}, before=before, invariants=[lambda nodes: None]))
-    assert (explored.answer, explored.reasons) == (Answer.INCOMPLETE, (NOTHING,))
+    assert (explored.answer, explored.reasons) == (ExplorationAnswer.INCOMPLETE, (NOTHING,))
 
 
 @pytest.mark.parametrize("event", [Start("a"), Restart("a"), CodeBlock("code", lambda world: None)], ids=str)
 def test_whatever_executes_code_of_the_user_is_something(event: External) -> None:
     explored = explore(Scenario(nodes={"a": Quiet}, before=[event]))
-    assert (explored.answer, explored.reason) == (Answer.ALL_EXPLORED, None)
+    assert (explored.answer, explored.reason) == (ExplorationAnswer.ALL_EXPLORED, None)
 
 
 def test_what_was_looked_at_is_named() -> None:
@@ -216,7 +216,7 @@ def test_an_exception_before_the_first_event_leaves_nothing_to_explore() -> None
             raise ValueError("no")
 
     explored = explore(one(Stillborn, Send("a", 1)), stop_at_first=False)
-    assert (explored.answer, explored.schedules) == (Answer.VIOLATION, 0)
+    assert (explored.answer, explored.schedules) == (ExplorationAnswer.VIOLATION, 0)
     assert explored.reason == "a node raises before the first event, so no schedule is explored"
 
 
@@ -398,4 +398,4 @@ def test_what_has_no_words_is_not_compared() -> None:
             for _ in range(500):
                 self.deep = [self.deep]
 
-    assert explore(one(Wordless, Send("a", 1))).answer is Answer.ALL_EXPLORED
+    assert explore(one(Wordless, Send("a", 1))).answer is ExplorationAnswer.ALL_EXPLORED

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from clew.exploration import Answer, explore
+from clew.exploration import ExplorationAnswer, explore
 from clew.simulation import (
     CodeBlock,
     Context,
@@ -266,4 +266,4 @@ def test_the_count_is_that_of_a_reduction() -> None:
 
     scenario = cluster(dict.fromkeys("abcdef", Player), Send("a", 9), Send("c", 9), Send("e", 9))
     explored = explore(scenario)
-    assert (explored.schedules, explored.events, explored.answer) == (1, 33, Answer.ALL_EXPLORED)
+    assert (explored.schedules, explored.events, explored.answer) == (1, 33, ExplorationAnswer.ALL_EXPLORED)

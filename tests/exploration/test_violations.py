@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clew.errors import BudgetExhaustedError, UsageError
-from clew.exploration import Answer, Bounds, explore
+from clew.exploration import Bounds, ExplorationAnswer, explore
 from clew.simulation import (
     Broken,
     Context,
@@ -62,7 +62,7 @@ UNRELATED = Scenario(
 
 def test_every_global_state_is_looked_at_though_there_is_one_class() -> None:
     explored = explore(UNRELATED, stop_at_first=False)
-    assert (explored.answer, explored.schedules, explored.states) == (Answer.VIOLATION, 1, 8)
+    assert (explored.answer, explored.schedules, explored.states) == (ExplorationAnswer.VIOLATION, 1, 8)
     assert [found.identity for found in explored.found] == ["only a at a", "only b at b", "only c at c"]
     assert words(explored.found[1].steps) == [
         "send int to a",
@@ -168,7 +168,7 @@ def test_a_node_may_keep_its_context() -> None:
             self.ctx = ctx
 
     scenario = Scenario(nodes={"a": Keeper}, running=["a"], before=[Send("a", 1)], invariants=[lambda nodes: None])
-    assert explore(scenario).answer is Answer.ALL_EXPLORED
+    assert explore(scenario).answer is ExplorationAnswer.ALL_EXPLORED
 
 
 def test_what_a_heal_freed_is_also_tried_before_the_partition() -> None:
@@ -266,7 +266,7 @@ ENDLESS = Scenario(nodes={"a": Restless}, running=["a"], before=[Send("a", 1)], 
 
 def test_an_execution_that_does_not_end_makes_the_answer_incomplete() -> None:
     explored = explore(ENDLESS)
-    assert (explored.answer, explored.schedules) == (Answer.INCOMPLETE, 0)
+    assert (explored.answer, explored.schedules) == (ExplorationAnswer.INCOMPLETE, 0)
     assert explored.reason == "executions were cut short at 10 steps"
 
 
@@ -274,7 +274,7 @@ def test_the_time_limit_makes_the_answer_incomplete() -> None:
     nodes = {"a": Quiet}
     before = [Send("a", number) for number in range(12)]
     explored = explore(Scenario(nodes=nodes, running=["a"], before=before), time_limit=0.01)
-    assert (explored.answer, explored.reason) == (Answer.INCOMPLETE, "the time limit of 0.01 s ran out")
+    assert (explored.answer, explored.reason) == (ExplorationAnswer.INCOMPLETE, "the time limit of 0.01 s ran out")
 
 
 def test_ctrl_c_makes_the_answer_incomplete() -> None:
@@ -282,7 +282,11 @@ def test_ctrl_c_makes_the_answer_incomplete() -> None:
     scenario = Scenario(nodes={"a": Quiet}, running=["a"], before=before)
     handler = signal.getsignal(signal.SIGINT)
     explored = explore(scenario, visit=lambda steps: os.kill(os.getpid(), signal.SIGINT))
-    assert (explored.answer, explored.reasons, explored.schedules) == (Answer.INCOMPLETE, ("interrupted",), 1)
+    assert (explored.answer, explored.reasons, explored.schedules) == (
+        ExplorationAnswer.INCOMPLETE,
+        ("interrupted",),
+        1,
+    )
     assert signal.getsignal(signal.SIGINT) is handler
 
 

@@ -17,7 +17,7 @@ from clew.minimization.minimizing import Minimized, minimize
 from clew.simulation.fuzzing.fuzz import fuzz
 from clew.simulation.loading import LoadedScenario
 from clew.simulation.recordings.recording import write_recording
-from clew.simulation.recordings.replaying import Outcome, replay
+from clew.simulation.recordings.replaying import ReplayOutcome, replay
 from minimization.scenarios import aimed, one_minimal
 from simulation.adversarial import loaded_scenario
 
@@ -48,7 +48,7 @@ def test_every_recording_is_minimized_to_one_that_replays(file: Path, seed: int)
     assert len(found.recording.steps) <= len(recording.steps)
     file.write_text(write_recording(found.recording), encoding="utf-8")
     replayed = replay(file, loaded, in_process=True)
-    assert (replayed.outcome, replayed.execution.identity) == (Outcome.SAME, recording.identity)
+    assert (replayed.outcome, replayed.execution.identity) == (ReplayOutcome.SAME, recording.identity)
     assert one_minimal(*aimed(loaded.scenario, found.recording.steps, recording.seed))
 
 

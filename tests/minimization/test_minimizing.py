@@ -28,7 +28,7 @@ from clew.simulation.execution.steps import describe
 from clew.simulation.execution.trace import execute
 from clew.simulation.fuzzing.fuzz import fuzz, record
 from clew.simulation.recordings.recording import Recording
-from clew.simulation.recordings.replaying import Outcome, replay
+from clew.simulation.recordings.replaying import ReplayOutcome, replay
 from clew.simulation.scenario import Scenario
 from minimization.scenarios import Failing, aimed, failing, failures, one_minimal
 
@@ -46,7 +46,7 @@ def check_laws(failure: Failing) -> None:
     execution = execute(replace(scenario, check_every=1), recording.seed, found.recording.steps)
     assert execution.identity == recording.identity == found.recording.identity
     assert len(execution.moments) == len(found.recording.steps) <= len(recording.steps)
-    assert replay(found.recording, scenario).outcome is Outcome.SAME
+    assert replay(found.recording, scenario).outcome is ReplayOutcome.SAME
     deliveries = [stage.size.deliveries for stage in found.stages]
     assert deliveries == sorted(deliveries, reverse=True)
     assert (deliveries[0], deliveries[-1]) == (recording.deliveries, found.recording.deliveries)
@@ -101,7 +101,7 @@ def minimized(scenario: Scenario) -> tuple[Recording, Minimized]:
     assert recording is not None
     found = quickly(recording, scenario)
     assert (found.reason, found.problem) == (None, None)
-    assert replay(found.recording, scenario).outcome is Outcome.SAME
+    assert replay(found.recording, scenario).outcome is ReplayOutcome.SAME
     assert found.recording.identity == recording.identity
     return recording, found
 
@@ -144,7 +144,7 @@ def test_a_code_block_that_delivers_what_others_need() -> None:
     for seed in range(5):
         recording = record(scenario, seed)
         found = quickly(recording, scenario)
-        assert replay(found.recording, scenario).outcome is Outcome.SAME
+        assert replay(found.recording, scenario).outcome is ReplayOutcome.SAME
         # Two messages, delivered by a block or otherwise.
         assert (found.recording.identity, len(found.recording.steps)) == ("few at a", 4)
 

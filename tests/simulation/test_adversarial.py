@@ -18,7 +18,7 @@ from clew.simulation.fuzzing.fuzz import fuzz, record
 from clew.simulation.fuzzing.random_run import RandomRun
 from clew.simulation.recordings.reading import open_recording
 from clew.simulation.recordings.recording import write_recording
-from clew.simulation.recordings.replaying import Outcome, replay
+from clew.simulation.recordings.replaying import ReplayOutcome, replay
 from clew.simulation.world import External, Wait
 from simulation.adversarial import loaded_scenario, random_scenario
 
@@ -39,7 +39,7 @@ def test_every_recording_is_read_back_and_replays(file: Path, seed: int) -> None
     file.write_text(text, encoding="utf-8")
     assert write_recording(open_recording(str(file), loaded).recording) == text
     replayed = replay(file, loaded, in_process=True)
-    assert (replayed.outcome, replayed.difference) == (Outcome.SAME, None)
+    assert (replayed.outcome, replayed.difference) == (ReplayOutcome.SAME, None)
 
 
 @given(seed=SEEDS)

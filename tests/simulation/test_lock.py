@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.exploration import Answer, explore
+from clew.exploration import ExplorationAnswer, explore
 from clew.simulation.fuzzing.fuzz import fuzz
 from clew.simulation.loading import load_scenario
 from command import ROOT
@@ -24,8 +24,8 @@ def test_the_careful_server_hands_out_one_lock() -> None:
 
 @pytest.mark.parametrize(
     ("name", "answer", "schedules"),
-    [("three_careful", Answer.ALL_EXPLORED, 444), ("three_hasty", Answer.VIOLATION, 7)],
+    [("three_careful", ExplorationAnswer.ALL_EXPLORED, 444), ("three_hasty", ExplorationAnswer.VIOLATION, 7)],
 )
-def test_every_schedule_of_three_clients(name: str, answer: Answer, schedules: int) -> None:
+def test_every_schedule_of_three_clients(name: str, answer: ExplorationAnswer, schedules: int) -> None:
     explored = explore(load_scenario(f"{LOCK}:{name}"))
     assert (explored.answer, explored.schedules) == (answer, schedules)

@@ -27,7 +27,7 @@ class Message(NamedTuple):
     arrived: int | None
 
 
-class Outcome(enum.Enum):
+class ExecutionAnswer(enum.Enum):
     """Whether what must hold does at the end of an execution."""
 
     HOLDS = "holds"
@@ -57,8 +57,8 @@ class Execution(Result):
         return not self.violations
 
     @property
-    def answer(self) -> Outcome:
-        return Outcome.HOLDS if self.good else Outcome.VIOLATED
+    def answer(self) -> ExecutionAnswer:
+        return ExecutionAnswer.HOLDS if self.good else ExecutionAnswer.VIOLATED
 
     @property
     def reason(self) -> None:

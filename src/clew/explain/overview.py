@@ -27,7 +27,7 @@ FEWEST_ABSENCES = 3
 FEWEST_KEPT = 2
 
 
-class Kind(Enum):
+class BoxKind(Enum):
     """What a box stands for."""
 
     SINGLE = "single"
@@ -39,7 +39,7 @@ class Kind(Enum):
 class Box:
     """Goals that are drawn as one, by their numbers; ``named`` are those its label speaks of, earliest first."""
 
-    kind: Kind
+    kind: BoxKind
     goals: tuple[int, ...]
     named: tuple[int, ...]
 
@@ -84,10 +84,10 @@ def overview(graph: LineageGraph, rules: Sequence[Rule]) -> Overview:
 
 def _joints(graph: LineageGraph, box: Box) -> Iterator[Joint]:
     firings = [firing for goal in box.goals for firing in graph.why[goal]]
-    if box.kind is Kind.SINGLE:
+    if box.kind is BoxKind.SINGLE:
         yield from (Joint((firing,)) for firing in firings)
         return
-    if box.kind is Kind.KEPT:
+    if box.kind is BoxKind.KEPT:
         yield Joint(tuple(firings))
         return
     # What a delay can hit stays in sight: it may be cut.
@@ -107,7 +107,7 @@ def _joints(graph: LineageGraph, box: Box) -> Iterator[Joint]:
 class _Group:
     """A box while it grows, of goals with this row; ``first`` to ``last`` are the times of those that it names."""
 
-    kind: Kind
+    kind: BoxKind
     row: tuple[object, ...]
     first: int
     last: int
@@ -139,12 +139,12 @@ class _Grouping:
         # Groups that stayed small are taken apart again: only now is it known how large each became.
         found: list[Box] = []
         for group in self._groups:
-            fewest = {Kind.ABSENCES: FEWEST_ABSENCES, Kind.KEPT: FEWEST_KEPT}.get(group.kind, 1)
-            if len(group.goals) >= fewest and group.kind is not Kind.SINGLE:
+            fewest = {BoxKind.ABSENCES: FEWEST_ABSENCES, BoxKind.KEPT: FEWEST_KEPT}.get(group.kind, 1)
+            if len(group.goals) >= fewest and group.kind is not BoxKind.SINGLE:
                 named = sorted(group.named, key=lambda g: self._graph.goals[g].first)
                 found.append(Box(group.kind, tuple(sorted(group.goals)), tuple(named)))
             else:
-                found.extend(Box(Kind.SINGLE, (goal,), (goal,)) for goal in group.goals)
+                found.extend(Box(BoxKind.SINGLE, (goal,), (goal,)) for goal in group.goals)
         return sorted(found, key=lambda box: box.goals[0])
 
     def _users_first(self) -> Iterator[int]:
@@ -172,13 +172,13 @@ class _Grouping:
             group.named.append(number)
             group.first, group.last = min(group.first, goal.first), max(group.last, goal.last)
 
-    def _kind(self, number: int) -> Kind:
+    def _kind(self, number: int) -> BoxKind:
         goal = self._graph.goals[number]
         if number == 0 or goal.given or goal.crashes:
-            return Kind.SINGLE
+            return BoxKind.SINGLE
         if not goal.present:
-            return Kind.ABSENCES
-        return Kind.SINGLE if self._keeping_rule(number) is None else Kind.KEPT
+            return BoxKind.ABSENCES
+        return BoxKind.SINGLE if self._keeping_rule(number) is None else BoxKind.KEPT
 
     def _keeping_rule(self, number: int) -> int | None:
         """Return the rule that keeps the row on a condition, if that is the only reason why the goal holds."""
@@ -200,9 +200,9 @@ class _Grouping:
     def _group_to_join(self, number: int) -> _Group | None:
         kind = self._kind(number)
         above = [self._group_of[user] for user in self._users[number]]
-        if kind is Kind.ABSENCES and above and above[0].kind is kind and all(g is above[0] for g in above):
+        if kind is BoxKind.ABSENCES and above and above[0].kind is kind and all(g is above[0] for g in above):
             return above[0]
-        if kind is Kind.SINGLE:
+        if kind is BoxKind.SINGLE:
             return None
         # The latest group first: it is nearest in the graph, and edges stay short.
         for group in reversed(self._groups):
@@ -218,7 +218,7 @@ class _Grouping:
         return goal.first <= group.last + 1 and group.first <= goal.last + 1
 
     def _may_join(self, number: int, group: _Group, above: Sequence[_Group]) -> bool:
-        if group.kind is Kind.KEPT:
+        if group.kind is BoxKind.KEPT:
             lowest = group.named[-1]
             (firing,) = self._graph.why[lowest]
             if number not in self._graph.needs[firing] or self._keeping_rule(number) != self._keeping_rule(lowest):

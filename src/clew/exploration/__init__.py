@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from clew.exploration.event import Footprint, commute, footprint, independent
 from clew.exploration.plan import DEFAULT_TIMERS, Bounds
-from clew.exploration.result import Answer, Exploration, Found
+from clew.exploration.result import Exploration, ExplorationAnswer, Found
 from clew.exploration.search import Progress, Visit, explore
 
 __all__ = [
     "DEFAULT_TIMERS",
-    "Answer",
     "Bounds",
     "Exploration",
+    "ExplorationAnswer",
     "Footprint",
     "Found",
     "Progress",

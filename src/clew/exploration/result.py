@@ -15,7 +15,7 @@ from clew.simulation.scenario import Broken
 from clew.simulation.world import External
 
 
-class Answer(enum.Enum):
+class ExplorationAnswer(enum.Enum):
     """``VIOLATION`` also where the exploration is not complete: what was found stands."""
 
     ALL_EXPLORED = "all explored"
@@ -23,7 +23,11 @@ class Answer(enum.Enum):
     INCOMPLETE = "incomplete"
 
 
-_EXIT_CODES = {Answer.ALL_EXPLORED: HOLDS, Answer.VIOLATION: VIOLATED, Answer.INCOMPLETE: INCOMPLETE}
+_EXIT_CODES = {
+    ExplorationAnswer.ALL_EXPLORED: HOLDS,
+    ExplorationAnswer.VIOLATION: VIOLATED,
+    ExplorationAnswer.INCOMPLETE: INCOMPLETE,
+}
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Exploration(Result):
     ``recording``: of the first of ``found``; ``execution``: all that happens in it, unless that ends its process.
     """
 
-    answer: Answer
+    answer: ExplorationAnswer
     schedules: int
     states: int
     events: int

@@ -21,7 +21,7 @@ from clew.exploration.event import Event, Rank, steps_of
 from clew.exploration.findings import Coverage, Findings, holds
 from clew.exploration.plan import DEFAULT_TIMERS, Bounds
 from clew.exploration.repetition import NotRepeatableError
-from clew.exploration.result import Answer, Exploration, Found
+from clew.exploration.result import Exploration, ExplorationAnswer, Found
 from clew.exploration.system import EndsProcessError, System
 from clew.simulation.events import WaitQuiescence
 from clew.simulation.execution.isolation import ProcessEndedError, needs_child, run_isolated
@@ -74,10 +74,7 @@ def explore(
       to leave something behind; so it is if there is somebody to ``visit``.
     - ``ends_with``: how the process is known to end; the event that does it is not performed, but found.
     """
-    if time_limit is not None and not time_limit > 0:
-        raise UsageError(f"--time-limit is {time_limit:g}", remedy="give a number larger than 0")
-    if not 0 <= seed <= LARGEST_SEED:
-        raise UsageError(f"the seed is {seed}", remedy=f"give one from 0 to {LARGEST_SEED}")
+    _check_arguments(seed, time_limit)
     loaded = as_loaded(scenario)
     if needs_child(in_process or visit is not None):
         again = partial(
@@ -91,11 +88,7 @@ def explore(
             time_limit=time_limit,
             in_process=True,
         )
-        try:
-            return run_isolated(lambda tell: again(progress=tell), progress)
-        except ProcessEndedError as ended:
-            end = ended.end
-        return run_isolated(lambda tell: again(progress=tell, ends_with=end), progress)
+        return _explore_in_child(again, progress)
     bounds = Bounds(timers, losses, duplicates)
     deadline = Deadline(time_limit)
     tell_limit(time_limit)
@@ -110,6 +103,22 @@ def explore(
     # With the places to look at, which only whoever has the files can name.
     except NotRepeatableError as error:
         raise NotRepeatableError(error.what, find_suspects(loaded.modules)) from error
+
+
+def _check_arguments(seed: int, time_limit: float | None) -> None:
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"--time-limit is {time_limit:g}", remedy="give a number larger than 0")
+    if not 0 <= seed <= LARGEST_SEED:
+        raise UsageError(f"the seed is {seed}", remedy=f"give one from 0 to {LARGEST_SEED}")
+
+
+def _explore_in_child(again: Callable[..., Exploration], progress: Progress | None) -> Exploration:
+    """Explore in a child; if an event ends it, once more in another, which does not perform that event."""
+    try:
+        return run_isolated(lambda tell: again(progress=tell), progress)
+    except ProcessEndedError as ended:
+        end = ended.end
+    return run_isolated(lambda tell: again(progress=tell, ends_with=end), progress)
 
 
 def _with_recording(explored: Exploration, loaded: LoadedScenario, seed: int) -> Exploration:
@@ -164,8 +173,9 @@ class Search:
     def _conclude(self, found: tuple[Found, ...], ended: str | None) -> Exploration:
         system, coverage = self._system, self._coverage
         reasons = () if found and self._stop_at_first else (*([ended] if ended else ()), *coverage.gaps())
+        clean = ExplorationAnswer.INCOMPLETE if reasons else ExplorationAnswer.ALL_EXPLORED
         return Exploration(
-            answer=Answer.VIOLATION if found else Answer.INCOMPLETE if reasons else Answer.ALL_EXPLORED,
+            answer=ExplorationAnswer.VIOLATION if found else clean,
             schedules=self.schedules,
             states=self._findings.states,
             events=system.performed,

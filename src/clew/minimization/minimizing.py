@@ -20,14 +20,14 @@ from clew.results import BAD_INPUT, HOLDS, INCOMPLETE, Result
 from clew.simulation.execution.isolation import needs_child, run_isolated
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.execution.workers import can_fork
+from clew.simulation.execution.workers import limit_workers
 from clew.simulation.loading import LoadedScenario, scenario_question
 from clew.simulation.recordings.reading import changed_code_error, open_given
 from clew.simulation.recordings.recording import Recording, make_recording, write_recording
 from clew.simulation.scenario import Scenario
 
 
-class Answer(enum.Enum):
+class MinimizationAnswer(enum.Enum):
     """``MINIMIZED``: searched to the end; no smaller execution is known to the search."""
 
     MINIMIZED = "minimized"
@@ -54,8 +54,8 @@ class Minimized(Result):
     notices: tuple[Notice, ...]
 
     @property
-    def answer(self) -> Answer:
-        return Answer.MINIMIZED if self.reason is None else Answer.INCOMPLETE
+    def answer(self) -> MinimizationAnswer:
+        return MinimizationAnswer.MINIMIZED if self.reason is None else MinimizationAnswer.INCOMPLETE
 
     @property
     def exit_code(self) -> int:
@@ -84,26 +84,14 @@ def minimize(
     ``checkpoint`` is a file that the search goes on from if it is there, and is saved in now and then.
     """
     _check_arguments(workers, time_limit)
-    given, loaded = _open(recording, scenario)
-    if given.identity is None:
-        raise UsageError(
-            "the recording ends in no violation, so there is nothing to keep", remedy="minimize one that fails"
-        )
-    if given.ends_process:
-        raise UsageError(
-            "the recording ends its process, and every schedule that is tried would need one of its own",
-            remedy="let the code raise an exception instead of ending the process, and record that",
-        )
+    given, loaded, identity = _open(recording, scenario)
     # What a child did to a checkpoint that somebody else concludes would be lost.
     if needs_child(in_process or isinstance(checkpoint, Checkpoint)):
         again = partial(minimize, given, loaded, time_limit=time_limit, workers=workers, shrink=shrink)
         return run_isolated(lambda tell: again(progress=tell, checkpoint=checkpoint, in_process=True), progress)
     tell_limit(time_limit)
     tell_run(given.seed)
-    notices = []
-    if workers > 1 and not can_fork():
-        notices.append(Notice("this system cannot fork a process, so there is one worker only"))
-        workers = 1
+    workers, notices = limit_workers(workers)
     deadline = Deadline(time_limit)
     saving = None if checkpoint is None else as_checkpoint(checkpoint)
     memory = None if saving is None else _open_memory(saving, given, loaded, shrink)
@@ -111,7 +99,7 @@ def minimize(
         loaded.scenario,
         given.seed,
         given.steps,
-        given.identity,
+        identity,
         deadline=deadline,
         workers=workers,
         progress=progress,
@@ -122,10 +110,10 @@ def minimize(
         found = minimizer.run()
         if saving is not None and found.stopped is not None:
             saving.save()
+        # Executed once more, in full: what is written down is what happened, not what the search believed.
         with step_limit(loaded.scenario.step_seconds):
             execution = execute(loaded.scenario, given.seed, found.steps)
-    # Executed once more, in full: what is written down is what happened, not what the search believed.
-    if execution.identity != given.identity:
+    if execution.identity != identity:
         raise not_repeatable_error(found.steps[len(execution.moments) :])
     if saving is not None:
         # A mistake in the scenario would be met again: with the code that is to be corrected, it is answered.
@@ -164,15 +152,24 @@ def _open_memory(checkpoint: Checkpoint, given: Recording, loaded: LoadedScenari
 
 def _open(
     recording: Recording | str | Path, scenario: Scenario | str | LoadedScenario | None
-) -> tuple[Recording, LoadedScenario]:
+) -> tuple[Recording, LoadedScenario, str]:
+    """Open a recording that can be minimized, with its scenario and the identity of its violation."""
     opened = open_given(recording, scenario)
-    loaded = opened.loaded
+    given, loaded = opened.recording, opened.loaded
     if not opened.same_code:
         raise changed_code_error(loaded.file)
+    if given.identity is None:
+        raise UsageError(
+            "the recording ends in no violation, so there is nothing to keep", remedy="minimize one that fails"
+        )
+    if given.ends_process:
+        raise UsageError(
+            "the recording ends its process, and every schedule that is tried would need one of its own",
+            remedy="let the code raise an exception instead of ending the process, and record that",
+        )
     # Every event is looked at, so that an execution ends where something breaks.
-    return opened.recording, dataclasses.replace(
-        loaded, scenario=dataclasses.replace(loaded.scenario, check_every=1)
-    )
+    looking = dataclasses.replace(loaded.scenario, check_every=1)
+    return given, dataclasses.replace(loaded, scenario=looking), given.identity
 
 
 def _check_arguments(workers: int, time_limit: float | None) -> None:

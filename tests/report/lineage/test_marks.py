@@ -16,7 +16,7 @@ from clew.explain.explainer import Explainer
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_builder import build_lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
-from clew.explain.overview import Kind, Overview, overview
+from clew.explain.overview import BoxKind, Overview, overview
 from clew.faults import Delay, FaultSet, Loss
 from clew.program.checks import check_program
 from clew.report.lineage.marks import Marks, lineage_marks
@@ -49,14 +49,14 @@ class Marked:
         return {
             self._label(number): number in self.marks.boxes
             for number, box in enumerate(self.seen.boxes)
-            if box.kind is not Kind.SINGLE
+            if box.kind is not BoxKind.SINGLE
         }
 
     def joints(self) -> dict[str, bool]:
         """What is right below them, and whether it is touched or cut."""
         found = {}
         for number, box in enumerate(self.seen.boxes):
-            for joint in self.seen.why[number] if box.kind is not Kind.SINGLE else ():
+            for joint in self.seen.why[number] if box.kind is not BoxKind.SINGLE else ():
                 firing = self.graph.firings[self.seen.joints[joint].firings[0]]
                 kind = "through" if self.seen.joints[joint].through else "line"
                 kind = (
@@ -153,11 +153,11 @@ def assert_true(graph: LineageGraph, seen: Overview, run: Execution) -> None:
     boxes, joints = set(), set()
     for number, box in enumerate(seen.boxes):
         named = [graph.goals[goal] for goal in box.named]
-        if box.kind is Kind.ABSENCES and is_there(named[0], run, range(named[0].first, named[-1].last + 1)):
+        if box.kind is BoxKind.ABSENCES and is_there(named[0], run, range(named[0].first, named[-1].last + 1)):
             boxes.add(number)
-        if box.kind is Kind.KEPT and not is_there(named[0], run, [named[-1].last]):
+        if box.kind is BoxKind.KEPT and not is_there(named[0], run, [named[-1].last]):
             boxes.add(number)
-        for joint in seen.why[number] if box.kind is not Kind.SINGLE else ():
+        for joint in seen.why[number] if box.kind is not BoxKind.SINGLE else ():
             if seen.joints[joint].through:
                 marked = any(has_changed(graph.goals[goal], run) for goal in box.goals)
             else:
@@ -175,7 +175,7 @@ def assert_no_cut_is_hidden(graph: LineageGraph, seen: Overview, marks: Marks) -
         for number, box in enumerate(seen.boxes)
         for joint in seen.why[number]
         for firing in seen.joints[joint].firings
-        if not seen.joints[joint].through and (box.kind is Kind.SINGLE or joint in marks.joints)
+        if not seen.joints[joint].through and (box.kind is BoxKind.SINGLE or joint in marks.joints)
     }
     assert set(marks.cut) <= shown
 

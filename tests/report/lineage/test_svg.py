@@ -16,7 +16,7 @@ from clew import check, parse_program
 from clew.budgets.deadline import Deadline
 from clew.explain.explainer import Explainer
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
-from clew.explain.overview import Kind, Overview, overview
+from clew.explain.overview import BoxKind, Overview, overview
 from clew.faults import Crash, FailureSpec
 from clew.program.checks import check_program
 from clew.program.ir import Const, Fact, Premise, Program, Rule, Timing, Var
@@ -209,10 +209,10 @@ def assert_complete(graph: LineageGraph, seen: Overview, root: ElementTree.Eleme
 
 
 def assert_inside_complete(
-    graph: LineageGraph, members: tuple[int, ...], element: ElementTree.Element, kind: Kind
+    graph: LineageGraph, members: tuple[int, ...], element: ElementTree.Element, kind: BoxKind
 ) -> None:
     """A box of several goals has their rules inside, and refers to what they need elsewhere."""
-    if kind is Kind.SINGLE:
+    if kind is BoxKind.SINGLE:
         assert [int(element.attrib["data-goal"])] == list(members) and not of_class(element, "inside")
         return
     (inside,) = of_class(element, "inside")
@@ -246,7 +246,7 @@ def test_messages_that_boxes_share_can_be_struck_through(name: str) -> None:
         joint
         for box, behind in enumerate(seen.why)
         for joint in behind
-        if seen.boxes[box].kind is Kind.ABSENCES and not seen.joints[joint].through
+        if seen.boxes[box].kind is BoxKind.ABSENCES and not seen.joints[joint].through
     }
     assert all(graph.firings[f].punctual for joint in shared for f in seen.joints[joint].firings)
     found = [

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from clew.errors import BudgetExhaustedError, UsageError
-from clew.exploration import Answer, explore
+from clew.exploration import ExplorationAnswer, explore
 from clew.minimization.minimizing import minimize
 from clew.simulation import CodeBlock, Context, Node, Scenario, Send
 from clew.simulation.execution.isolation import ProcessEndedError, call_in_child, run_isolated
 from clew.simulation.fuzzing.fuzz import fuzz, record
 from clew.simulation.recordings.recording import PROCESS_GOES_ON
-from clew.simulation.recordings.replaying import Outcome, replay
+from clew.simulation.recordings.replaying import ReplayOutcome, replay
 
 
 def passing(evil: Callable[[], object], **more: Any) -> Scenario:
@@ -69,7 +69,7 @@ def test_runs_before_it_are_counted() -> None:
 
 def test_explore_finds_the_schedule_that_ends_the_process() -> None:
     explored = explore(passing(leave))
-    assert explored.answer is Answer.VIOLATION
+    assert explored.answer is ExplorationAnswer.VIOLATION
     (found,) = explored.found
     assert (found.broken.what, len(found.steps), found.deliveries) == (HOW, 4, 3)
     several = explore(passing(leave), stop_at_first=False)
@@ -119,7 +119,7 @@ def test_what_cannot_be_sent_is_computed_here() -> None:
     recording = record(scenario, 3)
     assert recording.broken is None
     assert any(step is block for step in recording.steps)
-    assert replay(recording, scenario).outcome is Outcome.SAME
+    assert replay(recording, scenario).outcome is ReplayOutcome.SAME
 
 
 def test_side_effects_stay_in_the_child_unless_asked_for() -> None:

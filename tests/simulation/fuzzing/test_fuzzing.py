@@ -14,12 +14,12 @@ import pytest
 
 from clew.errors import UsageError
 from clew.simulation import Broken, CodeBlock, Context, Node, Scenario, Send, Start, WaitCondition, WaitQuiescence
-from clew.simulation.fuzzing import fuzz as module
+from clew.simulation.execution import workers as processes
 from clew.simulation.fuzzing.coverage import Coverage
 from clew.simulation.fuzzing.fuzz import Fuzzed, fuzz, record
 from clew.simulation.loading import load_scenario
 from clew.simulation.recordings.recording import write_recording
-from clew.simulation.recordings.replaying import Outcome, replay
+from clew.simulation.recordings.replaying import ReplayOutcome, replay
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
 
 
@@ -35,7 +35,7 @@ def test_the_first_violation(tokens: str) -> None:
     assert (fuzzed.run, fuzzed.reason, fuzzed.early, fuzzed.trace) == (first, None, 0, None)
     assert fuzzed.recording == record(tokens, first)
     assert fuzzed.recording.broken is not None and fuzzed.recording.broken.invariant == "few"
-    assert replay(fuzzed.recording).outcome is Outcome.SAME
+    assert replay(fuzzed.recording).outcome is ReplayOutcome.SAME
     assert fuzzed.coverage.runs == first + 1
     assert fuzzed.coverage.types == ("Hello", "Token")
     assert fuzzed.coverage.steps > fuzzed.coverage.deliveries > 100
@@ -160,7 +160,7 @@ def test_a_mistake_found_by_a_worker_is_that_of_the_first_run(tmp_path: Path) ->
 
 
 def test_without_fork_there_is_one_worker(tokens: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "can_fork", lambda: False)
+    monkeypatch.setattr(processes, "can_fork", lambda: False)
     fuzzed = fuzz(tokens, workers=2)
     assert [notice.message for notice in fuzzed.notices] == [
         "this system cannot fork a process, so there is one worker only"

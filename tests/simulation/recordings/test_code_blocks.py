@@ -26,7 +26,7 @@ from clew.simulation import (
 )
 from clew.simulation.execution.trace import execute
 from clew.simulation.fuzzing.fuzz import record
-from clew.simulation.recordings.replaying import Outcome, replay
+from clew.simulation.recordings.replaying import ReplayOutcome, replay
 from clew.simulation.world import Happened
 
 
@@ -267,13 +267,13 @@ def test_a_code_block_that_does_something_else_is_a_difference(name: str, does: 
     scenario = capricious.scenario
     capricious.does = does
     recording = record(scenario, 0)
-    assert replay(recording, scenario).outcome is Outcome.SAME
+    assert replay(recording, scenario).outcome is ReplayOutcome.SAME
     capricious.does = not does
     replayed = replay(recording, scenario)
     if does:
         says = says.replace("something is", "nothing is")
     assert (replayed.outcome, str(replayed.difference)) == (
-        Outcome.DIFFERENT,
+        ReplayOutcome.DIFFERENT,
         f"event 2 (code block capricious): {says}",
     )
 
@@ -330,4 +330,4 @@ def test_one_name_for_blocks_that_do_not_do_the_same_is_refused() -> None:
 
 def test_one_name_for_blocks_that_do_the_same_is_good() -> None:
     scenario = named_twice(1, 1)
-    assert replay(record(scenario, 0), scenario).outcome is Outcome.SAME
+    assert replay(record(scenario, 0), scenario).outcome is ReplayOutcome.SAME

@@ -10,7 +10,7 @@ import pytest
 
 from clew.simulation import Broken, Context, External, Node, Scenario, Send, WaitCondition, World
 from clew.simulation.fuzzing.fuzz import record
-from clew.simulation.recordings.replaying import Outcome, Replayed, replay
+from clew.simulation.recordings.replaying import Replayed, ReplayOutcome, replay
 
 
 class Switch:
@@ -37,7 +37,7 @@ class Switched(Node):
 
 def replayed_on(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> Replayed:
     recording = record(scenario, 0)
-    assert replay(recording, scenario).outcome is Outcome.SAME
+    assert replay(recording, scenario).outcome is ReplayOutcome.SAME
     monkeypatch.setattr(Switch, "on", True)
     return replay(recording, scenario)
 
@@ -71,7 +71,7 @@ def test_what_a_handler_does_beside_its_attributes(
         for part in ("the storage", "the timers", "the random numbers"):
             says = says.replace(part, f"{part} of b")
     where = "the beginning" if at_start else "event 2 at b (deliver int from outside to b)"
-    assert (replayed.outcome, str(replayed.difference)) == (Outcome.DIFFERENT, f"{where}: {says}")
+    assert (replayed.outcome, str(replayed.difference)) == (ReplayOutcome.DIFFERENT, f"{where}: {says}")
 
 
 def waiting(condition: Callable[[World], bool], **more: Any) -> Scenario:

@@ -15,7 +15,7 @@ from clew.simulation.fuzzing.fuzz import fuzz, record
 from clew.simulation.loading import load_scenario
 from clew.simulation.recordings.nondeterminism import find_suspects
 from clew.simulation.recordings.recording import Recording, write_recording
-from clew.simulation.recordings.replaying import Outcome, Replayed, replay
+from clew.simulation.recordings.replaying import Replayed, ReplayOutcome, replay
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
 
 
@@ -57,7 +57,7 @@ def test_what_was_recorded_happens_again(tmp_path: Path) -> None:
     for seed in range(20):
         recording = record(scenario, seed)
         replayed = replay(recording)
-        assert (replayed.outcome, replayed.difference) == (Outcome.SAME, None)
+        assert (replayed.outcome, replayed.difference) == (ReplayOutcome.SAME, None)
         assert (replayed.execution.broken, replayed.execution.identity) == (recording.broken, recording.identity)
         broken += recording.broken is not None
     assert 0 < broken < 20
@@ -67,10 +67,10 @@ def test_from_a_file_and_with_a_scenario_in_its_place(tmp_path: Path) -> None:
     scenario = scenario_file(tmp_path, CRASH)
     file = tmp_path / "rec.json"
     file.write_text(write_recording(record(scenario, 0)), encoding="utf-8")
-    assert replay(file).outcome is Outcome.SAME
-    assert replay(str(file), load_scenario(scenario)).outcome is Outcome.SAME
+    assert replay(file).outcome is ReplayOutcome.SAME
+    assert replay(str(file), load_scenario(scenario)).outcome is ReplayOutcome.SAME
     made = load_scenario(scenario).scenario
-    assert replay(record(made, 0), made).outcome is Outcome.SAME
+    assert replay(record(made, 0), made).outcome is ReplayOutcome.SAME
     with pytest.raises(UsageError, match="the recording names no scenario"):
         replay(record(made, 0))
 
@@ -114,7 +114,7 @@ def on_other_code(folder: Path, old: str, new: str) -> Replayed:
 )
 def test_the_first_event_that_differs(old: str, new: str, says: str, tmp_path: Path) -> None:
     replayed = on_other_code(tmp_path, old, new)
-    assert replayed.outcome is Outcome.DIFFERENT
+    assert replayed.outcome is ReplayOutcome.DIFFERENT
     assert says in str(replayed.difference)
     assert replayed.cause is not None and replayed.cause.text.startswith("it depends on the process")
 
@@ -129,10 +129,10 @@ def edited(recording: Recording, index: int) -> Recording:
 def test_a_recording_whose_steps_were_edited(tmp_path: Path) -> None:
     recording = record(scenario_file(tmp_path, PAIR), 0)
     without_send = replay(edited(recording, 0))
-    assert (without_send.outcome, without_send.absent) == (Outcome.DIFFERENT, 3)
+    assert (without_send.outcome, without_send.absent) == (ReplayOutcome.DIFFERENT, 3)
     assert str(without_send.difference).startswith("event 1 (send int to a): something else is sent")
     without_delivery = replay(edited(recording, 3))
-    assert without_delivery.outcome is Outcome.DIFFERENT
+    assert without_delivery.outcome is ReplayOutcome.DIFFERENT
     assert without_delivery.difference is not None and without_delivery.difference.number == 3
 
 
@@ -184,7 +184,7 @@ def test_code_that_depends_on_the_process(tmp_path: Path) -> None:
         recording = tmp_path / "rec.json"
         recording.write_text(done.stdout, encoding="utf-8")
         answers.append(replay(recording))
-    different = [answer for answer in answers if answer.outcome is Outcome.DIFFERENT]
+    different = [answer for answer in answers if answer.outcome is ReplayOutcome.DIFFERENT]
     assert len(different) >= 2  # five strings may be in the order of this process once, by chance
     for answer in different:
         assert "event 3 at a" in str(answer.difference) and "differs in got" in str(answer.difference)
@@ -249,8 +249,8 @@ def test_a_recording_of_other_code_is_refused(tmp_path: Path) -> None:
 
 def test_whether_a_change_helped(tmp_path: Path) -> None:
     same = changed(tmp_path, '"full"', '"more than full"')
-    assert (same.outcome, same.execution.identity) == (Outcome.STILL_FAILS, "short")
+    assert (same.outcome, same.execution.identity) == (ReplayOutcome.STILL_FAILS, "short")
     fixed = changed(tmp_path, 'return "b was answered"', "return None")
-    assert (fixed.outcome, fixed.execution.broken) == (Outcome.FIXED, None)
+    assert (fixed.outcome, fixed.execution.broken) == (ReplayOutcome.FIXED, None)
     lost = changed(tmp_path, 'ctx.send("b", "answer")', "pass")
-    assert (lost.outcome, lost.absent, len(lost.execution.moments)) == (Outcome.LOST, 6, 4)
+    assert (lost.outcome, lost.absent, len(lost.execution.moments)) == (ReplayOutcome.LOST, 6, 4)

@@ -11,7 +11,7 @@ from clew.errors import Notice
 from clew.results import HOLDS, VIOLATED, Result
 
 
-class Answer(enum.Enum):
+class BlazesAnswer(enum.Enum):
     """Whether a sink is worse than Async."""
 
     CONSISTENT = "consistent"
@@ -27,8 +27,8 @@ class BlazesAnalysis(Result):
     extraction: Extraction | None = None
 
     @property
-    def answer(self) -> Answer:
-        return Answer.INCONSISTENT if self.verdict.worst.bad else Answer.CONSISTENT
+    def answer(self) -> BlazesAnswer:
+        return BlazesAnswer.INCONSISTENT if self.verdict.worst.bad else BlazesAnswer.CONSISTENT
 
     @property
     def reason(self) -> str | None:

@@ -89,7 +89,7 @@ class Analysis:
         return all(output.label.consistent for output in self.outputs)
 
 
-class Verdict(enum.Enum):
+class CalmVerdict(enum.Enum):
     """What all outputs together are, the worst of them; the values are words for machines."""
 
     CONSISTENT = "consistent"
@@ -98,14 +98,14 @@ class Verdict(enum.Enum):
     ORDER_MATTERS = "order matters"
 
 
-def verdict_of(analysis: Analysis) -> Verdict:
+def verdict_of(analysis: Analysis) -> CalmVerdict:
     """Return the verdict on a program."""
     labels = {output.label for output in analysis.outputs}
     if Label.DIVERGES in labels:
-        return Verdict.ORDER_MATTERS
+        return CalmVerdict.ORDER_MATTERS
     if Label.UNKNOWN in labels:
-        return Verdict.UNDERSPECIFIED
-    return Verdict.DEPENDS_ON_STEPS if Label.NONMONOTONE in labels else Verdict.CONSISTENT
+        return CalmVerdict.UNDERSPECIFIED
+    return CalmVerdict.DEPENDS_ON_STEPS if Label.NONMONOTONE in labels else CalmVerdict.CONSISTENT
 
 
 def analyse_dataflow(flow: Dataflow) -> Analysis:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clew.analysis.calm.analysis import Analysis, Verdict, verdict_of
+from clew.analysis.calm.analysis import Analysis, CalmVerdict, verdict_of
 from clew.analysis.calm.trying.orders import Trial
 from clew.errors import Notice
 from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
 
 #: That the sequence of steps decides is neither consistent nor wrong by itself.
 _EXIT_CODES = {
-    Verdict.CONSISTENT: HOLDS,
-    Verdict.DEPENDS_ON_STEPS: INCOMPLETE,
-    Verdict.ORDER_MATTERS: VIOLATED,
-    Verdict.UNDERSPECIFIED: VIOLATED,
+    CalmVerdict.CONSISTENT: HOLDS,
+    CalmVerdict.DEPENDS_ON_STEPS: INCOMPLETE,
+    CalmVerdict.ORDER_MATTERS: VIOLATED,
+    CalmVerdict.UNDERSPECIFIED: VIOLATED,
 }
 
 
@@ -32,7 +32,7 @@ class CalmAnalysis(Result):
         return any(trial.contradicts for trial in self.trials)
 
     @property
-    def answer(self) -> Verdict:
+    def answer(self) -> CalmVerdict:
         return verdict_of(self.analysis)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clew.analysis.calm.analysis import Analysis, Label, Output, Point, Verdict, verdict_of
+from clew.analysis.calm.analysis import Analysis, CalmVerdict, Label, Output, Point, verdict_of
 from clew.report.text.plain import pluralize, shorten
 
 #: How much of a rule is shown.
@@ -19,10 +19,10 @@ WORDS = {
 }
 
 _ANSWERS = {
-    Verdict.CONSISTENT: "CONSISTENT",
-    Verdict.DEPENDS_ON_STEPS: "DEPENDS ON THE SEQUENCE OF STEPS",
-    Verdict.UNDERSPECIFIED: "UNDERSPECIFIED",
-    Verdict.ORDER_MATTERS: "ORDER MATTERS",
+    CalmVerdict.CONSISTENT: "CONSISTENT",
+    CalmVerdict.DEPENDS_ON_STEPS: "DEPENDS ON THE SEQUENCE OF STEPS",
+    CalmVerdict.UNDERSPECIFIED: "UNDERSPECIFIED",
+    CalmVerdict.ORDER_MATTERS: "ORDER MATTERS",
 }
 
 

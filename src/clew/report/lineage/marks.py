@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clew.engine.execution import Execution
 from clew.explain.lineage_graph import Goal, LineageGraph
-from clew.explain.overview import Box, Kind, Overview
+from clew.explain.overview import Box, BoxKind, Overview
 from clew.faults import Fault
 from clew.report.diagrams.lamport import Hits
 
@@ -36,10 +36,12 @@ def lineage_marks(graph: LineageGraph, seen: Overview, run: Execution) -> Marks:
         if (firing.fired or firing.punctual) and firing.transfer and hits.fault(firing.transfer.link)
     ]
     gone = [number for number, goal in enumerate(graph.goals) if not _still_so(goal, run)]
-    boxes = [n for n, box in enumerate(seen.boxes) if box.kind is not Kind.SINGLE and not _holds(box, graph, run)]
+    boxes = [
+        n for n, box in enumerate(seen.boxes) if box.kind is not BoxKind.SINGLE and not _holds(box, graph, run)
+    ]
     joints = []
     for number, box in enumerate(seen.boxes):
-        for joint in seen.why[number] if box.kind is not Kind.SINGLE else ():
+        for joint in seen.why[number] if box.kind is not BoxKind.SINGLE else ():
             inside, marked = (box.goals, gone) if seen.joints[joint].through else (seen.joints[joint].firings, cut)
             if not set(inside).isdisjoint(marked):
                 joints.append(joint)
@@ -58,7 +60,7 @@ def _holds(box: Box, graph: LineageGraph, run: Execution) -> bool:
     """Tell whether what the box says is still so."""
     named = [graph.goals[number] for number in box.named]
     # A row that is kept only has to be there in the end, like a chain.
-    if box.kind is Kind.KEPT:
+    if box.kind is BoxKind.KEPT:
         return _still_so(named[-1], run)
     times = (time for goal in named for time in range(goal.first, goal.last + 1))
     return not any(named[0].row in run.rows(named[0].relation, time) for time in times)

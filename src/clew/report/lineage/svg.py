@@ -25,7 +25,7 @@ from clew.engine.execution import Execution
 from clew.errors import UsageError
 from clew.explain.explainer import Explainer
 from clew.explain.lineage_graph import Goal, LineageGraph
-from clew.explain.overview import Box, Kind, Overview, overview
+from clew.explain.overview import Box, BoxKind, Overview, overview
 from clew.program.ir import Rule
 from clew.report.lineage.boxes import (
     GOAL_HEIGHT,
@@ -113,7 +113,7 @@ class _Picture:
         self._plan = Plan(sizes, edges, MOST_WIDTH)
 
     def _times(self, box: Box) -> str:
-        if box.kind is not Kind.SINGLE:
+        if box.kind is not BoxKind.SINGLE:
             first, last = box_span(self._graph, box)
             return f"▾@{times_text(range(first, last + 1))}"
         goal = self._graph.goals[box.goals[0]]
@@ -154,7 +154,7 @@ class _Picture:
             return
         joint = self._seen.joints[lower - boxes]
         # Only then is the joint one firing of the graph, and marked by its number there.
-        alone = self._box_of_joint[lower - boxes].kind is Kind.SINGLE
+        alone = self._box_of_joint[lower - boxes].kind is BoxKind.SINGLE
         into = f'data-into="{joint.firings[0]}"' if alone else ""
         message = ["message"] if self._is_message(lower - boxes) else []
         cut = ["cut"] if message and self._is_cut(lower - boxes) else []
@@ -188,7 +188,7 @@ class _Picture:
         kinds = goal_kinds(goal)
         # The overview begins with the outcome: the first box is what everything below explains.
         kinds += ["outcome"] if number == 0 else []
-        if box.kind is not Kind.SINGLE:
+        if box.kind is not BoxKind.SINGLE:
             return self._bundle(number, box, kinds, place)
         kinds += ["gone"] if box.goals[0] in self._marks.gone else []
         kinds += ["chain"] if _is_chain(goal) else []
@@ -223,7 +223,7 @@ class _Picture:
         else:
             kinds = firing_kinds(self._graph.firings[joint.firings[0]])
             kinds += ["cut"] if self._is_cut(number) else []
-        if box.kind is Kind.SINGLE:
+        if box.kind is BoxKind.SINGLE:
             data = f'data-firing="{joint.firings[0]}" {data}'
         words = (self._joint_label(number), joint_title(self._graph, joint, box, self._words))
         return firing_box(kinds, data, at, size, words)

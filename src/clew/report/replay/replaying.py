@@ -29,7 +29,7 @@ from clew.results import HOLDS, VIOLATED, Result
 from clew.search.verdict import Counterexample
 
 
-class Answer(enum.Enum):
+class VerdictReplayAnswer(enum.Enum):
     """``FIXED``: nothing fails any more under the faults of the document; others may still break it."""
 
     FIXED = "fixed"
@@ -64,8 +64,8 @@ class ReplayedVerdict(Result):
         return sum(not execution.good for execution in self.runs)
 
     @property
-    def answer(self) -> Answer:
-        return Answer.STILL_FAILS if self.failing else Answer.FIXED
+    def answer(self) -> VerdictReplayAnswer:
+        return VerdictReplayAnswer.STILL_FAILS if self.failing else VerdictReplayAnswer.FIXED
 
     @property
     def reason(self) -> None:

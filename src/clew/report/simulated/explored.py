@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from clew.exploration import Answer, Exploration, Found
+from clew.exploration import Exploration, ExplorationAnswer, Found
 from clew.names import harmless
 from clew.report.renderers import PageOptions
 from clew.report.simulated.violations import (
@@ -47,9 +47,9 @@ def explore_next_steps(explored: Exploration, recorded_in: str | None) -> Iterat
 
 
 def _lines(explored: Exploration, then: Iterable[str]) -> Iterator[str]:
-    if explored.answer is Answer.ALL_EXPLORED:
+    if explored.answer is ExplorationAnswer.ALL_EXPLORED:
         yield "NO VIOLATION: all schedules within the bounds are explored."
-    elif explored.answer is Answer.INCOMPLETE:
+    elif explored.answer is ExplorationAnswer.INCOMPLETE:
         yield f"INCOMPLETE: {explored.reason}; no violation so far."
     for found in explored.found:
         yield from _violation(found)
@@ -82,12 +82,12 @@ def _effort_lines(explored: Exploration) -> Iterator[str]:
     if explored.states:
         counts.insert(1, pluralize(explored.states, "global state"))
     yield f"  explored: {', '.join(counts)}"
-    if explored.answer is Answer.VIOLATION and explored.reason is not None:
+    if explored.answer is ExplorationAnswer.VIOLATION and explored.reason is not None:
         yield f"  not everything is explored: {explored.reason}"
     if explored.waiting and not explored.undone:
         schedules = f"{explored.waiting} of {pluralize(explored.schedules, 'schedule')}"
         yield f"  in {schedules} a wait never ends, and what follows it does not happen"
-    if not explored.invariants and explored.answer is not Answer.VIOLATION:
+    if not explored.invariants and explored.answer is not ExplorationAnswer.VIOLATION:
         yield "  checked: only that no handler raises; the scenario has no invariants"
     yield f"  bounds: {explored.bounds}"
 

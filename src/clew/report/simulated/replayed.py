@@ -22,7 +22,7 @@ from clew.report.text.shell import file_words
 from clew.simulation.execution.steps import describe
 from clew.simulation.execution.trace import Moment
 from clew.simulation.recordings.recording import PROCESS_GOES_ON
-from clew.simulation.recordings.replaying import Outcome, Replayed
+from clew.simulation.recordings.replaying import Replayed, ReplayOutcome
 
 #: What the document calls itself, and the version of its shape.
 FORMAT, VERSION = "clew replay", 1
@@ -56,10 +56,10 @@ def _conclusion(replayed: Replayed, document: str | None) -> Iterator[str]:
     if execution.broken is not None and execution.broken.invariant == PROCESS_GOES_ON:
         yield f"STILL FAILS: {execution.broken.what}."
         return
-    if replayed.outcome is Outcome.DIFFERENT:
+    if replayed.outcome is ReplayOutcome.DIFFERENT:
         yield f"DIFFERENT: {replayed.reason}"
         return
-    if replayed.outcome is Outcome.LOST:
+    if replayed.outcome is ReplayOutcome.LOST:
         yield f"INCOMPLETE: {replayed.reason}."
         yield "  No invariant broke before it.  To find out whether it is fixed, fuzz it again."
         return
@@ -74,14 +74,14 @@ def _conclusion(replayed: Replayed, document: str | None) -> Iterator[str]:
     yield from violation_details(execution.broken, execution.trace, execution.also)
     if execution.identity != replayed.recording.identity:
         yield f"  Before, it was another violation: {replayed.recording.identity}"
-    if replayed.outcome is Outcome.SAME:
+    if replayed.outcome is ReplayOutcome.SAME:
         yield f"  {_all_events(len(execution.moments))} what was recorded."
         if document is not None:
             yield f"  step by step: clew replay {file_words([document])} --step"
 
 
 def _good(replayed: Replayed) -> str:
-    if replayed.outcome is Outcome.FIXED:
+    if replayed.outcome is ReplayOutcome.FIXED:
         return "FIXED: no invariant breaks in this execution.  Others may still fail: fuzz it again."
     did = _all_events(len(replayed.execution.moments))
     return f"SAME: {did[0].lower()}{did[1:]} what was recorded, and no invariant breaks."

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from clew.budgets.whereabouts import Whereabouts, describe_end, die_with, set_whereabouts
-from clew.errors import UsageError
+from clew.errors import Notice, UsageError
 
 #: From a request to its reply.
 Serve = Callable[[Any], Any]
@@ -97,6 +97,13 @@ class Worker:
 
 def can_fork() -> bool:
     return "fork" in multiprocessing.get_all_start_methods()
+
+
+def limit_workers(wanted: int) -> tuple[int, list[Notice]]:
+    """Return how many workers there can be here, with a notice if that is fewer than are wanted."""
+    if wanted > 1 and not can_fork():
+        return 1, [Notice("this system cannot fork a process, so there is one worker only")]
+    return wanted, []
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from clew.simulation.execution.isolation import (
     run_isolated,
 )
 from clew.simulation.execution.trace import Execution
-from clew.simulation.execution.workers import can_fork
+from clew.simulation.execution.workers import limit_workers
 from clew.simulation.fuzzing.coverage import Coverage, Tally
 from clew.simulation.fuzzing.recording_run import End, record_death, record_run
 from clew.simulation.fuzzing.search import FoundRun, Progress, Search, record_alone
@@ -44,7 +44,7 @@ NOTHING_DELIVERED = (
 )
 
 
-class Answer(enum.Enum):
+class FuzzAnswer(enum.Enum):
     """``NO_VIOLATION`` is said of the runs that were executed, and of no others."""
 
     NO_VIOLATION = "no violation"
@@ -52,7 +52,7 @@ class Answer(enum.Enum):
     INCOMPLETE = "incomplete"
 
 
-_EXIT_CODES = {Answer.NO_VIOLATION: HOLDS, Answer.VIOLATION: VIOLATED, Answer.INCOMPLETE: INCOMPLETE}
+_EXIT_CODES = {FuzzAnswer.NO_VIOLATION: HOLDS, FuzzAnswer.VIOLATION: VIOLATED, FuzzAnswer.INCOMPLETE: INCOMPLETE}
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,10 @@ class Fuzzed(Result):
     execution: Execution | None = field(default=None, repr=False, compare=False)
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> FuzzAnswer:
         if self.recording is not None:
-            return Answer.VIOLATION
-        return Answer.NO_VIOLATION if self.reason is None else Answer.INCOMPLETE
+            return FuzzAnswer.VIOLATION
+        return FuzzAnswer.NO_VIOLATION if self.reason is None else FuzzAnswer.INCOMPLETE
 
     @property
     def exit_code(self) -> int:
@@ -116,11 +116,8 @@ def fuzz(
     saving = None if checkpoint is None else as_checkpoint(checkpoint)
     if saving is not None:
         search.resume(saving, fuzz_question(loaded, seed=seed, runs=runs, at_least=at_least))
-    notices = []
     apart = needs_child(in_process)
-    if workers > 1 and not can_fork():
-        notices.append(Notice("this system cannot fork a process, so there is one worker only"))
-        workers = 1
+    workers, notices = limit_workers(workers)
     reason = None
     with search.deadline.listening():
         try:

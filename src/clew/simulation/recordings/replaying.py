@@ -33,7 +33,7 @@ from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.world import CodeBlock, Wait
 
 
-class Outcome(enum.Enum):
+class ReplayOutcome(enum.Enum):
     """What became of a recording."""
 
     SAME = "same"
@@ -71,7 +71,7 @@ class Replayed(Result):
     """
 
     recording: Recording
-    outcome: Outcome
+    outcome: ReplayOutcome
     execution: Execution
     absent: int | None = None
     difference: Difference | None = None
@@ -79,7 +79,7 @@ class Replayed(Result):
     scenario: str = ""
 
     @property
-    def answer(self) -> Outcome:
+    def answer(self) -> ReplayOutcome:
         return self.outcome
 
     @property
@@ -87,7 +87,7 @@ class Replayed(Result):
         """Return why this says nothing about the code: it does something else, or nothing at all."""
         if self.difference is not None:
             return f"the replay differs from the recording: {self.difference}"
-        if self.outcome is Outcome.LOST:
+        if self.outcome is ReplayOutcome.LOST:
             return f"the changed code does not fit the recording from step {self.absent} on"
         if self.execution.broken is None and not self.execution.deliveries:
             return "nothing is delivered in this recording, neither a message nor a timer"
@@ -100,9 +100,9 @@ class Replayed(Result):
 
     @property
     def exit_code(self) -> int:
-        if self.outcome is Outcome.DIFFERENT:
+        if self.outcome is ReplayOutcome.DIFFERENT:
             return BAD_INPUT
-        if self.outcome is not Outcome.LOST and self.execution.broken is not None:
+        if self.outcome is not ReplayOutcome.LOST and self.execution.broken is not None:
             return VIOLATED
         return HOLDS if self.reason is None else INCOMPLETE
 
@@ -111,7 +111,7 @@ def replayed_to_the_end(recording: Recording, end: ProcessEnd) -> Replayed:
     """Return the result of a replay that ended its process, told by whoever has watched that."""
     identity = f"{PROCESS_GOES_ON}: {end}"
     execution = Execution((), Broken(PROCESS_GOES_ON, str(end)), identity, None, recording.beginning)
-    outcome = Outcome.SAME if recording.ends_process else Outcome.STILL_FAILS
+    outcome = ReplayOutcome.SAME if recording.ends_process else ReplayOutcome.STILL_FAILS
     return Replayed(recording, outcome, execution, scenario=recording.scenario)
 
 
@@ -181,8 +181,8 @@ def _attempt(found: OpenedRecording) -> Attempt:
 def _replay_changed_code(found: OpenedRecording) -> Replayed:
     execution, absent = _attempt(found)
     if absent is not None:
-        return Replayed(found.recording, Outcome.LOST, execution, absent.index + 1)
-    outcome = Outcome.FIXED if execution.broken is None else Outcome.STILL_FAILS
+        return Replayed(found.recording, ReplayOutcome.LOST, execution, absent.index + 1)
+    outcome = ReplayOutcome.FIXED if execution.broken is None else ReplayOutcome.STILL_FAILS
     return Replayed(found.recording, outcome, execution)
 
 
@@ -190,11 +190,11 @@ def _replay_exactly(found: OpenedRecording) -> Replayed:
     attempt = _attempt(found)
     difference = first_difference(found.recording, attempt)
     if difference is None:
-        return Replayed(found.recording, Outcome.SAME, attempt.execution)
+        return Replayed(found.recording, ReplayOutcome.SAME, attempt.execution)
     absent = attempt.absent.index + 1 if attempt.absent else None
     # Executed once more in the same process: what agrees with itself depends on something fixed for a process.
     cause = find_cause(found.loaded.modules, same_twice=_attempt(found).digests == attempt.digests)
-    return Replayed(found.recording, Outcome.DIFFERENT, attempt.execution, absent, difference, cause)
+    return Replayed(found.recording, ReplayOutcome.DIFFERENT, attempt.execution, absent, difference, cause)
 
 
 # -- differences -------------------------------------------------------------------------------------------------
