@@ -77,6 +77,11 @@ class EffortExhaustedError(BudgetExhaustedError):
     """The work that was allowed is done: where that is does not depend on the machine."""
 
 
+def describe_exception(error: BaseException) -> str:
+    """Return the type of an exception and what it says, if it says anything."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
 @dataclass(frozen=True)
 class Notice:
     """A warning: the program is accepted as described."""

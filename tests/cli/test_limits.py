@@ -70,7 +70,21 @@ def quit(x):
         raise SystemExit(0)
     return x
 
+class Own(BaseException):
+    pass
+
+def raise_own(x):
+    if x == "v":
+        raise Own
+    return x
+
+def interrupt(x):
+    if x == "v":
+        raise KeyboardInterrupt
+    return x
+
 Devours, Recurses, GivesUp, Forks, Exits = map(hostile, (devour, recurse, give_up, fork, quit))
+RaisesOwn, Interrupts = map(hostile, (raise_own, interrupt))
 """
 
 
@@ -160,18 +174,27 @@ def test_an_end_in_a_bloom_function_has_its_place(
 def test_memory_or_stack_that_a_bloom_function_does_not_get_is_incomplete(
     name: str, reason: str, folder: Path
 ) -> None:
+    place = f"{reason}, in the function in Made.rules for (a, v)"
     done = clew("check", f"evil.py:{name}", cwd=folder)
     assert done.returncode == 3
-    assert done.stdout.startswith("INCOMPLETE") and reason in done.stdout
+    assert done.stdout.startswith("INCOMPLETE") and place in done.stdout
+    done = clew("run", f"evil.py:{name}", cwd=folder)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("incomplete: ") and done.stderr.endswith(f"{place}\n")
 
 
-def test_whatever_a_bloom_function_raises_is_about_the_program(folder: Path) -> None:
-    done = clew("check", "evil.py:GivesUp", cwd=folder)
+@pytest.mark.parametrize(
+    ("name", "raised"), [("GivesUp", "GeneratorExit"), ("RaisesOwn", "Own"), ("Interrupts", "KeyboardInterrupt")]
+)
+def test_whatever_a_bloom_function_raises_is_about_the_program(name: str, raised: str, folder: Path) -> None:
+    done = clew("check", f"evil.py:{name}", cwd=folder)
     assert done.returncode == 3  # nothing is promised
-    assert "GeneratorExit" in done.stderr and "it does not fire there" in done.stderr
+    assert f"raised {raised} for the row" in done.stderr and "it does not fire there" in done.stderr
 
 
-@pytest.mark.parametrize(("name", "raised"), [("GivesUp", "GeneratorExit"), ("Exits", "SystemExit")])
+@pytest.mark.parametrize(
+    ("name", "raised"), [("GivesUp", "GeneratorExit"), ("Exits", "SystemExit"), ("RaisesOwn", "Own")]
+)
 def test_no_exception_of_a_bloom_function_is_an_exit_code(name: str, raised: str, folder: Path) -> None:
     done = clew("calm", f"evil.py:{name}", "--try", "2", cwd=folder)
     assert done.returncode == 2

@@ -120,10 +120,16 @@ def telling_exhaustion() -> Iterator[None]:
     """Turn memory or stack that runs out into a budget like others: what was found before it counts."""
     try:
         yield
-    except MemoryError:
-        raise ResourcesExhaustedError("memory ran out") from None
-    except RecursionError:
-        raise ResourcesExhaustedError("the work is nested too deeply for Python's stack") from None
+    except (MemoryError, RecursionError) as error:
+        raise exhaustion_of(error) from None
+
+
+def exhaustion_of(error: MemoryError | RecursionError, where: str = "") -> ResourcesExhaustedError:
+    """Return what to raise instead, with the place where it happened if that is known."""
+    told = "the work is nested too deeply for Python's stack"
+    if isinstance(error, MemoryError):
+        told = "memory ran out"
+    return ResourcesExhaustedError(f"{told}, {where}" if where else told)
 
 
 def has_abandoned_work() -> bool:

@@ -171,8 +171,10 @@ def run(
                 raise UsageError("no EOT given", remedy="give --eot, or state it: //! eot=6")
             execution = _execute(note_idle_nodes(prepared, spec.nodes), spec, faults, deadline)
         deadline.check_interrupt()
-    except BudgetExhaustedError:  # that deadline never comes but by Ctrl-C
-        raise KeyboardInterrupt from None
+    except BudgetExhaustedError:
+        if deadline.interrupted:
+            raise KeyboardInterrupt from None
+        raise  # memory or stack ran out, for there is no limit of time
     return replace(execution, files=files_of(source))
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from clingo import Number, Symbol, SymbolType
 
-from clew.budgets.deadline import Deadline
+from clew.budgets.deadline import Deadline, exhaustion_of
 from clew.engine.values import symbol_of, value_of
-from clew.errors import Notice, ProgramError
+from clew.errors import Notice, ProgramError, ResourcesExhaustedError, describe_exception
 from clew.program.ir import (
     LARGEST_NUMBER,
     SMALLEST_NUMBER,
@@ -43,7 +43,7 @@ class Arithmetic:
         self._functions = Functions()
         self._undefined: dict[int, Notice] = {}
         #: What a callback raised; clingo replaces it by an error of its own that knows no position.
-        self.failure: ProgramError | None = None
+        self.failure: ProgramError | ResourcesExhaustedError | None = None
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -69,8 +69,11 @@ class Arithmetic:
         try:
             rows = self._functions.rows(call, tuple(map(value_of, args)))
         except NoResultError as reason:
-            shown = ", ".join(str(value_of(arg)) for arg in args)
-            return self._no_result(rule, f"calls {call.function.name}, which fails for ({shown}): {reason}")
+            what = f"calls {call.function.name}, which fails for {_show_values(args)}: {reason}"
+            return self._no_result(rule, what)
+        except (MemoryError, RecursionError) as error:
+            self.failure = exhaustion_of(error, f"in {call.function.name} for {_show_values(args)}")
+            raise self.failure from None
         except CannotCheckError as problem:
             raise self._error(rule, str(problem), problem.remedy) from None
         return [symbol_of(row) for row in rows]
@@ -135,6 +138,10 @@ def _divide(left: int, right: int) -> int:
     return quotient if (left < 0) == (right < 0) else -quotient
 
 
+def _show_values(args: Iterable[Symbol]) -> str:
+    return f"({', '.join(str(value_of(arg)) for arg in args)})"
+
+
 def _a_string(left: Symbol, right: Symbol) -> str:
     return str(left if left.type is not SymbolType.Number else right)
 
@@ -178,8 +185,9 @@ def _outcome(call: Call, args: tuple[Value, ...]) -> Rows | NoResultError:
         given = [tuple(row) for row in call.function.rows(args)]
     except (CannotCheckError, MemoryError, RecursionError):
         raise  # a certificate must not depend on how much memory or stack there was
-    except (Exception, GeneratorExit, SystemExit) as error:  # of the user's function, whatever it is
-        return NoResultError(f"{type(error).__name__}: {error}")
+    # Ctrl-C does not come here, where a thread grounds: a KeyboardInterrupt is the function's own.
+    except BaseException as error:
+        return NoResultError(describe_exception(error))
     # A row of another length would silently match nothing in clingo.
     for row in given:
         if len(row) != len(call.results):

@@ -190,6 +190,34 @@ def test_a_function_that_raises_costs_the_row() -> None:
     assert stepped.refused[0].position.line == line
 
 
+class OwnError(BaseException):
+    """Not an ``Exception``: nothing that handles errors takes it for one."""
+
+
+def _give_up(*_: Any) -> Any:
+    raise OwnError
+
+
+class GivesUp(Module):
+    given = interface.input("x")
+    called = scratch("x")
+    reduced = scratch("x")
+
+    @bloom
+    def rules(self) -> None:
+        self.called <= self.given(lambda r: _give_up(r))
+        self.reduced <= self.given.reduce([], _give_up, columns=["x"])
+
+
+def test_whatever_a_function_raises_it_costs_no_step() -> None:
+    machine = machine_of(GivesUp)
+    machine.insert("given", [(1,)])
+    assert [(r.collection, r.message) for r in machine.step().refused] == [
+        ("called", "a function raised OwnError for the row (1,)"),
+        ("reduced", "reduce raised OwnError"),
+    ]
+
+
 def test_aggregates_and_lattices_of_unfit_values() -> None:
     machine = machine_of(Careless)
     machine.insert("given", [(2, "a"), (2, 3)])

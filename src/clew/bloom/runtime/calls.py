@@ -17,7 +17,7 @@ from clew.bloom.ir.symbolic import Column, Constant, Here
 from clew.bloom.language.capture import position_of_error
 from clew.bloom.values import BadValueError, Row, freeze_row
 from clew.budgets.whereabouts import end_copy
-from clew.errors import Position, ProgramError
+from clew.errors import Position, ProgramError, describe_exception
 
 RowMap = Callable[[Row], Row]
 
@@ -116,11 +116,14 @@ def picker(places: list[int], constants: Row = ()) -> RowMap:
 
 
 def make_caller(
-    function: RowFunction, source: Expr, report: Report, raised: tuple[type[Exception], ...] = ()
+    function: RowFunction,
+    source: Expr,
+    report: Report,
+    raised: tuple[type[BaseException], ...] = (KeyboardInterrupt,),
 ) -> Callable[[Iterable[Row]], list[Row]]:
     """Return what calls the function for rows of ``source`` and collects the rows that it gives.
 
-    ``raised``: the exceptions that end the call, instead of costing a row and a report.
+    ``raised``: the exceptions that end the call, instead of costing a row and a report; by default only Ctrl-C.
     """
     split = splitter(_require_known_parts(function, source))
     call, results = function.call, _RESULTS[function.role]
@@ -132,7 +135,7 @@ def make_caller(
                 found += results(call(*split(row)), row)
             except raised:
                 raise
-            except (Exception, GeneratorExit, SystemExit) as error:
+            except BaseException as error:  # of the user's function, whatever it is
                 position = position_of_error(error) or function.position
                 report(f"{_describe_error(error)} for the row {row!r}", position)
         end_copy()  # that the function has forked
@@ -160,7 +163,7 @@ class NoRowError(Exception):
 def _describe_error(error: BaseException) -> str:
     if isinstance(error, NoRowError | BadValueError):
         return f"a function returned something that is not a row ({error})"
-    return f"a function raised {type(error).__name__}: {error}"
+    return f"a function raised {describe_exception(error)}"
 
 
 def require_row(value: Any) -> Row:

@@ -14,6 +14,7 @@ from clew.bloom.runtime.calls import Report
 from clew.bloom.runtime.operators import Operator
 from clew.bloom.runtime.storage import Cell
 from clew.bloom.values import BadValueError, Row
+from clew.errors import describe_exception
 
 
 class LatticeOperator(Protocol):
@@ -83,7 +84,7 @@ class MergeRows:
             try:
                 values.append(self._value_of(row))
             except Exception as error:
-                what = str(error) if isinstance(error, BadValueError) else f"{type(error).__name__}: {error}"
+                what = str(error) if isinstance(error, BadValueError) else describe_exception(error)
                 self._report(f"no value of a {self._lattice.name} can be made of the row {row!r}: {what}")
         return self._lattice.merge_all(values)
 
@@ -105,7 +106,7 @@ class ApplyMethod:
         try:
             return getattr(value, self._method)(*(_evaluate(argument) for argument in self._arguments))
         except Exception as error:
-            self._report(f"{self._method} of {value!r} cannot be computed: {type(error).__name__}: {error}")
+            self._report(f"{self._method} of {value!r} cannot be computed: {describe_exception(error)}")
             return self._lattice.bottom()  # merging it changes nothing: the step goes on, and the report says why
 
     def is_changed(self) -> bool:

@@ -16,6 +16,7 @@ from clew.bloom.language.capture import position_of_error
 from clew.bloom.runtime.calls import NoRowError, Report, RowMap, picker, require_row, row_type
 from clew.bloom.runtime.storage import Store, key_getter
 from clew.bloom.values import BadValueError, Row, freeze_row, sort_key, sort_rows
+from clew.errors import describe_exception
 
 #: From the rows of a group, with only the columns of the aggregate, to the value.  The rows are in canonical
 #: order, so that a sum of floats is the same in every run.  ``choose`` is the minimum for the same reason.
@@ -157,7 +158,7 @@ def make_grouping(
             # step.
             except (TypeError, ArithmeticError, BadValueError) as error:
                 names = ", ".join(name for *_, name in calls)
-                report(f"{names} of the group {group!r} cannot be computed: {type(error).__name__}: {error}")
+                report(f"{names} of the group {group!r} cannot be computed: {describe_exception(error)}")
         return found
 
     return rows_of
@@ -198,13 +199,15 @@ def make_reduce(reduce: Reduce, columns: tuple[str, ...], report: Report) -> Cal
             for row in sort_rows(dict.fromkeys(rows)):
                 memo = reduce.fold(memo, named(row))
             return [require_row(row) for row in (memo.items() if isinstance(memo, dict) else memo)]
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # of the user's function, whatever it is
             what = (
                 "returned something that is not rows:"
                 if isinstance(error, NoRowError | BadValueError)
                 else "raised"
             )
-            report(f"reduce {what} {type(error).__name__}: {error}", position_of_error(error) or reduce.position)
+            report(f"reduce {what} {describe_exception(error)}", position_of_error(error) or reduce.position)
             return []
 
     return rows_of

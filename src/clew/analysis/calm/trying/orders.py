@@ -165,7 +165,7 @@ def _refuse_refusals(prompt: Run) -> None:
     if prompt.refused:
         raise UsageError(
             f"a row is refused when every message arrives at once: {prompt.refused[0]}",
-            remedy="give rows that do not share a key with others, or at another step",
+            remedy="give rows that do not share a key with others, or at another step, and that functions take",
         )
 
 
