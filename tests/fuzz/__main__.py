@@ -47,6 +47,8 @@ def run() -> int:
             print(
                 f"{reader.name} {part.start}-{part.stop - 1}: {rate:.0f} a second; exit codes {codes}", flush=True
             )
+            if tally.ended:
+                print(f"  ended from outside, at their limit: {tally.ended}", flush=True)
             for what, same in distinct(tally.findings).items():
                 print(f"  FINDING {[f.number for f in same][:10]} ({len(same)}): {what}", flush=True)
             findings += tally.findings

@@ -31,7 +31,7 @@ from fuzz.python_mutations import mutated_python
 #: Seconds for one input, of which its command knows.
 LIMIT = 1
 
-_LIMITED = ("--time-limit", str(LIMIT))
+LIMITED = ("--time-limit", str(LIMIT))
 _BLOOM = [
     "broadcast",
     "checked_delivery",
@@ -176,12 +176,12 @@ def _text(source: Random, made: str) -> bytes:
 
 def _dedalus(source: Random) -> Input:
     text = dedalus_program(source) if source.random() < 0.4 else mutated_text(source, _programs())
-    command: tuple[str, ...] = ("check", "given.ded", "--eot", source.choice("234"), "--eff", "1", *_LIMITED)
+    command: tuple[str, ...] = ("check", "given.ded", "--eot", source.choice("234"), "--eff", "1", *LIMITED)
     kind = source.random()
     if kind < 0.15:
-        command = ("calm", "given.ded", "--svg", "out.svg", *_LIMITED)
+        command = ("calm", "given.ded", "--svg", "out.svg", *LIMITED)
     elif kind < 0.3:
-        command = ("run", "given.ded", "--eot", "3", *_LIMITED)
+        command = ("run", "given.ded", "--eot", "3", *LIMITED)
     elif kind < 0.4:
         command = (
             "check",
@@ -190,10 +190,10 @@ def _dedalus(source: Random) -> Input:
             source.choice(["lineage", "random"]),
             "--eot",
             "3",
-            *_LIMITED,
+            *LIMITED,
         )
     elif kind < 0.45:
-        command = ("check", "kafka.ded", "given.ded", *_LIMITED)
+        command = ("check", "kafka.ded", "given.ded", *LIMITED)
     return Input(command, {"given.ded": _text(source, text)})
 
 
@@ -202,17 +202,17 @@ def _bloom(source: Random) -> Input:
     names = re.findall(r"^class (\w+)", text, re.MULTILINE)
     where = f"given.py:{source.choice(names)}" if names and source.random() < 0.8 else "given.py"
     kind = source.random()
-    command: tuple[str, ...] = ("calm", where, *_LIMITED)
+    command: tuple[str, ...] = ("calm", where, *LIMITED)
     if kind < 0.3:
-        command = ("check", where, *_LIMITED)
+        command = ("check", where, *LIMITED)
     elif kind < 0.6:
-        command = ("blazes", where, "--svg", "out.svg", *_LIMITED)
+        command = ("blazes", where, "--svg", "out.svg", *LIMITED)
     elif kind < 0.65:
-        command = ("calm", where, "--try", "2", *_LIMITED)
+        command = ("calm", where, "--try", "2", *LIMITED)
     elif kind < 0.7:
-        command = ("blazes", where, "--synthesize", source.choice(["seal", "order"]), "-o", "out.py", *_LIMITED)
+        command = ("blazes", where, "--synthesize", source.choice(["seal", "order"]), "-o", "out.py", *LIMITED)
     elif kind < 0.75:
-        command = ("run", where, *_LIMITED)
+        command = ("run", where, *LIMITED)
     return Input(command, {"given.py": _text(source, text)})
 
 
@@ -224,7 +224,7 @@ def _yaml(source: Random) -> Input:
         text = _dumped(source, mutated_document(source, _loaded_dataflows()))
     else:
         text = _dumped(source, dataflow(source))
-    command = ["blazes", "given.yaml", *_LIMITED]
+    command = ["blazes", "given.yaml", *LIMITED]
     if source.random() < 0.3:
         command += source.choice(
             [["--svg", "out.svg"], ["--report", "out.html"], ["--emit-yaml", "-"], ["--json", "-"]]
@@ -245,27 +245,25 @@ def _document(source: Random, *names: str) -> bytes:
 
 
 def _recording(source: Random) -> Input:
-    command = source.choice(
-        [["replay"], ["replay"], ["replay", "--step"], ["minimize", "--budget", "1", "--brief"]]
-    )
-    command = [*command, "given.json"]
+    command = source.choice([["replay"], ["replay"], ["replay", "--step"], ["minimize", "--brief"]])
+    command = [*command, "given.json", *LIMITED]
     if source.random() < 0.7:
         command += ["--scenario", "lock.py:hasty"]
-    if command[0] == "replay":
-        command += [*(["--changed-code"] if source.random() < 0.5 else []), *_LIMITED]
+    if command[0] == "replay" and source.random() < 0.5:
+        command.append("--changed-code")
     return Input(tuple(command), {"given.json": _document(source, "recording.json")})
 
 
 def _verdict(source: Random) -> Input:
     files = source.choice([[], [], ["kafka.ded"], ["simple-deliv.ded"]])
     content = _document(source, "kafka.json", "simple.json", "certified.json")
-    return Input(("replay", "given.json", *files, *_LIMITED), {"given.json": content})
+    return Input(("replay", "given.json", *files, *LIMITED), {"given.json": content})
 
 
 def _proof(source: Random) -> Input:
     archive = _written()["proof.zip"]
     if source.random() < 0.3:
-        return Input(("verify", "given.zip", *_LIMITED), {"given.zip": mutated_bytes(source, archive)})
+        return Input(("verify", "given.zip", *LIMITED), {"given.zip": mutated_bytes(source, archive)})
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
         parts = {name: opened.read(name) for name in opened.namelist()}
     name = source.choice(list(parts))
@@ -281,7 +279,7 @@ def _proof(source: Random) -> Input:
     with zipfile.ZipFile(made, "w", method) as opened:
         for part, content in parts.items():
             opened.writestr(part, content)
-    command = ("verify", "given.zip", *_LIMITED)
+    command = ("verify", "given.zip", *LIMITED)
     compared = ("--program", "redun-deliv.ded") if source.random() < 0.05 else ()
     return Input((*command, *compared), {"given.zip": made.getvalue()})
 
@@ -475,8 +473,7 @@ def _command_line(source: Random) -> Input:
             words += [option, source.choice(_SMALL)]
         else:
             words += [option, source.choice(_OPTIONS[option])]
-    limit = ["--budget", "1"] if command == "minimize" else list(_LIMITED)
-    return Input((*words, *limit))
+    return Input((*words, *LIMITED))
 
 
 READERS = (

@@ -2,7 +2,8 @@
 
 A command must end by itself within its time limit and five seconds, with an exit code from 0 to 3.  4 would mean
 that an input made Clew fail.  Whoever watches here does what the command's own supervisor does: it ends what does
-not see its time limit, and that is no finding.
+not see its time limit, and that is no finding, but their numbers are told.  It counts seconds of the processor,
+not those on the wall: on a machine with much to do, a command that needs half a second takes two.
 """
 
 from __future__ import annotations
@@ -34,10 +35,12 @@ from fuzz.readers import LIMIT, Input, Reader, input_of, prepare_folder
 #: Inputs for one process: what user code leaves behind, or memory, goes with it.
 _BATCH = 100
 _MEMORY = 2 << 30
-#: Seconds after which an input is a finding, whatever it told about its time limit: limit, five, and some for a
-#: machine with much to do.
+#: Seconds of the processor after which an input is a finding, whatever it told about its time limit.
 _LONGEST = LIMIT + 5 + 10
+#: Seconds on the wall after which one is that waits for something, and uses no processor.
+_LONGEST_WAIT = 120
 _CODES = range(4)
+_AT_ITS_LIMIT = "it was ended at its limit"
 
 
 @dataclass(frozen=True)
@@ -54,16 +57,17 @@ class Finding:
 
 @dataclass
 class Tally:
-    """How many inputs ended with which exit code; under -1 those that were ended from outside, at their limit."""
+    """How many inputs ended with which exit code; ``ended``: numbers of those that were ended at their limit."""
 
     inputs: int
     codes: dict[int, int]
     findings: list[Finding]
+    ended: list[int]
 
 
 def fuzz_reader(reader: Reader, numbers: range) -> Tally:
     """Give a reader the inputs with these numbers."""
-    tally = Tally(0, {}, [])
+    tally = Tally(0, {}, [], [])
     _import_all()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -72,6 +76,8 @@ def fuzz_reader(reader: Reader, numbers: range) -> Tally:
             tally.inputs += 1
             if isinstance(outcome, int):
                 tally.codes[outcome] = tally.codes.get(outcome, 0) + 1
+            elif outcome == _AT_ITS_LIMIT:
+                tally.ended.append(number)
             else:
                 tally.findings.append(Finding(reader.name, number, outcome))
     return tally
@@ -101,7 +107,8 @@ class _Batch:
     def __init__(self, reader: Reader, numbers: range, folder: Path) -> None:
         self._reader, self._numbers, self._folder = reader, numbers, folder
         self._page = Whereabouts()
-        self._turn = mmap.mmap(-1, 16)  # which input it is, and since when
+        # Since when the input has its turn: on the wall, and in seconds of the processor.
+        self._turn = mmap.mmap(-1, 16)
 
     def run(self) -> list[tuple[int, int | str]]:
         """Return what became of the inputs; of the last one perhaps that it ended the process."""
@@ -121,19 +128,31 @@ class _Batch:
     def _watch(self, child: int) -> int | str | None:
         while True:
             done, status = os.waitpid(child, os.WNOHANG)
+            turn = self._turn[:]
             self._page.read()
             if done:
                 if self._page.code is not None:  # it has left work behind that nobody could stop
                     return self._page.code
                 code = os.waitstatus_to_exitcode(status)
                 return None if code == 0 else f"the process ended with {code}"
-            _, begun = struct.unpack_from("=qd", self._turn)
-            late = begun and time.monotonic() > begun + _LONGEST
-            if late or self._page.overdue() is not None:
+            late = self._late(child, *struct.unpack("=dd", turn))
+            # What was read is of one input, and not in part of the next.
+            if late is not None and self._turn[:] == turn:
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
-                return f"it was not over after {_LONGEST} s" if late else -1
+                return late
             time.sleep(0.02)
+
+    def _late(self, child: int, begun: float, used_before: float) -> str | None:
+        """Say that a command is not over when it should be, if that is so."""
+        waited = time.monotonic() - begun
+        if not begun or waited < LIMIT:
+            return None
+        used = _processor_seconds(child, waited + used_before) - used_before
+        if used > _LONGEST or waited > _LONGEST_WAIT:
+            return f"it was not over after {waited:.0f} s, {used:.0f} of them of the processor"
+        left = self._page.time_left()
+        return _AT_ITS_LIMIT if left is not None and used > waited + left else None
 
     def _be_child(self, told: int) -> None:
         code = 1
@@ -157,12 +176,22 @@ class _Batch:
         given = input_of(self._reader, number)
         for name, content in given.files.items():
             (self._folder / name).write_bytes(content)
-        struct.pack_into("=qd", self._turn, 0, number, time.monotonic())
+        struct.pack_into("=dd", self._turn, 0, time.monotonic(), time.process_time())
         code, errors = perform_here(given)
-        struct.pack_into("=qd", self._turn, 0, number, 0.0)
+        struct.pack_into("=dd", self._turn, 0, 0.0, 0.0)
         if code in _CODES and "Traceback" not in errors:
             return str(code)
         return f"! exit code {code}: {errors[-3000:]}"
+
+
+def _processor_seconds(process: int, otherwise: float) -> float:
+    """Return how long a process has used a processor, where the system tells."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return otherwise
+    user, system = stat.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def _parsed(line: str) -> tuple[int, int | str]:

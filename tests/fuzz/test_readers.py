@@ -11,10 +11,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 
+import click
 import pytest
 
-from fuzz.readers import LIMIT, READERS, Reader, input_of, prepare_folder
+from clew.cli.process.main import main
+from fuzz.readers import LIMIT, LIMITED, READERS, Input, Reader, input_of, prepare_folder
 from fuzz.running import fuzz_reader
 
 #: Of a million, each of the readers gets its share.
@@ -32,6 +35,31 @@ def test_nothing_that_is_read_makes_it_fail(reader: Reader, request: pytest.Fixt
     assert tally.inputs == number
     # Not all of them are refused: what is behind the reader gets something to do, too.
     assert tally.codes.get(0, 0) + tally.codes.get(1, 0) > 0, tally.codes
+
+
+def test_only_the_time_that_an_input_uses_itself_counts() -> None:
+    """One that goes on for ever is ended; one that waits, as all do on a machine with much to do, is not."""
+    programs = ["while True: pass", "import time; time.sleep(2)", "pass"]
+
+    def make(source: Random) -> Input:
+        chosen = next(p for n, p in enumerate(programs) if source.getstate() == Random(f"odd/{n}").getstate())
+        return Input(("calm", "given.py", *LIMITED), {"given.py": chosen.encode()})
+
+    tally = fuzz_reader(Reader("odd", make, len(programs)), range(len(programs)))
+    assert (tally.ended, tally.findings, tally.codes) == ([0], [], {2: 2})
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_commands_know_the_options_that_they_are_given(reader: Reader) -> None:
+    """Or they refuse every input for that, and nothing of them is tried."""
+    for number in range(100):
+        command, *words = input_of(reader, number).arguments
+        given = words[-len(LIMITED) :] if reader.name == "command" else words
+        found = main.get_command(click.Context(main), command)
+        assert found is not None or reader.name == "command"
+        if found is not None:
+            known = {name for option in found.params for name in option.opts}
+            assert {word for word in given if word.startswith("--")} <= known
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
