@@ -8,9 +8,10 @@
 ``strikes, prevents``  which messages it can change, and which it keeps from arriving
 ``lateness``           by how many steps it makes a message late
 ``rename``             the same fault under other names of nodes
-``sentence, effect``   its words
+``sentence, effect``   its words; ``none_of``, ``beyond`` and ``overlooked``: those of the report
 ``possible, is_within`` which faults of the kind there are within some bounds
 ``most``, ``widen``    how many of it the bounds allow, and which bounds would allow it
+``at_will``            whether the distance to failure counts those beyond the bounds, and its words
 ``limit, limit_words`` its bound, as a number and in words
 ``combinations``       its factor in the number of failure combinations
 ====================== =================================================================================
@@ -101,6 +102,8 @@ class Loss(MessageFault):
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
+    #: The distance to failure counts those beyond the bounds, and this says that all inside may happen.
+    at_will: ClassVar[str] = "whatever is lost"
 
     source: NodeName
     target: NodeName
@@ -155,6 +158,21 @@ class Loss(MessageFault):
         """Say the bound in a sentence; nothing for a kind beyond the paper that is not allowed at all."""
         return f"any messages sent before time {spec.eff} lost" if spec.eff > 1 else "no message lost"
 
+    @staticmethod
+    def none_of(spec: Limits) -> str:
+        """Say that none of those within the bounds does something; nothing where the bounds admit none."""
+        return "no loss"
+
+    @staticmethod
+    def overlooked(spec: Limits) -> str:
+        """Say in a sentence that the kind was not looked at; nothing where it was, or nobody expects it."""
+        return ""
+
+    @staticmethod
+    def beyond(spec: Limits) -> str:
+        """Say which of them are outside the bounds."""
+        return f"losses from time {max(1, spec.eff)} on"
+
     # -- bounds --------------------------------------------------------------------------------------
 
     @staticmethod
@@ -204,6 +222,7 @@ class Crash:
     )
     #: Programs see it, with its time, in the relation ``crash``.
     observable: ClassVar[bool] = True
+    at_will: ClassVar[str] = "whoever crashes"
 
     node: NodeName
     time: int
@@ -267,6 +286,18 @@ class Crash:
     def allowance(spec: Limits) -> str:
         return f"up to {Crash.limit_words(spec)}" if spec.crashes else "no crash"
 
+    @staticmethod
+    def none_of(spec: Limits) -> str:
+        return "no crash" if spec.crashes else ""
+
+    @staticmethod
+    def overlooked(spec: Limits) -> str:
+        return "" if spec.crashes else "Crashes are outside the bounds and were not looked at."
+
+    @staticmethod
+    def beyond(spec: Limits) -> str:
+        return f"crashes beyond {spec.crashes}"
+
     # -- bounds --------------------------------------------------------------------------------------
 
     @staticmethod
@@ -317,6 +348,8 @@ class Delay(MessageFault):
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
+    #: The distance to failure does not look beyond the bounds.
+    at_will: ClassVar[str] = ""
 
     source: NodeName
     target: NodeName
@@ -344,7 +377,7 @@ class Delay(MessageFault):
 
     @property
     def sentence(self) -> str:
-        return f"{self._link()} arrives {self.lag} {'step' if self.lag == 1 else 'steps'} late"
+        return f"{self._link()} arrives {_steps(self.lag)} late"
 
     @property
     def effect(self) -> str:
@@ -364,8 +397,19 @@ class Delay(MessageFault):
 
     @staticmethod
     def allowance(spec: Limits) -> str:
-        steps = "1 step" if spec.delays == 1 else f"{spec.delays} steps"
-        return f"messages up to {steps} late" if spec.delays else ""
+        return f"messages up to {_steps(spec.delays)} late" if spec.delays else ""
+
+    @staticmethod
+    def none_of(spec: Limits) -> str:
+        return f"no delay of up to {_steps(spec.delays)}" if spec.delays else ""
+
+    @staticmethod
+    def overlooked(spec: Limits) -> str:
+        return ""
+
+    @staticmethod
+    def beyond(spec: Limits) -> str:
+        return f"messages that are more than {_steps(spec.delays)} late" if spec.delays else "late messages"
 
     # -- bounds --------------------------------------------------------------------------------------
 
@@ -403,6 +447,10 @@ Fault = Loss | Crash | Delay
 
 #: Every kind there is, in canonical order.  Taken from the union, so that none can be in one and not in the other.
 KINDS: tuple[type[Fault], ...] = get_args(Fault)
+
+
+def _steps(number: int) -> str:
+    return "1 step" if number == 1 else f"{number} steps"
 
 
 def _cuts(spec: Limits) -> int:

@@ -13,7 +13,7 @@ from clew.budgets.deadline import Deadline
 from clew.engine.extremes import BeyondBudget, Cheapest
 from clew.errors import BudgetExhaustedError
 from clew.explain.explainer import Explainer
-from clew.faults import FailureSpec
+from clew.faults import KINDS, FailureSpec, Fault
 from clew.report.verdict.distance_text import distance_lead, distance_note, distance_rows
 from clew.report.verdict.page import verdict_page
 from clew.report.verdict.template import MarginRow
@@ -136,6 +136,13 @@ def test_the_note_on_an_outcome_that_nothing_touches_names_the_faults(bounds: Fa
         (1, 1): "No loss and no crash and no delay of up to 1 step can touch this outcome within EOT 6.",
     }[bounds.crashes, bounds.delays]
     assert f'"note":"{note}"' in page
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_no_kind_of_fault_is_forgotten_in_what_the_page_says(kind: type[Fault]) -> None:
+    wide = replace(BUDGET, crashes=1, delays=1)
+    assert kind.none_of(wide) and kind.beyond(wide) in distance_lead(wide)
+    assert kind.none_of(wide).lower() in page_of(SAFE, wide).lower()
 
 
 def test_faults_that_are_not_known_to_be_the_fewest_are_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from itertools import islice
 from clew.engine.extremes import Cheapest
 from clew.explain.distance import Distance, Undecided, Way
 from clew.explain.explainer import Explainer, Margin
-from clew.faults import FailureSpec
+from clew.faults import KINDS, FailureSpec
 from clew.report.text.plain import pluralize
 from clew.report.verdict.template import MarginRow
 from clew.report.verdict.wording import brief
@@ -38,14 +38,13 @@ def distance_rows(explainer: Explainer) -> Iterator[MarginRow]:
 
 def distance_lead(spec: FailureSpec) -> str:
     """Say what the figures are about."""
-    delays = (
-        f"messages that are more than {pluralize(spec.delays, 'step')} late" if spec.delays else "late messages"
-    )
+    counted = [kind for kind in KINDS if kind.at_will]
+    left_out = [kind.beyond(spec) for kind in KINDS if not kind.at_will]
     return (
         "How many faults outside the budget it takes at least to break a row, on top of any number inside it. "
-        f"Outside are losses from time {max(1, spec.eff)} on and crashes beyond {spec.crashes}. This is about all "
-        f"runs within EOT {spec.eot}, whatever is lost and whoever crashes in them; longer runs and {delays} were "
-        "not looked at."
+        f"Outside are {' and '.join(kind.beyond(spec) for kind in counted)}. This is about all runs within EOT "
+        f"{spec.eot}, {' and '.join(kind.at_will for kind in counted)} in them; "
+        f"{' and '.join(['longer runs', *left_out])} were not looked at."
     )
 
 

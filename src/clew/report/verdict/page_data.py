@@ -19,14 +19,13 @@ from clew.explain.lineage_graph import LineageGraph
 from clew.explain.overview import Overview, overview
 from clew.explain.why import Support
 from clew.explain.without import Account
-from clew.faults import FailureSpec, Fault, FaultSet
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet
 from clew.names import show
 from clew.report.diagrams.lamport import lamport_of
 from clew.report.diagrams.lamport_svg import diagram_svg
 from clew.report.lineage.marks import lineage_marks
 from clew.report.lineage.svg import lineage_svg
 from clew.report.text.commands import replay_command
-from clew.report.text.plain import pluralize
 from clew.report.verdict.combined_losses import summary_lines
 from clew.report.verdict.wording import (
     account_lead,
@@ -142,11 +141,10 @@ class _Drawn:
 
 def _untouchable(spec: FailureSpec) -> str:
     """Say that no fault breaks an outcome, of those faults that were looked at."""
-    faults = ["no loss", *(["no crash"] if spec.crashes else [])]
-    if spec.delays:
-        faults.append(f"no delay of up to {pluralize(spec.delays, 'step')}")
-    others = "" if spec.crashes else " Crashes are outside the bounds and were not looked at."
-    return f"{' and '.join(faults).capitalize()} can touch this outcome within EOT {spec.eot}.{others}"
+    faults = " and ".join(filter(None, (kind.none_of(spec) for kind in KINDS)))
+    others = [kind.overlooked(spec) for kind in KINDS]
+    said = f"{faults[0].upper()}{faults[1:]} can touch this outcome within EOT {spec.eot}."
+    return " ".join(filter(None, (said, *others)))
 
 
 def _marks(graph: LineageGraph, seen: Overview, run: Execution) -> dict[str, list[int]]:
