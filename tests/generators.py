@@ -13,13 +13,16 @@ and assertions about what was broadcast, so that some faults matter and others d
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from hypothesis import note
 from hypothesis import strategies as st
 
+from clew.dedalus.printer import print_program
 from clew.faults import FailureSpec, Fault, FaultSet
+from clew.program.checks import check_program
 from clew.program.ir import (
     CRASH,
     Aggregate,
@@ -119,6 +122,17 @@ def failure_specs(program: Program) -> st.SearchStrategy[FailureSpec]:
         crashes=st.integers(0, 2),
         delays=st.integers(0, 2),
     )
+
+
+@st.composite
+def problems(
+    draw: st.DrawFn, specs: Callable[[Program], st.SearchStrategy[FailureSpec]] | None = None
+) -> tuple[Program, FailureSpec]:
+    """A checked program and bounds for it, tiny ones unless others are given; told if a test fails."""
+    program = check_program(draw(programs())).program
+    spec = draw((specs or tiny_specs)(program))
+    note(f"{spec}\n{print_program(program)}")
+    return program, spec
 
 
 def tiny_specs(program: Program) -> st.SearchStrategy[FailureSpec]:

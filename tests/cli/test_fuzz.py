@@ -18,6 +18,7 @@ from clew.simulation.fuzzing.fuzz import record
 from clew.simulation.recordings.recording import write_recording
 from command import clew
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
+from terminal import read_terminal
 
 ENDLESS = TOKENS.replace("LIMIT = 40", "LIMIT = 10**9")
 
@@ -247,15 +248,7 @@ def test_progress_on_a_terminal(tmp_path: Path) -> None:
         [sys.executable, "-m", "clew", *arguments], stdout=subprocess.PIPE, stderr=slave, text=True
     ) as process:
         os.close(slave)
-        shown = b""
-        while True:
-            try:
-                part = os.read(master, 4096)
-            except OSError:
-                break
-            if not part:
-                break
-            shown += part
+        shown = read_terminal(master)
         process.communicate(timeout=60)
     os.close(master)
     assert process.returncode in (0, 3)

@@ -17,6 +17,7 @@ from clew.simulation.fuzzing.fuzz import record
 from clew.simulation.recordings.recording import write_recording
 from command import clew
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
+from terminal import read_terminal
 
 #: a counts up to 2, and that is wrong.
 COUNT = """\
@@ -115,15 +116,7 @@ def test_step_by_step_on_a_terminal(tmp_path: Path, keys: bytes, events: int) ->
     )
     os.close(slave)
     os.write(master, keys)
-    shown = b""
-    while True:
-        try:
-            part = os.read(master, 4096)
-        except OSError:
-            break
-        if not part:
-            break
-        shown += part
+    shown = read_terminal(master)
     assert process.wait(60) == 1
     os.close(master)
     text = shown.decode()

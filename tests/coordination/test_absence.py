@@ -22,28 +22,10 @@ from clew.coordination import synthesized
 from clew.errors import UsageError
 from coordination.drawn_absence import COLUMNS, Absence, Row, draw
 from coordination.schedules import Given, Outcome, Partitioned, again, play
+from coordination.stored_orders import Orders, StoredOrders
 
 PARTS = 4
 _SCHEDULES = 6
-
-
-class _Orders(Bloom):
-    orders = interface.input("order", "what")
-    cancels = interface.input("order", "who")
-    ship = interface.output("order", "what")
-    ordered = table("order", "what")
-    cancelled = table("order", "who")
-    blazes = annotated(seals={"cancels": ["order"]})
-
-
-class StoredOrders(_Orders):
-    """What is ordered and not cancelled is shipped."""
-
-    @bloom
-    def decide(self) -> None:
-        self.ordered <= self.orders
-        self.cancelled <= self.cancels
-        self.ship <= self.ordered.notin(self.cancelled, order="order")
 
 
 class Slowly(Bloom):
@@ -65,7 +47,7 @@ class Slowly(Bloom):
         self.ship <= self.shipped
 
 
-class TwiceCancelled(_Orders):
+class TwiceCancelled(Orders):
     """Counts first, for which the partition must be complete, too."""
 
     @bloom
@@ -76,7 +58,7 @@ class TwiceCancelled(_Orders):
         self.ship <= self.ordered.notin(often, order="order")
 
 
-class Beside(_Orders):
+class Beside(Orders):
     """Orders meet nothing that cancels can change, so they need not wait at all."""
 
     @bloom
@@ -157,7 +139,7 @@ class OtherColumn(StoredOrders):
     blazes = annotated(seals={"cancels": ["who"]})
 
 
-class PassingCancels(_Orders):
+class PassingCancels(Orders):
     """Cancels are gone in the step after the one in which they are let in; the order is there still."""
 
     @bloom
@@ -166,7 +148,7 @@ class PassingCancels(_Orders):
         self.ship <= self.ordered.notin(self.cancels, order="order")
 
 
-class UnnamedOrders(_Orders):
+class UnnamedOrders(Orders):
     """An order that does not say which cancels it is about cannot wait for them."""
 
     named = table("what", "order")
@@ -179,7 +161,7 @@ class UnnamedOrders(_Orders):
         self.ship <= asked.rename("order", "what").notin(self.cancelled, order="order")
 
 
-class BothSides(_Orders):
+class BothSides(Orders):
     """Orders hold back others as well."""
 
     @bloom
@@ -190,7 +172,7 @@ class BothSides(_Orders):
         self.ship <= self.ordered.notin(self.cancelled, order="order")
 
 
-class CountedOrders(_Orders):
+class CountedOrders(Orders):
     """What is shipped is counted, and orders come at any time."""
 
     @bloom
@@ -200,7 +182,7 @@ class CountedOrders(_Orders):
         self.ship <= self.ordered.notin(self.cancelled, order="order").group(["order"], n=agg.count())
 
 
-class Written(_Orders):
+class Written(Orders):
     """Orders that are written in the program are shipped before any cancel comes."""
 
     @bloom
@@ -209,7 +191,7 @@ class Written(_Orders):
         self.ship <= rows([(1, 9)]).rename("order", "what").notin(self.cancelled, order="order")
 
 
-class GivenBefore(_Orders):
+class GivenBefore(Orders):
     """Likewise those in a table that is filled before."""
 
     @bloom
@@ -218,7 +200,7 @@ class GivenBefore(_Orders):
         self.ship <= self.ordered.notin(self.cancelled, order="order")
 
 
-class CountedWithWritten(_Orders):
+class CountedWithWritten(Orders):
     """A count that begins with a row of the program is shown before the others are there."""
 
     @bloom

@@ -16,23 +16,7 @@ from clew.coordination.plans import SealedInput
 from clew.coordination.seal_planning import seal_component
 from clew.errors import UsageError
 from coordination.schedules import Partitioned, play
-
-
-class StoredOrders(Bloom):
-    """What is ordered and not cancelled is shipped."""
-
-    orders = interface.input("order", "what")
-    cancels = interface.input("order", "who")
-    ship = interface.output("order", "what")
-    ordered = table("order", "what")
-    cancelled = table("order", "who")
-    blazes = annotated(seals={"cancels": ["order"]})
-
-    @bloom
-    def decide(self) -> None:
-        self.ordered <= self.orders
-        self.cancelled <= self.cancels
-        self.ship <= self.ordered.notin(self.cancelled, order="order")
+from coordination.stored_orders import StoredOrders
 
 
 class BothSealed(Bloom):

@@ -7,12 +7,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, note
-from hypothesis import strategies as st
+from hypothesis import given
 
 from clew import check, parse_program
 from clew.budgets.deadline import Deadline
-from clew.dedalus.printer import print_program
 from clew.explain.explainer import Explainer
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_builder import build_lineage_graph
@@ -23,7 +21,7 @@ from clew.program.checks import check_program
 from clew.program.ir import CRASH, Program, Timing, as_place
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
-from generators import failure_specs, programs
+from generators import failure_specs, problems
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.ded"))
@@ -329,21 +327,17 @@ def test_the_focused_graph_of_an_example_has_all_that_minimal_supports_need(name
         assert_focused(reason, violation)
 
 
-@given(st.data())
-def test_graphs_are_consistent(data: st.DataObject) -> None:
-    program = check_program(data.draw(programs())).program
-    spec = data.draw(failure_specs(program))
-    note(f"{spec}\n{print_program(program)}")
+@given(problems(failure_specs))
+def test_graphs_are_consistent(problem: tuple[Program, FailureSpec]) -> None:
+    program, spec = problem
     reason = FailureFree(program, spec, NO_DEADLINE)
     for violation in reason.supports:
         assert_explained(reason, violation)
 
 
-@given(st.data())
-def test_focused_graphs_have_all_that_minimal_supports_need(data: st.DataObject) -> None:
-    program = check_program(data.draw(programs())).program
-    spec = data.draw(failure_specs(program))
-    note(f"{spec}\n{print_program(program)}")
+@given(problems(failure_specs))
+def test_focused_graphs_have_all_that_minimal_supports_need(problem: tuple[Program, FailureSpec]) -> None:
+    program, spec = problem
     reason = FailureFree(program, spec, NO_DEADLINE)
     for violation in reason.supports:
         assert_focused(reason, violation)

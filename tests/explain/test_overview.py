@@ -7,12 +7,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, find, given, note, settings
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from clew import check, parse_program
 from clew.budgets.deadline import Deadline
-from clew.dedalus.printer import print_program
 from clew.explain.explainer import Explainer
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_builder import build_lineage_graph
@@ -22,7 +21,7 @@ from clew.faults import FailureSpec
 from clew.program.checks import check_program
 from clew.program.ir import Program, Timing
 from clew.violation import Violation
-from generators import failure_specs, programs
+from generators import failure_specs, problems
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.ded"))
@@ -164,11 +163,9 @@ def test_overviews_of_examples_are_sound(name: str, delays: int | None) -> None:
             assert_sound(graph, overview(graph, about.program.rules), about.program)
 
 
-@given(st.data())
-def test_overviews_are_sound(data: st.DataObject) -> None:
-    program = check_program(data.draw(programs())).program
-    spec = data.draw(failure_specs(program))
-    note(f"{spec}\n{print_program(program)}")
+@given(problems(failure_specs))
+def test_overviews_are_sound(problem: tuple[Program, FailureSpec]) -> None:
+    program, spec = problem
     reason = FailureFree(program, spec, NO_DEADLINE)
     for violation in reason.supports:
         graph = build_lineage_graph(reason, violation)

@@ -5,16 +5,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pytest
-from hypothesis import given, note
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from clew import Verdict, check, parse_program, run
+from clew import check, parse_program, run
 from clew.budgets.deadline import Deadline
-from clew.dedalus.printer import print_program
 from clew.engine.runs import Runs
 from clew.explain.explanation import Event, Explanation, explain_rows
 from clew.explain.failure_free import FailureFree
@@ -27,24 +25,9 @@ from clew.program.outcomes import PRE
 from clew.report.verdict.why_text import rows_to_explain, why_lines
 from clew.report.verdict.wording import step_text
 from clew.violation import Violation
-from generators import fault_sets, programs, tiny_specs
+from counterexamples import BROKEN, EXAMPLES, minimal_counterexamples
+from generators import fault_sets, problems
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-BROKEN = [
-    "2pc",
-    "2pc-ctp",
-    "2pc-timeout",
-    "3pc",
-    "bully-le-lossy",
-    "classic-deliv",
-    "flux-eager-ack",
-    "kafka",
-    "paxos-forgetful",
-    "redun-deliv-late",
-    "retry-deliv",
-    "saga",
-    "simple-deliv",
-]
 NO_DEADLINE = Deadline(None)
 
 
@@ -67,26 +50,6 @@ class Reference:
 
     def has(self, relation: str, row: tuple[object, ...], time: int, faults: FaultSet) -> bool:
         return row in self.rows(faults)[time][relation]
-
-
-@st.composite
-def problems(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
-    program = check_program(draw(programs())).program
-    spec = draw(tiny_specs(program))
-    note(f"{spec}\n{print_program(program)}")
-    return program, spec
-
-
-def minimal_counterexamples(program: Program, spec: FailureSpec) -> Verdict:
-    return check(
-        program,
-        nodes=spec.nodes,
-        eot=spec.eot,
-        eff=min(spec.eff, spec.eot),
-        crashes=spec.crashes,
-        delays=spec.delays,
-        find_all=True,
-    )
 
 
 @given(problems())

@@ -28,14 +28,7 @@ from clew.simulation import (
     WaitQuiescence,
 )
 from clew.simulation.execution.trace import execute
-
-
-class Quiet(Node):
-    def on_start(self, ctx: Context) -> None:
-        self.got: list[Any] = []
-
-    def on_message(self, ctx: Context, sender: str, message: Any) -> None:
-        self.got.append(message)
+from exploration.quiet import Quiet
 
 
 def one(node: Callable[[], Node], *before: External, **options: Any) -> Scenario:

@@ -27,17 +27,7 @@ from clew.simulation import (
 )
 from exploration.attempt import Limits
 from exploration.brute import brute
-
-
-class Quiet(Node):
-    """Notes what it gets."""
-
-    def on_start(self, ctx: Context) -> None:
-        self.got: list[Any] = []
-
-    def on_message(self, ctx: Context, sender: str, message: Any) -> None:
-        self.got.append(message)
-
+from exploration.quiet import Quiet
 
 Nodes = Mapping[str, Callable[[], Node]]
 

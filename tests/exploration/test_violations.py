@@ -27,14 +27,7 @@ from clew.simulation import (
 )
 from clew.simulation.execution.steps import Step, describe
 from clew.simulation.execution.trace import execute
-
-
-class Quiet(Node):
-    def on_start(self, ctx: Context) -> None:
-        self.got: list[Any] = []
-
-    def on_message(self, ctx: Context, sender: str, message: Any) -> None:
-        self.got.append(message)
+from exploration.quiet import Quiet
 
 
 def only(first: str, second: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, note
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Answer, check, parse_program
@@ -13,7 +13,6 @@ from clew.budgets.effort import Effort
 from clew.checker.bounds import complete
 from clew.checker.survey.survey import Survey, take_survey
 from clew.dedalus.loader import load
-from clew.dedalus.printer import print_program
 from clew.engine.conditions import Occurrence
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError
@@ -21,7 +20,7 @@ from clew.faults import FailureSpec
 from clew.program.checks import check_program
 from clew.program.ir import Program
 from command import ROOT
-from generators import programs, tiny_specs
+from generators import problems
 
 
 def _survey(program: Program, spec: FailureSpec, effort: int) -> Survey | None:
@@ -45,15 +44,7 @@ def _agrees(part: Survey, whole: Survey) -> bool:
     return same and fires and set(part.notices) <= set(whole.notices)
 
 
-@st.composite
-def surveyed(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
-    program = check_program(draw(programs())).program
-    spec = draw(tiny_specs(program))
-    note(f"{spec}\n{print_program(program)}")
-    return program, spec
-
-
-@given(surveyed(), st.integers(800, 4_000))
+@given(problems(), st.integers(800, 4_000))
 def test_part_of_a_survey_agrees_with_the_whole(problem: tuple[Program, FailureSpec], effort: int) -> None:
     whole = _survey(*problem, 10**9)
     part = _survey(*problem, effort)
