@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -19,18 +19,16 @@ from clew.errors import UsageError
 from clew.files.json_document import Item, format_of, quote_short, read_document, refuse_elsewhere
 from clew.files.python_module import digest_files, find_own_files
 from clew.files.python_names import split_name
-from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
+from clew.simulation.events import Send
 from clew.simulation.execution.effects import Effect
-from clew.simulation.execution.steps import Act, Do, Step
 from clew.simulation.loading import LoadedScenario, as_loaded
-from clew.simulation.pool import OUTSIDE
-from clew.simulation.recordings.recording import FIELDS, FORMAT, QUIESCENCE, VERSION, Recording, WaitOutcome
+from clew.simulation.recordings.recording import FIELDS, FORMAT, VERSION, Recording, WaitOutcome
+from clew.simulation.recordings.step_kinds import MOST_SENT, STEP_KINDS, KnownNames
 from clew.simulation.scenario import Broken, Network, Scenario
-from clew.simulation.values import from_json, unknown_type
+from clew.simulation.values import unknown_type
 
-#: Bounds of what is read; a document with as many steps is larger than any that is read.
+#: The largest seed that is read.
 LARGEST_SEED = 2**63 - 1
-_MOST_SENT = 10**9
 
 _EFFECT = ("digest", "state", "sent", "remarks", "beside")
 _HEXADECIMAL = re.compile("[0-9a-f]+")
@@ -58,8 +56,8 @@ class SavedRecording:
         if Network(self.network.value) is not loaded.scenario.network:
             self.network.refuse(f'"{loaded.scenario.network.value}", as the scenario has it')
         # Only what the scenario itself has: types, conditions and code blocks are never looked up anywhere else.
-        known = _Known(loaded)
-        steps = tuple(_KINDS[step.kind].make(step.parts, known) for step in self.steps)
+        known = KnownNames(loaded)
+        steps = tuple(STEP_KINDS[step.kind].make(step.parts, known) for step in self.steps)
         effects = tuple(step.effect for step in self.steps)
         return Recording(
             self.file,
@@ -262,17 +260,17 @@ def _read_violation(item: Item) -> tuple[Broken | None, str | None]:
 
 def _read_step(item: Item, version: int) -> SavedStep:
     members = item.mapping()
-    kinds = [name for name in members if name in _KINDS]
+    kinds = [name for name in members if name in STEP_KINDS]
     if len(kinds) != 1:
-        item.refuse(f"exactly one of {', '.join(_KINDS)}")
-    kind = _KINDS[kinds[0]]
+        item.refuse(f"exactly one of {', '.join(STEP_KINDS)}")
+    kind = STEP_KINDS[kinds[0]]
     effect = () if kind.waits else _EFFECT if version > 1 else _EFFECT[:-1]
     parts = _parts(item, (kinds[0], *kind.needed, *effect[:1]), (*kind.optional, *effect[1:]))
     return SavedStep(kinds[0], parts, _read_outcome(kinds[0], parts, version))
 
 
 def _read_outcome(kind: str, parts: Mapping[str, Item], version: int) -> Effect | WaitOutcome | None:
-    if _KINDS[kind].waits:
+    if STEP_KINDS[kind].waits:
         return _read_wait(parts) if kind == "wait_for" and version > 1 else None
     return _read_effect(parts)
 
@@ -294,7 +292,7 @@ def _parts(item: Item, needed: tuple[str, ...], optional: tuple[str, ...]) -> di
 
 
 def _read_wait(parts: Mapping[str, Item]) -> WaitOutcome:
-    return WaitOutcome(parts["held_after"].number(0, _MOST_SENT) if "held_after" in parts else None)
+    return WaitOutcome(parts["held_after"].number(0, MOST_SENT) if "held_after" in parts else None)
 
 
 def _read_effect(parts: Mapping[str, Item]) -> Effect:
@@ -319,96 +317,3 @@ def _read_digest(item: Item, length: int) -> str:
     if len(text) != length or not _HEXADECIMAL.fullmatch(text):
         item.refuse(f"{length} hexadecimal digits")
     return text
-
-
-# -- steps, with the scenario ------------------------------------------------------------------------------------
-
-
-class _Known:
-    """What the steps of a recording can refer to."""
-
-    def __init__(self, loaded: LoadedScenario) -> None:
-        self.nodes = tuple(loaded.scenario.nodes)
-        self.types = loaded.types
-        self.conditions = loaded.scenario.conditions_by_name()
-        self.code = loaded.scenario.blocks_by_name()
-
-    def node(self, item: Item) -> str:
-        if item.value not in self.nodes:
-            item.refuse(f"the name of a node: {', '.join(self.nodes)}")
-        return str(item.value)
-
-
-Parts = Mapping[str, Item]
-
-
-def _send(parts: Parts, known: _Known) -> Step:
-    return Send(known.node(parts["send"]), from_json(parts["message"], known.types))
-
-
-def _partition(parts: Parts, known: _Known) -> Step:
-    source, target = (known.node(node) for node in parts["partition"].parts("node", "node"))
-    if "one_way" in parts and parts["one_way"].value is not True:
-        parts["one_way"].refuse("true, or no such field")
-    return Partition(source, target, "one_way" in parts)
-
-
-def _heal(parts: Parts, known: _Known) -> Step:
-    if parts["heal"].value == []:
-        return Heal()
-    source, target = (known.node(node) for node in parts["heal"].parts("node", "node"))
-    return Heal(source, target)
-
-
-def _wait(parts: Parts, known: _Known) -> Step:
-    parts["wait"].one_of([QUIESCENCE])
-    return WaitQuiescence()
-
-
-def _wait_for(parts: Parts, known: _Known) -> Step:
-    return known.conditions[parts["wait_for"].one_of(known.conditions)]
-
-
-def _code(parts: Parts, known: _Known) -> Step:
-    return known.code[parts["code"].one_of(known.code)]
-
-
-def _timer(parts: Parts, known: _Known) -> Step:
-    node, nth = parts["timer"].parts("node", "number")
-    name, at = parts["name"].text("the name of a timer"), known.node(node)
-    return Act(Do.DELIVER, at, nth.number(1, _MOST_SENT), at, True, name, name)
-
-
-def _message(do: Do) -> Callable[[Parts, _Known], Step]:
-    def make(parts: Parts, known: _Known) -> Step:
-        source, nth = parts[do.value].parts("node", "number")
-        sender = OUTSIDE if source.value == OUTSIDE else known.node(source)
-        kind = parts["message"].text("the type of a message")
-        mark = parts["fingerprint"].text() if "fingerprint" in parts else kind
-        return Act(do, sender, nth.number(1, _MOST_SENT), known.node(parts["to"]), False, kind, mark)
-
-    return make
-
-
-class _Kind(NamedTuple):
-    """A kind of step: the fields it needs and those it may have besides its own, and the step that they make."""
-
-    make: Callable[[Parts, _Known], Step]
-    needed: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
-    waits: bool = False
-
-
-_KINDS = {
-    "start": _Kind(lambda parts, known: Start(known.node(parts["start"]))),
-    "stop": _Kind(lambda parts, known: Stop(known.node(parts["stop"]))),
-    "restart": _Kind(lambda parts, known: Restart(known.node(parts["restart"]))),
-    "send": _Kind(_send, ("message",)),
-    "partition": _Kind(_partition, (), ("one_way",)),
-    "heal": _Kind(_heal),
-    "wait": _Kind(_wait, waits=True),
-    "wait_for": _Kind(_wait_for, (), ("held_after",), waits=True),
-    "code": _Kind(_code),
-    "timer": _Kind(_timer, ("name",)),
-    **{do.value: _Kind(_message(do), ("to", "message"), ("fingerprint",)) for do in Do},
-}
