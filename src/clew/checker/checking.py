@@ -33,7 +33,7 @@ _TELLING_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class Check:
-    """What is searched for and how, what an answer must bear (``demands``), and when that began."""
+    """What is checked and how, what is demanded of a certificate, and when the check began."""
 
     prepared: CheckedProgram
     strategy: Strategy

@@ -35,9 +35,9 @@ class Meter:
             control.register_observer(_Brake(effort))
 
     def count_grounding(self) -> None:
-        """Charge for what has been grounded since the last time, and end what nothing is left for.
+        """Charge for what has been grounded since the last time; raise for a later part that nothing is left for.
 
-        Parts that are added later bring few atoms, but their rules range over those that are there.
+        Such parts bring few atoms, but their rules range over those that are there.
         """
         before, self._atoms = self._atoms, len(self._control.symbolic_atoms)
         price = TRACED_ATOM if self._traced else ATOM

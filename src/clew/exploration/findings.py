@@ -28,19 +28,19 @@ class Findings:
         self._system = system
         self._checked: dict[tuple[tuple[str, ...], tuple[int, ...]], str | None] = {}
         self._shortest: dict[str, tuple[Event, ...]] = {}
-        #: Other nodes are put into this world for invariants to look at.
+        #: Holds the nodes of one global state after another, for invariants to look at.
         self._view = system.world()
 
     def __len__(self) -> int:
         return len(self._shortest)
 
     def at_first(self) -> None:
-        """Keep what a node raised before the first event, if one did that is up from the beginning."""
+        """Keep the exception of a node that is up from the beginning and raised before the first event."""
         if self._view.failure is not None:
             self._keep(self._identity(), ())
 
     def event(self, event: Event, execution: list[Event]) -> None:
-        """Keep an event in which a handler raised; only the first counts, not what follows from it."""
+        """Keep an event in which a handler raised, unless one raised before it."""
         if event.failure is None:
             return
         past = tuple(e for e in execution if event.is_after(e))
@@ -107,7 +107,7 @@ class Findings:
         return Found(broken, identity, steps_of(events), world.failure.trace if world.failure else None)
 
 
-#: How often a condition is asked in one state; a coin says the same so often in one of 128 cases.
+#: How often a condition is asked in one state; a coin would give one answer that often in 1 of 128 cases.
 #: Asking is cheap, and each answer decides about a whole phase.
 _ASKED = 8
 
@@ -183,5 +183,5 @@ def holds(wait: WaitCondition, world: World) -> bool:
 
 
 def _executes_user_code(event: Event) -> bool:
-    """Tell whether an event executes code of the user."""
+    """Tell whether an event runs a handler or a code block; partitions, for one, run neither."""
     return event.key.rank in (Rank.DELIVER, Rank.TIMER) or isinstance(event.step, Start | Restart | CodeBlock)

@@ -27,7 +27,7 @@ VERSION = 1
 #: What a question is made of: values that JSON has, under the names that the user knows them by.
 Question = Mapping[str, str | int | float | bool | list[str] | None]
 
-#: Seconds between two writes: at first often, so that also what is killed again and again gets on.
+#: Seconds between two writes: often at first, so that a search that is killed again and again makes progress.
 _SHORTEST, _LONGEST = 0.25, 5.0
 #: Writing takes at most this share of the time.
 _SHARE = 0.05
@@ -82,7 +82,7 @@ class Checkpoint:
         return self.saved
 
     def tell_continued(self, done: int, what: str) -> None:
-        """Say how far the search is that goes on: so many of what it does, "run" or "setting"."""
+        """Say how much was done before the search was interrupted; ``what`` is the unit, such as "run"."""
         self._tell(f"continued from {self.path}: {done:,} {what}{'' if done == 1 else 's'} done")
 
     def offer(self) -> None:
@@ -91,7 +91,7 @@ class Checkpoint:
             self.save()
 
     def save(self) -> None:
-        """Save the state; that this is impossible is no reason to end a search."""
+        """Save the state; the search goes on even if that fails."""
         if self._untouched or self.state is None:
             return
         started = time.monotonic()
@@ -195,7 +195,7 @@ def _state(document: Item, path: str, question: Question) -> Item:
 
 
 def _digest(parts: Mapping[str, object]) -> str | None:
-    """Return what tells whether a file was damaged; None for what no checkpoint contains."""
+    """Return a digest that shows whether a file was damaged; None for values that no checkpoint contains."""
     try:
         return hashlib.sha256(json_line(parts).encode()).hexdigest()
     except (TypeError, ValueError):  # integers of thousands of digits, and numbers that JSON does not have

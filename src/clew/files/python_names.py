@@ -1,7 +1,7 @@
 """Names of Python files and of what is in them, as users write them: ``path.py:name``.
 
-Apart from ``python_module``, which imports such files: most programs are text, and a cold start should not pay for
-what imports modules.
+Kept apart from ``python_module``, which imports such files: most programs are text, and a cold start should not pay
+for the machinery of imports.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clew.errors import ClewError, Notice, Position
 
 def split_name(where: str) -> tuple[str, str]:
     """Split ``path.py:name``; the name is "" if there is none."""
-    # A file may be called like that, colon included, and then the file is meant.
+    # A file name may itself contain a colon: a file that exists comes first.
     if os.path.isfile(where):  # noqa: PTH113  # unlike Path.is_file, it never raises
         return where, ""
     file, _, name = where.rpartition(":") if where.rpartition(":")[0].endswith(".py") else (where, "", "")
@@ -61,7 +61,7 @@ class FileNames:
 
     @contextmanager
     def in_errors(self) -> Iterator[None]:
-        """Give errors that pass through positions as the user would write them."""
+        """Rewrite the positions of errors that pass through, to files as the user would write them."""
         try:
             yield
         except ClewError as error:

@@ -24,9 +24,10 @@ _MOST_ALIKE = 10**12
 
 @dataclass
 class _FamilyOutcome:
-    """What one family came to: ``failed`` are pairs of executed schedules and how many candidates took as many.
+    """What one family came to.
 
-    ``succeeded``: how many schedules the candidate took that came after those; None if none succeeded so far.
+    ``failed`` is run-length encoded: a number of schedules, and how many candidates in a row executed that many
+    and failed.  ``succeeded``: how many the candidate after those executed; None if none succeeded so far.
     """
 
     failed: list[list[int]] = field(default_factory=list)
@@ -107,7 +108,7 @@ class _FamilyTail(NamedTuple):
 class RememberedSearch:
     """A search whose outcomes are remembered; what is known already is not tried again.
 
-    ``make`` gets whom to tell of every candidate and makes the search that tries those that are not known.
+    ``make`` is given the witness to report every candidate to, and returns the search for those not known yet.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class RememberedSearch:
         self._witness = witness
         self._search = make(self._note)
         self._tried = _FamilyOutcome()
-        #: How many schedules were not executed by the search, because what they come to was known.
+        #: Schedules that the search need not execute, because their outcome was known.
         self.known = 0
 
     def first(self, family: Family) -> Success | None:
@@ -148,7 +149,7 @@ class RememberedSearch:
         self._memory.offer()
 
     def _again(self, family: Family, place: int, before: int) -> Success:
-        """Execute a candidate that has succeeded before, with so many schedules."""
+        """Execute a candidate that succeeded before, and check that it takes as many schedules as then."""
         # Executed and not read from the file: a checkpoint says where to look, never what is true.
         schedule, executed = family.at(place).evaluate(self._target)
         if schedule is None or executed != before:

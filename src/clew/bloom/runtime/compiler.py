@@ -94,7 +94,7 @@ class Compiler:
         return operators.pick_columns(self.rows(expr.source), pick)
 
     def _join(self, join: Join, finish: RowMap | None) -> Operator:
-        # All of them are: the normal form gave everything else a collection.
+        # In normal form every source is a ``Ref``: whatever else is joined has a collection of its own.
         stores = [self.stores[source.collection] for source in join.sources if isinstance(source, Ref)]
         if join.take is not Take.OUTER:
             return joins.make_inner_join(stores, join.matches, join.take, finish)

@@ -1,4 +1,4 @@
-"""``clew verify``: is the proof of a certificate one?"""
+"""``clew verify``: does the proof of a certificate hold?"""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def verify_command(file: str, programs: tuple[str, ...], time_limit: float | Non
     """Check the proof of a certificate.
 
     FILE is what clew check --proof has written.  The proof is checked step by step, and its clauses are compared
-    with the ground program in FILE; with --program, also that with the program.
+    with the ground program in FILE; with --program, that is compared with the ground program of PROGRAM.
 
     Exit code: 0 accepted, 1 refused, 2 no such file or bad usage, 3 incomplete.
     """

@@ -47,7 +47,7 @@ def one_scenario(given: Sequence[str], scenario: str | None) -> list[str]:
 
 
 def refuse_no_file(flag: str, file: str | None, example: str) -> None:
-    """Raise for what only makes sense in a file and was not given one that can be written."""
+    """Raise if an output that only makes sense as a file is sent elsewhere, or cannot be written there."""
     if file == "-":
         raise UsageError(
             f"{flag} writes a file, not standard output", remedy=f"give a path, as in {flag} {example}"

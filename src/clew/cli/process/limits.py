@@ -27,7 +27,7 @@ _NAME = "time_limit"
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-# Of click's own types, none knows units; one for times and one for sizes, with messages that give an example.
+# click has no types with units.  The messages of these two give an example.
 
 
 class Duration(click.ParamType[float]):
@@ -40,7 +40,7 @@ class Duration(click.ParamType[float]):
             return value
         number, unit = re.fullmatch(r"(.*?)([smh]?)", str(value).strip(), re.DOTALL).groups()  # type: ignore[union-attr]
         try:
-            # What is no number of seconds that one could wait for, as -1 or nan, is refused by whoever takes it.
+            # Numbers that are no limit, such as -1 and nan, are refused below, with their own message.
             return float(number) * _SECONDS[unit]
         except ValueError:
             self.fail(f"{value!r} is not a duration: give seconds, or 90s, 2m, 1h", param, ctx)
@@ -52,7 +52,7 @@ def time_limit_option(help: str = "Stop after TIME (90, 90s, 2m, 1h).", **attrib
 
 
 def watch_time(command: click.Command) -> None:
-    """See to it that the time limit of a command is known outside; give it one, if it has none."""
+    """Announce the time limit of a command to whoever watches it; add the option to commands without one."""
     own = [option for option in command.params if option.name == _NAME]
     for option in own:
         option.callback = _teller(PATIENCE)
@@ -105,11 +105,11 @@ class Memory(click.ParamType[int]):
 
 
 def limit_memory(amount: int | None = None) -> None:
-    """Let this process and its children have so much address space, by default a share of the machine's memory.
+    """Limit the address space of this process and its children, by default to a share of the machine's memory.
 
     What asks for more gets a ``MemoryError``, which is an answer: incomplete, or a finding in the user's code.
     """
-    with suppress(ImportError, OSError, ValueError, AttributeError):  # where there is no such limit, there is none
+    with suppress(ImportError, OSError, ValueError, AttributeError):  # not every system has this limit
         import resource
 
         if amount is None:

@@ -29,7 +29,7 @@ class _Kept:
     status: os.stat_result
 
     def restore(self) -> None:
-        """Undo what the user's code did to it: put something else there, or nothing, or close it."""
+        """Undo what the user's code did to it: replaced it, removed it, or closed it."""
         with suppress(OSError):  # both descriptors are closed: nothing can be done here
             # The number of a spare that was closed may belong to a file of the user's by now.
             if os.path.samestat(os.fstat(self.spare), self.status):
@@ -42,7 +42,7 @@ class _Kept:
 #: In a child that executes code of the user.
 _kept: list[_Kept] = []
 
-#: Spares begin here: programs that close what they do not know rarely go so far.
+#: Spare descriptors begin here: code that closes all descriptors it does not know rarely counts so far.
 _FIRST_SPARE = 500
 
 
@@ -71,7 +71,7 @@ def _is_closed(stream: TextIO) -> bool:
 
 
 def say(text: str, state: CommandState | None = None) -> None:
-    """Print to standard output; that there is no room for it is one of the failures of the command."""
+    """Print to standard output; a full disk is noted as a failure of the command."""
     state = state or current_state()
     sys.stdout = state.stdout  # the user's code may have put something else there, or nothing
     _restore_streams()
@@ -95,7 +95,7 @@ def warn(text: str) -> None:
 
 
 def wrote(what: str, file: str) -> None:
-    """Tell where something is."""
+    """Say into which file something was written."""
     warn(in_one_line(f"{what} is in {file}"))
 
 
@@ -134,7 +134,7 @@ def flush(state: CommandState) -> None:
 
 
 def _silence_stdout() -> None:
-    """Let what else is printed go nowhere, also what is still buffered."""
+    """Discard all that is printed from now on, and what is still buffered."""
     _kept[:] = [kept for kept in _kept if kept.name != "stdout"]
     null = os.open(os.devnull, os.O_WRONLY)
     with suppress(OSError, ValueError):

@@ -5,7 +5,7 @@ whenever no message is left; otherwise one of the messages that can be delivered
 
 An execution is over when everything from outside has happened and what it waits for last has come; when nothing
 can happen any more; or after its steps.  In the last two cases it may have come less far than the scenario says,
-and tells so (``unfinished``): that is no violation, but nobody should believe that what is missing was tried.
+and says so (``describe_unfinished``): that is no violation, but nobody should believe that the rest was tried.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class RandomRun:
         """Perform one more event; False when everything is over."""
         if self._steps_left <= 0 or self.world.failure is not None:
             return False
-        # Also for what turns out to be nothing, or a maker that makes nothing could go on for ever.
+        # Counted even if no event comes of it: a maker that returns none would otherwise be asked for ever.
         self._steps_left -= 1
         if self._waiting is not None or self._before or self._left or self._after:
             event = self._external()
