@@ -1,7 +1,7 @@
 """Names of Python files and of what is in them, as users write them: ``path.py:name``.
 
-Kept apart from ``python_module``, which imports such files: most programs are text, and a cold start should not pay
-for the machinery of imports.
+Kept apart from ``python_module``, which imports such files: most programs are text, and a cold start should not
+pay for the machinery of imports.
 """
 
 from __future__ import annotations
