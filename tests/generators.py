@@ -15,16 +15,20 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from math import comb
 from typing import TypeVar
 
 from hypothesis import note
 from hypothesis import strategies as st
 
 from clew.dedalus.printer import print_program
-from clew.faults import FailureSpec, Fault, FaultSet
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet
 from clew.program.checks import check_program
 from clew.program.ir import (
     CRASH,
+    DOWN,
     Aggregate,
     AggregateName,
     ArithmeticOp,
@@ -500,3 +504,72 @@ def _aggregate(draw: st.DrawFn, kind: Kind, scope: Scope) -> Aggregate:
         functions = ("min", "max")
     per = (_pick(draw, scope.every()),) if _chance(draw, 20) else ()
     return Aggregate(_pick(draw, functions), var, per)
+
+
+# Faults that pass.
+
+
+@st.composite
+def lasting_programs(draw: st.DrawFn) -> Program:
+    """A small program that says which relations survive a restart, and sometimes asks who is down."""
+    program = draw(programs())
+    names = sorted({rule.relation for rule in program.rules if rule.timing is Timing.NEXT} | {"node", "start"})
+    durable = frozenset(draw(st.lists(st.sampled_from(names), unique=True)))
+    rules: list[Rule] = []
+    if _chance(draw, 30):
+        node, other = Var("N"), Var("M")
+        seen = Premise(DOWN, (node, other), negated=_chance(draw, 30))
+        known = Premise(NODE_TO_NODE.name, (node, other))
+        rules.append(Rule("suspect", (node, other), _pick(draw, (Timing.SAME, Timing.NEXT)), (known, seen)))
+        rules.append(Rule("message", (other, node, Const(1)), Timing.ASYNC, (Premise("suspect", (node, other)),)))
+    pre = next((rule for rule in program.rules if rule.relation == "pre"), None)
+    if pre is not None and _chance(draw, 30):
+        # Sets do not mind to be told twice; a node that takes what it knows for news does.
+        node, value = Var("N"), Var("V")
+        news = (Premise("message", (node, ANYTHING, value)), Premise("log", (node, value)))
+        rules.append(Rule("twice", (node,), Timing.NEXT, news))
+        rules.append(Rule("twice", (node,), Timing.NEXT, (Premise("twice", (node,)),)))
+        rules.append(
+            Rule("pre", (node, *[Const("twice")] * (len(pre.args) - 1)), Timing.SAME, (Premise("twice", (node,)),))
+        )
+    return replace(program, clauses=(*program.clauses, *rules), durable=durable)
+
+
+def mixed_specs(program: Program) -> st.SearchStrategy[FailureSpec]:
+    """Bounds that allow faults of all kinds together."""
+    return st.builds(
+        FailureSpec,
+        _spec_nodes(program),
+        eot=st.sampled_from((5, 4, 6, 3)),
+        eff=st.sampled_from((4, 3, 5, 2, 0)),
+        crashes=st.integers(0, 1),
+        delays=st.integers(0, 1),
+        duplicates=st.integers(0, 2),
+        restarts=st.integers(0, 2),
+        pauses=st.integers(0, 2),
+        partitions=st.integers(0, 2),
+    )
+
+
+def few_mixed_specs(program: Program, most_sets: int = 600) -> st.SearchStrategy[FailureSpec]:
+    """Bounds that allow some kinds together, with at most so many sets of faults."""
+    return st.builds(_few_mixed_specs, _spec_nodes(program), st.just(most_sets)).flatmap(st.sampled_from)
+
+
+@cache
+def _few_mixed_specs(nodes: tuple[str, ...], most_sets: int) -> list[FailureSpec]:
+    found = []
+    for eot, eff, crashes, delays in product((4, 3, 5), (3, 2, 4), (0, 1), (0, 1)):
+        for counts in product((0, 1, 2), repeat=4):
+            spec = FailureSpec(nodes, eot, eff, crashes, delays, *counts)
+            if eff <= eot and 0 < sum(counts) <= 3 and _number_of_sets(spec) <= most_sets:
+                found.append(spec)
+    return found
+
+
+def _number_of_sets(spec: FailureSpec) -> int:
+    number = 1
+    for kind in KINDS:
+        possible, most = sum(1 for _ in kind.possible(spec)), kind.most(spec)
+        number *= 2**possible if most is None else sum(comb(possible, k) for k in range(most + 1))
+    return number

@@ -11,7 +11,10 @@ Where the description of the language leaves room, this is the reading:
 - a message that is delayed beyond the end does not arrive within the execution;
 - an anonymous location is that of the matched row;
 - numbers come before strings, strings compare by their bytes and add nothing to ``sum`` and ``avg``;
-- numbers are unbounded, and arithmetic without a result silences the rule instance.
+- numbers are unbounded, and arithmetic without a result silences the rule instance;
+- a node that is down or paused runs no rule; what only defines assertions runs everywhere, at all times.  A rule
+  that concludes at another place runs only while both places do;
+- facts later than time 1 come from outside, as messages do; those at time 1 are configuration.
 """
 
 from __future__ import annotations
@@ -19,9 +22,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from clew.faults import Crash, FailureSpec, FaultSet, Loss
+from clew.faults import Crash, Duplicate, FailureSpec, FaultSet, Loss, Partition, Pause, Restart
 from clew.program.ir import (
     CRASH,
+    DOWN,
     Aggregate,
     AggregateName,
     ArithmeticOp,
@@ -62,14 +66,17 @@ class UndefinedError(ArithmeticError):
 
 def evaluate(program: Program, spec: FailureSpec, faults: FaultSet) -> Execution:
     """The rows of every relation the program names, at every time."""
-    history = _given_rows(program, spec, faults)
+    nodes = _Nodes(program, faults)
+    history = _given_rows(program, spec, faults, nodes)
     rules = [_with_location(rule) for rule in program.rules]
     for time in history:
         for stratum in _strata(rules, time):
-            _saturate(stratum, history, time)
+            _saturate(stratum, history, time, nodes)
         for rule in rules:
             if rule.timing is not Timing.SAME:
-                _conclude_later(rule, history, time, spec, faults)
+                _conclude_later(rule, history, time, spec, faults, nodes)
+        if time < spec.eot:
+            _keep_what_is_halted(history, time, nodes)
     return {t: {name: frozenset(rows) for name, rows in tables.items()} for t, tables in history.items()}
 
 
@@ -84,6 +91,7 @@ def violations(program: Program, spec: FailureSpec, faults: FaultSet) -> frozens
 
 def sendings(program: Program, spec: FailureSpec, faults: FaultSet) -> frozenset[tuple[str, Value, Row, int]]:
     """Every message as (relation, sender, row, time); also those that get lost, and of nodes that have crashed."""
+    nodes = _Nodes(program, faults)
     history: History = {
         time: {name: set(rows) for name, rows in tables.items()}
         for time, tables in evaluate(program, spec, faults).items()
@@ -93,7 +101,7 @@ def sendings(program: Program, spec: FailureSpec, faults: FaultSet) -> frozenset
         for rule in map(_with_location, program.rules)
         if rule.timing is Timing.ASYNC
         for time in range(1, spec.eot)
-        for conclusion in _conclusions(rule, history, time)
+        for conclusion in _conclusions(rule, history, time, nodes)
         if conclusion.sender is not None
     )
 
@@ -110,16 +118,99 @@ def _as_terms(args: Sequence[HeadArg]) -> tuple[Term, ...]:
     return tuple(a for a in args if isinstance(a, Const | Var | Wildcard))
 
 
-def _given_rows(program: Program, spec: FailureSpec, faults: FaultSet) -> History:
+# Nodes that do not run.
+
+
+class _Nodes:
+    """Which nodes are down or paused at which times, and what they keep."""
+
+    def __init__(self, program: Program, faults: FaultSet) -> None:
+        self._restarts = [f for f in faults if isinstance(f, Restart)]
+        self._pauses = [f for f in faults if isinstance(f, Pause)]
+        self._durable = program.durable or frozenset()
+        self.observed = _observed(program)
+
+    def is_down(self, node: Value, time: int) -> bool:
+        return any(r.node == node and r.time <= time < r.until for r in self._restarts)
+
+    def is_paused(self, node: Value, time: int) -> bool:
+        return any(p.node == node and p.time <= time < p.until for p in self._pauses)
+
+    def runs(self, node: Value, time: int) -> bool:
+        return not self.is_down(node, time) and not self.is_paused(node, time)
+
+    def survives(self, relation: str, row: Row, time: int) -> bool:
+        """Whether a row that is there when this time begins is there at this time."""
+        return relation in self._durable or not self.is_down(row[0], time)
+
+    def received(self, node: Value, time: int) -> int | None:
+        """When a node takes in what reaches it at a time."""
+        while self.is_paused(node, time):
+            time += 1
+        return None if self.is_down(node, time) else time
+
+    def beginnings(self, relation: str, node: Value) -> list[int]:
+        """When a node is given a row of its configuration."""
+        again = [r.until for r in self._restarts if r.node == node and not self.is_down(node, r.until)]
+        if relation in self._durable:
+            return [1]
+        return again if self.is_down(node, 1) else [1, *again]
+
+
+def _observed(program: Program) -> frozenset[str]:
+    """What only an observer of all nodes would say: ``pre``, ``post``, and what follows at once for them alone."""
+    readers: dict[str, set[str]] = {}
+    for rule in program.rules:
+        for premise in rule.premises:
+            readers.setdefault(premise.relation, set()).add(rule.relation)
+    reached = {"pre", "post"}
+    grown = True
+    while grown:
+        new = {name for name, heads in readers.items() if heads - {name} and heads - {name} <= reached}
+        grown = not new <= reached
+        reached |= new
+    executed = {f.relation for f in program.facts} | {
+        r.relation for r in program.rules if r.timing is not Timing.SAME
+    }
+    reached -= executed
+    shrunk = True
+    while shrunk:
+        kept = {name for name in reached if readers.get(name, set()) <= reached | {"pre", "post"}}
+        shrunk = kept != reached
+        reached = kept
+    return frozenset(reached | {"pre", "post"})
+
+
+def _keep_what_is_halted(history: History, time: int, nodes: _Nodes) -> None:
+    """What a node has that does not run at this time, it has at the next."""
+    for relation, rows in history[time].items():
+        for row in rows:
+            executed = relation not in nodes.observed
+            kept = nodes.is_paused(row[0], time) or (
+                nodes.is_down(row[0], time) and nodes.survives(relation, row, time)
+            )
+            if executed and kept and nodes.survives(relation, row, time + 1):
+                history[time + 1][relation].add(row)
+
+
+def _given_rows(program: Program, spec: FailureSpec, faults: FaultSet, nodes: _Nodes) -> History:
     """Facts at their time; what is known of crashes at every time."""
     names = {c.relation for c in program.clauses} | {p.relation for r in program.rules for p in r.premises}
     history: History = {t: {name: set() for name in sorted(names)} for t in range(1, spec.eot + 1)}
     for fact in program.facts:
-        if fact.time <= spec.eot:
-            history[fact.time][fact.relation].add(fact.args)
+        given: list[int | None] = [*nodes.beginnings(fact.relation, fact.args[0])]
+        if fact.time > 1:
+            given = [nodes.received(fact.args[0], fact.time)]
+        for time in given:
+            if time is not None and time <= spec.eot:
+                history[time][fact.relation].add(fact.args)
     if CRASH in names:
         for tables in history.values():
             tables[CRASH] = {(observer, c.node, c.time) for observer in spec.nodes for c in faults.crashes}
+    if DOWN in names:
+        for time, tables in history.items():
+            down = {n for n in spec.nodes if nodes.is_down(n, time) or _has_crashed(n, time, faults.crashes)}
+            tables[DOWN] = {(observer, node) for observer in spec.nodes for node in down}
     return history
 
 
@@ -161,12 +252,12 @@ def _needed_level(rule: Rule, premise: Premise, level: Mapping[str, int], time: 
     return level[premise.relation] + (1 if complete_first else 0)
 
 
-def _saturate(rules: Sequence[Rule], history: History, time: int) -> None:
+def _saturate(rules: Sequence[Rule], history: History, time: int, nodes: _Nodes) -> None:
     changed = True
     while changed:
         changed = False
         for rule in rules:
-            rows = {c.row for c in _conclusions(rule, history, time)}
+            rows = {c.row for c in _conclusions(rule, history, time, nodes)}
             table = history[time][rule.relation]
             changed = changed or not rows <= table
             table |= rows
@@ -175,31 +266,42 @@ def _saturate(rules: Sequence[Rule], history: History, time: int) -> None:
 # Later times: persistence and messages.
 
 
-def _conclude_later(rule: Rule, history: History, time: int, spec: FailureSpec, faults: FaultSet) -> None:
+def _conclude_later(
+    rule: Rule, history: History, time: int, spec: FailureSpec, faults: FaultSet, nodes: _Nodes
+) -> None:
     if time == spec.eot:
         return
-    for conclusion in _conclusions(rule, history, time):
-        arrival: int | None = time + 1
+    for conclusion in _conclusions(rule, history, time, nodes):
         if rule.timing is Timing.ASYNC:
-            arrival = _arrival(conclusion, time, spec, faults)
-        if arrival is not None:
-            history[arrival][rule.relation].add(conclusion.row)
+            for reached in _arrivals(conclusion, time, spec, faults):
+                arrival = nodes.received(conclusion.row[0], reached)
+                if arrival is not None and arrival <= spec.eot:
+                    history[arrival][rule.relation].add(conclusion.row)
+        elif nodes.survives(rule.relation, conclusion.row, time + 1):
+            history[time + 1][rule.relation].add(conclusion.row)
 
 
-def _arrival(message: Conclusion, time: int, spec: FailureSpec, faults: FaultSet) -> int | None:
-    """When a message sent at ``time`` becomes a row, if it ever does."""
+def _arrivals(message: Conclusion, time: int, spec: FailureSpec, faults: FaultSet) -> list[int]:
+    """When a message sent at ``time`` reaches its receiver: once, twice, or never."""
     sender, receiver = message.sender, message.row[0]
     if sender is None:
         raise ValueError("a message is sent from nowhere")
     if sender == receiver:
-        return time + 1
+        return [time + 1]
     if sender not in spec.nodes or receiver not in spec.nodes:
-        return None
+        return []
     if Loss(sender, receiver, time) in faults or _has_crashed(sender, time, faults.crashes):
-        return None
+        return []
+    partitions = (f for f in faults if isinstance(f, Partition) and f.time <= time < f.until)
+    if any((sender in partition.group) is not (receiver in partition.group) for partition in partitions):
+        return []
     lag = sum(d.lag for d in faults.delays if (d.source, d.target, d.time) == (sender, receiver, time))
-    arrival = time + 1 + lag
-    return arrival if arrival <= spec.eot else None
+    second = [
+        time + 1 + d.lag
+        for d in faults
+        if isinstance(d, Duplicate) and (d.source, d.target, d.time) == (sender, receiver, time)
+    ]
+    return [time + 1 + lag, *second]
 
 
 def _has_crashed(node: Value, time: int, crashes: Iterable[Crash]) -> bool:
@@ -214,13 +316,13 @@ def _waits(rule: Rule, time: int) -> bool:
     return any(isinstance(p.at, int) and time < p.at for p in rule.premises)
 
 
-def _conclusions(rule: Rule, history: History, time: int) -> set[Conclusion]:
+def _conclusions(rule: Rule, history: History, time: int, nodes: _Nodes) -> set[Conclusion]:
     if _waits(rule, time):
         return set()
     if rule.aggregates:
-        return _aggregated(rule, history, time)
+        return _aggregated(rule, history, time, nodes)
     found = set()
-    for binding in _bindings(rule, history, time):
+    for binding in _executed(rule, history, time, nodes):
         try:
             row = tuple(_value(arg, binding) for arg in rule.args)
         except UndefinedError:
@@ -235,10 +337,19 @@ def _sender(rule: Rule, binding: Binding) -> Value | None:
     return _value(rule.location, binding)
 
 
-def _aggregated(rule: Rule, history: History, time: int) -> set[Conclusion]:
+def _executed(rule: Rule, history: History, time: int, nodes: _Nodes) -> Iterator[Binding]:
+    """The ways to satisfy the body at places that run."""
+    places = [rule.location] if rule.timing is Timing.ASYNC else [rule.location, rule.args[0]]
+    for binding in _bindings(rule, history, time):
+        known = [_value(p, binding) for p in places if isinstance(p, Const) or p in binding]
+        if rule.relation in nodes.observed or all(nodes.runs(place, time) for place in known):
+            yield binding
+
+
+def _aggregated(rule: Rule, history: History, time: int, nodes: _Nodes) -> set[Conclusion]:
     """One conclusion for each group: the sender (of a message) and the plain arguments of the head."""
     groups: dict[Conclusion, list[Binding]] = {}
-    for binding in _bindings(rule, history, time):
+    for binding in _executed(rule, history, time, nodes):
         try:
             plain = tuple(_value(a, binding) for a in rule.args if not isinstance(a, Aggregate))
         except UndefinedError:

@@ -30,6 +30,10 @@ User relations are numbered, never spelled, so no name can clash with the vocabu
 ``sends(F, G, T)``    some message goes from F to G at T
 ``g<k>(group, X.., T)`` what rule number k aggregates
 ``loss crash delay``  the faults; ``down``, ``late`` and ``link`` (or ``cut``) what follows from them
+``restart pause``     faults of nodes; ``stopped``, ``paused``, or ``halted`` for either, say when a node does not
+                      run, and ``started`` when it runs anew
+``partition``         of a group, whose ``member`` are known; ``parted``: no link between two nodes
+``a<i>(args, T)``     what arrives, where it may have to wait: only if nodes can pause
 ``bad<i>(args)``      a violation; ``violated`` if there is any
 ``rule(k) given``     only in a traceable encoding: which rule it was; always true
 ===================== =====================================================================
@@ -44,15 +48,24 @@ explanations need to show the premises, however certain.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from clew.engine.fault_semantics import UNCUT, fault_lines, few_fault_lines, ways_to_arrive
+from clew.engine.fault_semantics import (
+    UNCUT,
+    Arrival,
+    fault_lines,
+    few_fault_lines,
+    seen_down_lines,
+    ways_to_arrive,
+)
 from clew.engine.values import encode_tuple, encode_value
 from clew.faults import FailureSpec, FaultSet
 from clew.program.ir import (
+    BUILT_IN,
     CRASH,
+    DOWN,
     Aggregate,
     BinOp,
     Call,
@@ -68,8 +81,10 @@ from clew.program.ir import (
     Value,
     Var,
     Wildcard,
+    as_place,
+    expr_vars,
 )
-from clew.program.outcomes import POST, PRE
+from clew.program.outcomes import POST, PRE, assertion_definitions
 
 #: The marks of a traceable encoding; relations are numbered, so these names are free.
 RULE, GIVEN = "rule", "given"
@@ -89,13 +104,15 @@ class Relations:
     """
 
     arities: tuple[tuple[str, int], ...]
+    program: Program = field(repr=False, compare=False)
 
     @staticmethod
     def of(program: Program) -> Relations:
         # Relations that are only read have numbers, too: they are empty, and ``notin`` of them holds.
         used = [(c.relation, len(c.args)) for c in program.clauses]
         used += [(p.relation, len(p.args)) for r in program.rules for p in r.premises]
-        return Relations(tuple((name, arity) for name, arity in dict.fromkeys(used) if name != CRASH))
+        named = ((name, arity) for name, arity in dict.fromkeys(used) if name not in BUILT_IN)
+        return Relations(tuple(named), program)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -106,6 +123,18 @@ class Relations:
 
     def arity(self, name: str) -> int:
         return self.arities[self.number(name)][1]
+
+    def is_durable(self, name: str) -> bool:
+        """Tell whether its rows are still there when a node restarts."""
+        return self.program.durable is not None and name in self.program.durable
+
+    def is_observed(self, name: str) -> bool:
+        """Tell whether it is part of an assertion, which nobody executes: it sees nodes that do not run."""
+        return name in self._definitions
+
+    @cached_property
+    def _definitions(self) -> frozenset[str]:
+        return assertion_definitions(self.program)
 
 
 class Encoding(NamedTuple):
@@ -127,12 +156,21 @@ def encode(
     lines = [f"node({encode_value(node)})." for node in spec.nodes]
     lines.append(f"time(1..{spec.eot}).")  # a finite execution is what makes the ground program finite
     lines += fault_lines(spec) if only is None else few_fault_lines(spec, only)
+    if program.reads_down:
+        lines += seen_down_lines(spec)
     if traceable:
         lines.append(f"#external {GIVEN}. #external {RULE}(0..{len(program.rules) - 1}).")
     given = f" :- {GIVEN}" if traceable else ""
-    lines += [_fact_line(fact, relations, given) for fact in program.facts if fact.time <= spec.eot]
+    lines += [
+        line
+        for fact in program.facts
+        if fact.time <= spec.eot
+        for line in _fact_lines(fact, relations, spec, given)
+    ]
     for index, rule in enumerate(program.rules):
         lines += RuleEncoder(rule, index, relations, spec, traceable).lines()
+    if spec.halts:
+        lines += _kept_lines(relations, spec)
     lines += _arrival_lines(program, relations, spec, "link(F,A0,T)" if only is None else UNCUT)
     # Without them, what must hold is known only after the failure-free run: see encode_expected_rows.
     if {PRE, POST} <= {name for name, _ in relations.arities}:
@@ -178,9 +216,43 @@ class Aggregated:
         return self.group + self.values + len(self.per) + 1
 
 
-def _fact_line(fact: Fact, relations: Relations, given: str) -> str:
-    args = ",".join(map(encode_value, fact.args))
-    return f"r{relations.number(fact.relation)}({args},{fact.time}){given}."
+def _fact_lines(fact: Fact, relations: Relations, spec: FailureSpec, given: str) -> list[str]:
+    """Return the fact; where nodes can stop, only those that run receive it, and configuration is given anew."""
+    i, args = relations.number(fact.relation), ",".join(map(encode_value, fact.args))
+    if not spec.halts or as_place(fact.args[0]) not in spec.nodes:
+        return [f"r{i}({args},{fact.time}){given}."]
+    place, given = encode_value(fact.args[0]), given or " :- #true"
+    if fact.time > 1:  # from outside, as a message is
+        if spec.pauses:
+            return [f"a{i}({args},{fact.time}){given}."]
+        return [f"r{i}({args},{fact.time}){given}, not stopped({place},{fact.time})."]
+    if relations.is_durable(fact.relation):
+        return [f"r{i}({args},1){given}."]
+    return [
+        f"r{i}({args},1){given}, not stopped({place},1).",
+        *([f"r{i}({args},U){given}, started({place},U)."] if spec.restarts else []),
+    ]
+
+
+def _kept_lines(relations: Relations, spec: FailureSpec) -> list[str]:
+    """Return what nodes that do not run keep: durable rows while they are down, all rows while they pause.
+
+    What arrives at a node that pauses waits (``a<i>``) until the node goes on.
+    """
+    lines = []
+    for i, (name, arity) in enumerate(relations.arities):
+        if relations.is_observed(name):
+            continue
+        args = ",".join(f"A{k}" for k in range(arity))
+        durable = relations.is_durable(name)
+        if durable and spec.restarts:
+            lines.append(f"r{i}({args},T+1) :- r{i}({args},T), stopped(A0,T), T<{spec.eot}.")
+        if spec.pauses:
+            kept = "" if durable else ", not stopped(A0,T+1)"
+            lines.append(f"r{i}({args},T+1) :- r{i}({args},T), paused(A0,T), T<{spec.eot}{kept}.")
+            lines.append(f"a{i}({args},T+1) :- a{i}({args},T), paused(A0,T), T<{spec.eot}.")
+            lines.append(f"r{i}({args},T) :- a{i}({args},T), not halted(A0,T).")
+    return lines
 
 
 def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec, works: str) -> list[str]:
@@ -196,10 +268,15 @@ def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec, wo
         message = f"m{i}(F,{args},T)"
         # One atom for all messages of a link at a time: faults hit links, and most of them carry nothing.
         lines.append(f"sends(F,A0,T) :- {message}.")
-        lines.append(f"r{i}({args},T+1) :- {message}, F=A0.")
-        for way in ways_to_arrive(spec, works, "F", "A0"):
+        for way in [Arrival("F=A0", "T+1", bounded=True), *ways_to_arrive(spec, works, "F", "A0")]:
             in_time = "" if way.bounded else f", {way.time}<={spec.eot}"
-            lines.append(f"r{i}({args},{way.time}) :- {message}, {way.condition}{in_time}.")
+            arrives = f"({args},{way.time}) :- {message}, {way.condition}{in_time}"
+            if spec.halts and spec.pauses:
+                lines.append(f"a{i}{arrives}.")
+            elif spec.halts:
+                lines.append(f"r{i}{arrives}, not stopped(A0,{way.time}).")
+            else:
+                lines.append(f"r{i}{arrives}.")
     return lines
 
 
@@ -233,6 +310,7 @@ class RuleEncoder:
         body = ", ".join(self.body())
         if not self.rule.aggregates:
             args = [self.expr(a) for a in self.rule.args]
+            body = ", ".join([body, *self._survives(args[0])])
             return [f"{self._head(args, self.expr(self.rule.location))} :- {body}."]
         return self._aggregate_lines(body)
 
@@ -244,6 +322,7 @@ class RuleEncoder:
         if all(isinstance(p.at, int) or p.relation == CRASH for p in rule.positive):
             literals.append("time(T)")
         literals += [f"not {self._premise(p)}" for p in rule.negative]
+        literals += self._runs()
         literals += [self._call(number, c) for number, c in enumerate(rule.calls)]
         literals += [self._comparison(c) for c in rule.comparisons]
         # What is said of a later time is not known yet: such a rule waits for that time.
@@ -251,6 +330,25 @@ class RuleEncoder:
         if rule.timing is not Timing.SAME:  # what would hold after the end is not grounded
             literals.append(f"T<{self.spec.eot}")
         return literals + self._marks
+
+    def _runs(self) -> list[str]:
+        """Return that the places of the rule run; nobody executes an assertion, so that it always does."""
+        rule = self.rule
+        if not self.spec.halts or self.relations.is_observed(rule.relation):
+            return []
+        places: list[HeadArg] = [rule.location]
+        if rule.timing is not Timing.ASYNC:  # a message needs its sender alone
+            places.append(rule.args[0])
+        variables = {v for p in rule.positive for a in p.args for v in expr_vars(a)}
+        named = [p for p in dict.fromkeys(places) if isinstance(p, Const) or p in variables]
+        return [f"not halted({self.expr(place)},T)" for place in named]
+
+    def _survives(self, place: str) -> list[str]:
+        """Return that what holds at the next time is not lost with a node that goes down then."""
+        lost = self.rule.timing is Timing.NEXT and self.spec.halts and self.spec.restarts
+        if not lost or self.relations.is_durable(self.rule.relation):
+            return []
+        return [f"not stopped({place},T+1)"]
 
     def _head(self, args: Sequence[str], location: str) -> str:
         """Return the conclusion: the temporal annotations of the paper's examples 1 to 3 (section 4.1.1)."""
@@ -268,6 +366,8 @@ class RuleEncoder:
         args = ",".join(self.expr(a) for a in premise.args)
         if premise.relation == CRASH:
             return f"seen_crash({args})"
+        if premise.relation == DOWN:
+            return f"seen_down({args},{premise.at if isinstance(premise.at, int) else 'T'})"
         time = premise.at if isinstance(premise.at, int) else "T"
         return f"r{self.relations.number(premise.relation)}({args},{time})"
 
@@ -313,6 +413,7 @@ class RuleEncoder:
             results.append(f"N{k}")
         group_keys, result_keys = iter(keys), iter(results)
         args = [next(result_keys) if isinstance(a, Aggregate) else next(group_keys) for a in rule.args]
+        literals += self._survives(args[0])
         lines.append(f"{self._head(args, keys[-1] if keys else '')} :- {', '.join(literals)}.")
         return lines
 

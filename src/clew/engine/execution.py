@@ -17,7 +17,10 @@ Row = tuple[Value, ...]
 
 
 class Message(NamedTuple):
-    """A row on its way; ``arrived`` is None when it was lost (or arrives after the end)."""
+    """A row on its way; ``arrived`` is None when it was lost (or arrives after the end).
+
+    ``again``: when it arrived a second time, if it did.
+    """
 
     relation: str
     row: Row
@@ -25,6 +28,7 @@ class Message(NamedTuple):
     target: NodeName
     sent: int
     arrived: int | None
+    again: int | None = None
 
 
 class ExecutionAnswer(enum.Enum):

@@ -18,7 +18,20 @@ from clew.engine.ground import GroundProgram
 from clew.engine.solving import last
 from clew.engine.values import encode_value
 from clew.errors import BudgetExhaustedError
-from clew.faults import KINDS, Crash, Delay, FailureSpec, FaultSet, Loss, MessageFault, by_message
+from clew.faults import (
+    KINDS,
+    Crash,
+    Delay,
+    Duplicate,
+    FailureSpec,
+    FaultSet,
+    Loss,
+    MessageFault,
+    Partition,
+    Pause,
+    Restart,
+    by_message,
+)
 from clew.program.ir import Program
 from clew.program.outcomes import PRE, has_assertions
 from clew.violation import Violation
@@ -81,6 +94,9 @@ class BeyondBudget(GroundProgram):
             f"#external {_EARLY}. needed_until(T) :- loss(_,_,T), T>={self._budget.eff}."
             f"needed_until(T) :- needed_until(T+1), time(T), T>={self._budget.eff}."
             f"#minimize {{ 1@2,T : needed_until(T), {_EARLY} }}."
+            # EFF moves for losses alone: what passes is over when the budget says, so that one question is asked.
+            f":- duplicate(_,_,T,L), T+1+L>{self._budget.eff}. :- restart(_,_,U), U>{self._budget.eff}."
+            f":- pause(_,_,U), U>{self._budget.eff}. :- partition(_,_,U), U>{self._budget.eff}."
         )
 
     def _outside_elements(self, weight: str) -> str:
@@ -166,8 +182,8 @@ class BeyondBudget(GroundProgram):
                     late += fault.time >= self._budget.eff
                 case Crash():
                     crashed += 1
-                case Delay():
-                    pass  # none is longer than the budget has it
+                case Delay() | Duplicate() | Restart() | Pause() | Partition():
+                    pass  # none is longer or later than the budget has it
                 case _:
                     assert_never(fault)
         return late + max(0, crashed - self._budget.crashes)

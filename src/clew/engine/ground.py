@@ -35,7 +35,7 @@ from clew.engine.solving import every, models
 from clew.engine.unknown_nodes import notice_unknown_nodes
 from clew.engine.values import symbol_values
 from clew.errors import Notice, ProgramError
-from clew.faults import KINDS, FailureSpec, Fault, FaultSet, NodeName, SentMessage, make_fault
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet, NodeName, Part, SentMessage, make_fault
 from clew.program.ir import LARGEST_NUMBER, Program, Rule, Value, as_place
 from clew.program.outcomes import has_assertions, outcomes_of
 from clew.violation import Violation
@@ -102,7 +102,7 @@ class GroundProgram:
         self._refuse_overflowing_sums()
         # The one place where faults and atoms meet: assumptions are made of it, and models are read by it.
         self.fault_atoms: dict[Fault, int] = {
-            make_fault(kind, map(as_place, values)): literal
+            make_fault(kind, map(_part, values)): literal
             for kind in KINDS
             for literal, values in self.atoms(kind.name, len(kind.kind.columns))
         }
@@ -324,8 +324,9 @@ class GroundProgram:
         for sent in self.sent_atoms:
             if model.is_true(sent.literal):
                 target = as_place(sent.row[0])
-                arrival = arrive.time_of(sent.source, target, sent.time)
-                found.append(Message(sent.relation, sent.row, sent.source, target, sent.time, arrival))
+                link = sent.source, target, sent.time
+                times = arrive.time_of(*link), arrive.second_time_of(*link)
+                found.append(Message(sent.relation, sent.row, *link, *times))
         return tuple(sorted(found, key=lambda m: (m.sent, m.relation, row_key((m.source,)), row_key(m.row))))
 
     def violations(self, faults: FaultSet) -> tuple[Violation, ...]:
@@ -456,6 +457,10 @@ def _strip_marks(rule: GroundRule, marks: Container[int], sources: Mapping[int, 
         elif literal not in marks:
             body.append(literal)
     return GroundRule(rule.head, tuple(body), (), None, source if isinstance(source, int) else None)
+
+
+def _part(value: Value) -> Part:
+    return tuple(map(as_place, value)) if isinstance(value, tuple) else as_place(value)
 
 
 def _time(values: tuple[Value, ...]) -> int:

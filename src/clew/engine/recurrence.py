@@ -22,7 +22,7 @@ from itertools import pairwise
 from clew.engine.execution import Execution, Row
 from clew.faults import FaultSet
 from clew.program.ir import (
-    CRASH,
+    BUILT_IN,
     Aggregate,
     BinOp,
     Const,
@@ -100,7 +100,7 @@ class _Search:
         # A time that programs can see is a number to them; that of other faults they never meet.
         yield from (fault.time for fault in faults if fault.observable)
         for premise in (p for r in self._rules for p in r.premises):
-            if isinstance(premise.at, int) and premise.at <= self._eot and premise.relation != CRASH:
+            if isinstance(premise.at, int) and premise.at <= self._eot and premise.relation not in BUILT_IN:
                 for execution in self._executions:
                     yield from _numbers(execution.rows(premise.relation, premise.at))
 
@@ -164,7 +164,7 @@ def _first_quiet_time(program: Program, rules: Sequence[Rule], faults: FaultSet)
     """Return the first time at which nothing is given or goes wrong, and nothing that is late is still to come."""
     looked_at = (p.at for r in rules for p in r.premises if isinstance(p.at, int))
     given = (fact.time for fact in program.facts)
-    failing = (fault.time + fault.lateness for fault in faults)
+    failing = (fault.last for fault in faults)
     return 1 + max((0, *looked_at, *given, *failing))
 
 

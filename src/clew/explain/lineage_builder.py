@@ -14,7 +14,7 @@ from typing import assert_never
 from clew.engine.atoms import GroundRule, RowAtom, SentAtom
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
-from clew.faults import Crash, Fault, MessageFault, NodeName, SentMessage, fault_key
+from clew.faults import Crash, Fault, MessageFault, NodeName, Partition, Pause, Restart, SentMessage, fault_key
 from clew.program.ir import CRASH, Rule, Timing, as_place
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
@@ -240,8 +240,10 @@ class _Walk:
             match fault:
                 case Crash(node, _):
                     by_node.setdefault(node, []).append(fault)
-                case MessageFault():
+                case MessageFault() | Partition():
                     pass  # the node sends all the same
+                case Restart() | Pause():
+                    pass  # every step of a node needs that it runs: it would stand below every goal
                 case _:
                     assert_never(fault)
         yield from (_StaysUp(node, tuple(crashes)) for node, crashes in by_node.items())

@@ -12,7 +12,18 @@ from typing import NamedTuple, assert_never
 
 from clew.engine.execution import Message
 from clew.explain.failure_free import FailureFree
-from clew.faults import Crash, Fault, FaultSet, MessageFault, NodeName, SentMessage, node_key
+from clew.faults import (
+    Crash,
+    Fault,
+    FaultSet,
+    MessageFault,
+    NodeName,
+    Partition,
+    Pause,
+    Restart,
+    SentMessage,
+    node_key,
+)
 from clew.violation import Violation
 
 #: More supports than this are not listed; a redundant protocol has thousands.
@@ -93,6 +104,10 @@ def _up(needed: Iterable[Fault]) -> tuple[tuple[NodeName, int], ...]:
         match fault:
             case Crash(node, time):
                 last_up[node] = max(time, last_up.get(node, 0))
+            case Restart(node, _, until) | Pause(node, _, until):
+                last_up[node] = max(until - 1, last_up.get(node, 0))
+            case Partition():
+                pass  # the nodes are up
             case MessageFault(source=source, time=time):
                 last_sent[source] = max(time, last_sent.get(source, 0))
             case _:

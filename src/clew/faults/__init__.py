@@ -1,33 +1,45 @@
 """What can go wrong, and how much of it is allowed.
 
 The failure model of MOLLY (sections 2.1.1 and 4.1.1 of the paper): messages may be lost before the end of finite
-failures (EFF), nodes may crash for good, and, beyond the paper, a delivered message may take longer than one step.
+failures (EFF), and nodes may crash for good.  Beyond the paper, a message may take longer than one step or arrive
+twice, nodes may restart or pause, and a partition is one fault.
 
 ``kinds``   each kind of fault, with all that is declared of it: the place to start when adding one
+``finite``  the kinds that pass: duplicates, restarts, pauses, partitions
 ``limits``  the numbers that bound a search, which the kinds consult
 ``sets``    sets of faults in canonical order; which faults are possible, and which sets of them admissible
 
 Of Clew, this package imports only how names are shown.
 """
 
-from clew.faults.kinds import KINDS, Crash, Delay, Fault, Loss, MessageFault, fault_key, make_fault
+from clew.faults.base import MessageFault, Part, Span
+from clew.faults.finite import Duplicate, Partition, Pause, Restart, groups_of, name_group
+from clew.faults.kinds import KINDS, Crash, Delay, Fault, Loss, fault_key, make_fault
 from clew.faults.limits import NodeName, SentMessage, node_key
-from clew.faults.sets import FailureSpec, FaultSet, by_message, exclusive_groups
+from clew.faults.sets import FailureSpec, FaultSet, by_message, exclusive_pairs
 
 __all__ = [
     "KINDS",
     "Crash",
     "Delay",
+    "Duplicate",
     "FailureSpec",
     "Fault",
     "FaultSet",
     "Loss",
     "MessageFault",
     "NodeName",
+    "Part",
+    "Partition",
+    "Pause",
+    "Restart",
     "SentMessage",
+    "Span",
     "by_message",
-    "exclusive_groups",
+    "exclusive_pairs",
     "fault_key",
+    "groups_of",
     "make_fault",
+    "name_group",
     "node_key",
 ]

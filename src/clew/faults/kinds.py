@@ -4,9 +4,9 @@
 ``name``               its name in the encoding for the solver and in checkpoints
 ``kind``               its notation, its field in documents, its flag of ``clew run``
 ``order_key``          its place in the canonical order of faults
-``hits``, ``message``  what it hits; of the faults that hit the same, at most one can happen
+``message``, ``span``   what it hits: a message, a node for some time; the same is not hit twice
 ``strikes, prevents``  which messages it can change, and which it keeps from arriving
-``lateness``           by how many steps it makes a message late
+``lateness, last``     by how many steps it makes a message late; the last time at which it acts
 ``rename``             the same fault under other names of nodes
 ``sentence, effect``   its words; ``none_of``, ``beyond`` and ``overlooked``: those of the report
 ``possible, is_within`` which faults of the kind there are within some bounds
@@ -27,62 +27,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import comb
-from typing import ClassVar, Literal, NamedTuple, TypeVar, get_args
+from typing import ClassVar, Literal, get_args
 
+from clew.faults.base import Kind, L, MessageFault, Part, Span, notation, power
+from clew.faults.finite import Duplicate, Partition, Pause, Restart
 from clew.faults.limits import Limits, NodeName, SentMessage, node_key
 from clew.names import show
-
-L = TypeVar("L", bound=Limits)
-
-
-class Kind(NamedTuple):
-    """How faults of a kind are written.
-
-    ``letter``: in the paper's notation.  ``plural``: the field of a verdict document that lists them.  ``limit``:
-    the heading of its bound in a table.  ``flag``, ``metavar`` and ``help``: of ``clew run``.  ``nodes`` and
-    ``numbers``: the columns, in the order of the fields of the class; every number counts from 1, and the first is
-    the time.
-    """
-
-    letter: str
-    plural: str
-    limit: str
-    flag: str
-    metavar: str
-    help: str
-    nodes: tuple[str, ...]
-    numbers: tuple[str, ...]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (*self.nodes, *self.numbers)
-
-
-class MessageFault:
-    """What the faults of one message have in common: its sender, its receiver and the time it is sent."""
-
-    source: NodeName
-    target: NodeName
-    time: int
-
-    @property
-    def message(self) -> SentMessage:
-        return self.source, self.target, self.time
-
-    @property
-    def hits(self) -> SentMessage:
-        return self.source, self.target, self.time
-
-    @property
-    def nodes(self) -> tuple[NodeName, ...]:
-        return self.source, self.target
-
-    def strikes(self, time: int) -> bool:
-        """Tell whether it can change what becomes of messages that are sent at this time."""
-        return self.time == time
-
-    def _link(self) -> str:
-        return f"the message from {show(self.source)} to {show(self.target)} at time {self.time}"
 
 
 @dataclass(frozen=True)
@@ -116,6 +66,11 @@ class Loss(MessageFault):
     @property
     def lateness(self) -> int:
         return 0
+
+    @property
+    def last(self) -> int:
+        """Return the last time at which it makes a difference by itself."""
+        return self.time
 
     # Written out for each kind, not made of ``kind.columns``: sets of faults are sorted for every execution.
     def order_key(self) -> tuple[object, ...]:
@@ -199,10 +154,10 @@ class Loss(MessageFault):
     def combinations(spec: Limits) -> int:
         """Return the factor of the kind in the paper's number of failure combinations."""
         # Those of nodes that never crash; crashes count the losses of the others.
-        return _power(_cuts(spec), spec.eff * max(0, len(spec.nodes) - spec.crashes))
+        return power(_cuts(spec), spec.eff * max(0, len(spec.nodes) - spec.crashes))
 
     def __str__(self) -> str:
-        return _notation(self)
+        return notation(self.kind.letter, self.parts)
 
 
 @dataclass(frozen=True)
@@ -237,8 +192,8 @@ class Crash:
         return None
 
     @property
-    def hits(self) -> NodeName:
-        return self.node
+    def span(self) -> Span:
+        return Span(self.node, self.time, None)
 
     @property
     def nodes(self) -> tuple[NodeName, ...]:
@@ -247,6 +202,10 @@ class Crash:
     @property
     def lateness(self) -> int:
         return 0
+
+    @property
+    def last(self) -> int:
+        return self.time
 
     def order_key(self) -> tuple[object, ...]:
         return (1, self.time, node_key(self.node))
@@ -324,11 +283,11 @@ class Crash:
     @staticmethod
     def combinations(spec: Limits) -> int:
         # Of a node that crashes at t, only what it sends before t can be lost; at EOT + 1 it does not crash.
-        courses = sum(_power(_cuts(spec), min(spec.eff, t - 1)) for t in range(1, spec.eot + 2))
-        return comb(len(spec.nodes), spec.crashes) * _power(courses, spec.crashes)
+        courses = sum(power(_cuts(spec), min(spec.eff, t - 1)) for t in range(1, spec.eot + 2))
+        return comb(len(spec.nodes), spec.crashes) * power(courses, spec.crashes)
 
     def __str__(self) -> str:
-        return _notation(self)
+        return notation(self.kind.letter, self.parts)
 
 
 @dataclass(frozen=True)
@@ -363,6 +322,10 @@ class Delay(MessageFault):
     @property
     def lateness(self) -> int:
         return self.lag
+
+    @property
+    def last(self) -> int:
+        return self.time + self.lag
 
     def order_key(self) -> tuple[object, ...]:
         return (2, self.time, node_key(self.source), node_key(self.target), self.lag)
@@ -437,13 +400,13 @@ class Delay(MessageFault):
     def combinations(spec: Limits) -> int:
         # Beyond the paper: when each message arrives.
         n = len(spec.nodes)
-        return _power(spec.delays + 1, n * (n - 1) * (spec.eot - 1))
+        return power(spec.delays + 1, n * (n - 1) * (spec.eot - 1))
 
     def __str__(self) -> str:
-        return _notation(self)
+        return notation(self.kind.letter, self.parts)
 
 
-Fault = Loss | Crash | Delay
+Fault = Loss | Crash | Delay | Duplicate | Restart | Pause | Partition
 
 #: Every kind there is, in canonical order.  Taken from the union, so that none can be in one and not in the other.
 KINDS: tuple[type[Fault], ...] = get_args(Fault)
@@ -455,20 +418,10 @@ def _steps(number: int) -> str:
 
 def _cuts(spec: Limits) -> int:
     """Return in how many ways some of what a node sends at a time can be lost, one message for each other node."""
-    return _power(2, max(0, len(spec.nodes) - 1))
+    return power(2, max(0, len(spec.nodes) - 1))
 
 
-def _power(base: int, exponent: int) -> int:
-    result: int = base**exponent  # mypy has to allow for exponents below 0, which give fractions
-    return result
-
-
-def _notation(fault: Fault) -> str:
-    """Return a fault as the paper writes it: ``O(a,b,1)``."""
-    return f"{fault.kind.letter}({','.join(map(show, fault.parts))})"
-
-
-def make_fault(kind: Callable[..., Fault], parts: Iterable[NodeName]) -> Fault:
+def make_fault(kind: Callable[..., Fault], parts: Iterable[Part]) -> Fault:
     """Return the fault of a kind that has these parts, which are in the order of its columns."""
     return kind(*parts)
 

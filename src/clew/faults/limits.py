@@ -26,7 +26,8 @@ class Limits:
     """The bounds of a search.
 
     ``eot`` is the last time of an execution, losses happen at times ``< eff``, at most ``crashes`` nodes
-    crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.
+    crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.  At most so many
+    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.
     """
 
     nodes: tuple[NodeName, ...]
@@ -34,6 +35,10 @@ class Limits:
     eff: int = 0
     crashes: int = 0
     delays: int = 0
+    duplicates: int = 0
+    restarts: int = 0
+    pauses: int = 0
+    partitions: int = 0
     # Searches ask for every single fault whether its nodes exist; a scan of the tuple would show.
     _members: frozenset[NodeName] = field(init=False, repr=False, compare=False)
 
@@ -50,6 +55,16 @@ class Limits:
     def longest_lag(self) -> int:
         """Return the longest delay that differs from a loss: a longer one ends after EOT, whenever it began."""
         return min(self.delays, max(0, self.eot - 1))
+
+    @property
+    def all_over(self) -> int:
+        """Return the time by which finite failures are over: EFF, and within the execution."""
+        return min(self.eff, self.eot)
+
+    @property
+    def halts(self) -> bool:
+        """Tell whether nodes can stop running for a while."""
+        return self.all_over > 1 and bool(self.restarts or self.pauses)
 
     def links(self) -> Iterator[tuple[NodeName, NodeName]]:
         """Yield every ordered pair of different nodes: a message to oneself is never lost or late."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from math import prod
 
+from clew.faults.base import Span
 from clew.faults.kinds import KINDS, Crash, Delay, Fault, Loss, fault_key
 from clew.faults.limits import Limits, NodeName, SentMessage
 
@@ -19,15 +21,21 @@ def by_message(faults: Iterable[Fault]) -> dict[SentMessage, list[Fault]]:
     return groups
 
 
-def exclusive_groups(faults: Iterable[Fault]) -> list[list[Fault]]:
-    """Group faults by what they hit, faults of nodes first: of each group at most one can happen."""
+def exclusive_pairs(faults: Iterable[Fault]) -> Iterator[tuple[Fault, Fault]]:
+    """Yield the faults of which not both can happen: of one message, or of one node at the same time."""
     # Nodes first: the order of the clauses is what the SAT solver branches by, and with it the candidates that the
     # lineage search runs.
-    nodes: dict[SentMessage | NodeName, list[Fault]] = {}
-    messages: dict[SentMessage | NodeName, list[Fault]] = {}
+    spans: dict[NodeName, list[tuple[Span, Fault]]] = {}
+    messages: dict[SentMessage, list[Fault]] = {}
     for fault in faults:
-        (nodes if fault.message is None else messages).setdefault(fault.hits, []).append(fault)
-    return [*nodes.values(), *messages.values()]
+        if fault.span is not None:
+            spans.setdefault(fault.span.node, []).append((fault.span, fault))
+        elif fault.message is not None:
+            messages.setdefault(fault.message, []).append(fault)
+    for of_node in spans.values():
+        yield from ((f, g) for (span, f), (other, g) in combinations(of_node, 2) if span.overlaps(other))
+    for of_message in messages.values():
+        yield from combinations(of_message, 2)
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,8 @@ class FailureSpec(Limits):
     """The bounds of a search.
 
     ``eot`` is the last time of an execution, losses happen at times ``< eff``, at most ``crashes`` nodes
-    crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.
+    crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.  At most so many
+    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.
     """
 
     def possible_faults(self) -> Iterator[Fault]:
@@ -92,7 +101,7 @@ class FailureSpec(Limits):
         """Tell whether this set of faults stays within the bounds."""
         return (
             all(fault.is_within(self) for fault in faults)
-            and len({fault.hits for fault in faults}) == len(faults)
+            and next(exclusive_pairs(faults), None) is None
             and all(self._are_few_enough(kind, faults) for kind in KINDS)
         )
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from clew.faults import Fault
 from clew.lineage.graph import RuleGoalGraph
-from clew.program.ir import CRASH, Premise, Program, Rule, Timing
+from clew.program.ir import BUILT_IN, Premise, Program, Rule, Timing
 
 #: A relation at a time.
 _Place = tuple[str, int]
@@ -44,6 +44,7 @@ class Reach:
         for rule in program.rules:
             self._rules.setdefault(rule.relation, []).append(rule)
         self._longest_lag = max((f.lateness for f in faults), default=0)
+        self._carries = any(f.span is not None and f.span.end is not None for f in faults)
         self._rows: dict[_Place, list[int]] = {}
         for atom, row in graph.rows.items():
             self._rows.setdefault((row.relation, row.time), []).append(atom)
@@ -58,9 +59,9 @@ class Reach:
                 for premise in rule.premises:
                     # An aggregate can change in either direction when one of its rows goes away.
                     removable = premise.negated or bool(rule.aggregates)
-                    if premise.relation != CRASH and removable:
+                    if premise.relation not in BUILT_IN and removable:
                         causes.add((premise.relation, _when(premise, then)))
-                    elif premise.relation == CRASH:
+                    elif premise.relation in BUILT_IN:
                         (helpful if premise.negated else harmful).update(self._observable())
                         if rule.aggregates:
                             (harmful if premise.negated else helpful).update(self._observable())
@@ -69,6 +70,11 @@ class Reach:
                     # is not there yet, another could arrive just now.
                     helpful.update(self._stopping(then))
                     harmful.update(f for f in self._faults if f.lateness and f.strikes(then))
+        # A node that does not run keeps rows, loses others, and does not derive what would stand in the way.  For
+        # which of its rows, relations and times do not tell: every such fault may be a reason.
+        halting = [f for f in self._faults if f.span is not None and f.span.end is not None and f.time <= time]
+        helpful.update(halting)
+        harmful.update(halting)
         atoms = tuple(atom for place in sorted(causes) for atom in self._rows.get(place, ()))
         return Reasons(atoms, frozenset(helpful), frozenset(harmful))
 
@@ -77,12 +83,18 @@ class Reach:
         found = {start}
         work = [start]
         while work:
-            for rule, then in self._uses(work.pop()):
-                for premise in rule.premises:
-                    place = (premise.relation, _when(premise, then))
-                    if (not premise.negated or rule.aggregates) and place not in found:
-                        found.add(place)
-                        work.append(place)
+            relation, time = work.pop()
+            before = [(relation, t) for t in range(1, time)] if self._carries else []
+            behind = [
+                (premise.relation, _when(premise, then))
+                for rule, then in self._uses((relation, time))
+                for premise in rule.premises
+                if not premise.negated or rule.aggregates
+            ]
+            for place in (*before, *behind):
+                if place not in found:
+                    found.add(place)
+                    work.append(place)
         return found
 
     def _uses(self, place: _Place) -> Iterator[tuple[Rule, int]]:
@@ -99,7 +111,7 @@ class Reach:
             yield from ((rule, then) for then in times)
 
     def _observable(self) -> Iterator[Fault]:
-        """Yield the faults whose mere presence programs can ask for, as a premise ``crash``."""
+        """Yield the faults whose mere presence programs can ask for, as a premise ``crash`` or ``down``."""
         return (f for f in self._faults if f.observable)
 
     def _stopping(self, time: int) -> Iterator[Fault]:

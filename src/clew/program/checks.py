@@ -14,8 +14,9 @@ from clew.errors import Notice, Position, ProgramError
 from clew.names import nearest_name
 from clew.program.constructs import refuse_constructs
 from clew.program.ir import (
+    BUILT_IN,
     CRASH,
-    CRASH_ARITY,
+    DOWN,
     Const,
     Premise,
     Program,
@@ -28,6 +29,12 @@ from clew.program.ir import (
 )
 from clew.program.outcomes import assertion_relations
 from clew.program.strata import check_growth, check_strata
+
+_BUILT_IN_COLUMNS = {CRASH: "crash(Observer, Node, Time)", DOWN: "down(Observer, Node)"}
+_BUILT_IN_USE = {
+    CRASH: f"bound the crashes with --crashes; read them with {_BUILT_IN_COLUMNS[CRASH]}",
+    DOWN: f"use another name; {_BUILT_IN_COLUMNS[DOWN]} holds while a node is down, see --restarts",
+}
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ def check_program(program: Program) -> CheckedProgram:
     """
     _check_not_empty(program)
     _check_arities(program)
-    _check_crash_is_built_in(program)
+    _check_built_in(program)
     refuse_constructs(program)
     lonely = list(_notice_lonely_variables(program))  # before they are rewritten
     program = _name_locations(_lonely_to_wildcards(program))
@@ -75,11 +82,11 @@ def _uses(program: Program) -> Iterator[tuple[str, int, Position | None]]:
 
 def _check_arities(program: Program) -> None:
     # The first use decides, wherever it is: nothing is declared in Dedalus.
-    first: dict[str, tuple[int, Position | None]] = {CRASH: (CRASH_ARITY, None)}
+    first: dict[str, tuple[int, Position | None]] = {name: (arity, None) for name, arity in BUILT_IN.items()}
     for relation, arity, position in _uses(program):
         known, where = first.setdefault(relation, (arity, position))
         if known != arity:
-            origin = f"at {where}" if where else "crash(Observer, Node, Time) is built in"
+            origin = f"at {where}" if where else f"{_BUILT_IN_COLUMNS[relation]} is built in"
             raise ProgramError(
                 f"'{relation}' is used with {arity} columns here and with {known} elsewhere",
                 position=position,
@@ -87,13 +94,13 @@ def _check_arities(program: Program) -> None:
             )
 
 
-def _check_crash_is_built_in(program: Program) -> None:
+def _check_built_in(program: Program) -> None:
     for clause in program.clauses:
-        if clause.relation == CRASH:
+        if clause.relation in BUILT_IN:
             raise ProgramError(
-                "'crash' is built in and cannot be defined",
+                f"'{clause.relation}' is built in and cannot be defined",
                 position=clause.position,
-                remedy="bound the crashes with --crashes; read them with crash(Observer, Node, Time)",
+                remedy=_BUILT_IN_USE[clause.relation],
             )
 
 
@@ -223,7 +230,7 @@ def _unbound(var: Var, where: str, position: Position | None, more: str = "") ->
 
 
 def _notice_undefined_relations(program: Program) -> Iterator[Notice]:
-    defined = {c.relation for c in program.clauses} | {CRASH}
+    defined = {c.relation for c in program.clauses} | set(BUILT_IN)
     told: set[str] = set()  # a misspelt name is often misspelt everywhere: once is enough
     for rule in program.rules:
         for premise in rule.premises:
@@ -265,7 +272,7 @@ def _notice_mixed_places(program: Program) -> Iterator[Notice]:
         here = rule.location
         for premise in rule.positive:
             # Crashes are seen by everybody: the first column of ``crash`` is no place of a row.
-            if premise.relation != CRASH and _elsewhere(premise.args[0], here):
+            if premise.relation not in BUILT_IN and _elsewhere(premise.args[0], here):
                 yield Notice(
                     f"the rule for '{rule.relation}' reads '{premise.relation}' at another place than its own",
                     premise.position,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from clew.program.ir import CRASH, Aggregate, BinOp, Const, HeadArg, Program, Rule, Timing, Value, Var
+from clew.program.ir import BUILT_IN, Aggregate, BinOp, Const, HeadArg, Program, Rule, Timing, Value, Var
 from clew.program.outcomes import assertion_relations
 
 
@@ -94,7 +94,7 @@ class Columns:
     def _occurrences(self, rule: Rule) -> Iterator[tuple[Var, Domain]]:
         for premise in rule.positive:
             for column, arg in enumerate(premise.args):
-                if isinstance(arg, Var) and premise.relation != CRASH:
+                if isinstance(arg, Var) and premise.relation not in BUILT_IN:
                     yield arg, self.at(premise.relation, column)
                 # Nodes that only ``crash`` names bring no values: which nodes there are is what callers ask.
                 elif isinstance(arg, Var) and column >= NODE_COLUMNS:
@@ -136,7 +136,7 @@ def _places(rule: Rule, assertion: bool) -> Iterator[HeadArg]:
     elif not assertion:  # the first column of an assertion says what must hold, not where
         yield rule.args[0]
     for premise in rule.premises:
-        if premise.relation == CRASH:
+        if premise.relation in BUILT_IN:
             yield from premise.args[:NODE_COLUMNS]
         elif isinstance(premise.args[0], Const):
             yield premise.args[0]

@@ -35,8 +35,10 @@ _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 #: The built-in relation crash(Observer, NodeName, Time); programs read it and may not define it.
 CRASH = "crash"
+#: The built-in relation down(Observer, NodeName), at the times at which the node is down, for good or not.
+DOWN = "down"
 #: Dedalus has no declarations, so what is built in states its own number of columns.
-CRASH_ARITY = 3
+BUILT_IN = {CRASH: 3, DOWN: 2}
 
 
 @dataclass(frozen=True)
@@ -219,10 +221,14 @@ class Fact:
 
 @dataclass(frozen=True)
 class Program:
-    """Facts and rules in source order; ``helpers`` are relations that the program's author does not know."""
+    """Facts and rules in source order; ``helpers`` are relations that the program's author does not know.
+
+    ``durable``: the relations that survive a restart; None: the program does not say, and restarts make no sense.
+    """
 
     clauses: tuple[Fact | Rule, ...]
     helpers: frozenset[str] = frozenset()
+    durable: frozenset[str] | None = None
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -231,6 +237,11 @@ class Program:
     @property
     def rules(self) -> tuple[Rule, ...]:
         return tuple(c for c in self.clauses if isinstance(c, Rule))
+
+    @property
+    def reads_down(self) -> bool:
+        """Tell whether a rule asks which nodes are down."""
+        return any(premise.relation == DOWN for rule in self.rules for premise in rule.premises)
 
     def describe(self, rule: Rule) -> str:
         """Return what messages call a rule: by its relation, or by its text where that is a helper."""

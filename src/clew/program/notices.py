@@ -13,7 +13,7 @@ from clew.errors import Notice, Position
 from clew.names import nearest_name, show
 from clew.program.columns import ANYTHING, Columns
 from clew.program.graph import components
-from clew.program.ir import CRASH, Const, Premise, Program, Rule
+from clew.program.ir import BUILT_IN, Const, Premise, Program, Rule
 from clew.program.outcomes import POST, PRE, persistent_relations
 
 
@@ -33,7 +33,7 @@ def notice_impossible_constants(program: Program) -> Iterator[Notice]:
 
 
 def _names_constant(premise: Premise) -> bool:
-    return premise.relation != CRASH and any(isinstance(arg, Const) for arg in premise.args)
+    return premise.relation not in BUILT_IN and any(isinstance(arg, Const) for arg in premise.args)
 
 
 def _notice(rule: Rule, premise: Premise, column: int, constant: Const, columns: Columns) -> Notice:

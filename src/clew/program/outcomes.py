@@ -8,7 +8,7 @@ is held to its failure-free run: what persists there must persist under faults.
 from __future__ import annotations
 
 from clew.errors import ProgramError
-from clew.program.ir import CRASH, Program, Rule, Timing
+from clew.program.ir import BUILT_IN, Program, Rule, Timing
 
 PRE, POST = "pre", "post"
 
@@ -115,7 +115,10 @@ def assertion_definitions(program: Program) -> frozenset[str]:
 
 
 def rests_on_messages(program: Program) -> bool:
-    """Tell whether a message or a crash can have a part in what must hold; otherwise no fault can violate it."""
+    """Tell whether a message, or what nodes see of faults, can have a part in what must hold.
+
+    Otherwise no fault of messages can violate it.
+    """
     behind = [*stated_outcomes(program), POST]  # grows while it is walked
     for relation in behind:
         for rule in program.rules:
@@ -123,4 +126,4 @@ def rests_on_messages(program: Program) -> bool:
                 if rule.timing is Timing.ASYNC:
                     return True
                 behind += dict.fromkeys(p.relation for p in rule.premises if p.relation not in behind)
-    return CRASH in behind
+    return not BUILT_IN.keys().isdisjoint(behind)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from clew.errors import Position, ProgramError
 from clew.program.graph import components
 from clew.program.ir import (
-    CRASH,
+    BUILT_IN,
     BinOp,
     Const,
     Expr,
@@ -39,8 +39,8 @@ def _edges(program: Program) -> Iterator[_Edge]:
         if rule.timing is not Timing.SAME:
             continue
         for premise in rule.premises:
-            # ``crash`` is given by the faults, so no cycle leads through it.
-            if premise.relation != CRASH:
+            # ``crash`` and ``down`` are given by the faults, so no cycle leads through them.
+            if premise.relation not in BUILT_IN:
                 strict = premise.negated or bool(rule.aggregates)
                 yield _Edge(premise.relation, rule.relation, strict, premise.position)
 

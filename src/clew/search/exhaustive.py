@@ -67,5 +67,5 @@ def fault_sets(system: System) -> Iterator[FaultSet]:
 
 def _most(kind: type[Fault], spec: FailureSpec, faults: Sequence[Fault]) -> int:
     """Return how many faults of a kind can happen at once: without this bound, most sets would be made in vain."""
-    hit, most = {f.hits for f in faults if isinstance(f, kind)}, kind.most(spec)
-    return len(hit) if most is None else min(most, len(hit))
+    possible, most = sum(isinstance(f, kind) for f in faults), kind.most(spec)
+    return possible if most is None else min(most, possible)

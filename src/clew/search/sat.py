@@ -12,7 +12,6 @@ what was refuted for a size stays refuted in the incremental solver.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
 
 from pysat.card import CardEnc, EncType, ITotalizer
 from pysat.solvers import Solver
@@ -20,7 +19,7 @@ from pysat.solvers import Solver
 from clew.budgets.deadline import Deadline
 from clew.budgets.effort import PROPAGATIONS_PER_UNIT, USED_UP
 from clew.errors import EffortExhaustedError
-from clew.faults import KINDS, FailureSpec, Fault, FaultSet, exclusive_groups
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet, exclusive_pairs
 from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, Present
 
 #: One that is incremental and can be interrupted; not every solver of python-sat can do both.
@@ -159,11 +158,10 @@ class FaultSolver:
     def _admit(self, spec: FailureSpec) -> None:
         """Require the bounds that are not already in the choice of single faults.
 
-        A node crashes at most once, a message has at most one fault, and crashes are limited in number.
+        No two faults hit one node at the same time, or one message, and some kinds are limited in number.
         """
-        for group in exclusive_groups(self._variables):
-            for one, other in combinations(group, 2):
-                self.require(-self._variables[one], -self._variables[other])
+        for one, other in exclusive_pairs(self._variables):
+            self.require(-self._variables[one], -self._variables[other])
         for kind in KINDS:
             most = kind.most(spec)
             variables = [variable for fault, variable in self._variables.items() if isinstance(fault, kind)]

@@ -22,7 +22,7 @@ from clew.engine.values import encode_value
 from clew.errors import ProgramError
 from clew.faults import FailureSpec
 from clew.program.columns import ANYTHING, Columns
-from clew.program.ir import CRASH, Const, Program, Rule, Timing, Value, Var
+from clew.program.ir import BUILT_IN, Const, Program, Rule, Timing, Value, Var
 from clew.program.outcomes import POST, PRE, assertion_definitions, has_assertions, persists
 
 # Both bounds are on what is tried, not on what is certified: beyond them a tautology remains a suspicion.
@@ -75,7 +75,7 @@ class _FreeProtocol:
         self._numbers = [n for n, rule in enumerate(ground.program.rules) if rule.relation in self._kept]
         self._rules = [ground.program.rules[number] for number in self._numbers]
         read = dict.fromkeys(p.relation for rule in self._rules for p in rule.premises)
-        self._free = [relation for relation in read if relation not in self._kept and relation != CRASH]
+        self._free = [relation for relation in read if relation not in self._kept and relation not in BUILT_IN]
         self._groups = _join_groups([group for rule in self._rules for group in _group_by_variable(rule)])
 
     # -- at a glance -----------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from clew.analysis.calm.refinements.monotone_columns import (
 from clew.dedalus.printer import print_clause
 from clew.errors import Notice
 from clew.program.ir import (
-    CRASH,
+    BUILT_IN,
     Aggregate,
     BinOp,
     Const,
@@ -114,7 +114,7 @@ def _nodes(program: Program, rules: Sequence[Rule], asserted: frozenset[str]) ->
         if clause.relation not in asserted:
             named[clause.relation] = None
     for rule in rules:
-        named.update({p.relation: None for p in rule.premises if p.relation != CRASH})
+        named.update({p.relation: None for p in rule.premises if p.relation not in BUILT_IN})
     looked_at = {p.relation for r in program.rules if r.relation in asserted for p in r.premises}
     concluded = {rule.relation for rule in rules}
     kept = _find_tables(program)
@@ -172,7 +172,7 @@ def _statement(rule: Rule) -> Statement:
 
 
 def _reading(rule: Rule) -> Reading | None:
-    sides = tuple(Leaf(p.relation) for p in rule.positive if p.relation != CRASH)
+    sides = tuple(Leaf(p.relation) for p in rule.positive if p.relation not in BUILT_IN)
     if not sides:
         return None
     reading = Combination(sides) if len(sides) > 1 else sides[0]
@@ -245,7 +245,7 @@ class _Reader:
         found: dict[str, Reads] = {}
         for premise in rule.premises:
             name = premise.relation
-            if name == CRASH or name in found:
+            if name in BUILT_IN or name in found:
                 continue
             if name in absent:
                 found[name] = Reads(name, f"notin {name}")

@@ -1,0 +1,99 @@
+"""What kinds of faults are made of: how a kind is written, and what the faults of one message share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, TypeVar
+
+from clew.faults.limits import Limits, NodeName, SentMessage
+from clew.names import show
+
+L = TypeVar("L", bound=Limits)
+
+#: A column of a fault: a node, a number, or the nodes of a group.
+Part = NodeName | tuple[NodeName, ...]
+
+
+class Span(NamedTuple):
+    """The times from ``first`` to before ``end`` in which a node does not run as usual; None: for good."""
+
+    node: NodeName
+    first: int
+    end: int | None
+
+    def overlaps(self, other: Span) -> bool:
+        """Tell whether both are of one node and have a time in common."""
+        begins_before = other.end is None or self.first < other.end
+        return self.node == other.node and begins_before and (self.end is None or other.first < self.end)
+
+
+class Kind(NamedTuple):
+    """How faults of a kind are written.
+
+    ``letter``: in the paper's notation.  ``plural``: the field of a verdict document that lists them.  ``limit``:
+    the heading of its bound in a table.  ``flag``, ``metavar`` and ``help``: of ``clew run``.  ``nodes`` and
+    ``numbers``: the columns, in the order of the fields of the class; every number counts from 1, and the first is
+    the time.  ``group``: the first column is not one node but a group of them.
+    """
+
+    letter: str
+    plural: str
+    limit: str
+    flag: str
+    metavar: str
+    help: str
+    nodes: tuple[str, ...]
+    numbers: tuple[str, ...]
+    group: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.nodes, *self.numbers)
+
+
+class MessageFault:
+    """What the faults of one message have in common: its sender, its receiver and the time it is sent."""
+
+    source: NodeName
+    target: NodeName
+    time: int
+
+    @property
+    def message(self) -> SentMessage:
+        return self.source, self.target, self.time
+
+    @property
+    def span(self) -> None:
+        """Return None: it does not keep a node from running."""
+        return None
+
+    @property
+    def nodes(self) -> tuple[NodeName, ...]:
+        return self.source, self.target
+
+    def strikes(self, time: int) -> bool:
+        """Tell whether it can change what becomes of messages that are sent at this time."""
+        return self.time == time
+
+    def _link(self) -> str:
+        return f"the message from {show(self.source)} to {show(self.target)} at time {self.time}"
+
+
+def notation(letter: str, parts: Iterable[Part]) -> str:
+    """Return a fault as the paper writes it: ``O(a,b,1)``."""
+    return f"{letter}({','.join(map(_part_text, parts))})"
+
+
+def _part_text(part: Part) -> str:
+    return f"{{{','.join(map(show, part))}}}" if isinstance(part, tuple) else show(part)
+
+
+def power(base: int, exponent: int) -> int:
+    """Return an integer power; mypy has to allow for exponents below 0, which give fractions."""
+    result: int = base**exponent
+    return result
+
+
+def times_text(first: int, end: int) -> str:
+    """Say the times from ``first`` to before ``end``."""
+    return f"time {first}" if end == first + 1 else f"times {first} to {end - 1}"
