@@ -128,7 +128,7 @@ class _Nodes:
         self._restarts = [f for f in faults if isinstance(f, Restart)]
         self._pauses = [f for f in faults if isinstance(f, Pause)]
         self._durable = program.durable or frozenset()
-        self.observed = _observed(program)
+        self.observed = _observed(program) | program.observed
 
     def is_down(self, node: Value, time: int) -> bool:
         return any(r.node == node and r.time <= time < r.until for r in self._restarts)
@@ -141,7 +141,7 @@ class _Nodes:
 
     def survives(self, relation: str, row: Row, time: int) -> bool:
         """Whether a row that is there when this time begins is there at this time."""
-        return relation in self._durable or not self.is_down(row[0], time)
+        return relation in self._durable | self.observed or not self.is_down(row[0], time)
 
     def received(self, node: Value, time: int) -> int | None:
         """When a node takes in what reaches it at a time."""

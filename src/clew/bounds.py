@@ -21,6 +21,10 @@ class Bounds(NamedTuple):
     eff: int | None = None
     crashes: int | None = None
     delays: int | None = None
+    duplicates: int | None = None
+    restarts: int | None = None
+    pauses: int | None = None
+    partitions: int | None = None
 
     def or_else(self, others: Bounds) -> Bounds:
         """Return these bounds, and where they are open the others."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
+import reference
 from clew.dedalus.printer import print_program
+from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
 from clew.program.checks import check_program
 from clew.program.ir import BUILT_IN
@@ -41,7 +43,7 @@ def test_the_engine_computes_what_the_language_says_under_all_kinds_of_faults(da
     assert few.messages == run.messages
 
 
-def _assert_arrivals(run, expected) -> None:
+def _assert_arrivals(run: Execution, expected: reference.Execution) -> None:
     for message in run.messages:
         for time in (message.arrived, message.again):
             if time is not None:

@@ -18,7 +18,7 @@ from clew.explain.explanation import Event, Explanation, explain_rows
 from clew.explain.failure_free import FailureFree
 from clew.explain.steps import MessageStep, NodeStep, RowStep, Step
 from clew.explain.without import Account, Without
-from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
+from clew.faults import Crash, Delay, Duplicate, FailureSpec, Fault, FaultSet, Loss, Partition, Pause, Restart
 from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.program.outcomes import PRE
@@ -148,8 +148,10 @@ def hits(fault: Fault, step: MessageStep) -> bool:
     match fault:
         case Crash(node, time):
             return step.source == node and step.time >= time
-        case Loss() | Delay():
+        case Loss() | Delay() | Duplicate():
             return fault.message == (step.source, step.target, step.time)
+        case Restart() | Pause() | Partition():
+            return fault.prevents((step.source, step.target, step.time))
 
 
 def assert_event(event: Event, faults: FaultSet, known: Reference) -> None:

@@ -20,7 +20,7 @@ from clew.lineage.negation import Negation
 from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.search import exact, exhaustive, lineage, random_faults
-from clew.search.protocol import TracedRun
+from clew.search.protocol import Run, TracedRun
 from clew.search.verdict import Answer, Findings, Ledger, conduct
 from generators import few_mixed_specs, lasting_programs
 from reference import violations
@@ -114,9 +114,9 @@ def test_what_is_drawn_at_random_is_admissible_and_never_breaks_a_certified_prog
     drawn: list[FaultSet] = []
 
     class Noted(Model):
-        def run(self, faults: FaultSet) -> TracedRun:  # type: ignore[override]
+        def run(self, faults: FaultSet) -> Run:
             drawn.append(faults)
-            return super().run(faults)  # type: ignore[return-value]
+            return super().run(faults)
 
     found = conduct(lambda book: random_faults.search(Noted(*problem), book, seed=seed, max_runs=20), Ledger())
     assert all(problem[1].admits(faults) for faults in drawn)

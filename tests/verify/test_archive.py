@@ -42,7 +42,9 @@ def test_a_file_says_what_it_is_about(tmp_path: Path) -> None:
     file = tmp_path / "proof.zip"
     file.write_bytes(archive())
     read = read_parts(file)
-    assert read.bounds == Bounds(("a", 1, "é"), 3, 2, 1, 1, read.bounds.grounder)
+    assert read.bounds == Bounds(
+        ("a", 1, "é"), {"eot": 3, "eff": 2, "crashes": 1, "delays": 1}, read.bounds.grounder
+    )
     assert read.bounds.grounder.startswith("clingo 5.")
     assert read.cnf.startswith(b"p cnf ")
 

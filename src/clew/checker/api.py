@@ -43,6 +43,10 @@ def check(
     eff: int | None = None,
     crashes: int | None = None,
     delays: int | None = None,
+    duplicates: int | None = None,
+    restarts: int | None = None,
+    pauses: int | None = None,
+    partitions: int | None = None,
     strategy: str = "exact",
     negation: str | None = None,
     symmetry: bool = False,
@@ -62,9 +66,9 @@ def check(
 
     - ``source``: a file, several files that form one program, a ``Program`` (see ``parse_program``); or a Bloom
       program: a class with a ``setting``, or ``"FILE.py:Class"``.
-    - ``nodes``, ``eot``, ``eff``, ``crashes``, ``delays``: the bounds, see ``FailureSpec``; the nodes 1 and "1"
-      are two.  What is not given comes from the program's ``//!`` line (or ``setting``); without an EOT there, EOT
-      and EFF are swept.
+    - ``nodes``, ``eot``, ``eff``, ``crashes``, ``delays``, ``duplicates``, ``restarts``, ``pauses``,
+      ``partitions``: the bounds, see ``FailureSpec``; the nodes 1 and "1" are two.  What is not given comes from
+      the program's ``//!`` line (or ``setting``); without an EOT there, EOT and EFF are swept.
     - ``strategy``: "exact" (default), "lineage", "random" or "exhaustive"; see ``docs/strategies.md``.
     - ``negation`` (lineage): "exact" (default), "conservative" or "ignore".
     - ``symmetry`` (lineage, exhaustive): try one of several fault sets that differ by a renaming of nodes.
@@ -91,7 +95,8 @@ def check(
     _check_sweep(eot, effort, sweep_seconds)
     loaded = load_source(source)
     given = Check(prepare(loaded), chosen, options, Demands(allow_hollow, strict, coverage), started)
-    bounds = Bounds(nodes, eot, eff, crashes, delays).or_else(loaded.defaults)
+    asked = Bounds(nodes, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions)
+    bounds = asked.or_else(loaded.defaults)
     sweeps = bounds.eot is None or effort is not None or sweep_seconds is not None
     deadline = search_deadline(effort, sweep_seconds, time_limit, sweeps=sweeps)
     try:
@@ -99,7 +104,8 @@ def check(
     except BudgetExhaustedError as limit:
         reason = f"{limit} before the nodes were known; name them with --nodes"
         # Only nodes that nobody names have to be searched for.
-        unknown = FailureSpec((), eot or 1, eff or 0, crashes or 0, delays or 0)
+        numbers = {name: number or 0 for name, number in asked._asdict().items() if name != "nodes"}
+        unknown = FailureSpec((), **{**numbers, "eot": eot or 1})
         return replace(given.give_up(unknown, reason, deadline), files=files_of(source))
     given = replace(given, prepared=note_idle_nodes(given.prepared, spec.nodes))
     if sweeps and "sweep" not in chosen.accepts:
@@ -235,6 +241,6 @@ def _admit(faults: FaultSet, spec: FailureSpec) -> FailureSpec:
     if not wide.admits(faults):
         raise UsageError(
             f"these faults contradict each other: {faults}",
-            remedy="a node crashes at most once, and a message is lost or delayed once",
+            remedy="a node has one fault at a time, a crash is for good, and a message has one fault",
         )
     return wide

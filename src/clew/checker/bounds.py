@@ -6,13 +6,14 @@ Flags win over the program's ``//!`` line.  Where neither says how long executio
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import comb
 
 from clew.bounds import Bounds
 from clew.budgets.deadline import Deadline
 from clew.checker.named_nodes import resolve_nodes
 from clew.engine.ground import GroundProgram
 from clew.errors import UsageError
-from clew.faults import FailureSpec, NodeName, node_key
+from clew.faults import Duplicate, FailureSpec, NodeName, Partition, Pause, Restart, groups_of, node_key
 from clew.names import show
 from clew.node_lists import WrittenNode
 from clew.program.ir import Program, as_place
@@ -24,6 +25,11 @@ LONGEST_EXECUTION = 1000
 #: reach is no node; where a sweep comes to it, a notice says that these messages get lost.
 _DISCOVERY_EOT = 16
 
+
+#: Each partition of nodes, at each time, is a fault of its own: so many take seconds to ground.
+_MOST_PARTITIONS = 50_000
+#: With more, the groups alone would be too many to list.
+_MOST_PARTED_NODES = 16
 
 #: Where a sweep begins: the shortest execution, in which nothing is lost.
 _SHORTEST, _NO_LOSSES = 1, 0
@@ -53,6 +59,7 @@ def complete(program: Program, bounds: Bounds, deadline: Deadline | None = None)
         raise UsageError(
             f"delays of {delays} steps are longer than any execution", remedy="give --delays at most --eot"
         )
+    _check_restarts(program, counts["restarts"])
     nodes = _choose_nodes(program, bounds.nodes, eot or _DISCOVERY_EOT, counts, deadline)
     if bounds.crashes is None and eot is None:
         # A sweep without any word on crashes explores one, as the paper's measurements do.
@@ -62,7 +69,43 @@ def complete(program: Program, bounds: Bounds, deadline: Deadline | None = None)
             f"{crashes} crashes are more than the {_count_nodes(nodes)} ({_list_nodes(nodes)})",
             remedy=f"give --crashes a number up to {len(nodes)}",
         )
-    return FailureSpec(nodes, eot or _SHORTEST, eff or _NO_LOSSES, **counts)
+    spec = FailureSpec(nodes, eot or _SHORTEST, eff or _NO_LOSSES, **counts)
+    _check_partitions(spec)
+    if eot is not None:
+        _check_passing(spec)
+    return spec
+
+
+def _check_restarts(program: Program, restarts: int) -> None:
+    if restarts and program.durable is None:
+        raise UsageError(
+            "the program does not say what survives a restart",
+            remedy="name the relations that are on disk: durable log, term; or none of them: durable;",
+        )
+
+
+def _check_partitions(spec: FailureSpec) -> None:
+    if not spec.partitions:
+        return
+    if len(spec.nodes) < 2:
+        raise UsageError("one node cannot be partitioned", remedy="leave --partitions out, or name more nodes")
+    few = len(spec.nodes) <= _MOST_PARTED_NODES
+    if not few or len(groups_of(spec.nodes)) * comb(spec.all_over, 2) > _MOST_PARTITIONS:
+        raise UsageError(
+            f"there are too many partitions of {len(spec.nodes)} nodes before EFF {spec.eff} to try them all",
+            remedy="give fewer --nodes or a smaller --eff, or leave --partitions out",
+        )
+
+
+def _check_passing(spec: FailureSpec) -> None:
+    """Refuse bounds that speak of faults for which there is no time: who asks for them wants them tried."""
+    for kind in (Duplicate, Restart, Pause, Partition):
+        if kind.limit(spec) and next(iter(kind.possible(spec)), None) is None:
+            least = 3 if kind is Duplicate else 2
+            raise UsageError(
+                f"no {kind.name} is over by EFF {spec.eff}",
+                remedy=f"give --eff {least} or more (and --eot as much), or leave --{kind.kind.plural} out",
+            )
 
 
 def _describe_value(given: object) -> str:
@@ -113,7 +156,8 @@ def _find_nodes(
     while True:
         nodes = tuple(sorted(located, key=node_key))
         # With every kind of fault: some places are reached only when something goes wrong.
-        anything = FailureSpec(nodes, eot, eff=eot, **{**counts, "crashes": len(nodes)})
+        # Partitions are left out: what they lose is lost one by one, too.
+        anything = FailureSpec(nodes, eot, eff=eot, **{**counts, "crashes": len(nodes), "partitions": 0})
         reached = GroundProgram(program, anything, expect_outcomes=False, deadline=deadline).message_locations()
         if reached <= located:
             return nodes

@@ -33,7 +33,7 @@ OF_CHARACTER = {
 OF_WORD = {
     "persist": _PERSIST,
     "delete": "a row is gone at the next time unless a rule p(X, Y)@next :- p(X, Y), ...; keeps it",
-    "durable": f"a node that crashes is gone for good, with all its rows; {_PERSIST}",
+    "durable": "what survives a restart is listed by name: durable log, term; or nothing: durable;",
     "input": "what is given are facts, as in p(a, b)@1;",
     "table": "there are no declarations: a relation is what facts and rules say",
     "program": "there are no declarations: a relation is what facts and rules say",

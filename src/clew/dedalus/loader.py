@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from clew.bounds import Bounds
 from clew.dedalus.lexer import Text
-from clew.dedalus.parser import Include, parse_clauses
+from clew.dedalus.parser import Durable, Include, parse_clauses
 from clew.errors import Notice, Position, ProgramError, is_quotable
 from clew.files.reading import IRREGULAR_REMEDY, IrregularFileError, read_input
+from clew.names import nearest_name
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.program.ir import Fact, Program, Rule
 
@@ -44,12 +45,12 @@ def load(paths: Sequence[str | Path]) -> Loaded:
     defaults = [loader.load(Path(path)) for path in paths]
     # The first file that states any speaks for all: a file of assertions may come with defaults of its own.
     stated = next((d for d in defaults if d != Bounds()), Bounds())
-    return Loaded(Program(tuple(loader.clauses)), stated)
+    return Loaded(_make_program(loader.clauses), stated)
 
 
 def parse_program(text: str, file: str = "<text>") -> Program:
     """Parse a program from a text without includes."""
-    clauses: list[Fact | Rule] = []
+    clauses: list[Fact | Rule | Durable] = []
     for clause in parse_clauses(text, file):
         if isinstance(clause, Include):
             raise ProgramError(
@@ -58,7 +59,27 @@ def parse_program(text: str, file: str = "<text>") -> Program:
                 remedy="save it as a file and load that",
             )
         clauses.append(clause)
-    return Program(tuple(clauses))
+    return _make_program(clauses)
+
+
+def _make_program(clauses: Sequence[Fact | Rule | Durable]) -> Program:
+    """Return the program of these clauses; refuse what is called durable and is no relation of it."""
+    durable = [clause for clause in clauses if isinstance(clause, Durable)]
+    others = tuple(clause for clause in clauses if not isinstance(clause, Durable))
+    if not durable:
+        return Program(others)
+    defined = {clause.relation for clause in others}
+    for relation, position in (named for clause in durable for named in clause.relations):
+        if relation not in defined:
+            nearest = nearest_name(relation, defined)
+            raise ProgramError(
+                f"no fact or rule defines '{relation}', which is to survive restarts",
+                position=position,
+                remedy=f"did you mean '{nearest}'?"
+                if nearest
+                else "name a relation of the program, or leave it out",
+            )
+    return Program(others, durable=frozenset(name for clause in durable for name, _ in clause.relations))
 
 
 class _Loader:
@@ -66,7 +87,7 @@ class _Loader:
         self._first_folder = first_folder
         self._seen: set[str] = set()
         self._depth = 0
-        self.clauses: list[Fact | Rule] = []
+        self.clauses: list[Fact | Rule | Durable] = []
 
     def load(self, path: Path, wanted_by: Include | None = None) -> Bounds:
         if self._depth > DEEPEST_INCLUDE:

@@ -2,7 +2,8 @@
 
 Recursive descent over this grammar (``name`` and ``string`` are tokens)::
 
-    clause   = "include" string ";" | head ";" | head ":-" element { "," element } ";"
+    clause   = "include" string ";" | "durable" [ name { "," name } ] ";"
+             | head ";" | head ":-" element { "," element } ";"
     head     = name "(" argument { "," argument } ")" [ "@" name ]
     argument = name "<" name ">" | expr
     element  = [ "notin" ] premise | expr comparison expr
@@ -62,7 +63,13 @@ class Include(NamedTuple):
     position: Position
 
 
-Clause = Fact | Rule | Include
+class Durable(NamedTuple):
+    """``durable log, term;``: the relations that survive a restart, each with its position; there may be none."""
+
+    relations: tuple[tuple[str, Position], ...]
+
+
+Clause = Fact | Rule | Include | Durable
 
 
 def parse_clauses(text: str, file: str = "<text>") -> list[Clause]:
@@ -153,6 +160,8 @@ class _Parser:
             path = self._advance()
             self._expect(";")
             return Include(path.text[1:-1], self._at(path))
+        if first.text == "durable" and (self._token.kind == NAME or self._sees(";")):
+            return self._durable()
         args = self._arguments(first, self._head_argument)
         time = self._time()
         if self._take(":-"):
@@ -165,6 +174,15 @@ class _Parser:
             self._fact_time(time),
             self._at(first),
         )
+
+    def _durable(self) -> Durable:
+        named: list[tuple[str, Position]] = []
+        while not self._take(";"):
+            if named:
+                self._expect(",", ";")
+            name = self._expect_name("the name of a relation")
+            named.append((name.text, self._at(name)))
+        return Durable(tuple(named))
 
     def _arguments(self, name: Token, one: Callable[[], T]) -> tuple[T, ...]:
         self._expect("(")

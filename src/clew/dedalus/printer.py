@@ -25,7 +25,8 @@ from clew.program.ir import (
 
 def print_program(program: Program) -> str:
     """Return the program as text: one clause a line, in order."""
-    return "".join(print_clause(clause) + "\n" for clause in program.clauses)
+    durable = "" if program.durable is None else f"durable {', '.join(sorted(program.durable))};\n"
+    return durable + "".join(print_clause(clause) + "\n" for clause in program.clauses)
 
 
 def print_clause(clause: Fact | Rule) -> str:

@@ -130,11 +130,11 @@ class Relations:
 
     def is_observed(self, name: str) -> bool:
         """Tell whether it is part of an assertion, which nobody executes: it sees nodes that do not run."""
-        return name in self._definitions
+        return name in self._observed
 
     @cached_property
-    def _definitions(self) -> frozenset[str]:
-        return assertion_definitions(self.program)
+    def _observed(self) -> frozenset[str]:
+        return assertion_definitions(self.program) | self.program.observed
 
 
 class Encoding(NamedTuple):
@@ -346,7 +346,8 @@ class RuleEncoder:
     def _survives(self, place: str) -> list[str]:
         """Return that what holds at the next time is not lost with a node that goes down then."""
         lost = self.rule.timing is Timing.NEXT and self.spec.halts and self.spec.restarts
-        if not lost or self.relations.is_durable(self.rule.relation):
+        relation = self.rule.relation
+        if not lost or self.relations.is_durable(relation) or self.relations.is_observed(relation):
             return []
         return [f"not stopped({place},T+1)"]
 

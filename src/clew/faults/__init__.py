@@ -14,11 +14,13 @@ Of Clew, this package imports only how names are shown.
 
 from clew.faults.base import MessageFault, Part, Span
 from clew.faults.finite import Duplicate, Partition, Pause, Restart, groups_of, name_group
-from clew.faults.kinds import KINDS, Crash, Delay, Fault, Loss, fault_key, make_fault
-from clew.faults.limits import NodeName, SentMessage, node_key
+from clew.faults.kinds import FIRST_KINDS, KINDS, Crash, Delay, Fault, Loss, fault_key, make_fault
+from clew.faults.limits import FIRST_BOUNDS, NodeName, SentMessage, node_key
 from clew.faults.sets import FailureSpec, FaultSet, by_message, exclusive_pairs
 
 __all__ = [
+    "FIRST_BOUNDS",
+    "FIRST_KINDS",
     "KINDS",
     "Crash",
     "Delay",

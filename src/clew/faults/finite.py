@@ -47,6 +47,10 @@ class Duplicate(MessageFault):
         return self.source, self.target, self.time, self.lag
 
     @property
+    def numbers(self) -> tuple[int, ...]:
+        return self.time, self.lag
+
+    @property
     def lateness(self) -> int:
         return self.lag
 
@@ -134,6 +138,10 @@ class NodeSpan:
     @property
     def parts(self) -> tuple[NodeName, int, int]:
         return self.node, self.time, self.until
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return self.time, self.until
 
     @property
     def message(self) -> None:
@@ -361,6 +369,10 @@ class Partition:
     @property
     def parts(self) -> tuple[tuple[NodeName, ...], int, int]:
         return self.group, self.time, self.until
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return self.time, self.until
 
     @property
     def message(self) -> None:

@@ -4,6 +4,7 @@
 ``name``               its name in the encoding for the solver and in checkpoints
 ``kind``               its notation, its field in documents, its flag of ``clew run``
 ``order_key``          its place in the canonical order of faults
+``parts``              its columns; ``nodes`` and ``numbers`` among them
 ``message``, ``span``   what it hits: a message, a node for some time; the same is not hit twice
 ``strikes, prevents``  which messages it can change, and which it keeps from arriving
 ``lateness, last``     by how many steps it makes a message late; the last time at which it acts
@@ -62,6 +63,10 @@ class Loss(MessageFault):
     @property
     def parts(self) -> tuple[NodeName, NodeName, int]:
         return self.source, self.target, self.time
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return (self.time,)
 
     @property
     def lateness(self) -> int:
@@ -185,6 +190,10 @@ class Crash:
     @property
     def parts(self) -> tuple[NodeName, int]:
         return self.node, self.time
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return (self.time,)
 
     @property
     def message(self) -> None:
@@ -320,6 +329,10 @@ class Delay(MessageFault):
         return self.source, self.target, self.time, self.lag
 
     @property
+    def numbers(self) -> tuple[int, ...]:
+        return self.time, self.lag
+
+    @property
     def lateness(self) -> int:
         return self.lag
 
@@ -410,6 +423,10 @@ Fault = Loss | Crash | Delay | Duplicate | Restart | Pause | Partition
 
 #: Every kind there is, in canonical order.  Taken from the union, so that none can be in one and not in the other.
 KINDS: tuple[type[Fault], ...] = get_args(Fault)
+
+
+#: The fields of documents that are always there; those of further kinds only where such faults happen.
+FIRST_KINDS = tuple(kind.kind.plural for kind in (Loss, Crash, Delay))
 
 
 def _steps(number: int) -> str:

@@ -15,6 +15,10 @@ NodeName = str | int
 SentMessage = tuple[NodeName, NodeName, int]
 
 
+#: The bounds that documents and printed commands always state; further ones only where they allow something.
+FIRST_BOUNDS = ("eot", "eff", "crashes", "delays")
+
+
 def node_key(node: NodeName) -> tuple[bool, str | int]:
     """Return a sort key that puts numbers before names, so that mixed sets of nodes have one order."""
     # Python does not compare 1 with "a".
@@ -47,9 +51,14 @@ class Limits:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Return all bounds but the nodes, by name: what documents and checkpoints write down."""
+        """Return the bounds but the nodes, by name: what documents and checkpoints write down.
+
+        Of the bounds beyond the first ones those that allow something, so that documents that do without them stay
+        what they were.
+        """
         # Not dataclasses.asdict: it copies deeply, and would have the nodes and the members in it.
-        return {name: getattr(self, name) for name in self.__match_args__ if name != "nodes"}
+        numbers = {name: getattr(self, name) for name in self.__match_args__ if name != "nodes"}
+        return {name: number for name, number in numbers.items() if number or name in FIRST_BOUNDS}
 
     @property
     def longest_lag(self) -> int:

@@ -21,7 +21,7 @@ from clew.dedalus.loader import Loaded
 from clew.errors import UsageError
 from clew.files.python_module import import_file, require_file
 from clew.files.python_names import FileNames, split_name
-from clew.program.ir import Fact, Program, Rule
+from clew.program.ir import Fact, Rule
 
 if TYPE_CHECKING:
     from clew.analysis.blazes.extraction.system import Extraction
@@ -105,7 +105,7 @@ class BloomSource:
             made = translate(program, setting)
         clauses = tuple(map(self._name_files, made.program.clauses))
         return Loaded(
-            Program(clauses, made.program.helpers),
+            replace(made.program, clauses=clauses),
             setting.bounds,
             tuple(map(self.names.of_notice, made.notices)),
         )

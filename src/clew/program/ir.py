@@ -224,11 +224,13 @@ class Program:
     """Facts and rules in source order; ``helpers`` are relations that the program's author does not know.
 
     ``durable``: the relations that survive a restart; None: the program does not say, and restarts make no sense.
+    ``observed``: relations that belong to no node, so that no fault of a node touches them.
     """
 
     clauses: tuple[Fact | Rule, ...]
     helpers: frozenset[str] = frozenset()
     durable: frozenset[str] | None = None
+    observed: frozenset[str] = frozenset()
 
     @property
     def facts(self) -> tuple[Fact, ...]:

@@ -20,6 +20,8 @@ MOST_PARTS = 100
 
 _VERSION = 1
 _NUMBERS = ("eot", "eff", "crashes", "delays")
+#: Only in files of searches that allow such faults.
+_FURTHER = ("duplicates", "restarts", "pauses", "partitions")
 _LARGEST_BOUND = 1_000_000
 
 
@@ -28,10 +30,7 @@ class Bounds:
     """Of which executions a file says that it speaks, and which version of clingo has grounded them."""
 
     nodes: tuple[str | int, ...]
-    eot: int
-    eff: int
-    crashes: int
-    delays: int
+    numbers: dict[str, int]
     grounder: str
 
 
@@ -101,13 +100,17 @@ def _bounds(content: bytes) -> Bounds:
     if about.get("version") != _VERSION:
         raise UnreadableError(f"it has not version {_VERSION}, which is read here")
     bounds, grounder = about.get("bounds"), about.get("grounder")
-    if not isinstance(bounds, dict) or not isinstance(grounder, str) or set(bounds) != {"nodes", *_NUMBERS}:
+    if not isinstance(bounds, dict) or not isinstance(grounder, str) or not _are_bounds(set(bounds)):
         raise UnreadableError("about.json does not state its bounds")
-    nodes, numbers = bounds["nodes"], [bounds[name] for name in _NUMBERS]
+    nodes = bounds["nodes"]
+    numbers = {name: bounds[name] for name in (*_NUMBERS, *_FURTHER) if name in bounds}
     # type(), not isinstance(): for Python, true is an integer.
     if not isinstance(nodes, list) or not all(type(node) in (str, int) for node in nodes):
         raise UnreadableError("about.json has nodes that are neither texts nor numbers")
-    if not all(type(number) is int and 0 <= number <= _LARGEST_BOUND for number in numbers):
+    if not all(type(number) is int and 0 <= number <= _LARGEST_BOUND for number in numbers.values()):
         raise UnreadableError("about.json has bounds that are no numbers, or too large")
-    eot, eff, crashes, delays = numbers
-    return Bounds(tuple(nodes), eot, eff, crashes, delays, grounder)
+    return Bounds(tuple(nodes), numbers, grounder)
+
+
+def _are_bounds(names: set[str]) -> bool:
+    return {"nodes", *_NUMBERS} <= names <= {"nodes", *_NUMBERS, *_FURTHER}

@@ -56,6 +56,10 @@ def checked(
     eff: int | None = None,
     crashes: int | None = None,
     delays: int | None = None,
+    duplicates: int | None = None,
+    restarts: int | None = None,
+    pauses: int | None = None,
+    partitions: int | None = None,
     given: Mapping[Any, Mapping[Any, Any]] | None = None,
 ) -> Setting:
     """Say how a program is checked when nothing else is said; see ``clew.check`` for the bounds.
@@ -81,7 +85,8 @@ def checked(
         for one in nodes if node is EVERY else [n for n in nodes if n == node][:1]:
             rows += _read_given(one, contents, position)
     names = tuple(nodes)
-    return Setting(names, Bounds(names, eot, eff, crashes, delays), tuple(rows), position)
+    bounds = Bounds(names, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions)
+    return Setting(names, bounds, tuple(rows), position)
 
 
 def _read_given(node: NodeName, contents: Mapping[Any, Any], position: Position | None) -> Iterator[Given]:

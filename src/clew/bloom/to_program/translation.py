@@ -68,16 +68,18 @@ class _Translator:
         self._outcome_targets = dict.fromkeys(rule.target for rule in program.outcomes)
         self._places = {c.name: _place_of(c) for c in program.collections}
         self._helpers: dict[str, None] = {}
+        self._observed = set(self._outcome_targets)  # with the helpers of outcomes, which belong to no node either
         self._recursion = find_recursion(program)
         self._refuse_mixtures()
 
     def _refuse_mixtures(self) -> None:
         for collection in self._program.collections:
-            if collection.name == CRASH:
+            if collection.name in ir.BUILT_IN:
+                says = "which nodes crash" if collection.name == CRASH else "which nodes are down"
                 raise ProgramError(
-                    "a collection is called 'crash'",
+                    f"a collection is called '{collection.name}'",
                     position=collection.position,
-                    remedy="rename it: in checked programs, 'crash' says which nodes crash",
+                    remedy=f"rename it: in checked programs, '{collection.name}' says {says}",
                 )
         for rule in self._program.rules:
             if rule.target in self._outcome_targets:
@@ -97,7 +99,9 @@ class _Translator:
         clauses: list[Fact | ir.Rule] = [*self._facts(), *rules]
         if any(p.relation == NODES for rule in rules for p in rule.premises):
             clauses = [*self._node_facts(), *clauses]
-        return Translation(Program(tuple(clauses), frozenset(self._helpers)), tuple(self._notices(rules)))
+        durable = frozenset(c.name for c in self._program.collections if c.durable)
+        program = Program(tuple(clauses), frozenset(self._helpers), durable, frozenset(self._observed))
+        return Translation(program, tuple(self._notices(rules)))
 
     # -- rules ---------------------------------------------------------------------------------------------------
 
@@ -117,6 +121,8 @@ class _Translator:
             args = self._head(writer, target, body.columns)
             writer.conclude(relation, args, body, _TIMINGS[rule.op])
         self._helpers.update(writer.helpers)
+        if is_outcome:
+            self._observed.update((relation, *writer.helpers))
         return writer.rules
 
     def _target_relation(self, target: Collection, op: Op) -> str:

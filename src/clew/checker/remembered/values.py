@@ -16,7 +16,7 @@ _KINDS: dict[object, type[Fault]] = {kind.name: kind for kind in KINDS}
 
 
 def fault_json(fault: Fault) -> list[object]:
-    return [fault.name, *fault.parts]
+    return [fault.name, *(list(part) if isinstance(part, tuple) else part for part in fault.parts)]
 
 
 def faults_json(faults: Iterable[Fault]) -> list[list[object]]:
@@ -31,6 +31,8 @@ def read_fault(item: Item, nodes: Sequence[NodeName]) -> Fault:
         raise item.mismatch("a fault")
     split = len(kind.kind.nodes)
     numbers = (part.number(1, LARGEST_TIME) for part in rest[split:])
+    if kind.kind.group:
+        return make_fault(kind, [tuple(_node(part, nodes) for part in rest[0].items()), *numbers])
     return make_fault(kind, [*(_node(part, nodes) for part in rest[:split]), *numbers])
 
 

@@ -44,6 +44,10 @@ NODES_HELP = (
 @click.option("--eff", type=int, metavar="N", help="End of finite failures: messages sent before it can be lost.")
 @click.option("--crashes", type=int, metavar="N", help="How many nodes may crash.")
 @click.option("--delays", type=int, metavar="D", help="How many extra steps a message may take.")
+@click.option("--duplicates", type=int, metavar="N", help="How many messages may arrive twice (before EFF).")
+@click.option("--restarts", type=int, metavar="N", help="How often nodes may go down and run again by EFF.")
+@click.option("--pauses", type=int, metavar="N", help="How often nodes may stand still and go on by EFF.")
+@click.option("--partitions", type=int, metavar="N", help="How often nodes may be cut off from others until EFF.")
 @click.option(
     "--strategy", type=click.Choice(list(STRATEGIES)), default="exact", show_default=True, help=_STRATEGY_HELP
 )
@@ -103,6 +107,10 @@ def check_command(
     eff: int | None,
     crashes: int | None,
     delays: int | None,
+    duplicates: int | None,
+    restarts: int | None,
+    pauses: int | None,
+    partitions: int | None,
     strategy: str,
     negation: str | None,
     symmetry: bool,
@@ -140,6 +148,10 @@ def check_command(
             eff=eff,
             crashes=crashes,
             delays=delays,
+            duplicates=duplicates,
+            restarts=restarts,
+            pauses=pauses,
+            partitions=partitions,
             strategy=strategy,
             negation=negation,
             symmetry=symmetry,

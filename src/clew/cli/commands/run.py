@@ -127,15 +127,16 @@ def _write_lineage(execution: Execution, file: str) -> None:
 def _read_fault(kind: type[Fault], text: str) -> WrittenFault:
     """Read a fault as its flag has it: nodes followed by numbers."""
     flag, names, numbers = kind.kind.flag, len(kind.kind.nodes), len(kind.kind.numbers)
-    shape = ",".join(["NODE"] * names + ["NUMBER"] * numbers)
-    remedy = f"write {flag} {shape}, without spaces"
+    remedy = f"write {flag} {kind.kind.metavar}, without spaces"
+    group, _, rest = text.rpartition(":") if kind.kind.group else ("", "", text)
     try:
-        parts = read_parts(text)
+        parts = [*(read_parts(group) if kind.kind.group else []), *read_parts(rest)]
+        names = len(parts) - numbers if kind.kind.group else names
     except NodeListError as error:
         message = f"{flag} {text} is not understood: {error.message}"
         raise UsageError(message, remedy=f"{remedy}; {error.remedy}") from None
     times = [part.number for part in parts[names:] if isinstance(part, BareNumber) and part.number >= 0]
     nodes = [part for part in parts[:names] if part is not None]
-    if len(parts) != names + numbers or len(nodes) != names or len(times) != numbers:
+    if len(parts) != names + numbers or len(nodes) != max(1, names) or len(times) != numbers:
         raise UsageError(f"{flag} {text} is not understood", remedy=remedy)
-    return WrittenFault(kind, tuple(nodes), tuple(times))
+    return WrittenFault(kind, tuple(nodes), tuple(times), kind.kind.group)

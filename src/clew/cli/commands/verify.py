@@ -100,13 +100,7 @@ def _counts(verified: Verified, parts: Parts) -> dict[str, Any]:
     """Return what was checked: the bounds that the file states, and how much there was to confirm."""
     bounds = parts.bounds
     return {
-        "spec": {
-            "nodes": list(bounds.nodes),
-            "eot": bounds.eot,
-            "eff": bounds.eff,
-            "crashes": bounds.crashes,
-            "delays": bounds.delays,
-        },
+        "spec": {"nodes": list(bounds.nodes), **bounds.numbers},
         "steps": verified.steps,
         "variables": verified.variables,
         "clauses": verified.clauses,
@@ -121,7 +115,7 @@ def _show_accepted(verified: Verified, parts: Parts, programs: tuple[str, ...]) 
     from clew.report.verdict.text import spec_text
 
     stated = parts.bounds
-    bounds = spec_text(FailureSpec(stated.nodes, stated.eot, stated.eff, stated.crashes, stated.delays))
+    bounds = spec_text(FailureSpec(stated.nodes, **stated.numbers))
     if programs:
         first = f"no execution of {' '.join(programs)} shows a violation, within {bounds}"
         compared = "  which is that of the program"
@@ -158,7 +152,7 @@ def _compare(parts: Parts, programs: tuple[str, ...], deadline: Deadline) -> Non
     stated = parts.bounds
     loaded = load_source(programs)
     program = check_program(loaded.program).program
-    bounds = Bounds(stated.nodes, stated.eot, stated.eff, stated.crashes, stated.delays)
+    bounds = Bounds(stated.nodes, **stated.numbers)
     with deadline.listening():
         spec = complete(program, bounds, deadline)
         question = ground_question(program, spec, deadline)

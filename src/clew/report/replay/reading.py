@@ -18,7 +18,7 @@ from clew.checker.strategies import STRATEGIES
 from clew.checker.survey.promises import Part
 from clew.engine.conditions import Occurrence
 from clew.errors import UsageError
-from clew.faults import KINDS, FailureSpec, Fault, FaultSet, NodeName, make_fault
+from clew.faults import FIRST_BOUNDS, FIRST_KINDS, KINDS, FailureSpec, Fault, FaultSet, NodeName, make_fault
 from clew.files.json_document import HugeInteger, Item, format_of, quote_short, read_document, shorten
 from clew.program.ir import SMALLEST_NUMBER, Value
 from clew.report.verdict.document import FORMAT, VERSION
@@ -39,6 +39,10 @@ _OF_SWEEPS = ("certified", "candidates")
 #: The fields of each version that can be read.
 _FIELDS = {1: _FIRST_FIELDS, VERSION: (*_FIRST_FIELDS, *_SURVEY, *_OF_SWEEPS)}
 
+#: No search allows more faults of a kind that passes.
+_MOST_PASSING = 1_000_000
+_PASSING = "; a node has one fault at a time, and a message arrives twice only if it is on time"
+
 
 @dataclass(frozen=True)
 class SavedVerdict:
@@ -53,10 +57,15 @@ class SavedVerdict:
     answer: Answer
     counterexamples: tuple[Counterexample, ...]
     candidates: tuple[Counterexample, ...] = ()
+    duplicates: int = 0
+    restarts: int = 0
+    pauses: int = 0
+    partitions: int = 0
 
     @property
     def spec(self) -> FailureSpec:
-        return FailureSpec(self.nodes, self.eot, self.eff, self.crashes, self.delays)
+        _, *numbers = FailureSpec.__match_args__
+        return FailureSpec(self.nodes, **{name: getattr(self, name) for name in numbers})
 
 
 def read_verdict(path: str | Path) -> SavedVerdict:
@@ -97,7 +106,7 @@ def verdict_of(document: Item) -> SavedVerdict:
         _check_no_sweep(part)
     files = tuple(_path(file) for file in part["files"].items())
     return SavedVerdict(
-        files, spec.nodes, spec.eot, spec.eff, spec.crashes, spec.delays, answer, found, candidates
+        files, spec.nodes, answer=answer, counterexamples=found, candidates=candidates, **spec.numbers
     )
 
 
@@ -131,7 +140,9 @@ def _path(item: Item) -> str:
 
 
 def _spec(item: Item) -> FailureSpec:
-    nodes, eot, eff, crashes, delays = item.members("nodes", "eot", "eff", "crashes", "delays")
+    _, *every = FailureSpec.__match_args__
+    further = [name for name in every if name not in FIRST_BOUNDS and name in item.mapping()]
+    nodes, eot, eff, crashes, delays, *others = item.members("nodes", *FIRST_BOUNDS, *further)
     names = tuple(_distinct(nodes, _node))
     return FailureSpec(
         names,
@@ -139,6 +150,7 @@ def _spec(item: Item) -> FailureSpec:
         eff.number(0),
         crashes.number(0),
         delays.number(0, LONGEST_EXECUTION),
+        **{name: number.number(1, _MOST_PASSING) for name, number in zip(further, others, strict=True)},
     )
 
 
@@ -182,14 +194,16 @@ def _distinct(items: Item, read: Callable[[Item], T]) -> list[T]:
 def _counterexamples(items: Item, spec: FailureSpec) -> tuple[Counterexample, ...]:
     found: dict[FaultSet, Counterexample] = {}
     for item in items.items():
-        *lists, violated = item.members(*(kind.kind.plural for kind in KINDS), "violated")
+        kinds = [k for k in KINDS if k.kind.plural in FIRST_KINDS or k.kind.plural in item.mapping()]
+        *lists, violated = item.members(*(kind.kind.plural for kind in kinds), "violated")
         faults = FaultSet.of(
-            f for kind, listed in zip(KINDS, lists, strict=True) for f in _faults(listed, kind, spec)
+            f for kind, listed in zip(kinds, lists, strict=True) for f in _faults(listed, kind, spec)
         )
         if not spec.admits(faults):
             raise item.problem(
                 "these faults are not possible together: "
                 f"at most {spec.crashes} crash, each node once, and a message is lost or delayed once"
+                f"{_PASSING if spec.halts or spec.duplicates else ''}"
             )
         if faults in found:
             raise item.problem("an earlier counterexample has the same faults")
@@ -217,6 +231,8 @@ def _faults(items: Item, kind: type[Fault], spec: FailureSpec) -> list[Fault]:
 def _fault(item: Item, kind: type[Fault]) -> Fault:
     parts, split = item.parts(*kind.kind.columns), len(kind.kind.nodes)
     numbers = (part.number(1) for part in parts[split:])
+    if kind.kind.group:
+        return make_fault(kind, [tuple(_distinct(parts[0], _node)), *numbers])
     return make_fault(kind, [*map(_node, parts[:split]), *numbers])
 
 

@@ -19,8 +19,8 @@ def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str], pr
     ambiguous = find_ambiguous_nodes(program, spec.nodes)
 
     def fault_words(fault: Fault) -> str:
-        numbers = fault.parts[len(fault.nodes) :]
-        return f"{write_nodes(fault.nodes, ambiguous)},{','.join(map(str, numbers))}"
+        numbers = ",".join(map(str, fault.numbers))
+        return f"{write_nodes(fault.nodes, ambiguous)}{':' if fault.kind.group else ','}{numbers}"
 
     words = ["--nodes", write_nodes(spec.nodes, ambiguous), "--eot", str(spec.eot)]
     # The flag of each kind is in the table of kinds: a new kind of fault needs no line here.

@@ -76,7 +76,7 @@ def brief(faults: FaultSet) -> str:
 
 def same_but_for_time(fault: Fault) -> tuple[object, ...]:
     """Return a sort key that is equal for faults that differ in their time only."""
-    _, *numbers = fault.parts[len(fault.nodes) :]  # the first number is the time
+    _, *numbers = fault.numbers  # the first is the time
     return (fault.name, *map(node_key, fault.nodes), *numbers)
 
 
