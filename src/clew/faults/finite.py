@@ -36,6 +36,8 @@ class Duplicate(MessageFault):
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
+    #: The distance to failure moves the bounds of losses and crashes alone.
+    at_will: ClassVar[str] = ""
 
     source: NodeName
     target: NodeName
@@ -91,6 +93,18 @@ class Duplicate(MessageFault):
     @staticmethod
     def allowance(spec: Limits) -> str:
         return f"up to {_count(spec.duplicates, 'message')} duplicated" if spec.duplicates else ""
+
+    @staticmethod
+    def none_of(spec: Limits) -> str:
+        return "no duplicate" if spec.duplicates else ""
+
+    @staticmethod
+    def overlooked(spec: Limits) -> str:
+        return ""
+
+    @staticmethod
+    def beyond(spec: Limits) -> str:
+        return _beyond("duplicates", spec.duplicates, spec)
 
     # -- bounds --------------------------------------------------------------------------------------
 
@@ -189,6 +203,8 @@ class Restart(NodeSpan):
     )
     #: Programs see that a node is down in the relation ``down``.
     observable: ClassVar[bool] = True
+    #: The distance to failure moves the bounds of losses and crashes alone.
+    at_will: ClassVar[str] = ""
 
     node: NodeName
     time: int
@@ -228,6 +244,18 @@ class Restart(NodeSpan):
     @staticmethod
     def allowance(spec: Limits) -> str:
         return f"up to {_count(spec.restarts, 'restart')}" if spec.restarts else ""
+
+    @staticmethod
+    def none_of(spec: Limits) -> str:
+        return "no restart" if spec.restarts else ""
+
+    @staticmethod
+    def overlooked(spec: Limits) -> str:
+        return ""
+
+    @staticmethod
+    def beyond(spec: Limits) -> str:
+        return _beyond("restarts", spec.restarts, spec)
 
     # -- bounds --------------------------------------------------------------------------------------
 
@@ -273,6 +301,8 @@ class Pause(NodeSpan):
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
+    #: The distance to failure moves the bounds of losses and crashes alone.
+    at_will: ClassVar[str] = ""
 
     node: NodeName
     time: int
@@ -312,6 +342,18 @@ class Pause(NodeSpan):
     @staticmethod
     def allowance(spec: Limits) -> str:
         return f"up to {_count(spec.pauses, 'pause')}" if spec.pauses else ""
+
+    @staticmethod
+    def none_of(spec: Limits) -> str:
+        return "no pause" if spec.pauses else ""
+
+    @staticmethod
+    def overlooked(spec: Limits) -> str:
+        return ""
+
+    @staticmethod
+    def beyond(spec: Limits) -> str:
+        return _beyond("pauses", spec.pauses, spec)
 
     # -- bounds --------------------------------------------------------------------------------------
 
@@ -361,6 +403,8 @@ class Partition:
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
+    #: The distance to failure moves the bounds of losses and crashes alone.
+    at_will: ClassVar[str] = ""
 
     group: tuple[NodeName, ...]
     time: int
@@ -437,6 +481,18 @@ class Partition:
     def allowance(spec: Limits) -> str:
         return f"up to {_count(spec.partitions, 'partition')}" if spec.partitions else ""
 
+    @staticmethod
+    def none_of(spec: Limits) -> str:
+        return "no partition" if spec.partitions else ""
+
+    @staticmethod
+    def overlooked(spec: Limits) -> str:
+        return ""
+
+    @staticmethod
+    def beyond(spec: Limits) -> str:
+        return _beyond("partitions", spec.partitions, spec)
+
     # -- bounds --------------------------------------------------------------------------------------
 
     @staticmethod
@@ -502,6 +558,10 @@ def _selections(possible: Iterator[object], most: int) -> int:
 
 def _eff(spec: Limits, over: int) -> int:
     return max(spec.eff, min(spec.eot, over))
+
+
+def _beyond(plural: str, most: int, spec: Limits) -> str:
+    return f"{plural} beyond {most} or after time {spec.all_over}" if most else ""
 
 
 def _count(number: int, name: str) -> str:

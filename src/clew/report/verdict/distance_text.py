@@ -39,7 +39,7 @@ def distance_rows(explainer: Explainer) -> Iterator[MarginRow]:
 def distance_lead(spec: FailureSpec) -> str:
     """Say what the figures are about."""
     counted = [kind for kind in KINDS if kind.at_will]
-    left_out = [kind.beyond(spec) for kind in KINDS if not kind.at_will]
+    left_out = filter(None, (kind.beyond(spec) for kind in KINDS if not kind.at_will))
     return (
         "How many faults outside the budget it takes at least to break a row, on top of any number inside it. "
         f"Outside are {' and '.join(kind.beyond(spec) for kind in counted)}. This is about all runs within EOT "
