@@ -275,7 +275,12 @@ BAD = [
     Bad(
         "other format", "rec.json: not a recording, but a 'clew-verdict'", old="clew-recording", new="clew-verdict"
     ),
-    Bad("other version", "version: this clew reads version 3, found 4", old='"version": 3', new='"version": 4'),
+    Bad(
+        "other version",
+        "version: this clew reads versions 1 to 3, found 4",
+        old='"version": 3',
+        new='"version": 4',
+    ),
     Bad("no such node", "expected the name of a node", old='"start": "a"', new='"start": "z"'),
     Bad("no such message", "unknown message type 'Join2'", old="$Join", new="$Join2"),
     Bad("another violation", "does not end in the recorded violation", old="alone at a", new="alone at b"),
