@@ -103,6 +103,16 @@ def test_a_node_that_the_program_does_not_have_is_told() -> None:
     ]
 
 
+def test_of_many_nodes_that_the_program_does_not_have_some_are_told_and_the_rest_is_counted() -> None:
+    relay = program("link(ann, bob); m(Y)@async :- link(X, Y);")
+    told = [n.message for n in notice_idle_nodes(relay, ("ann", *(f"w{k}" for k in range(1000))))]
+    assert len(told) == 6
+    assert told[-1] == (
+        "the program has no node 'w5', nor 994 more of the nodes that are named, either: "
+        "no row and no message can be there"
+    )
+
+
 # Faults.
 
 

@@ -35,18 +35,28 @@ def resolve_nodes(program: Program, named: Sequence[WrittenNode]) -> tuple[NodeN
     return nodes
 
 
+#: Nodes that the program does not have and that get a notice each; of a thousand, nobody reads a thousand notices.
+_MOST_IDLE = 5
+
+
 def notice_idle_nodes(program: Program, nodes: Sequence[NodeName]) -> Iterator[Notice]:
     """Yield a notice for each node that the program does not have: what is misspelt would survive anything."""
     possible = possible_locations(program)
     names = [value for value in possible.values if isinstance(value, str)]
-    for node in nodes:
-        if node not in possible:
-            nearest = nearest_name(node, names) if isinstance(node, str) else None
-            spelling = "check its name, or" if nearest is None else f"did you mean '{show(nearest)}'? Otherwise"
-            yield Notice(
-                f"the program has no node '{show(node)}': no row and no message can be there",
-                remedy=f"{spelling} leave it out",
-            )
+    idle = [node for node in nodes if node not in possible]
+    for node in idle[:_MOST_IDLE]:
+        nearest = nearest_name(node, names) if isinstance(node, str) else None
+        spelling = "check its name, or" if nearest is None else f"did you mean '{show(nearest)}'? Otherwise"
+        yield Notice(
+            f"the program has no node '{show(node)}': no row and no message can be there",
+            remedy=f"{spelling} leave it out",
+        )
+    if more := idle[_MOST_IDLE:]:
+        others = f" nor {len(more) - 1} more of the nodes that are named," if len(more) > 1 else ""
+        yield Notice(
+            f"the program has no node '{show(more[0])}',{others} either: no row and no message can be there",
+            remedy="check their names, or leave them out" if others else "check its name, or leave it out",
+        )
 
 
 def find_ambiguous_nodes(program: Program | None, nodes: Collection[NodeName]) -> set[NodeName]:
