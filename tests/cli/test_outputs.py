@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -92,6 +94,48 @@ def test_json_on_standard_output_is_alone_there(kind: str, folder: Path) -> None
     again = clew(*command, "--json", "-", cwd=folder, PYTHONHASHSEED="1")
     shown = [[line for line in d.stdout.splitlines() if '"seconds"' not in line] for d in (done, again)]
     assert shown[0] == shown[1]
+
+
+GOOD = ("no violation", "all explored")
+
+#: Its handlers say more than a pipe holds, to both.
+NOISY = """\
+import sys
+from clew.simulation import *
+
+class Noisy(Node):
+    def on_message(self, ctx, sender, message):
+        for number in range(2000):
+            print("out", number, "." * 60)
+            print("err", number, "." * 60, file=sys.stderr)
+
+scenario = Scenario(nodes={"a": Noisy}, running=["a"], before=[Send("a", "now")])
+"""
+
+
+@pytest.mark.parametrize(
+    "command", [("fuzz", "n.py", "--runs", "3"), ("explore", "n.py")], ids=["fuzz", "explore"]
+)
+def test_what_your_code_prints_is_not_in_the_json(command: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "n.py").write_text(NOISY, encoding="utf-8")
+    done = clew(*command, "--json", "-", cwd=tmp_path)
+    assert (done.returncode, json.loads(done.stdout)["verdict"] in GOOD) == (0, True)
+    assert "out 1999" in done.stderr and "err 1999" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["fuzz n.py --runs 3", "explore n.py"])
+@pytest.mark.parametrize(
+    ("where", "code"),
+    [("| head -1", 0), ("> /dev/full", 4), ("2> /dev/full", 0), ("2>&1 >/dev/full | head -1", 4), (">&- 2>&-", 0)],
+)
+def test_what_your_code_prints_to_nobody_is_no_violation(
+    command: str, where: str, code: int, tmp_path: Path
+) -> None:
+    (tmp_path / "n.py").write_text(NOISY, encoding="utf-8")
+    script = f"{{ {sys.executable} -m clew {command} --json j.json; echo $? > code; }} {where}"
+    subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    assert int((tmp_path / "code").read_text(encoding="utf-8")) == code
+    assert json.loads((tmp_path / "j.json").read_text(encoding="utf-8"))["verdict"] in GOOD
 
 
 @pytest.mark.parametrize("kind", COMMANDS)

@@ -17,7 +17,7 @@ from clew.budgets.whereabouts import extend_limit
 from clew.cli.parts.files import FILE, refuse_no_file, refuse_unwritable, write_file
 from clew.cli.parts.progress import progress_display
 from clew.cli.process.state import current_state
-from clew.cli.process.streams import say, warn, wrote
+from clew.cli.process.streams import leave_stdout_to_answer, say, warn, wrote
 from clew.errors import BudgetExhaustedError, ProgramError, ResourcesExhaustedError
 from clew.results import Result
 
@@ -83,6 +83,8 @@ def output_options(what: str) -> Callable[[Callable[..., None]], Callable[..., N
         ) -> None:
             outputs = Outputs(json_file, junit_file, report_file)
             outputs.refuse_unwritable()
+            if outputs.prints_json:
+                leave_stdout_to_answer(current_state())
             command(outputs=outputs, **parameters)
 
         options = [

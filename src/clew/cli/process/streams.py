@@ -5,17 +5,61 @@ An answer is never lost to them: the files that were asked for and the exit code
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
 from clew.budgets.whereabouts import current_whereabouts, end_copy
 from clew.cli.process.state import CommandState, current_state
 from clew.names import harmless, in_one_line
+
+
+class _Unfailing(io.FileIO):
+    """A standard stream to which code of the user may print whatever becomes of its reader.
+
+    Otherwise ``print`` raises in a handler where the disk is full or "| head" has left, and that is a violation.
+    """
+
+    #: The first of what went wrong, for ``say``.
+    failure: OSError | None = None
+
+    def write(self, data: Any) -> int | None:  # type: ignore[override]  # as the class in C, which may return None
+        try:
+            return super().write(data)
+        except OSError as error:
+            if error.errno == errno.EBADF:  # the user's code has closed it
+                raise
+            self.failure = self.failure or error
+            return len(data)
+
+
+def _make_unfailing(stream: TextIO, number: int) -> TextIO:
+    raw = _Unfailing(number, "w", closefd=False)
+    # Python itself leaves the buffer out where it is told to (-u).
+    buffered = isinstance(getattr(stream, "buffer", None), io.BufferedWriter)
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw) if buffered else raw,
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=getattr(stream, "line_buffering", False),
+        write_through=not buffered,
+    )
+
+
+def _take_failure(stream: TextIO) -> OSError | None:
+    """Return why something could not be printed, once."""
+    buffer = getattr(stream, "buffer", None)
+    raw = getattr(buffer, "raw", buffer)
+    if not isinstance(raw, _Unfailing):
+        return None
+    failure, raw.failure = raw.failure, None
+    return failure
 
 
 @dataclass
@@ -46,10 +90,12 @@ _kept: list[_Kept] = []
 _FIRST_SPARE = 500
 
 
-def keep_streams() -> None:
+def keep_streams(state: CommandState) -> None:
     """Remember the standard streams, to print there whatever the user's code does to them."""
     import fcntl  # where there are no children, there may be no such module
 
+    sys.stdout, sys.stderr = _make_unfailing(sys.stdout, 1), _make_unfailing(sys.stderr, 2)
+    state.stdout = sys.stdout
     _kept.clear()
     for name, number in (("stdout", 1), ("stderr", 2)):
         with suppress(OSError):  # so many files may not be open
@@ -61,6 +107,12 @@ def _restore_streams() -> None:
     end_copy()
     for kept in _kept:
         kept.restore()
+
+
+def leave_stdout_to_answer(state: CommandState) -> None:
+    """Let what code of the user prints go to standard error: a program reads standard output, and it is JSON."""
+    state.diverts = True
+    sys.stdout = sys.stderr
 
 
 def _is_closed(stream: TextIO) -> bool:
@@ -78,6 +130,8 @@ def say(text: str, state: CommandState | None = None) -> None:
     try:
         click.echo(text, nl=False)
         sys.stdout.flush()
+        if (failure := _take_failure(sys.stdout)) is not None:
+            raise failure
     except OSError as error:
         _silence_stdout()
         if not isinstance(error, BrokenPipeError):  # nobody listens any more, as with "| head": no complaint
@@ -87,6 +141,8 @@ def say(text: str, state: CommandState | None = None) -> None:
 def warn(text: str) -> None:
     """Print a line to standard error; if that is gone, the exit code has to do."""
     _restore_streams()
+    if current_state().diverts:
+        sys.stdout = sys.stderr
     try:
         click.echo(harmless(text), err=True)
     except (OSError, ValueError):

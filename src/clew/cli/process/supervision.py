@@ -181,7 +181,7 @@ def _be_child(perform: Perform, state: CommandState, page: Whereabouts, mask: se
         if state.trace_lines:
             _silence()  # it has all been said
             trace_lines(page)
-        keep_streams()
+        keep_streams(state)
         perform(state)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else FAILED
