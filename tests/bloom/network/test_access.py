@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import pytest
 from bloom.network.network_programs import Echo, until
 from clew.bloom import TLS
 from clew.bloom.network.access import Access, Peers, parse_peer
+from clew.bloom.network.address_proofs import Greetings
 from clew.bloom.network.addresses import Address
-from clew.bloom.network.authentication import SEALED
+from clew.bloom.network.authentication import SEALED, FrameSealer, Key
 from clew.bloom.network.wire import encode, make_frame
 from clew.errors import UsageError
 
@@ -170,6 +172,23 @@ def test_both_sides_may_restart() -> None:
         assert ask(another, two, "new sender") == ("new sender",)
 
 
+def test_a_hash_that_looks_like_a_greeting_is_a_hash() -> None:
+    """One in 65,536: such a frame ended its connection, and the rows on it were lost."""
+    greetings, nonce = Greetings(Key(SECRET)), bytes(16)
+    with Echo(secret=SECRET) as node, socket.create_connection(port_of(node)) as tcp:
+        tcp.settimeout(10)
+        tcp.sendall(make_frame(greetings.hello(nonce)))
+        token = greetings.token_of_welcome(tcp.recv(1000)[4:], nonce)
+        assert token is not None
+        packets = (encode("ping", (node.ip_port, node.ip_port, number)) for number in count())
+        sealed = (FrameSealer(Key(SECRET), token).seal(packet) for packet in packets)
+        tcp.sendall(make_frame(next(data for data in sealed if greetings.is_hello(data))))
+        until(lambda: len(node.seen) == 1)
+        # A second greeting is none of its frames.
+        tcp.sendall(make_frame(greetings.hello(nonce)))
+        until(lambda: node.garbage == {"not authentic": 1})
+
+
 def test_frames_without_the_secret_end_the_connection() -> None:
     with Echo(secret=SECRET) as node, socket.create_connection(port_of(node)) as tcp:
         tcp.settimeout(10)
@@ -226,13 +245,15 @@ def test_tls_and_secret_and_peers_go_together() -> None:
         assert set(two.seen) == {("x" * 3000,)}
 
 
-def test_silent_connections_do_not_get_past_the_limits_of_tls() -> None:
+def test_silent_connections_do_not_get_past_the_limits_of_tls(caplog: pytest.LogCaptureFixture) -> None:
     with Echo(tls=tls("node")) as one, Echo(tls=tls("node")) as two:
         silent = [socket.create_connection(port_of(two)) for _ in range(300)]
         assert ask(one, two, "x") == ("x",)
         assert two.garbage["too many connections"] >= 40
         for tcp in silent:
             tcp.close()
+    # Each one that was evicted in its handshake was a traceback in the log, without any limit.
+    assert [record for record in caplog.records if record.name == "asyncio"] == []
 
 
 # -- misuse ------------------------------------------------------------------------------------------------------

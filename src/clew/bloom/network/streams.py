@@ -275,9 +275,10 @@ class Incoming(asyncio.Protocol):
                 transport, self, context, server_side=True, ssl_handshake_timeout=seconds
             )
         except (OSError, TimeoutError) as error:
-            self._owner.log.write("no TLS", "refused a connection: %s", error)
-            self.refuse("not authentic")
-            self._end()
+            self._refuse_handshake(str(error))
+            return
+        if secured is None:  # the connection has ended meanwhile: evicted here, or closed there
+            self._refuse_handshake("it has ended before it was secured")
             return
         assert isinstance(secured, asyncio.Transport)
         self._transport = secured
@@ -286,6 +287,12 @@ class Incoming(asyncio.Protocol):
             secured.abort()
         for data in early or ():
             self.data_received(data)
+
+    def _refuse_handshake(self, why: str) -> None:
+        if self._kept:  # what was evicted is counted as that
+            self._owner.log.write("no TLS", "refused a connection: %s", why)
+            self.refuse("not authentic")
+        self._end()
 
     def data_received(self, data: bytes) -> None:
         if not self._kept:
@@ -331,7 +338,10 @@ class Incoming(asyncio.Protocol):
 
     def _take(self, packet: bytes) -> None:
         greetings = self._owner.greetings
-        if greetings.is_hello(packet):
+        # With a secret, every frame after the greeting begins with its hash, and one in 65,536 of these looks like
+        # another greeting.
+        sealed = self._opener is not None and self._greeted
+        if not sealed and greetings.is_hello(packet):
             answer = greetings.answer(packet, b"" if self._opener is None else self._opener.token)
             # One question a connection is enough: answering any number would be work for nothing.
             if answer is None or self._greeted:
