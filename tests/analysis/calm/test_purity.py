@@ -265,7 +265,10 @@ def test_pure(function: Callable[..., Any]) -> None:
         (lambda r: (r.x, operator.methodcaller("__hash__")(r.x)), "the attribute '__hash__'"),
         (lambda r: (r.x, repr(larger)), "the address of larger in a text"),
         (lambda r: (r.x, f"{larger}"), "the address of larger in a text"),
+        (lambda r: (r.x, "%s" % larger), "the address of larger in a text"),  # noqa: UP031
+        (lambda r: (r.x, "%s %s" % (r.x, larger)), "the address of larger in a text"),  # noqa: UP031
         (lambda r: (r.x, repr(Unshown(r.x))), "the address of Unshown in a text"),
+        (lambda r: (r.x, "%s" % Unshown(r.x)), "the address of Unshown in a text"),  # noqa: UP031
         (lambda r: (r.x, f"{Unshown(r.x)}"), "the address of Unshown in a text"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import enum
+from collections.abc import Iterable
 from inspect import getattr_static
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol
@@ -96,15 +97,29 @@ class FunctionCode:
     def _refuse_shown_function(self, instructions: list[Instruction], place: int, line: int) -> None:
         """Refuse what makes text of a function, ``repr(f)`` or ``f"{f}"``, and note what makes any text."""
         one, beside = instructions[place], instructions[place - 1]
+        if one.name == "BINARY_OP" and one.operator in ("%", "%="):
+            # Of numbers, a remainder; a function beside it can only be shown, also in a tuple of what is shown.
+            shown = [beside]
+            if beside.name == "BUILD_TUPLE":
+                shown = instructions[place - 1 - beside.value : place - 1]
+            if all(each.name.startswith("LOAD_") for each in shown):
+                self._refuse_functions(shown)
+            if any(each.name == "LOAD_CONST" and "%" in str(each.value) for each in instructions):
+                self._judge.note_showing(line)
+            return
         if one.name.startswith("LOAD_") and one.value in SHOWING:
             called = place + 2 < len(instructions) and instructions[place + 2].name.startswith("CALL")
             beside = instructions[place + 1] if called else one
         elif not one.name.startswith(("FORMAT_", "CONVERT_VALUE")):
             return
         self._judge.note_showing(line)
-        value = self._function.__globals__.get(beside.value) if beside.name == "LOAD_GLOBAL" else None
-        if isinstance(value, FunctionType):
-            raise ImpureError(f"the address of {beside.value} in a text")
+        self._refuse_functions([beside])
+
+    def _refuse_functions(self, shown: Iterable[Instruction]) -> None:
+        for one in shown:
+            value = self._function.__globals__.get(one.value) if one.name == "LOAD_GLOBAL" else None
+            if isinstance(value, FunctionType):
+                raise ImpureError(f"the address of {one.value} in a text")
 
     def _load(self, opname: str, variable: str, attributes: tuple[str, ...]) -> None:
         if opname in _CELL_LOADS:
