@@ -21,6 +21,7 @@ from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.search import exact, exhaustive, lineage, random_faults
 from clew.search.protocol import Run, TracedRun
+from clew.search.symmetry import Symmetries
 from clew.search.verdict import Answer, Findings, Ledger, conduct
 from generators import few_mixed_specs, lasting_programs
 from reference import violations
@@ -80,6 +81,24 @@ def test_lineage_finds_exactly_the_minimal_counterexamples_of_exhaustive(
     found = conduct(lambda book: lineage.search(system, book, find_all=True), Ledger())
     assert found.answer is oracle.answer
     assert _minimal(found) == _minimal(oracle)
+
+
+@settings(max_examples=HALF)
+@given(problem=problems())
+def test_symmetry_leaves_the_minimal_counterexamples(
+    problem: tuple[Program, FailureSpec],
+) -> None:
+    oracle = _exhaustive(*problem)
+    system, traced = Model(*problem), _Watched(*problem, Negation.EXACT)
+    tried = conduct(lambda book: exhaustive.search(system, book, find_all=True, symmetric=system), Ledger())
+    followed = conduct(lambda book: lineage.search(traced, book, find_all=True, symmetric=traced), Ledger())
+    assert tried.answer is followed.answer is oracle.answer
+    assert _minimal(tried) <= _minimal(oracle)
+    assert _minimal(followed) <= _minimal(oracle)
+    symmetries = Symmetries(system.symmetries(), problem[1].nodes)
+    for found in (tried, followed):
+        known = _minimal(found)
+        assert known | {image for faults in known for image in symmetries.images(faults)} == _minimal(oracle)
 
 
 @settings(max_examples=HALF)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from clew.bounds import Bounds, without_faults
 from clew.budgets.deadline import Deadline
-from clew.checker.bounds import complete
+from clew.checker.bounds import check_restarts, complete
 from clew.checker.checking import Check, search_deadline
 from clew.checker.named_nodes import WrittenFault, resolve_fault
 from clew.checker.preparing import files_of, load_source, note_idle_nodes, prepare
@@ -20,7 +20,7 @@ from clew.checker.survey.judging import Demands
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError, UsageError
-from clew.faults import FailureSpec, Fault, FaultSet
+from clew.faults import FailureSpec, Fault, FaultSet, Restart
 from clew.frontends.registry import Source
 from clew.lineage.negation import Negation
 from clew.node_lists import WrittenNode
@@ -188,6 +188,7 @@ def _execute(
     prepared: CheckedProgram, spec: FailureSpec, faults: Iterable[Fault | WrittenFault], deadline: Deadline
 ) -> Execution:
     chosen = FaultSet.of(resolve_fault(f, spec.nodes) for f in faults)
+    check_restarts(prepared.program, len(chosen.of_kind(Restart)))
     ground = GroundProgram(
         prepared.program,
         _admit(chosen, spec),

@@ -59,7 +59,7 @@ def complete(program: Program, bounds: Bounds, deadline: Deadline | None = None)
         raise UsageError(
             f"delays of {delays} steps are longer than any execution", remedy="give --delays at most --eot"
         )
-    _check_restarts(program, counts["restarts"])
+    check_restarts(program, counts["restarts"])
     nodes = _choose_nodes(program, bounds.nodes, eot or _DISCOVERY_EOT, counts, deadline)
     if bounds.crashes is None and eot is None:
         # A sweep without any word on crashes explores one, as the paper's measurements do.
@@ -76,7 +76,8 @@ def complete(program: Program, bounds: Bounds, deadline: Deadline | None = None)
     return spec
 
 
-def _check_restarts(program: Program, restarts: int) -> None:
+def check_restarts(program: Program, restarts: int) -> None:
+    """Refuse restarts of a program that does not say what they leave; raises ``UsageError``."""
     if restarts and program.durable is None:
         raise UsageError(
             "the program does not say what survives a restart",

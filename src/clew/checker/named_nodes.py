@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from clew.errors import Notice, UsageError
-from clew.faults import Fault, NodeName, name_group
+from clew.faults import Fault, NodeName
 from clew.names import nearest_name, show
 from clew.node_lists import BareNumber, WrittenNode, is_number
 from clew.program.columns import possible_locations
@@ -79,11 +79,10 @@ class WrittenFault:
 def resolve_fault(fault: Fault | WrittenFault, nodes: Sequence[NodeName]) -> Fault:
     """Return the fault with its nodes looked up; raises ``UsageError`` that says which nodes there are."""
     if isinstance(fault, WrittenFault):
-        meant = [resolve_node(node, nodes) for node in fault.nodes]
-        if fault.grouped:
-            return fault.make(name_group(meant, nodes), *fault.times)
-        return fault.make(*meant, *fault.times)
-    return fault.rename(lambda node: resolve_node(node, nodes))
+        meant = tuple(resolve_node(node, nodes) for node in fault.nodes)
+        made = fault.make(meant, *fault.times) if fault.grouped else fault.make(*meant, *fault.times)
+        return made.among(nodes)
+    return fault.rename(lambda node: resolve_node(node, nodes)).among(nodes)
 
 
 def resolve_node(written: WrittenNode, nodes: Sequence[NodeName]) -> NodeName:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Self, TypeVar
 
 from clew.faults.limits import Limits, NodeName, SentMessage
 from clew.names import show
@@ -70,6 +70,10 @@ class MessageFault:
     @property
     def nodes(self) -> tuple[NodeName, ...]:
         return self.source, self.target
+
+    def among(self, nodes: Sequence[NodeName]) -> Self:
+        """Return the same fault as it is named among these nodes."""
+        return self
 
     def strikes(self, time: int) -> bool:
         """Tell whether it can change what becomes of messages that are sent at this time."""

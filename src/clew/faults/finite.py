@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 from math import comb
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from clew.faults.base import Kind, L, MessageFault, Span, notation, times_text
 from clew.faults.limits import Limits, NodeName, SentMessage, node_key
@@ -173,6 +173,9 @@ class NodeSpan:
     @property
     def last(self) -> int:
         return self.until
+
+    def among(self, nodes: Sequence[NodeName]) -> Self:
+        return self
 
     def strikes(self, time: int) -> bool:
         return time < self.until  # also what arrives while the node does not run, however early it was sent
@@ -386,7 +389,7 @@ class Pause(NodeSpan):
 class Partition:
     """What is sent from ``time`` on and before ``until`` between the ``group`` and the other nodes is lost.
 
-    The other nodes as a group are the same partition; ``partition_of`` chooses which of the two names it.
+    The other nodes as a group are the same partition; ``among`` chooses which of the two names it.
     """
 
     name: ClassVar[Literal["partition"]] = "partition"
@@ -450,8 +453,11 @@ class Partition:
         source, target, time = message
         return self.strikes(time) and (source in self.group) != (target in self.group)
 
+    def among(self, nodes: Sequence[NodeName]) -> Partition:
+        # Of two sides that are equally large, the other one may have been renamed to the one that names both.
+        return Partition(name_group(self.group, nodes), self.time, self.until)
+
     def rename(self, rename: Callable[[NodeName], NodeName]) -> Partition:
-        # Canonical for a permutation of the nodes alone: it keeps the size of the group.
         return Partition(tuple(sorted(map(rename, self.group), key=node_key)), self.time, self.until)
 
     # -- words ---------------------------------------------------------------------------------------

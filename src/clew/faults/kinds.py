@@ -8,7 +8,7 @@
 ``message``, ``span``   what it hits: a message, a node for some time; the same is not hit twice
 ``strikes, prevents``  which messages it can change, and which it keeps from arriving
 ``lateness, last``     by how many steps it makes a message late; the last time at which it acts
-``rename``             the same fault under other names of nodes
+``rename``, ``among``  the same fault under other names of nodes; and as these nodes name it
 ``sentence, effect``   its words; ``none_of``, ``beyond`` and ``overlooked``: those of the report
 ``possible, is_within`` which faults of the kind there are within some bounds
 ``most``, ``widen``    how many of it the bounds allow, and which bounds would allow it
@@ -25,7 +25,7 @@ leaves out ends in a wrong certificate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from typing import ClassVar, Literal, get_args
@@ -218,6 +218,9 @@ class Crash:
 
     def order_key(self) -> tuple[object, ...]:
         return (1, self.time, node_key(self.node))
+
+    def among(self, nodes: Sequence[NodeName]) -> Crash:
+        return self
 
     def strikes(self, time: int) -> bool:
         return self.time <= time  # for good: the paper knows no recovery

@@ -7,12 +7,12 @@ which is why the other strategies are tested against it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
-from clew.faults import KINDS, FailureSpec, Fault, FaultSet, NodeName, by_message
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet, by_message
 from clew.search.protocol import SymmetricSystem, System
-from clew.search.symmetry import is_representative, rename_faults
+from clew.search.symmetry import Symmetries
 from clew.search.verdict import Ledger
 
 
@@ -20,13 +20,13 @@ def search(
     system: System, ledger: Ledger, *, find_all: bool = False, symmetric: SymmetricSystem | None = None
 ) -> str | None:
     """Run every fault set; supersets of a known counterexample are skipped."""
-    renamings: Sequence[Mapping[NodeName, NodeName]] = symmetric.symmetries() if symmetric else ()
+    symmetries = Symmetries(symmetric.symmetries() if symmetric else (), system.spec.nodes)
     failing: list[frozenset[Fault]] = []
     for faults in fault_sets(system):
         # By size, so what is found first is minimal, and a superset of it would not be.
         if any(known <= set(faults) for known in failing):
             continue
-        if renamings and not is_representative(faults, renamings):
+        if symmetries.renamings and not symmetries.is_representative(faults):
             continue
         ledger.before_run(f"{len(faults)} faults")
         run = system.run(faults)
@@ -35,7 +35,7 @@ def search(
             ledger.record(run)
             if not find_all:
                 return None
-            failing += [frozenset(faults), *(frozenset(rename_faults(faults, r)) for r in renamings)]
+            failing += [frozenset(faults), *map(frozenset, symmetries.images(faults))]
     return None
 
 

@@ -23,14 +23,14 @@ smaller sets are of interest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError
 from clew.faults import FaultSet, NodeName
 from clew.search.protocol import SymmetricSystem, TracedRun, TracedSystem
 from clew.search.sat import FaultSolver, TooManyConflictsError
-from clew.search.symmetry import rename_fault, rename_faults
+from clew.search.symmetry import Symmetries
 from clew.search.verdict import Ledger
 from clew.violation import Violation
 
@@ -104,8 +104,8 @@ class _Hypotheses:
     ) -> None:
         self._system = system
         self._symmetric = symmetric
-        self._renamings: Sequence[Mapping[NodeName, NodeName]] = symmetric.symmetries() if symmetric else ()
-        self._renamed_gates: list[dict[int, int]] = [{} for _ in self._renamings]
+        self._symmetries = Symmetries(symmetric.symmetries() if symmetric else (), system.spec.nodes)
+        self._renamed_gates: list[dict[int, int]] = [{} for _ in self._symmetries.renamings]
         self._solver = FaultSolver(system.spec, system.faults, system.circuit, deadline)
         self._violated: dict[Violation, int] = {}
         self._most_conflicts: int | None = most_conflicts
@@ -148,7 +148,7 @@ class _Hypotheses:
             self._exclude_exactly(run.faults)
         for goal, gate in run.supports.items():
             self._cut(goal, gate)
-            for renaming, known in zip(self._renamings, self._renamed_gates, strict=True):
+            for renaming, known in zip(self._symmetries.renamings, self._renamed_gates, strict=True):
                 self._cut(*self._rename(goal, gate, renaming, known))
 
     def exclude_supersets(self, faults: FaultSet) -> None:
@@ -180,6 +180,7 @@ class _Hypotheses:
     ) -> tuple[Violation, int]:
         """Return what the same run would show with other names: one run teaches about all its images."""
         assert self._symmetric is not None
+        rename_fault = self._symmetries.rename_fault
         renamed_gate = self._system.circuit.rename_faults(gate, lambda f: rename_fault(f, renaming), known)
         return self._symmetric.rename_goal(goal, renaming), renamed_gate
 
@@ -199,4 +200,4 @@ class _Hypotheses:
 
     def _images(self, faults: FaultSet) -> list[FaultSet]:
         """Return the fault set and its images under the symmetries."""
-        return [faults, *(rename_faults(faults, r) for r in self._renamings)]
+        return [faults, *self._symmetries.images(faults)]

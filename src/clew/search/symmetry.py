@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clew.faults import Fault, FaultSet, NodeName
 
 
-def rename_fault(fault: Fault, renaming: Mapping[NodeName, NodeName]) -> Fault:
-    """Return the fault with its nodes renamed; a node that the renaming does not mention keeps its name."""
-    return fault.rename(lambda node: renaming.get(node, node))
+class Symmetries:
+    """Renamings of the ``nodes`` of a system that change nothing, without the identity."""
 
+    def __init__(self, renamings: Sequence[Mapping[NodeName, NodeName]], nodes: Sequence[NodeName]) -> None:
+        self.renamings = renamings
+        self._nodes = nodes
 
-def rename_faults(faults: Iterable[Fault], renaming: Mapping[NodeName, NodeName]) -> FaultSet:
-    return FaultSet.of(rename_fault(f, renaming) for f in faults)
+    def rename_fault(self, fault: Fault, renaming: Mapping[NodeName, NodeName]) -> Fault:
+        """Return the fault with its nodes renamed; a node that the renaming does not mention keeps its name."""
+        return fault.rename(lambda node: renaming.get(node, node)).among(self._nodes)
 
+    def images(self, faults: Iterable[Fault]) -> Iterator[FaultSet]:
+        """Yield the fault set under each of the renamings."""
+        known = tuple(faults)
+        for renaming in self.renamings:
+            yield FaultSet.of(self.rename_fault(fault, renaming) for fault in known)
 
-def is_representative(faults: FaultSet, renamings: Iterable[Mapping[NodeName, NodeName]]) -> bool:
-    """Tell whether this set is the first of its class in the canonical order of fault sets."""
-    own = faults.sort_key()
-    return all(own <= rename_faults(faults, renaming).sort_key() for renaming in renamings)
+    def is_representative(self, faults: FaultSet) -> bool:
+        """Tell whether this set is the first of its class in the canonical order of fault sets."""
+        own = faults.sort_key()
+        return all(own <= image.sort_key() for image in self.images(faults))
