@@ -11,7 +11,7 @@ import pytest
 
 from clew import Answer, check, parse_program
 from clew.budgets.deadline import Deadline
-from command import clew
+from command import start_clew as clew
 
 #: Grounding this takes far longer than the time limit, without a single call back into Python.
 ENDLESS = (

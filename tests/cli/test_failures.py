@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from command import ROOT, clew
+from command import ROOT
+from command import start_clew as clew
 
 KAFKA = "examples/kafka.ded"
 CERTIFIED = "examples/redun-deliv.ded"

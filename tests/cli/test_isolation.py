@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from command import ROOT, clew
+from command import ROOT
+from command import start_clew as clew
 
 HOSTILE = '''
 import ctypes, os, re, signal, sys, time

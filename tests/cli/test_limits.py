@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from command import clew
+from command import clew as forked_clew
+from command import start_clew as clew
 
 #: A time limit is over, at most, so many seconds later; the rest is for a machine that is busy.
 _LATER, _BUSY = 5.0, 20.0
@@ -147,7 +148,7 @@ def test_grounding_ends_too(command: str, folder: Path) -> None:
 @pytest.mark.parametrize("command", ["check", "run", "fuzz", "explore", "replay", "calm", "blazes", "verify"])
 def test_a_limit_is_a_number_above_nothing(command: str) -> None:
     for wrong in ("0", "-1", "nan"):
-        done = clew(command, "x", "--time-limit", wrong)
+        done = forked_clew(command, "x", "--time-limit", wrong)
         assert done.returncode == 2 and f"error: --time-limit is {wrong}" in done.stderr
 
 
