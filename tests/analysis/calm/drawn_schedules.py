@@ -29,6 +29,8 @@ Shown = Mapping[tuple[str, str], Any]
 #: Nothing is late any more from this round on.
 _LAST_LATE = 36
 _MOST_ROUNDS = 110
+#: Nor is a run whose traffic grows like an avalanche worth its time: those that end send some hundreds.
+_MOST_SENT = 5_000
 #: Clocks go off so often while things are late, and so often afterwards, each time when all is quiet.
 _EARLY_TICKS = 3
 _LATE_TICKS = 3
@@ -93,9 +95,11 @@ class World:
         self._clocks = [name for name, kind in self._kinds.items() if kind is Kind.PERIODIC]
         self._outputs = outputs
         self._accumulated: dict[tuple[str, str], set[Any]] = {}
-        self._due: dict[int, list[tuple[str, str, tuple[Any, ...]]]] = {}
+        self._due: dict[int, dict[tuple[str, str, tuple[Any, ...]], int]] = {}
         self._sent: Counter[tuple[str, str, tuple[Any, ...]]] = Counter()
         self._ticks: Counter[tuple[str, str]] = Counter()
+        self._waiting: Counter[tuple[str, str, tuple[Any, ...]]] = Counter()  # at how many rounds it will arrive
+        self._number = 0
         self.ran = Ran()
         for number, one in enumerate(given):
             fixed = one.into[0] in "fp"
@@ -108,7 +112,11 @@ class World:
                     self._at(prompt + late(("timer", node, clock, number), prompt), node, clock, ())
 
     def _at(self, round_: int, node: str, into: str, row: tuple[Any, ...]) -> None:
-        self._due.setdefault(round_, []).append((node, into, row))
+        message = (node, into, row)
+        due = self._due.setdefault(round_, {})
+        if message not in due:
+            self._waiting[message] += 1
+        due[message] = due.get(message, 0) + 1
 
     # -- rounds --------------------------------------------------------------------------------------------------
 
@@ -140,8 +148,9 @@ class World:
 
     def _round(self, now: int) -> bool:
         """Whether all nodes made their step."""
-        for name, into, row in self._due.pop(now, ()):
-            self._nodes[name].inbox.append((into, row))
+        for (name, into, row), times in self._due.pop(now, {}).items():
+            self._waiting[name, into, row] -= 1
+            self._nodes[name].inbox += [(into, row)] * times
         awake = [node for node in self._nodes.values() if not self._late(("step", node.name, now), now)]
         for node in awake:
             self._step(node, now)
@@ -188,9 +197,11 @@ class World:
         if to not in self._nodes:
             return
         message = (to, channel, row)
-        waiting = [r for r, messages in self._due.items() if message in messages]
-        if len(waiting) >= 2:
+        if self._waiting[message] >= 2:
             return  # it arrives together with one of those
+        self._number += 1
+        if self._number > _MOST_SENT:
+            self.ran.spoiled = NO_END
         self._at(now + 1 + self._late(("message", sender, channel, row, before), now + 1), *message)
 
     # -- what is seen --------------------------------------------------------------------------------------------
