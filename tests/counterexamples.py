@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from clew import Verdict, check
-from clew.faults import FailureSpec
+from clew.faults import KINDS, FailureSpec
 from clew.program.ir import Program
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -28,8 +28,9 @@ BROKEN = [
 ]
 
 
-def minimal_counterexamples(program: Program, spec: FailureSpec) -> Verdict:
-    """Every subset-minimal counterexample within some bounds."""
+def minimal_counterexamples(program: Program, spec: FailureSpec, *, find_all: bool = True) -> Verdict:
+    """Every subset-minimal counterexample within some bounds, or a smallest one."""
+    room = {kind.name: next(iter(kind.possible(spec)), None) is not None for kind in KINDS}
     return check(
         program,
         nodes=spec.nodes,
@@ -37,5 +38,10 @@ def minimal_counterexamples(program: Program, spec: FailureSpec) -> Verdict:
         eff=min(spec.eff, spec.eot),
         crashes=spec.crashes,
         delays=spec.delays,
-        find_all=True,
+        # Bounds that leave no room for what they allow are refused.
+        duplicates=spec.duplicates if room["duplicate"] else 0,
+        restarts=spec.restarts if room["restart"] else 0,
+        pauses=spec.pauses if room["pause"] else 0,
+        partitions=spec.partitions if room["partition"] else 0,
+        find_all=find_all,
     )

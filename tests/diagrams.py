@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from clew.report.diagrams.lamport import Arrow, CrashMark, Diagram, Fate
+from clew.report.diagrams.lamport import Arrow, Band, CrashMark, Diagram, Fate, Halt, HaltKind
 
 #: What a program may call things: also what would be markup, wide, invisible or an escape sequence elsewhere.
 NAMES = st.one_of(
@@ -31,11 +31,33 @@ def diagrams(draw: st.DrawFn, names: st.SearchStrategy[str], most: int = 8, busi
                 faults.append(f"O({source},{target},{sent})")
                 arrow = arrow._replace(fault=len(faults))
             arrows.append(arrow)
+            if arrow.fate is Fate.DELIVERED and not arrow.fault and sent + 2 <= last and draw(st.booleans()):
+                faults.append(f"U({source},{target},{sent},1)")
+                arrows.append(arrow._replace(arrived=sent + 2, fate=Fate.AGAIN, fault=len(faults)))
     crashes = []
     for process in draw(st.lists(st.sampled_from(processes), max_size=2, unique=True)):
         crashes.append(CrashMark(process, draw(st.integers(1, last)), len(faults) + 1))
         faults.append(f"C({process},{crashes[-1].time})")
-    return Diagram(processes, last, tuple(arrows), tuple(crashes), tuple(faults))
+    halts = []
+    running = [p for p in processes if p not in [c.process for c in crashes]] if last > 1 else []
+    for process in draw(st.lists(st.sampled_from(running), max_size=2, unique=True)) if running else ():
+        first, kind = draw(st.integers(1, last - 1)), draw(st.sampled_from(HaltKind))
+        halts.append(Halt(process, kind, first, draw(st.integers(first + 1, last)), len(faults) + 1))
+        faults.append(f"{'R' if kind is HaltKind.DOWN else 'Z'}({process},{first},{halts[-1].end})")
+    bands = []
+    if len(processes) > 1 and last > 1 and draw(st.booleans()):
+        size = draw(st.integers(1, len(processes) // 2))
+        bands.append(Band(processes[:size], 1, draw(st.integers(2, last)), len(faults) + 1))
+        faults.append(f"P({{{','.join(processes[:size])}}},1,{bands[0].end})")
+    return Diagram(
+        processes,
+        last,
+        tuple(arrows),
+        tuple(crashes),
+        tuple(faults),
+        halts=tuple(halts),
+        bands=tuple(bands),
+    )
 
 
 @st.composite

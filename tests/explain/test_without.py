@@ -16,7 +16,7 @@ from clew.budgets.deadline import Deadline
 from clew.engine.runs import Runs
 from clew.explain.explanation import Event, Explanation, explain_rows
 from clew.explain.failure_free import FailureFree
-from clew.explain.steps import MessageStep, NodeStep, RowStep, Step
+from clew.explain.steps import MessageStep, NodeStep, PhaseStep, RowStep, Step
 from clew.explain.without import Account, Without
 from clew.faults import Crash, Delay, Duplicate, FailureSpec, Fault, FaultSet, Loss, Partition, Pause, Restart
 from clew.program.checks import check_program
@@ -26,7 +26,7 @@ from clew.report.verdict.why_text import rows_to_explain, why_lines
 from clew.report.verdict.wording import step_text
 from clew.violation import Violation
 from counterexamples import BROKEN, EXAMPLES, minimal_counterexamples
-from generators import fault_sets, problems
+from generators import fault_sets, few_mixed_specs, lasting_programs, mixed_specs, problems
 
 NO_DEADLINE = Deadline(None)
 
@@ -90,6 +90,40 @@ def test_of_other_faults_some_are_needed_and_the_rest_is_not(
         assert_true(row, faults, known)
 
 
+@st.composite
+def mixed_problems(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
+    """Programs within bounds that admit all kinds of faults, few of each."""
+    program = draw(lasting_programs())
+    return program, draw(few_mixed_specs(program))
+
+
+@given(mixed_problems())
+def test_every_fault_of_any_kind_is_accounted_for(problem: tuple[Program, FailureSpec]) -> None:
+    checked = check_program(problem[0]).program, problem[1]
+    known = Reference(*problem)
+    failure_free = FailureFree(*checked, NO_DEADLINE)
+    for counterexample in minimal_counterexamples(*problem, find_all=False).counterexamples:
+        faults = counterexample.faults
+        for runs in (Runs.of(*checked, faults, NO_DEADLINE), failure_free.runs(faults)):
+            for row in explain_rows(runs, counterexample.violations):
+                assert row.account.needed == faults
+                assert_true(row, faults, known)
+                told = list(why_lines([row._replace(like=None)], faults, problem[1].eot))
+                for fault in faults:
+                    assert any(line.startswith(f"  without {fault}: ") for line in told)
+
+
+@given(st.data())
+def test_of_other_faults_of_any_kind_some_are_needed_and_the_rest_is_not(data: st.DataObject) -> None:
+    program = data.draw(lasting_programs())
+    spec = data.draw(mixed_specs(program))
+    faults = data.draw(fault_sets(spec))
+    known = Reference(program, spec)
+    runs = Runs.of(check_program(program).program, spec, faults, NO_DEADLINE)
+    for row in explain_rows(runs, [Violation(*named) for named in broken(known, faults)]):
+        assert_true(row, faults, known)
+
+
 def broken(known: Reference, faults: FaultSet) -> list[tuple[str, reference.Row]]:
     asserted = any(clause.relation == PRE for clause in known.program.clauses)
     rows = sorted(known.violations(faults), key=str)
@@ -114,7 +148,8 @@ def assert_chain(line: Without, account: Account, without: FaultSet, known: Refe
     """Each step is so in the run without the fault, and not in the failing run."""
     for step in line.steps:
         if isinstance(step, NodeStep):
-            assert isinstance(line.fault, Crash) and (step.node, step.time) == (line.fault.node, line.fault.time)
+            assert isinstance(line.fault, Crash | Restart)
+            assert (step.node, step.time) == (line.fault.node, line.fault.time)
             continue
         time = step.arrives if isinstance(step, MessageStep) else step.time
         assert known.has(step.relation, step.row, time, without) == step.there
@@ -126,7 +161,8 @@ def assert_chain(line: Without, account: Account, without: FaultSet, known: Refe
             sent = known.sendings(without) | known.sendings(account.needed)
             like_it = {m for m in sent if (m[0], m[1], m[2][0], m[3]) == message_of(step)}
             assert step.one_of_several == (len(like_it) > 1)
-    assert is_hit(line.steps[0]), "it begins with what the fault does"
+    if line.fault.message is not None or isinstance(line.fault, Crash):
+        assert is_hit(line.steps[0]), "it begins with what the fault does"
     times = [step.time for step in line.steps if not isinstance(step, NodeStep)]
     assert times == sorted(times)
     outcome = line.outcome
@@ -140,7 +176,7 @@ def message_of(step: MessageStep) -> tuple[object, ...]:
     return step.relation, step.source, step.target, step.time
 
 
-def is_hit(step: Step) -> bool:
+def is_hit(step: Step | PhaseStep) -> bool:
     return isinstance(step, NodeStep) or (isinstance(step, MessageStep) and step.hit)
 
 
@@ -150,14 +186,21 @@ def hits(fault: Fault, step: MessageStep) -> bool:
             return step.source == node and step.time >= time
         case Loss() | Delay() | Duplicate():
             return fault.message == (step.source, step.target, step.time)
-        case Restart() | Pause() | Partition():
+        case Partition():
             return fault.prevents((step.source, step.target, step.time))
+        case Restart(node, time, until) | Pause(node, time, until):
+            # Either it is not sent, or its receiver does not run when it comes.
+            sends = step.source == node and time <= step.time < until
+            return sends or (step.target == node and step.time < until and time <= step.arrives)
 
 
 def assert_event(event: Event, faults: FaultSet, known: Reference) -> None:
     step = event.step
     assert event.time == step.time
-    if event.fault is not None:
+    if isinstance(step, PhaseStep):
+        assert event.fault is not None and event.fault in faults
+        assert (step.time, step.words) in event.fault.phases
+    elif event.fault is not None:
         assert event.fault in faults and is_hit(step)
         assert isinstance(step, NodeStep) or (isinstance(step, MessageStep) and hits(event.fault, step))
     else:
@@ -180,7 +223,9 @@ def test_what_is_said_of_the_counterexample_of_an_example_is_true(name: str) -> 
 # -- exact accounts ---------------------------------------------------------------------------------------------
 
 
-def brief(step: Step) -> str:
+def brief(step: Step | PhaseStep) -> str:
+    if isinstance(step, PhaseStep):
+        return step.words
     if isinstance(step, NodeStep):
         return f"{step.node} up"
     sign = "" if step.there else "no "

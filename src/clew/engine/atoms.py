@@ -43,8 +43,25 @@ class LinkAtom(NamedTuple):
     time: int
 
 
+class ArrivalAtom(NamedTuple):
+    """The ground atom of a row that has arrived at a time: it waits while the node is paused."""
+
+    literal: int
+    relation: str
+    row: tuple[Value, ...]
+    time: int
+
+
+class HaltAtom(NamedTuple):
+    """The ground atom that a node is down or paused at a time, or runs again from then on."""
+
+    literal: int
+    node: NodeName
+    time: int
+
+
 class SightingAtom(NamedTuple):
-    """The ground atom that the crash of a node is seen."""
+    """The ground atom that it is seen that a node has crashed, or is down."""
 
     literal: int
     node: NodeName

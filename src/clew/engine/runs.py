@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from clew.budgets.deadline import Deadline
-from clew.engine.atoms import GroundRule, LinkAtom, RowAtom, SentAtom, SightingAtom
+from clew.engine.atoms import ArrivalAtom, GroundRule, HaltAtom, LinkAtom, RowAtom, SentAtom, SightingAtom
 from clew.engine.execution import Message
 from clew.engine.ground import GroundProgram
 from clew.engine.values import symbol_values
@@ -20,7 +20,7 @@ from clew.program.ir import Program, Value, as_place
 from clew.violation import Violation
 
 #: What an atom of the ground program can stand for.
-NamedAtom = RowAtom | SentAtom | LinkAtom | SightingAtom
+NamedAtom = RowAtom | SentAtom | ArrivalAtom | LinkAtom | HaltAtom | SightingAtom
 
 
 class Runs:
@@ -97,16 +97,21 @@ class Runs:
             return None
         name = symbol.name
         kind, number = name[0], name[1:]  # the vocabulary of clew.engine.encode, read back
-        if kind in "rm" and number.isdecimal():
+        if kind in "rma" and number.isdecimal():
             values = symbol_values(symbol, name)
             relation = self._ground.relation(int(number))
             if kind == "r":
                 return RowAtom(atom, relation, values[:-1], _time(values))
+            if kind == "a":
+                return ArrivalAtom(atom, relation, values[:-1], _time(values))
             return SentAtom(atom, relation, values[1:-1], as_place(values[0]), _time(values))
         if name in ("link", "cut", "late"):
             values = symbol_values(symbol, name)
             return LinkAtom(atom, as_place(values[0]), as_place(values[1]), _time(values))
-        if name == "seen_crash":
+        if name in ("halted", "stopped", "paused", "started"):
+            values = symbol_values(symbol, name)
+            return HaltAtom(atom, as_place(values[0]), _time(values))
+        if name in ("seen_crash", "seen_down"):
             return SightingAtom(atom, as_place(symbol_values(symbol, name)[1]))
         return None
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from clew.engine.runs import Runs
-from clew.explain.steps import MessageStep, NodeStep, RowStep, Step
+from clew.explain.steps import MessageStep, NodeStep, PhaseStep, RowStep, Step
 from clew.explain.without import Account, Comparison
 from clew.faults import Fault
 from clew.program.outcomes import assertion_definitions
@@ -27,7 +27,7 @@ class Event(NamedTuple):
     """Something that happens in the failing run; ``fault``: what makes it happen, or keeps it from happening."""
 
     time: int
-    step: Step
+    step: Step | PhaseStep
     fault: Fault | None
 
 
@@ -79,7 +79,7 @@ def _is_hit(step: Step) -> bool:
     return isinstance(step, NodeStep) or (isinstance(step, MessageStep) and step.hit)
 
 
-def _message(step: Step) -> object:
+def _message(step: Step | PhaseStep) -> object:
     """Return what tells one message from another; None for a row."""
     return (step.relation, step.row, step.source, step.time) if isinstance(step, MessageStep) else None
 
@@ -91,10 +91,28 @@ def _events(account: Account) -> list[Event]:
         Event(step.time, step, line.fault if _is_hit(step) else None)
         for line in account.without
         for step in line.steps
-        if _is_hit(step) or not step.there
+        # That a node goes down for a while is told by itself.
+        if (_is_hit(step) or not step.there) and not (isinstance(step, NodeStep) and line.fault.phases)
     ]
     hit = {_message(event.step) for event in found if event.fault and isinstance(event.step, MessageStep)}
     # A message that a fault hits does not also "not arrive" as a consequence of another one.
     found = [event for event in found if event.fault or _message(event.step) not in hit]
-    # At one time, rows come before the messages that they send.
-    return sorted(dict.fromkeys(found), key=lambda event: (event.time, not isinstance(event.step, RowStep)))
+    return sorted(dict.fromkeys([*_phases(account), *found]), key=lambda event: (event.time, _rank(event.step)))
+
+
+def _phases(account: Account) -> Iterator[Event]:
+    """Yield when faults that last for a while begin and are over."""
+    for fault in account.needed:
+        for number, (time, words) in enumerate(fault.phases):
+            yield Event(time, PhaseStep(time, words, number == 0), fault)
+
+
+def _rank(step: Step | PhaseStep) -> int:
+    """Return a sort key: at one time, rows come after what happens to nodes and before the messages they send."""
+    match step:
+        case PhaseStep():
+            return 0
+        case RowStep():
+            return 1
+        case MessageStep() | NodeStep():
+            return 2

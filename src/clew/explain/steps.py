@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from clew.engine.atoms import LinkAtom, RowAtom, SentAtom, SightingAtom
+from clew.engine.atoms import ArrivalAtom, HaltAtom, LinkAtom, RowAtom, SentAtom, SightingAtom
 from clew.engine.execution import Row, row_key
 from clew.engine.runs import NamedAtom, Runs
 from clew.explain.difference import Link, Reason
@@ -47,20 +47,29 @@ class MessageStep(NamedTuple):
 
 
 class NodeStep(NamedTuple):
-    """A node that stays up in the run without the fault, where somebody looks at its crash."""
+    """A node that stays up in the run without the fault, where somebody looks whether it is down."""
 
     node: NodeName
     time: int
     there: bool = True
 
 
+#: What tells the run without a fault from the failing one.
 Step = RowStep | MessageStep | NodeStep
+
+
+class PhaseStep(NamedTuple):
+    """A fault that lasts for a while ``begins`` or is over."""
+
+    time: int
+    words: str
+    begins: bool
 
 
 def steps_of(reason: Reason, fault: Fault, runs: Runs, both: Sequence[FaultSet]) -> tuple[Step, ...]:
     """Return the steps of a reason from a fault to an outcome, in the order of time.
 
-    ``both``: the faults of either run that is compared.
+    ``both``: the faults of either run that is compared, first those of the failing one.
     """
     finder = _StepFinder(reason, fault, runs, both)
     steps = [step for link in reason for step in finder.steps(link)]
@@ -132,19 +141,46 @@ class _StepFinder:
 
     def _sending(self, link: Link) -> _Sending | None:
         """Return by whom and when a row was sent, and whether the fault hits it, if it came from a message."""
-        found = [sent for cause in self._reason[link] if (sent := self._message_behind(cause))]
+        found = [sent for cause in self._causes(link) if (sent := self._message_behind(cause, link))]
         # Of several messages that bring the same row, the one that the fault hits is the one to tell of.
         return next((sent for sent in found if sent.hit), found[0] if found else None)
 
-    def _message_behind(self, cause: Link) -> _Sending | None:
+    def _causes(self, link: Link) -> Iterator[Link]:
+        """Yield what a row directly rests on, past the times that it waited at a node that was paused."""
+        for cause in self._reason[link]:
+            yield cause
+            if isinstance(self._runs.describe(cause.atom), ArrivalAtom):
+                yield from self._causes(cause)
+
+    def _message_behind(self, cause: Link, row: Link) -> _Sending | None:
         atom = self._runs.describe(cause.atom)
-        if isinstance(atom, SentAtom | LinkAtom):
-            return _Sending(atom.source, atom.time, isinstance(atom, LinkAtom))
+        if isinstance(atom, LinkAtom):
+            return _Sending(atom.source, atom.time, True)
+        if isinstance(atom, SentAtom):
+            return _Sending(atom.source, atom.time, self._does_not_run(atom.source, cause))
+        if isinstance(atom, HaltAtom):
+            return self._received(row, atom.node)
         # A fault by which a message arrives after all is itself a premise of its arrival.
         message = self._fault.message
         if message and self._fault.lateness and cause.atom == self._runs.fault_atoms[self._fault]:
             source, _, time = message
             return _Sending(source, time, True)
+        return None
+
+    def _does_not_run(self, node: NodeName, sent: Link) -> bool:
+        """Tell whether a message is not sent because its sender does not run."""
+        atoms = (self._runs.describe(cause.atom) for cause in self._reason[sent])
+        return any(isinstance(atom, HaltAtom) and atom.node == node for atom in atoms)
+
+    def _received(self, link: Link, node: NodeName) -> _Sending | None:
+        """Return the message, sent in both runs, that brings a row only where its receiver runs, or runs again."""
+        atom = self._runs.describe(link.atom)
+        if not isinstance(atom, RowAtom) or as_place(atom.row[0]) != node:
+            return None
+        failing, without = self._both
+        for m in self._runs.messages(without if link.there else failing):
+            if (m.relation, m.row) == (atom.relation, atom.row) and atom.time in (m.arrived, m.again):
+                return _Sending(m.source, m.sent, True)
         return None
 
     def _is_passing(self, link: Link, time: int) -> bool:
@@ -163,7 +199,7 @@ class _StepFinder:
         """Yield what it leads to, past helpers of the encoding."""
         for effect in self._effects.get(link, ()):
             atom = self._runs.describe(effect.atom)
-            if atom is None:
+            if atom is None or isinstance(atom, ArrivalAtom | HaltAtom):
                 yield from self._effects_as_rows(effect)
             else:
                 yield effect, atom

@@ -75,6 +75,11 @@ class MessageFault:
         """Return the same fault as it is named among these nodes."""
         return self
 
+    @property
+    def phases(self) -> tuple[tuple[int, str], ...]:
+        """Return nothing: it is told with its message."""
+        return ()
+
     def strikes(self, time: int) -> bool:
         """Tell whether it can change what becomes of messages that are sent at this time."""
         return self.time == time

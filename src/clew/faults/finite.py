@@ -75,11 +75,10 @@ class Duplicate(MessageFault):
     def sentence(self) -> str:
         return f"{self._link()} arrives again {_steps(self.lag)} later"
 
-    @property
-    def effect(self) -> str:
+    def effect(self, target: NodeName) -> str:
         return f"arrives at {self.time + 1}, and again at {self.last}"
 
-    def undone(self, arrival: str) -> str:
+    def undone(self, target: NodeName, arrival: str) -> str:
         return f"arrives only once, at {self.time + 1}"
 
     @staticmethod
@@ -230,11 +229,14 @@ class Restart(NodeSpan):
         return f"{show(self.node)} is down at {times_text(self.time, self.until)} and restarts at {self.until}"
 
     @property
-    def effect(self) -> str:
-        return "is not sent"
+    def phases(self) -> tuple[tuple[int, str], ...]:
+        return (self.time, f"{show(self.node)} goes down"), (self.until, f"{show(self.node)} restarts")
 
-    def undone(self, arrival: str) -> str:
-        return f"is sent{arrival}"
+    def effect(self, target: NodeName) -> str:
+        return "is lost" if target == self.node else "is not sent"
+
+    def undone(self, target: NodeName, arrival: str) -> str:
+        return "arrives" if target == self.node else f"is sent{arrival}"
 
     @staticmethod
     def possible_words(spec: Limits) -> str:
@@ -328,11 +330,14 @@ class Pause(NodeSpan):
         return f"{show(self.node)} is paused at {times_text(self.time, self.until)} and goes on at {self.until}"
 
     @property
-    def effect(self) -> str:
-        return "is not sent"
+    def phases(self) -> tuple[tuple[int, str], ...]:
+        return (self.time, f"{show(self.node)} pauses"), (self.until, f"{show(self.node)} goes on")
 
-    def undone(self, arrival: str) -> str:
-        return f"is sent{arrival}"
+    def effect(self, target: NodeName) -> str:
+        return f"waits until {self.until}" if target == self.node else "is not sent"
+
+    def undone(self, target: NodeName, arrival: str) -> str:
+        return f"does not wait until {self.until}" if target == self.node else f"is sent{arrival}"
 
     @staticmethod
     def possible_words(spec: Limits) -> str:
@@ -469,10 +474,14 @@ class Partition:
         return f"{names} {are} cut off from the others at {times_text(self.time, self.until)}"
 
     @property
-    def effect(self) -> str:
+    def phases(self) -> tuple[tuple[int, str], ...]:
+        names = f"{', '.join(map(show, self.group))} {'is' if len(self.group) == 1 else 'are'}"
+        return (self.time, f"{names} cut off"), (self.until, f"{names} no longer cut off")
+
+    def effect(self, target: NodeName) -> str:
         return "is lost"
 
-    def undone(self, arrival: str) -> str:
+    def undone(self, target: NodeName, arrival: str) -> str:
         return "arrives"
 
     @staticmethod

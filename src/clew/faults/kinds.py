@@ -9,7 +9,9 @@
 ``strikes, prevents``  which messages it can change, and which it keeps from arriving
 ``lateness, last``     by how many steps it makes a message late; the last time at which it acts
 ``rename``, ``among``  the same fault under other names of nodes; and as these nodes name it
-``sentence, effect``   its words; ``none_of``, ``beyond`` and ``overlooked``: those of the report
+``phases``             when it begins and is over, in words, if it lasts for a while
+``sentence``           its words; ``effect`` and ``undone``: what it does to a message
+``none_of``, ``beyond`` its words in the report; so are ``overlooked`` and ``allowance``
 ``possible, is_within`` which faults of the kind there are within some bounds
 ``most``, ``widen``    how many of it the bounds allow, and which bounds would allow it
 ``at_will``            whether the distance to failure counts those beyond the bounds, and its words
@@ -95,12 +97,11 @@ class Loss(MessageFault):
     def sentence(self) -> str:
         return f"{self._link()} is lost"
 
-    @property
-    def effect(self) -> str:
+    def effect(self, target: NodeName) -> str:
         """Say what becomes of a message that it hits."""
         return "is lost"
 
-    def undone(self, arrival: str) -> str:
+    def undone(self, target: NodeName, arrival: str) -> str:
         """Say what becomes of that message without it; ``arrival``: a remark on a late arrival, or empty."""
         return "arrives"
 
@@ -235,14 +236,18 @@ class Crash:
     # -- words ---------------------------------------------------------------------------------------
 
     @property
+    def phases(self) -> tuple[tuple[int, str], ...]:
+        """Return nothing: it is told with what it keeps from being sent, and where somebody sees it."""
+        return ()
+
+    @property
     def sentence(self) -> str:
         return f"{show(self.node)} crashes at time {self.time}"
 
-    @property
-    def effect(self) -> str:
+    def effect(self, target: NodeName) -> str:
         return "is not sent"
 
-    def undone(self, arrival: str) -> str:
+    def undone(self, target: NodeName, arrival: str) -> str:
         return f"is sent{arrival}"
 
     @staticmethod
@@ -358,11 +363,10 @@ class Delay(MessageFault):
     def sentence(self) -> str:
         return f"{self._link()} arrives {_steps(self.lag)} late"
 
-    @property
-    def effect(self) -> str:
+    def effect(self, target: NodeName) -> str:
         return f"arrives at {self.time + 1 + self.lag}, not {self.time + 1}"
 
-    def undone(self, arrival: str) -> str:
+    def undone(self, target: NodeName, arrival: str) -> str:
         return f"arrives at {self.time + 1}, not {self.time + 1 + self.lag}"
 
     @staticmethod

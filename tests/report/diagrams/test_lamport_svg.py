@@ -61,6 +61,10 @@ def number(element: ElementTree.Element, name: str) -> float:
     return float(element.get(name, "0"))
 
 
+#: Where texts are anchored that a rule of the style anchors.
+ANCHORS = {"name": "middle", "badge": "middle", "crash": "middle", "halt": "middle", "time": "end", "band": "end"}
+
+
 def text_boxes(svg: str) -> list[tuple[str, str, Box]]:
     """Class, text and estimated bounding box of every line of text."""
     found = []
@@ -68,8 +72,7 @@ def text_boxes(svg: str) -> list[tuple[str, str, Box]]:
         if element.tag != "text":
             continue
         kind = element.get("class", "")
-        middle = ("name", "badge", "crash")
-        anchor = "middle" if kind in middle else "end" if kind == "time" else element.get("text-anchor", "start")
+        anchor = ANCHORS.get(kind, element.get("text-anchor", "start"))
         x, y = number(element, "x") + dx, number(element, "y") + dy
         title = element.find("title")
         lines = [(title.tail if title is not None else element.text) or ""]
@@ -87,9 +90,9 @@ def _box(line: str, x: float, y: float, size: float, anchor: str) -> Box:
 
 
 def marks(svg: str) -> Iterator[Box]:
-    """The boxes of badges and crashes."""
+    """The boxes of badges, crashes, and of processes that do not run for a while."""
     for element, dx, dy in placed(parsed(svg)):
-        if element.tag == "g" and element.get("class", "").startswith(("badge", "crash")):
+        if element.tag == "g" and element.get("class", "").startswith(("badge", "crash", "halt")):
             for shape in element:
                 if shape.tag == "circle":
                     x, y, r = number(shape, "cx") + dx, number(shape, "cy") + dy, number(shape, "r")
@@ -121,7 +124,7 @@ def assert_nothing_overlaps(svg: str) -> None:
         assert not overlap(box, second), (one, other)
     for mark in marks(svg):
         for kind, line, box in boxes:
-            assert kind in ("badge", "crash") or not overlap(mark, box), line
+            assert kind in ("badge", "crash", "halt") or not overlap(mark, box), line
 
 
 @pytest.mark.parametrize(("name", "failing"), CASES)
@@ -154,6 +157,9 @@ def test_every_diagram_is_valid_and_complete(random: Diagram) -> None:
     assert len(arrows) == len(random.arrows)
     assert sum(g.get("class") == "arrow lost" for g in arrows) == sum(a.fate is Fate.LOST for a in random.arrows)
     assert [t.text for t in root.iter("text") if t.get("class") == "crash"] == ["CRASHED"] * len(random.crashes)
+    words = [t.text for t in root.iter("text") if t.get("class") == "halt"]
+    assert words == [halt.kind.value.upper() for halt in random.halts]
+    assert len([g for g in root.findall("g") if g.get("class") == "band"]) == len(random.bands)
 
 
 @pytest.mark.parametrize(("name", "failing"), CASES)

@@ -6,18 +6,32 @@ kind of system describes its messages as ``Sending`` and calls ``diagram_of``.
 
 What is in the picture: everything that one process sends to another at a time is one arrow, because a loss hits
 all of it.  Not in the picture: what a process sends to itself, what goes to or comes from a place that is no
-known process, and what a crashed process would have sent, since it was never sent.
+known process, and what a crashed process would have sent, since it was never sent.  A message that arrives twice
+is two arrows.
 """
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from clew.engine.execution import Execution, Message, row_text
-from clew.faults import Crash, FailureSpec, Fault, FaultSet, NodeName, SentMessage, by_message
+from clew.faults import (
+    Crash,
+    Delay,
+    Duplicate,
+    FailureSpec,
+    Fault,
+    FaultSet,
+    Loss,
+    NodeName,
+    Partition,
+    Pause,
+    Restart,
+)
 from clew.names import show
+from clew.report.diagrams.hits import Blame, Hits
 
 
 class Fate(enum.Enum):
@@ -27,6 +41,7 @@ class Fate(enum.Enum):
     LOST = "lost"
     LATE = "late"  # later than the step after it was sent
     NEVER = "never"  # still under way when the execution ends
+    AGAIN = "again"  # the second arrival
 
 
 class Arrow(NamedTuple):
@@ -46,6 +61,13 @@ class Arrow(NamedTuple):
     #: Where events are numbered: which of them its arrival or loss is, and which one sent it.
     event: int | None = None
     cause: int | None = None
+    #: Numbers of further faults that have a part in it: where a message comes late, its receiver is down.
+    further: tuple[int, ...] = ()
+
+    @property
+    def blamed(self) -> tuple[int, ...]:
+        """Return the numbers of all faults that hit it."""
+        return self.further if self.fault is None else (self.fault, *self.further)
 
     @property
     def foreseen(self) -> bool:
@@ -59,6 +81,38 @@ class CrashMark(NamedTuple):
     process: str
     time: int
     fault: int
+
+
+class HaltKind(enum.Enum):
+    """In what way a process does not run for a while."""
+
+    DOWN = "down"
+    PAUSED = "paused"
+
+
+class Halt(NamedTuple):
+    """``process`` does not run from ``first`` on and before ``end``; ``fault`` is the number of that fault."""
+
+    process: str
+    kind: HaltKind
+    first: int
+    end: int
+    fault: int
+
+    def covers(self, time: int) -> bool:
+        return self.first <= time < self.end
+
+
+class Band(NamedTuple):
+    """What is sent from ``first`` on and before ``end`` between the ``group`` and the other processes is lost."""
+
+    group: tuple[str, ...]
+    first: int
+    end: int
+    fault: int
+
+    def covers(self, time: int) -> bool:
+        return self.first <= time < self.end
 
 
 class MarkKind(enum.Enum):
@@ -114,6 +168,9 @@ class Diagram(NamedTuple):
     down: tuple[str, ...] = ()
     #: The event after which something is wrong.
     broken: int | None = None
+    #: Processes that do not run for a while, and partitions, in the order of the faults.
+    halts: tuple[Halt, ...] = ()
+    bands: tuple[Band, ...] = ()
 
     @property
     def numbered(self) -> bool:
@@ -136,7 +193,8 @@ class Diagram(NamedTuple):
     @property
     def unseen_faults(self) -> tuple[str, ...]:
         """Return the faults that hit nothing in this picture."""
-        seen = {a.fault for a in self.arrows} | {c.fault for c in self.crashes}
+        seen = {number for a in self.arrows for number in a.blamed}
+        seen |= {c.fault for c in self.crashes} | {h.fault for h in self.halts} | {b.fault for b in self.bands}
         return tuple(fault for number, fault in enumerate(self.faults, start=1) if number not in seen)
 
 
@@ -149,6 +207,8 @@ class Sending(NamedTuple):
     target: NodeName
     sent: int
     arrived: int | None
+    #: When it arrives a second time, if it does.
+    again: int | None = None
 
 
 def lamport_of(execution: Execution, counterexample_faults: Iterable[Fault] | None = None) -> Diagram:
@@ -170,7 +230,7 @@ def lamport_of_messages(
 ) -> Diagram:
     """Return the diagram of an execution of which only the messages are known."""
     sendings = (
-        Sending(m.relation, f"{m.relation}({row_text(m.row)})", m.source, m.target, m.sent, m.arrived)
+        Sending(m.relation, f"{m.relation}({row_text(m.row)})", m.source, m.target, m.sent, m.arrived, m.again)
         for m in messages
     )
     return diagram_of(spec.nodes, spec.eot, sendings, faults, foreseen=foreseen)
@@ -182,49 +242,67 @@ def diagram_of(
     """Make the diagram of these messages; ``foreseen``: the faults do not happen here, they are only marked."""
     names = {node: show(node) for node in nodes}
     hits = Hits(faults)
-    # The arrival is part of the key: messages over one link at one time can be late by different lags, and then
-    # they are different arrows.
-    links: dict[tuple[int, int, int, int], list[Sending]] = {}
     order = {node: k for k, node in enumerate(nodes)}
+    # The arrival is part of the key: messages over one link at one time can be late by different lags, and then
+    # they are different arrows.  So are the first and the second arrival.
+    links: dict[tuple[int, int, int, int, bool], list[Sending]] = {}
     for s in sendings:
         # A run that only foresees its faults has no crash yet, and sends everything.
-        sent_at_all = foreseen or hits.crash(s.source, s.sent) is None
+        sent_at_all = foreseen or hits.silence(s.source, s.sent) is None
         if s.source in names and s.target in names and s.source != s.target and sent_at_all:
-            # What never arrives sorts last among arrows of the same link.
-            arrival = last + 1 if s.arrived is None else s.arrived
-            links.setdefault((s.sent, order[s.source], order[s.target], arrival), []).append(s)
-    arrows = tuple(_arrow(links[key], names, hits, last) for key in sorted(links))
-    crashes = () if foreseen else tuple(CrashMark(names[c.node], c.time, hits.number[c]) for c in faults.crashes)
-    return Diagram(tuple(names[n] for n in nodes), last, arrows, crashes, tuple(map(str, faults)))
+            link = s.sent, order[s.source], order[s.target]
+            links.setdefault((*link, _place(s.arrived, last), False), []).append(s)
+            if not foreseen and hits.blame_again((s.source, s.target, s.sent)) is not None:
+                second = s._replace(arrived=s.again)
+                links.setdefault((*link, _place(s.again, last), True), []).append(second)
+    arrows = tuple(
+        _arrow(links[key], names, hits, last, again=key[-1], foreseen=foreseen) for key in sorted(links)
+    )
+    processes, written = tuple(names[n] for n in nodes), tuple(map(str, faults))
+    if foreseen:
+        return Diagram(processes, last, arrows, faults=written)
+    return _with_marks(Diagram(processes, last, arrows, faults=written), faults, names)
 
 
-class Hits:
-    """Which fault, of which number, hits a message: it is then lost, late or never sent."""
-
-    def __init__(self, faults: FaultSet) -> None:
-        self.number: dict[Fault, int] = {fault: k for k, fault in enumerate(faults, start=1)}
-        # Bounds admit one fault for a message; of more than that, the first is blamed.
-        self._of_message: dict[SentMessage, Fault] = {
-            message: group[0] for message, group in by_message(faults).items()
-        }
-        # Reversed, so that the first crash of a node counts if it is given several: it is down from then on.
-        self._crashes: dict[NodeName, Crash] = {c.node: c for c in reversed(faults.crashes)}
-
-    def crash(self, node: NodeName, time: int) -> Crash | None:
-        """Return the crash because of which a node does not send at a time."""
-        crash = self._crashes.get(node)
-        return crash if crash is not None and crash.time <= time else None
-
-    def fault(self, message: SentMessage) -> Fault | None:
-        """Return the fault that hits what is sent over a link at a time."""
-        source, _, sent = message
-        # A crash comes first: what is not sent can be neither lost nor late.
-        return self.crash(source, sent) or self._of_message.get(message)
+def _place(arrived: int | None, last: int) -> int:
+    """Return a sort key: what never arrives comes last among arrows of the same link."""
+    return last + 1 if arrived is None else arrived
 
 
-def _arrow(sendings: Sequence[Sending], names: Mapping[NodeName, str], hits: Hits, last: int) -> Arrow:
+def _with_marks(diagram: Diagram, faults: FaultSet, names: Mapping[NodeName, str]) -> Diagram:
+    """Add what faults do to processes."""
+    crashes: list[CrashMark] = []
+    halts: list[Halt] = []
+    bands: list[Band] = []
+    for number, fault in enumerate(faults, start=1):
+        match fault:
+            case Loss() | Delay() | Duplicate():
+                pass  # in the arrows
+            case Crash(node, time):
+                crashes.append(CrashMark(names[node], time, number))
+            case Restart(node, time, until):
+                halts.append(Halt(names[node], HaltKind.DOWN, time, until, number))
+            case Pause(node, time, until):
+                halts.append(Halt(names[node], HaltKind.PAUSED, time, until, number))
+            case Partition(group, time, until):
+                bands.append(Band(tuple(names[node] for node in group), time, until, number))
+            case _:
+                assert_never(fault)
+    return diagram._replace(crashes=tuple(crashes), halts=tuple(halts), bands=tuple(bands))
+
+
+def _arrow(
+    sendings: Sequence[Sending],
+    names: Mapping[NodeName, str],
+    hits: Hits,
+    last: int,
+    *,
+    again: bool,
+    foreseen: bool,
+) -> Arrow:
     first = sendings[0]
-    fault = hits.fault((first.source, first.target, first.sent))
+    blame = _blame(first, hits, again=again, foreseen=foreseen)
+    numbers = tuple(hits.number[fault] for fault in blame.faults)
     return Arrow(
         names[first.source],
         names[first.target],
@@ -232,15 +310,30 @@ def _arrow(sendings: Sequence[Sending], names: Mapping[NodeName, str], hits: Hit
         first.arrived,
         tuple(sorted({s.label for s in sendings})),
         tuple(sorted({s.detail for s in sendings})),
-        _fate(first, fault, last),
-        None if fault is None else hits.number[fault],
+        _fate(first, blame, last, again=again),
+        numbers[0] if numbers else None,
+        further=numbers[1:],
     )
 
 
-def _fate(sending: Sending, fault: Fault | None, last: int) -> Fate:
-    if sending.arrived is not None:
-        return Fate.DELIVERED if sending.arrived <= sending.sent + 1 else Fate.LATE
+def _blame(sending: Sending, hits: Hits, *, again: bool, foreseen: bool) -> Blame:
     message = sending.source, sending.target, sending.sent
+    second = hits.blame_again(message)
+    if again and second is not None:
+        return second
+    blame, duplicate = hits.blame(message), hits.duplicate(message)
+    # The fault that makes a message arrive twice is told with its second arrival; without one, beside what
+    # prevents that.
+    if duplicate is not None and (foreseen or second is None):
+        return Blame((*blame.faults, duplicate), blame.lost)
+    return blame
+
+
+def _fate(sending: Sending, blame: Blame, last: int, *, again: bool) -> Fate:
+    if sending.arrived is not None:
+        if again:
+            return Fate.AGAIN
+        return Fate.DELIVERED if sending.arrived <= sending.sent + 1 else Fate.LATE
     # Without a fault nothing gets lost: what was sent in the last step simply has no step left to arrive in.
-    under_way = sending.sent >= last if fault is None else not fault.prevents(message)
+    under_way = not blame.lost if blame.faults else sending.sent >= last
     return Fate.NEVER if under_way else Fate.LOST

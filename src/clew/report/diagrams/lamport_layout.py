@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from textwrap import wrap
 
-from clew.report.diagrams.lamport import Arrow, Diagram, Fate
+from clew.report.diagrams.lamport import Arrow, Band, Diagram, Fate
 
 #: Pixels: above the first time, below the last, for the numbers of times, beside the outermost lifelines.
 TOP, BOTTOM, GUTTER, SIDE = 78, 30, 34, 106
@@ -27,8 +27,11 @@ _BADGE, _CROSS = 10, 9
 #: How far the box of a crash, with its badge, reaches from the lifeline to the left, to the right and up and down.
 _CRASH = (46, 37, 12)
 
+#: How far the shade of a partition begins above its first time.
+_BAND_ABOVE = 10
+
 #: The size of every class of text.
-TEXT_SIZES = {"name": 13, "time": 11, "label": 11, "badge": 11, "crash": 10, "key": 12}
+TEXT_SIZES = {"name": 13, "time": 11, "label": 11, "badge": 11, "crash": 10, "halt": 10, "band": 11, "key": 12}
 
 
 def text_width(length: int, kind: str) -> float:
@@ -38,9 +41,11 @@ def text_width(length: int, kind: str) -> float:
 
 
 def kind_of(arrow: Arrow) -> str:
-    """Return which of the four kinds that look different an arrow is: ok, lost, late, hit."""
+    """Return which of the five kinds that look different an arrow is: ok, lost, late, again, hit."""
     if arrow.foreseen:
         return "hit"
+    if arrow.fate is Fate.AGAIN:
+        return "again"
     if arrow.fate is Fate.LOST:
         return "lost"
     # Without a fault to blame, a long way is just how its system works.
@@ -99,6 +104,15 @@ class Label:
     box: Box
 
 
+@dataclass(frozen=True)
+class BandWords:
+    """Who is cut off, as a text that ends at ``x``; its badge stands behind it, with its middle at ``y``."""
+
+    text: str
+    x: float
+    y: float
+
+
 class Layout:
     """The coordinates of a diagram: of times and processes, of arrows, badges and labels."""
 
@@ -135,6 +149,10 @@ class Layout:
         for crash in diagram.crashes:
             x, y = self.x[crash.process], self.y[crash.time]
             self._take(Box(x - left, y - high, x + right, y + high))
+        for halt in diagram.halts:
+            x, y = self.x[halt.process], self.y[halt.first]
+            self._take(Box(x - left, y - high, x + right, y + high))
+        self.band_words = {band: self._place_band_words(band) for band in diagram.bands}
         for arrow in diagram.arrows:
             if arrow.fate is Fate.LOST:
                 self._take(Box.around(*self.cross(arrow), _CROSS))
@@ -153,6 +171,25 @@ class Layout:
         # A fifth before the target; of a long way less, so that the cross stands behind the last lifeline it
         # passes.
         return line.at(1 - min(0.2, 0.85 * self.gap / abs(line.x1 - line.x0)))
+
+    def band(self, band: Band) -> Box:
+        """Return the shade of a partition: over the times at which what is sent is lost."""
+        end = self.y.get(band.end, self.height)
+        below = (self.y[band.end - 1] + end) / 2
+        return Box(GUTTER, self.y[band.first] - _BAND_ABOVE, self.width - 4, below)
+
+    def _place_band_words(self, band: Band) -> BandWords | None:
+        """Find a place at the right edge of the shade to say who is cut off; a great crowd may leave none."""
+        shade = self.band(band)
+        room = int((SIDE - 2 * _BADGE - 10) / text_width(1, "band"))
+        text = truncate(f"{', '.join(band.group)} cut off", room)
+        right, high = shade.right - 2 * _BADGE - 4, 2 * _BADGE
+        for top in range(int(shade.top) + 3, int(self.height) - high, high // 2):
+            box = Box(right - text_width(len(text), "band"), top, shade.right, top + high)
+            if not self._in_the_way(box):
+                self._take(box)
+                return BandWords(text, right, top + _BADGE)
+        return None
 
     # -- what is taken ---------------------------------------------------------------------------------------
 
@@ -248,7 +285,10 @@ def _said(arrows: Iterable[Arrow]) -> list[str]:
     # All get the same, so the arrows say to whom.
     if len(groups) == 1:
         return [", ".join(labels) for labels in groups]
-    return [f"{', '.join(labels)} → {','.join(a.target for a in group)}" for labels, group in groups.items()]
+    return [
+        f"{', '.join(labels)} → {','.join(dict.fromkeys(a.target for a in group))}"
+        for labels, group in groups.items()
+    ]
 
 
 def _fit(texts: Sequence[str], room: int, height: int) -> tuple[tuple[str, ...], int]:

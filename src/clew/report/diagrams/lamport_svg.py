@@ -1,15 +1,16 @@
 """A Lamport diagram as one self-contained SVG: lifelines go down, messages slant from sender to receiver.
 
 The eye finds first what faults do: lost messages are thick, red and dashed and end in a cross, a crash is a red
-box on a lifeline that ends there, and in a failure-free run what is going to be hit is thick and orange.  Each
-carries the number of its fault.  All else is thin and muted; the messages in full are in the tooltips.
+box on a lifeline that ends there, and in a failure-free run what is going to be hit is thick and orange.  What
+befalls processes for a while is drawn by ``lamport_spans_svg``.  Each carries the number of its fault.  All else
+is thin and muted; the messages in full are in the tooltips.
 
 Colours are the CSS custom properties of ``colours``, so that a page with themes can embed the drawing; ``STYLE``
 belongs into that page once.  Its classes, all below ``.lamport``: ``arrow`` with one of ``ok``, ``lost``,
-``late``, ``hit`` (inside: ``grip``, an invisible wide line to point at, ``gone``, the way that was not travelled,
-``x``, the cross, ``tip``); ``badge``, with one of these; ``crash``, ``grid``, ``time``, ``life``, ``dead``,
-``head``, ``name``, ``dot``, ``label``, ``key`` (legend); for numbered events see ``lamport_events_svg``.  There
-are no ids: drawings on one page cannot clash.
+``late``, ``again``, ``hit`` (inside: ``grip``, an invisible wide line to point at, ``gone``, the way that was not
+travelled, ``x``, the cross, ``tip``); ``badge``, with one of these; ``crash``, ``grid``, ``time``, ``life``,
+``dead``, ``head``, ``name``, ``dot``, ``label``, ``key`` (legend); for numbered events see ``lamport_events_svg``.
+There are no ids: drawings on one page cannot clash.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from clew.report.diagrams.lamport_layout import (
     text_width,
 )
 from clew.report.diagrams.lamport_layout import pixels as _n
+from clew.report.diagrams.lamport_spans_svg import RULES as SPAN_RULES
+from clew.report.diagrams.lamport_spans_svg import bands, lifelines, span_marks, span_sample
 from clew.report.text.colours import COLOURS, LIGHT
 from clew.report.text.html import safe
 
@@ -53,10 +56,14 @@ text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;fill
 .hit path{stroke:HIT;stroke-width:3}
 .late path{stroke:HIT;stroke-width:3;stroke-dasharray:14 5}
 .late .tip{stroke-dasharray:none}
+.again path{stroke:HIT;stroke-width:3;stroke-dasharray:3 5}
+.again .tip{stroke-dasharray:none}
 .arrow .grip{stroke:transparent!important;stroke-width:11!important}
 .badge circle{fill:CUT;stroke:PAPER;stroke-width:2}
 .badge.hit circle{fill:HIT}
 .badge.late circle{fill:HIT}
+.badge.again circle{fill:HIT}
+.badge.paused circle{fill:HIT}
 .badge text{fill:PAPER;font-weight:700;text-anchor:middle}
 .crash rect{fill:CUT;stroke:PAPER;stroke-width:2}
 .crash .crash{fill:PAPER;font-weight:700;text-anchor:middle}
@@ -78,6 +85,7 @@ def _style(rules: list[str]) -> str:
 STYLE = _style(
     [
         *_RULES.split("\n")[1:-1],
+        *SPAN_RULES.split("\n")[1:-1],
         *(f"text.{name}{{font-size:{size}px}}" for name, size in TEXT_SIZES.items()),
     ]
 )
@@ -87,7 +95,7 @@ EVENT_STYLE = _style(EVENT_RULES.split("\n")[1:-1])
 
 @dataclass(frozen=True)
 class LegendItem:
-    """``kind``: the class of arrow that it explains, or "crash"."""
+    """``kind``: the class of arrow that it explains, or "crash", "down", "paused", "band"."""
 
     kind: str
     text: str
@@ -95,12 +103,17 @@ class LegendItem:
 
 def legend_items(diagram: Diagram) -> tuple[LegendItem, ...]:
     """Say what lines and marks mean, only for those that occur."""
-    kinds = {kind_of(a) for a in diagram.arrows} | ({"crash"} if diagram.crashes else set())
+    kinds = {kind_of(a) for a in diagram.arrows} | {halt.kind.value for halt in diagram.halts}
+    kinds |= {name for name, marks in (("crash", diagram.crashes), ("band", diagram.bands)) if marks}
     explained = {
         "ok": "delivered",
         "lost": "lost",
         "late": "late",
+        "again": "arrives again",
         "crash": "crashed",
+        "down": "down, restarts",
+        "paused": "paused",
+        "band": "a group is cut off",
         "hit": "will be hit by a fault",
     }
     return tuple(LegendItem(kind, text) for kind, text in explained.items() if kind in kinds)
@@ -125,7 +138,7 @@ def diagram_svg(
     if standalone:
         parts += [_themes(diagram), '<rect width="100%" height="100%" fill="var(--paper)"/>']
     # In the order in which things cover each other: lines, then arrows, then texts, badges and heads.
-    parts += _grid(diagram, layout)
+    parts += [*bands(diagram, layout), *_grid(diagram, layout)]
     if isinstance(layout, EventLayout):
         parts += spans(diagram, layout)
     parts += [*_arrows(diagram, layout), *_labels(layout)]
@@ -148,7 +161,8 @@ def _themes(diagram: Diagram) -> str:
 def _summary(diagram: Diagram, title: str) -> str:
     count = f"{_count(len(diagram.processes), 'process', 'processes')}, {_count(diagram.last, 'step', 'steps')}"
     faults = ", ".join(diagram.faults)
-    happened = diagram.crashes or any(a.fate is not Fate.DELIVERED for a in diagram.arrows)
+    marked = diagram.crashes or diagram.halts or diagram.bands
+    happened = marked or any(a.fate is not Fate.DELIVERED for a in diagram.arrows)
     if diagram.numbered:
         return f"{title}: {_count(len(diagram.processes), 'process', 'processes')}, events as listed."
     what = (
@@ -169,7 +183,7 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 def _grid(diagram: Diagram, layout: Layout) -> Iterator[str]:
-    times, bottom = range(1, diagram.last + 1), _n(layout.height - 8)
+    times = range(1, diagram.last + 1)
     ways = "".join(f"M{GUTTER} {_n(layout.y[t])}H{_n(layout.width)}" for t in times)
     yield f'<path class="grid" d="{ways}"/>'
     for time in () if diagram.numbered else times:  # the numbers to go by are then those of the events
@@ -177,13 +191,7 @@ def _grid(diagram: Diagram, layout: Layout) -> Iterator[str]:
     if diagram.numbered:
         yield from _lifelines(diagram, layout)
         return
-    # Reversed, so that the first of several crashes of a process ends its lifeline.
-    crashed = {c.process: _n(layout.y[c.time]) for c in reversed(diagram.crashes)}
-    alive = "".join(f"M{_n(x)} {TOP - 36}V{crashed.get(p, bottom)}" for p, x in layout.x.items())
-    yield f'<path class="life" d="{alive}"/>'
-    if crashed:
-        dead = "".join(f"M{_n(layout.x[p])} {y}V{bottom}" for p, y in crashed.items())
-        yield f'<path class="dead" d="{dead}"/>'
+    yield from lifelines(diagram, layout)
 
 
 def _lifelines(diagram: Diagram, layout: Layout) -> Iterator[str]:
@@ -237,10 +245,12 @@ def _describe(arrow: Arrow, diagram: Diagram) -> str:
         Fate.LATE: f"arrived {arrow.arrived}",
         Fate.LOST: "lost",
         Fate.NEVER: "still under way at the end",
+        Fate.AGAIN: f"arrived again {arrow.arrived}",
     }
     fault = ""
-    if arrow.fault is not None:
-        fault = f"; {'to be hit by' if arrow.foreseen else 'because of'} {diagram.faults[arrow.fault - 1]}"
+    if arrow.blamed:
+        codes = " and ".join(diagram.faults[number - 1] for number in arrow.blamed)
+        fault = f"; {'to be hit by' if arrow.foreseen else 'because of'} {codes}"
     return f"{arrow.source} → {arrow.target}, sent {arrow.sent}, {ends[arrow.fate]}{fault}"
 
 
@@ -257,7 +267,7 @@ def _draw_way(arrow: Arrow, line: Line, way: str) -> str:
     if arrow.fate is Fate.NEVER:
         return f'<path d="{way}"/>'
     # Its way is dashed, and a dashed head could not be recognised: so the head is a path of its own.
-    if kind_of(arrow) == "late":
+    if kind_of(arrow) in ("late", "again"):
         return f'<path d="{way}"/><path class="tip" d="{_tip(arrow, line)}"/>'
     return f'<path d="{way}{_tip(arrow, line)}"/>'
 
@@ -308,6 +318,7 @@ def _marks(diagram: Diagram, layout: Layout) -> Iterator[str]:
         word = f'<text class="crash" x="{_n(x + 5)}" y="{_n(y + 3.5)}">CRASHED</text>'
         yield f'<g class="crash"><title>{told}</title>{box}{word}</g>'
         yield _badge(x - 35, y, crash.fault, "crash")
+    yield from span_marks(diagram, layout, _badge)
 
 
 def _badge(x: float, y: float, number: int, kind: str) -> str:
@@ -325,7 +336,7 @@ class _Legend:
         # First what lines mean, then the faults from a new row on: their numbers are looked up one by one.
         for item in legend_items(diagram):
             self._add(40, item.text, _sample(item.kind))
-        kinds = {a.fault: kind_of(a) for a in diagram.arrows}
+        kinds = {a.fault: kind_of(a) for a in diagram.arrows} | {h.fault: h.kind.value for h in diagram.halts}
         for number, fault in enumerate(diagram.faults, start=1):
             if number == 1 and self.parts:
                 self._next_row()
@@ -349,6 +360,8 @@ class _Legend:
 def _sample(kind: str) -> str:
     if kind == "crash":
         return '<g class="crash"><rect x="3" y="-11" width="24" height="14" rx="4"/></g>'
+    if (sample := span_sample(kind)) is not None:
+        return sample
     cross = '<path class="x" d="M20-9l10 10M20 1l10-10"/>' if kind == "lost" else ""
     tip = "" if kind == "lost" else '<path class="tip" d="M23-8L28-4L23 0"/>'
     return f'<g class="arrow {kind}"><path d="M0-4H28"/>{tip}{cross}</g>'

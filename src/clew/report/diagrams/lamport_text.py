@@ -2,7 +2,9 @@
 
 Between the lines of time t and t + 1 stand the messages sent at t, one line for each sender and kind of message;
 a line has a head at every process that it goes to.  Lost messages end in a cross and are named at the right
-margin, a process that crashes says so in its column.  Steps that repeat the one before are summed up.
+margin, a process that crashes, goes down or pauses says so in its column, and its lifeline looks different from
+then on.  A partition is a bar beside its times, and names its group at the margin.  Steps that repeat the one
+before are summed up.
 
 The lines never exceed the width: names are shortened, remarks are wrapped, and when there are too many processes
 some are left out, first those that neither send nor receive; the messages of others are then written out.
@@ -14,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from clew.report.diagrams.lamport import Arrow, Diagram, Fate
+from clew.report.diagrams.lamport import Arrow, Diagram, Fate, HaltKind
 from clew.report.text.plain import char_columns, columns, in_ascii, printable, shorten
 
 #: Columns from one lifeline to the next: fewer leave no arrow to see, fewer than the second are a crowd, more than
@@ -23,6 +25,9 @@ _CLOSEST, _EASY, _WIDEST = 4, 8, 24
 #: In a crowd names stand in several rows, so that they can be longer than a column is wide.
 _NAME_ROWS = 3
 _CRASHED = "CRASHED"
+#: What the column of a process says when it stops to run for a while, and the margin when it runs again.
+_HALTED = {HaltKind.DOWN: "DOWN", HaltKind.PAUSED: "PAUSED"}
+_RUNS_AGAIN = {HaltKind.DOWN: "restarts", HaltKind.PAUSED: "goes on"}
 
 
 class _Glyphs(NamedTuple):
@@ -40,10 +45,12 @@ class _Glyphs(NamedTuple):
     more: str
     repeated: str
     written_out: str
+    paused: str
+    band: str
 
 
-_UNICODE = _Glyphs("│", "┊", "─", "╌", "┼", "●", "►", "◄", "✗", "…", "⋮", "→")
-_ASCII = _Glyphs("|", ".", "-", ".", "+", "o", ">", "<", "X", "~", ":", "->")
+_UNICODE = _Glyphs("│", "┊", "─", "╌", "┼", "●", "►", "◄", "✗", "…", "⋮", "→", "║", "▒")
+_ASCII = _Glyphs("|", ".", "-", ".", "+", "o", ">", "<", "X", "~", ":", "->", "=", "#")
 
 
 def diagram_lines(diagram: Diagram, *, width: int = 100, ascii_only: bool = False) -> list[str]:
@@ -71,7 +78,8 @@ class Drawing:
         self.glyphs = _ASCII if ascii_only else _UNICODE
         self._clean: Callable[[str], str] = in_ascii if ascii_only else printable
         # The order matters: each of these asks those before it, and a subclass answers some of them otherwise.
-        self.gutter = len(str(self._largest())) + 2
+        self.digits = len(str(self._largest()))
+        self.gutter = self.digits + (3 if diagram.bands else 2)  # the bars of partitions stand apart from numbers
         self.steps = self._steps()
         self.repeated = self._repetitions()
         self.room = width - self.gutter - self._reserve_margin()
@@ -91,12 +99,14 @@ class Drawing:
         """Group what is sent at every time, by sender in the order of the processes and then by name."""
         order = {p: k for k, p in enumerate(self.diagram.processes)}
         steps: list[list[Sent]] = [[] for _ in range(self.diagram.last)]
-        # What is lost gets a line of its own: a line that goes on after a cross would look like a relay.
+        # What is lost gets a line of its own: a line that goes on after a cross would look like a relay.  So do
+        # second arrivals: a line has one head at a process.
         arrows = sorted(
-            self.diagram.arrows, key=lambda a: (a.sent, order[a.source], a.labels, _is_lost(a), order[a.target])
+            self.diagram.arrows,
+            key=lambda a: (a.sent, order[a.source], a.labels, _is_lost(a), _is_again(a), order[a.target]),
         )
-        for (time, source, labels, _), group in groupby(
-            arrows, key=lambda a: (a.sent, a.source, a.labels, _is_lost(a))
+        for (time, source, labels, *_), group in groupby(
+            arrows, key=lambda a: (a.sent, a.source, a.labels, _is_lost(a), _is_again(a))
         ):
             steps[time - 1].append(Sent(source, labels, tuple(group)))
         return steps
@@ -104,13 +114,11 @@ class Drawing:
     def _repetitions(self) -> dict[int, int]:
         """Find the steps that the following ones repeat, each with the last of these; the end is always shown."""
         repeated: dict[int, int] = {}
-        crashes = {c.time for c in self.diagram.crashes}
+        told = {time for time in range(1, self.diagram.last + 1) if any(self._changes(time))}
         time = 1
         while time < self.diagram.last:
             until, pattern = time, self._pattern(time)
-            while (
-                until + 1 < self.diagram.last and until + 1 not in crashes and self._pattern(until + 1) == pattern
-            ):
+            while until + 1 < self.diagram.last and until + 1 not in told and self._pattern(until + 1) == pattern:
                 until += 1
             # An empty step is one line anyway: summing up a single one would save nothing.
             if until > time + (0 if pattern else 1):
@@ -121,7 +129,7 @@ class Drawing:
     def _pattern(self, time: int) -> tuple[object, ...]:
         """Return what makes a step look as it does, but for the time."""
         return tuple(
-            (a.source, a.target, a.labels, a.fate, a.fault, None if a.arrived is None else a.arrived - time)
+            (a.source, a.target, a.labels, a.fate, a.blamed, None if a.arrived is None else a.arrived - time)
             for sent in self.steps[time - 1]
             for a in sent.arrows
         )
@@ -129,7 +137,7 @@ class Drawing:
     def _reserve_margin(self) -> int:
         """Return the width of the right margin: what the remarks ask for, but never half of the picture."""
         remarks = [self._remark(sent) for step in self.steps for sent in step]
-        remarks += [self.diagram.faults[c.fault - 1] for c in self.diagram.crashes]
+        remarks += [remark for time in range(1, self.diagram.last + 1) for _, _, remark in self._changes(time)]
         remarks += [self._repetition(time) for time in self.repeated]
         asked = max((columns(self._clean(remark)) for remark in remarks), default=0)
         # Longer remarks are wrapped; without any there is still room for a word.
@@ -141,14 +149,19 @@ class Drawing:
         if len(processes) > self.room // _EASY and busy:
             processes = [p for p in processes if p in busy]
         hit = {end for a in self.diagram.arrows if a.fault for end in (a.source, a.target)}
-        hit |= {c.process for c in self.diagram.crashes}
+        hit |= self._struck()
         # Those that faults touch first: they are what a reader looks for.  Columns keep the order of the program.
         kept = set(sorted(processes, key=lambda p: p not in hit)[: self.room // _CLOSEST])
         return [p for p in processes if p in kept]
 
     def _busy(self) -> set[str]:
         ends = {end for a in self.diagram.arrows for end in (a.source, a.target)}
-        return ends | {c.process for c in self.diagram.crashes}
+        return ends | self._struck()
+
+    def _struck(self) -> set[str]:
+        """Return the processes that faults hit, and not only their messages."""
+        struck = {c.process for c in self.diagram.crashes} | {h.process for h in self.diagram.halts}
+        return struck | {process for band in self.diagram.bands for process in band.group}
 
     def _spacing(self) -> int:
         """Return how far apart lifelines are: as names and labels like it, and as there is room for."""
@@ -167,7 +180,8 @@ class Drawing:
     def _widest_centred(self) -> int:
         """Return the width of the widest word that is centred on a lifeline: a name, or that of a crash."""
         names = max((columns(self._clean(p)) for p in self.shown), default=0)
-        return max(names, len(_CRASHED) if self.diagram.crashes else 0)
+        words = [_CRASHED] if self.diagram.crashes else []
+        return max(names, *map(len, words + [_HALTED[halt.kind] for halt in self.diagram.halts]), 0)
 
     def _half(self) -> int:
         return min(self._widest_centred(), self.spacing - 1) // 2
@@ -204,26 +218,53 @@ class Drawing:
 
     def _lifelines(self, time: int) -> list[str]:
         cells = [" "] * self.margin
+        if any(band.covers(time) for band in self.diagram.bands):
+            cells[self.gutter - 2] = self.glyphs.band
         for process, at in self.position.items():
-            cells[at] = self.glyphs.dead if self._is_down(process, time) else self.glyphs.life
+            cells[at] = self._life(process, time)
         return cells
 
+    def _life(self, process: str, time: int) -> str:
+        if self._is_down(process, time):
+            return self.glyphs.dead
+        paused = (h for h in self.diagram.halts if h.process == process and h.kind is HaltKind.PAUSED)
+        return self.glyphs.paused if any(halt.covers(time) for halt in paused) else self.glyphs.life
+
     def _is_down(self, process: str, time: int) -> bool:
-        return any(c.process == process and c.time <= time for c in self.diagram.crashes)
+        down = (h for h in self.diagram.halts if h.process == process and h.kind is HaltKind.DOWN)
+        crashed = any(c.process == process and c.time <= time for c in self.diagram.crashes)
+        return crashed or any(halt.covers(time) for halt in down)
+
+    def _changes(self, time: int) -> Iterator[tuple[str, str, str]]:
+        """Yield what happens to processes at a time: which one, a word for its column, and a remark."""
+        codes = self.diagram.faults
+        for crash in self.diagram.crashes:
+            if crash.time == time:
+                yield crash.process, _CRASHED, codes[crash.fault - 1]
+        for halt in self.diagram.halts:
+            if halt.first == time:
+                yield halt.process, _HALTED[halt.kind], codes[halt.fault - 1]
+            if halt.end == time:
+                yield halt.process, "", f"{self._short(halt.process, 20)} {_RUNS_AGAIN[halt.kind]}"
+        for band in self.diagram.bands:
+            group = ", ".join(self._short(process, 20) for process in band.group)
+            if band.first == time:
+                yield "", "", f"{group} CUT OFF {codes[band.fault - 1]}"
+            if band.end == time:
+                yield "", "", f"{group} no longer cut off"
 
     def _time_line(self, time: int) -> Iterator[str]:
         cells, notes = self._lifelines(time), []
-        for crash in self.diagram.crashes:
-            fault = self.diagram.faults[crash.fault - 1]
-            if crash.time != time:
-                continue
-            if crash.process in self.position and self.spacing > len(_CRASHED) + 1:
-                put(cells, self.position[crash.process] - len(_CRASHED) // 2, _CRASHED)
-                notes.append(fault)
+        for process, word, remark in self._changes(time):
+            if not word:
+                notes.append(remark)
+            elif process in self.position and self.spacing > len(word) + 1:
+                put(cells, self.position[process] - len(word) // 2, word)
+                notes.append(remark)
             else:
-                if crash.process in self.position:
-                    cells[self.position[crash.process]] = self.glyphs.lost
-                notes.append(f"{self._short(crash.process, 20)} {_CRASHED} {fault}")
+                if process in self.position and word == _CRASHED:  # the others have lifelines of their own
+                    cells[self.position[process]] = self.glyphs.lost
+                notes.append(f"{self._short(process, 20)} {word} {remark}")
         yield from self._row(str(time), cells, "; ".join(notes), time)
 
     def _message_lines(self, sent: Sent, time: int, gutter: str = "") -> Iterator[str]:
@@ -260,7 +301,7 @@ class Drawing:
         # What is lost must not be torn from the word that says so.
         glued = self._clean(note).replace("LOST ", "LOST\N{NO-BREAK SPACE}")
         first, *more = [line.replace("\N{NO-BREAK SPACE}", " ") for line in self._wrap(glued, room)]
-        put(cells, 0, gutter.rjust(self.gutter - 2))
+        put(cells, 0, gutter.rjust(self.digits))
         yield ("".join(cells) + first).rstrip()
         for part in more:
             yield ("".join(self._lifelines(time)) + part).rstrip()
@@ -288,8 +329,8 @@ class Drawing:
         for arrow in sent.arrows:
             kind = _mishap(arrow)
             if kind is not None:
-                named = f"to {arrow.target}" if arrow.fault is None else self.diagram.faults[arrow.fault - 1]
-                remarks.setdefault(kind, []).append(named)
+                codes = [self.diagram.faults[number - 1] for number in arrow.blamed]
+                remarks.setdefault(kind, []).extend(codes or [f"to {arrow.target}"])
         return "; ".join(f"{kind} {' '.join(dict.fromkeys(named))}" for kind, named in remarks.items())
 
     def _afterwords(self) -> Iterator[str]:
@@ -326,6 +367,10 @@ def _is_lost(arrow: Arrow) -> bool:
     return arrow.fate is Fate.LOST
 
 
+def _is_again(arrow: Arrow) -> bool:
+    return arrow.fate is Fate.AGAIN
+
+
 def _mishap(arrow: Arrow) -> str | None:
     if arrow.foreseen:
         return "to be hit by"
@@ -338,6 +383,8 @@ def _mishap(arrow: Arrow) -> str | None:
             return f"LATE, arrives at {arrow.arrived}:"
         case Fate.NEVER:
             return "LATE, not there at the end:"
+        case Fate.AGAIN:
+            return f"AGAIN, arrives at {arrow.arrived}:"
 
 
 def place_for(length: int, start: int, marks: Sequence[int], lifelines: Sequence[int]) -> int | None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from clew.engine.execution import Execution
 from clew.explain.lineage_graph import Goal, LineageGraph
 from clew.explain.overview import Box, BoxKind, Overview
-from clew.faults import Fault
-from clew.report.diagrams.lamport import Hits
+from clew.faults import Fault, SentMessage
+from clew.report.diagrams.hits import Hits
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def lineage_marks(graph: LineageGraph, seen: Overview, run: Execution) -> Marks:
     cut = [
         number
         for number, firing in enumerate(graph.firings)
-        if (firing.fired or firing.punctual) and firing.transfer and hits.fault(firing.transfer.link)
+        if firing.transfer and _is_cut(firing.transfer.link, hits, fired=firing.fired, punctual=firing.punctual)
     ]
     gone = [number for number, goal in enumerate(graph.goals) if not _still_so(goal, run)]
     boxes = [
@@ -46,6 +46,13 @@ def lineage_marks(graph: LineageGraph, seen: Overview, run: Execution) -> Marks:
             if not set(inside).isdisjoint(marked):
                 joints.append(joint)
     return Marks(cut, gone, boxes, joints)
+
+
+def _is_cut(link: SentMessage, hits: Hits, *, fired: bool, punctual: bool) -> bool:
+    """Tell whether a message that had to arrive does not, or one that must not come late does, or comes twice."""
+    return (fired or punctual) and (
+        hits.fault(link) is not None or (punctual and hits.duplicate(link) is not None)
+    )
 
 
 def _still_so(goal: Goal, run: Execution) -> bool:

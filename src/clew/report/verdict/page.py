@@ -62,6 +62,7 @@ def run_page(run: Execution, files: Sequence[str], explainer: Explainer, stage: 
             text=execution_text(run),
             program=explainer.program,
             data=page_data(shown, len(shown) - 1, lineages, explainer, files),
+            fault_kinds=_fault_kinds(shown),
         )
     )
 
@@ -138,6 +139,7 @@ class _VerdictPage:
             margins_note=distance_note(margins, len(self.explainer.outcomes())) if margins else "",
             executions=executions,
             executions_lead=self._executions_lead(),
+            fault_kinds=_fault_kinds(shown),
         )
 
     # -- what the page says --------------------------------------------------------------------------------------
@@ -312,6 +314,10 @@ class _VerdictPage:
 
 def _summaries(shown: Sequence[ShownRun]) -> Summaries:
     return {s.run.faults: summary_lines(s.run.faults, s.run.messages) for s in shown}
+
+
+def _fault_kinds(shown: Sequence[ShownRun]) -> frozenset[str]:
+    return frozenset(fault.name for s in shown for fault in s.run.faults)
 
 
 def _brief(faults: FaultSet) -> str:

@@ -76,6 +76,8 @@ class Page:
     margins_note: str = ""
     executions: Sequence[ExecutionRow] = ()
     executions_lead: str = ""
+    #: The names of the kinds of faults that happen in the runs, for the legend.
+    fault_kinds: frozenset[str] = frozenset()
 
 
 def render(page: Page) -> str:

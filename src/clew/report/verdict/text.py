@@ -12,6 +12,7 @@ from clew.engine.execution import Execution, Message, row_text
 from clew.faults import KINDS, FailureSpec, FaultSet
 from clew.names import show
 from clew.program.outcomes import PRE
+from clew.report.diagrams.hits import Hits
 from clew.report.text.commands import replay_command
 from clew.report.text.plain import pluralize
 from clew.report.verdict.combined_losses import summary_lines
@@ -162,12 +163,13 @@ def _execution_lines(run: Execution, relations: Sequence[str], at: int | None) -
     yield from run_heading(run)
     # Relations that only a rewrite made would puzzle whoever wrote the program; ``--relation`` shows them.
     hidden = run.program.helpers if run.program else ()
+    hits = Hits(run.faults)
     for time in range(1, run.spec.eot + 1) if at is None else [at]:
         yield f"time {time}"
         for relation in run.tables:
             if relation in relations if relations else relation not in hidden:
                 yield from (f"  {relation}({row_text(row)})" for row in run.rows(relation, time))
-        yield from (_astray(m) for m in run.messages if m.sent == time and _strays(m, run.faults))
+        yield from (line for m in run.messages if m.sent == time for line in _astray(m, hits))
     yield from outcome_lines(run)
 
 
@@ -179,16 +181,18 @@ def run_heading(run: Execution) -> Iterator[str]:
     yield from (f"  {line}" for line in summary_lines(run.faults, run.messages))
 
 
-def _strays(message: Message, faults: FaultSet) -> bool:
-    """Tell whether a message is lost or late; what a crashed node would have sent was never sent."""
-    crashed = any(c.node == message.source and c.time <= message.sent for c in faults.crashes)
-    return message.arrived != message.sent + 1 and not crashed
-
-
-def _astray(message: Message) -> str:
+def _astray(message: Message, hits: Hits) -> Iterator[str]:
+    """Say what is lost, late or there twice; what a crashed node would have sent was never sent."""
+    if hits.silence(message.source, message.sent) is not None:
+        return
     link = f"from {show(message.source)} to {show(message.target)}"
     what = f"{message.relation}({row_text(message.row)}) {link}"
-    return f"  [lost: {what}]" if message.arrived is None else f"  [arrives at {message.arrived}: {what}]"
+    if message.arrived is None:
+        yield f"  [lost: {what}]"
+    elif message.arrived != message.sent + 1:
+        yield f"  [arrives at {message.arrived}: {what}]"
+    if message.again is not None:
+        yield f"  [arrives again at {message.again}: {what}]"
 
 
 def outcome_lines(run: Execution) -> Iterator[str]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clew.engine.execution import Execution, Message
-from clew.explain.steps import MessageStep, NodeStep
+from clew.explain.steps import MessageStep, NodeStep, PhaseStep
 from clew.faults import Fault, FaultSet, node_key
 from clew.names import show
 from clew.program.outcomes import POST, PRE
-from clew.report.diagrams.lamport import Hits
+from clew.report.diagrams.hits import Hits
 from clew.violation import Violation
 
 if TYPE_CHECKING:  # what finds supports and consequences need not be loaded to speak of them
     from clew.explain.explanation import Event
     from clew.explain.steps import Step
-    from clew.explain.why import Support, Why
+    from clew.explain.why import Running, Support, Why
     from clew.explain.without import Account, Without
 
 
@@ -53,11 +54,45 @@ def support_words(support: Support, faults: FaultSet, eot: int) -> list[tuple[st
     for source, target, sent in support.punctual:
         late = f"what {show(source)} sends {show(target)} at {sent} is not late"
         words.append((late, hits.fault((source, target, sent)) is not None))
+    for source, target, sent in support.once:
+        twice = f"what {show(source)} sends {show(target)} at {sent} arrives only once"
+        words.append((twice, hits.duplicate((source, target, sent)) is not None))
     for node, time in support.up:
         # What a node sends in the last step arrives after it: a crash then touches nothing.
         stays = f"{show(node)} never crashes" if time >= eot - 1 else f"{show(node)} up until {time}"
-        words.append((stays, hits.crash(node, time) is not None))
+        words.append((stays, hits.has_crashed(node, time)))
+    words += _running_words(support.running, eot)
     return words or [("nothing that a fault could touch", False)]
+
+
+def _running_words(running: Iterable[Running], eot: int) -> Iterator[tuple[str, bool]]:
+    """Say when nodes had to run: not be down, not be paused, or neither."""
+    together: dict[tuple[object, ...], list[Running]] = {}
+    for one in running:
+        together.setdefault((one.node, one.times, one.throughout), []).append(one)
+    for same in together.values():
+        node, times = show(same[0].node), same[0].times
+        state = "runs" if len(same) > 1 else "not paused" if same[0].paused else "not down"
+        if same[0].throughout:
+            words = f"{node} {state} at one of {_times(times)}"
+        elif times[-1] < eot - 1 or times[-1] - times[0] >= len(times):
+            words = f"{node} {state} at {_times(times)}"
+        elif times[0] > 1:
+            words = f"{node} {state} from {times[0]} on"
+        else:
+            words = f"{node} always runs" if state == "runs" else f"{node} {state.replace('not', 'never')}"
+        yield words, any(one.cut for one in same)
+
+
+def _times(times: Sequence[int]) -> str:
+    """Write times in order, those in a row as a range: ``2, 4 to 6``."""
+    rows: list[list[int]] = []
+    for time in times:
+        if rows and rows[-1][-1] == time - 1:
+            rows[-1].append(time)
+        else:
+            rows.append([time])
+    return ", ".join(str(row[0]) if len(row) == 1 else f"{row[0]} to {row[-1]}" for row in rows)
 
 
 def brief(faults: FaultSet) -> str:
@@ -118,7 +153,7 @@ def step_text(step: Step, fault: Fault) -> str:
     # Of the message that the fault would hit it is said that it gets through; of others, whether they are there.
     if not step.hit:
         return f"{'' if step.there else 'no '}{message}{_arrival(step)}"
-    return f"{message} {fault.undone(_arrival(step))}"
+    return f"{message} {fault.undone(step.target, _arrival(step))}"
 
 
 def outcome_text(line: Without) -> str:
@@ -131,13 +166,15 @@ def outcome_text(line: Without) -> str:
 def event_text(event: Event) -> str:
     """Tell an event of the failing run; its time stands before it."""
     step, fault = event.step, event.fault
+    if isinstance(step, PhaseStep):
+        return f"{step.words}: {fault}" if step.begins else step.words
     if isinstance(step, NodeStep):
         return f"{show(step.node)} crashes: {fault}"
     if not isinstance(step, MessageStep):
         return str(Violation(step.relation, step.row))
     if fault is None:
         return f"{_message(step)}{_arrival(step)}"
-    return f"{_message(step)} {fault.effect}: {fault}"
+    return f"{_message(step)} {fault.effect(step.target)}: {fault}"
 
 
 def ending_text(violation: Violation) -> str:

@@ -1,0 +1,89 @@
+"""What befalls processes for a while, in a drawn Lamport diagram: restarts, pauses, partitions.
+
+A process that is down or paused has a box where that begins, and a lifeline that looks different until it runs
+again.  A partition is a shade over its times, with an outline around the lifelines of its group, which is named at
+the right.  Classes, below ``.lamport``: ``halt`` with ``down`` or ``paused``, ``frozen`` for the lifeline of a
+paused process (``dead`` for one that is down), ``band``, ``island`` for the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from clew.report.diagrams.lamport import Diagram, HaltKind
+from clew.report.diagrams.lamport_layout import TOP, Layout
+from clew.report.diagrams.lamport_layout import pixels as _n
+from clew.report.text.html import safe
+
+#: Rules besides those of every diagram.
+RULES = """
+.halt rect{fill:PAPER;stroke:CUT;stroke-width:2}
+.halt.paused rect{stroke:HIT}
+.halt .halt{font-weight:700;text-anchor:middle}
+.frozen{stroke:HIT;stroke-width:5;opacity:.45}
+.band rect{fill:CUT;opacity:.09}
+.band .island{fill:none;stroke:CUT;stroke-width:1.5;stroke-dasharray:4 3;opacity:.8}
+.band text{fill:CUT;font-weight:600;text-anchor:end}
+"""
+
+
+def lifelines(diagram: Diagram, layout: Layout) -> Iterator[str]:
+    """Draw each lifeline in pieces: alive, dead from a crash on or while it is down, frozen while it is paused."""
+    bottom = layout.height - 8
+    ways = {"life": "", "dead": "", "frozen": ""}
+    # Reversed, so that the first of several crashes of a process ends its lifeline.
+    crashed = {c.process: layout.y[c.time] for c in reversed(diagram.crashes)}
+    for process, x in layout.x.items():
+        end, y = crashed.get(process, bottom), float(TOP - 36)
+        for halt in sorted((h for h in diagram.halts if h.process == process), key=lambda h: h.first):
+            since, until = min(end, layout.y[halt.first]), min(end, layout.y.get(halt.end, bottom))
+            ways["life"] += f"M{_n(x)} {_n(y)}V{_n(since)}" if since > y else ""
+            ways["dead" if halt.kind is HaltKind.DOWN else "frozen"] += f"M{_n(x)} {_n(since)}V{_n(until)}"
+            y = until
+        ways["life"] += f"M{_n(x)} {_n(y)}V{_n(end)}" if end > y else ""
+        ways["dead"] += f"M{_n(x)} {_n(end)}V{_n(bottom)}" if process in crashed else ""
+    yield from (f'<path class="{kind}" d="{way}"/>' for kind, way in ways.items() if way or kind == "life")
+
+
+def bands(diagram: Diagram, layout: Layout) -> Iterator[str]:
+    """Shade the times of partitions, outline the lifelines of the group, and say who is cut off."""
+    for band, words in layout.band_words.items():
+        shade = layout.band(band)
+        top, height = _n(shade.top), _n(shade.bottom - shade.top)
+        times = f"time {band.first}" if band.end == band.first + 1 else f"times {band.first} to {band.end - 1}"
+        told = f"{', '.join(band.group)} cut off from the others at {times}: {diagram.faults[band.fault - 1]}"
+        islands = "".join(
+            f'<rect class="island" x="{_n(layout.x[p] - 11)}" y="{top}" width="22" height="{height}" rx="8"/>'
+            for p in band.group
+        )
+        width = _n(shade.right - shade.left)
+        rect = f'<rect x="{_n(shade.left)}" y="{top}" width="{width}" height="{height}" rx="6"/>'
+        text = ""
+        if words is not None:
+            text = f'<text class="band" x="{_n(words.x)}" y="{_n(words.y + 4)}">{safe(words.text)}</text>'
+        yield f'<g class="band"><title>{safe(told)}</title>{rect}{islands}{text}</g>'
+
+
+def span_marks(diagram: Diagram, layout: Layout, badge: Callable[[float, float, int, str], str]) -> Iterator[str]:
+    """Draw the boxes, and the numbers of the faults; ``badge`` draws one of these."""
+    for halt in diagram.halts:
+        x, y, kind = layout.x[halt.process], layout.y[halt.first], halt.kind.value
+        again = "restarts" if halt.kind is HaltKind.DOWN else "goes on"
+        told = f"{halt.process} is {kind} from time {halt.first} on and {again} at {halt.end}"
+        box = f'<rect x="{_n(x - 34)}" y="{_n(y - 10)}" width="70" height="20" rx="4"/>'
+        word = f'<text class="halt" x="{_n(x + 5)}" y="{_n(y + 3.5)}">{kind.upper()}</text>'
+        code = diagram.faults[halt.fault - 1]
+        yield f'<g class="halt {kind}"><title>{safe(f"{told}: {code}")}</title>{box}{word}</g>'
+        yield badge(x - 35, y, halt.fault, kind)
+    for band, words in layout.band_words.items():
+        if words is not None:
+            yield badge(words.x + 14, words.y, band.fault, "lost")
+
+
+def span_sample(kind: str) -> str | None:
+    """Return what a legend shows beside the name of a kind; None for what is not drawn here."""
+    if kind in ("down", "paused"):
+        return f'<g class="halt {kind}"><rect x="3" y="-11" width="24" height="14" rx="4"/></g>'
+    if kind == "band":
+        return '<g class="band"><rect x="0" y="-11" width="30" height="14" rx="4"/></g>'
+    return None
