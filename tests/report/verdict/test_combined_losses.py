@@ -16,7 +16,7 @@ from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.engine.execution import Message
 from clew.explain.failure_free import FailureFree
-from clew.faults import Crash, Delay, Fault, FaultSet, Loss, NodeName
+from clew.faults import Crash, Delay, Fault, FaultSet, Loss, NodeName, Partition, Restart
 from clew.program.checks import check_program
 from clew.report.verdict.combined_losses import summarize_losses, summary_lines
 from generators import failure_specs, fault_sets, programs
@@ -75,6 +75,30 @@ def test_two_groups_are_cut_off_from_each_other() -> None:
     assert said(lost, "ab2 cd2 ab3 dc3 ba4") == ["together: a and b are cut off from c and d at times 2 to 4"]
     others = said(lost, "ab2 cd2 ab3 dc3 ba4 cb3")
     assert others and not any("from c and d" in line for line in others), "one of c's messages gets to b"
+
+
+def test_a_group_is_cut_off_from_others_that_do_not_hear_each_other() -> None:
+    """Nothing passes between c and d, so that they are no group; a and b are."""
+    assert said("ac2 ca2 bd3 da3", "ab2 ba3") == ["together: a and b are cut off from the others at times 2 and 3"]
+
+
+def test_what_other_faults_lose_does_not_get_through_either() -> None:
+    """The partition loses what c sends to b at 4; without that, b would not be cut off."""
+    lost = [message("a", "b", 3, None), message("c", "b", 4, None), message("b", "a", 5, None)]
+    heard = message("a", "c", 4, 5)
+    faults: list[Fault] = [Loss("a", "b", 3), Loss("b", "a", 5)]
+    parted = FaultSet.of([*faults, Partition(("b",), 4, 5)])
+    assert summary_lines(parted, [*lost, heard]) == ["2 of these together: b is cut off at times 3 to 5"]
+    others = FaultSet.of([*faults, Restart("b", 5, 6)])
+    assert summary_lines(others, [*lost[:2], heard]) == [], "b is down and sends nothing"
+    late = FaultSet.of([*faults, Delay("c", "b", 4, 1)])
+    assert summary_lines(late, [lost[0], message("c", "b", 4, 6), lost[2], heard]) == [
+        "2 of these together: nothing sent between a and b at times 3 to 5 arrives"
+    ]
+
+
+def test_eight_losses_and_a_node_that_is_cut_off() -> None:
+    assert said("ab3 ba3 cb3 bc3 ab4 bc5 ba6 cb6", "ac3 ca4 ac5 ca6") == ["together: b is cut off at times 3 to 6"]
 
 
 def test_two_losses_that_have_nothing_in_common_are_left_as_they_are() -> None:
@@ -171,6 +195,12 @@ def concerned(words: str) -> Callable[[Link], bool]:
         (r"nothing sent by (\w) at .* arrives", lambda node: lambda link: link[0] == node),
         (r"nothing sent from (\w) to (\w) at .* arrives", lambda a, b: lambda link: link == (a, b)),
         (r"nothing sent between (\w) and (\w) at .* arrives", lambda a, b: lambda link: set(link) == {a, b}),
+        (
+            r"(\w(?:, \w)* and \w) are cut off from the others at .*",
+            lambda one: (
+                lambda link: (link[0] in re.findall(r"\b\w\b", one)) != (link[1] in re.findall(r"\b\w\b", one))
+            ),
+        ),
         (
             r"(\w(?:, \w)* and \w) are cut off from (\w(?:, \w)* and \w) at .*",
             lambda one, other: (

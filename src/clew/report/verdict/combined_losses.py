@@ -1,7 +1,8 @@
-"""Losses that amount to something simple: a node that is cut off for a while, a link that is dead.
+"""Losses that amount to something simple: a node or a group that is cut off for a while, a link that is dead.
 
 A statement is about messages by the time at which they are *sent*, and says that none of them arrives: none of all
-that the run sends over the network, from nodes that are up.  It sums up two losses at least.
+that the run sends over the network, from nodes that run.  It sums up two losses at least; that other faults lose
+some of the messages is no reason not to say it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from clew.engine.execution import Message
-from clew.faults import FaultSet, Loss, NodeName, node_key
+from clew.faults import FaultSet, Loss, NodeName, SentMessage, node_key
 from clew.names import show
+from clew.report.diagrams.hits import Hits
 
 #: From whom to whom.
 _Link = tuple[NodeName, NodeName]
@@ -55,19 +57,23 @@ class _Traffic:
     """By time, the links over which the run sends, and those of them that lose it."""
 
     def __init__(self, faults: FaultSet, messages: Iterable[Message]) -> None:
-        # What a crashed node would have sent is no evidence: that it does not arrive is due to the crash.
-        crashed = {crash.node: crash.time for crash in faults.crashes}
+        hits = Hits(faults)
         self.sent: dict[int, set[_Link]] = {}
         for m in messages:
-            if m.source != m.target and m.sent < crashed.get(m.source, m.sent + 1):
+            # What a crashed node would have sent is no evidence: that it does not arrive is due to the crash.
+            if m.source != m.target and hits.silence(m.source, m.sent) is None:
                 self.sent.setdefault(m.sent, set()).add((m.source, m.target))
+        self._gone = {
+            time: {(source, target) for source, target in links if _is_lost((source, target, time), hits)}
+            for time, links in self.sent.items()
+        }
         self.hit = [loss for loss in faults.losses if (loss.source, loss.target) in self.sent.get(loss.time, ())]
         self.lost: dict[int, set[_Link]] = {}
         for loss in self.hit:
             self.lost.setdefault(loss.time, set()).add((loss.source, loss.target))
 
     def arriving(self, time: int) -> set[_Link]:
-        return self.sent.get(time, set()) - self.lost.get(time, set())
+        return self.sent.get(time, set()) - self._gone.get(time, set())
 
     def nodes(self) -> list[NodeName]:
         """Return the nodes with losses, in order."""
@@ -85,6 +91,12 @@ class _Traffic:
             if not any(map(concerns, self.arriving(loss.time))):
                 together.append(loss)
         yield from _span(together)
+
+
+def _is_lost(message: SentMessage, hits: Hits) -> bool:
+    """Tell whether nothing of it arrives, neither when it should nor a second time."""
+    again = hits.blame_again(message)
+    return hits.blame(message).lost and (again is None or again.lost)
 
 
 def _span(losses: Sequence[Loss]) -> Iterator[tuple[int, int, tuple[Loss, ...]]]:
@@ -148,15 +160,23 @@ def _splits(traffic: _Traffic) -> Iterator[LossSummary]:
                 {link for time in span for link in traffic.sent.get(time, ())},
                 {link for time in span for link in traffic.arriving(time)},
             )
-            # A group of one node is simply cut off, which has been said; three groups have no short words.
-            if len(groups) != 2 or min(map(len, groups)) < 2:
-                continue
-            one, other = groups
-            losses = [x for x in traffic.hit if x.time in span and (x.source in one) != (x.target in one)]
-            both_ways = {loss.source in one for loss in losses} == {True, False}
-            if both_ways and losses[0].time == first and losses[-1].time == last:
-                words = f"{_join_nodes(one)} are cut off from {_join_nodes(other)} {_at(first, last)}"
-                yield LossSummary(words, first, last, tuple(losses))
+            # A group of one node is simply cut off, which has been said.
+            if len(groups) == 2 and min(map(len, groups)) >= 2:
+                yield from _cut_off_group(traffic, groups[0], _join_nodes(groups[1]), span)
+            # Of three groups and more each that has several nodes is cut off from all others.
+            for group in groups if len(groups) > 2 else ():
+                if len(group) >= 2:
+                    yield from _cut_off_group(traffic, group, "the others", span)
+
+
+def _cut_off_group(
+    traffic: _Traffic, group: Sequence[NodeName], others: str, span: range
+) -> Iterator[LossSummary]:
+    losses = [x for x in traffic.hit if x.time in span and (x.source in group) != (x.target in group)]
+    both_ways = {loss.source in group for loss in losses} == {True, False}
+    if both_ways and (losses[0].time, losses[-1].time) == (span[0], span[-1]):
+        words = f"{_join_nodes(group)} are cut off from {others} {_at(span[0], span[-1])}"
+        yield LossSummary(words, span[0], span[-1], tuple(losses))
 
 
 def _groups(sent: set[_Link], arriving: set[_Link]) -> list[list[NodeName]]:
