@@ -93,7 +93,10 @@ def find_why(failure_free: FailureFree, violation: Violation, faults: FaultSet, 
     behind = failure_free.messages_behind(violation)
     supports = [_support(failure_free, needed, faults, behind) for needed in found[:most]]
     # Supports that ask for the same, and differ in which faults would break them, are one to a reader.
-    supports = list({s._replace(falsifier=(), out_of_reach=()): s for s in reversed(supports)}.values())
+    different: dict[Support, Support] = {}
+    for support in supports:
+        different.setdefault(support._replace(falsifier=(), out_of_reach=()), support)
+    supports = list(different.values())
     supports.sort(key=lambda s: (len(s.messages), [(m.sent, str(m)) for m in s.messages]))
     return Why(violation, not failure_free.pre_held(violation), tuple(supports), len(found) > most)
 
