@@ -14,8 +14,9 @@ from clew.engine.runs import Runs
 from clew.explain.explainer import Explainer
 from clew.explain.explanation import explain_rows
 from clew.explain.why import Running, Support
-from clew.faults import Fault, FaultSet, Partition, Pause, Restart
+from clew.faults import FailureSpec, Fault, FaultSet, Partition, Pause, Restart
 from clew.program.checks import check_program
+from clew.report.lineage.words import goal_times, goal_title
 from clew.report.verdict.explaining import explain_verdict
 from clew.report.verdict.page import run_page
 from clew.report.verdict.why_text import why_lines
@@ -186,14 +187,28 @@ def test_a_node_that_is_cut_off() -> None:
     ]
 
 
+WATCH = """
+    durable peer;
+    peer("a", "b")@1;  peer(X, Y)@next :- peer(X, Y);
+    gone(X, Y)@next :- peer(X, Y), down(X, Y);  gone(X, Y)@next :- gone(X, Y);
+    pre(X, Y) :- peer(X, Y);  post(X, Y) :- peer(X, Y), notin gone(X, Y);
+"""
+
+
+def test_the_lineage_of_a_watcher_says_when_nobody_was_down() -> None:
+    spec = FailureSpec(("a", "b"), 3, 3, restarts=1)
+    explainer = Explainer(check_program(parse_program(WATCH)).program, spec, NO_DEADLINE)
+    (outcome,) = explainer.outcomes()
+    goals = [goal for goal in explainer.lineage(outcome).whole.goals if goal.crashes]
+    assert sorted(map(goal_title, goals)) == [
+        "b is not down at time 1, otherwise: R(b,1,2), R(b,1,3)",
+        "b is not down at time 2, otherwise: R(b,1,3), R(b,2,3)",
+    ]
+    assert sorted(map(goal_times, goals)) == ["@1", "@2"]
+
+
 def test_who_looks_whether_a_node_is_down() -> None:
-    text = """
-        durable peer;
-        peer("a", "b")@1;  peer(X, Y)@next :- peer(X, Y);
-        gone(X, Y)@next :- peer(X, Y), down(X, Y);  gone(X, Y)@next :- gone(X, Y);
-        pre(X, Y) :- peer(X, Y);  post(X, Y) :- peer(X, Y), notin gone(X, Y);
-    """
-    assert of_run(text, Restart("b", 2, 3), 5) == [
+    assert of_run(WATCH, Restart("b", 2, 3), 5) == [
         "Why pre(a, b): it takes one fault:",
         "  without R(b,2,3): b stays up, no gone(a, b)@3: post(a, b) holds",
         "  How it arose:",

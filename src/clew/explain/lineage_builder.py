@@ -15,7 +15,7 @@ from clew.engine.atoms import GroundRule, RowAtom, SentAtom
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
 from clew.faults import Crash, Fault, MessageFault, NodeName, Partition, Pause, Restart, SentMessage, fault_key
-from clew.program.ir import CRASH, Rule, Timing, as_place
+from clew.program.ir import CRASH, DOWN, Rule, Timing, as_place
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
 
@@ -43,10 +43,14 @@ def build_lineage_graph(
 
 @dataclass(frozen=True)
 class _StaysUp:
-    """The goal that a node does not crash: one of these faults would undo it."""
+    """The goal that a node does not crash: one of these faults would undo it.
+
+    ``time``: when it must not be down, where somebody looks at that time.
+    """
 
     node: NodeName
     crashes: tuple[Fault, ...]
+    time: int | None = None
 
 
 #: What identifies a goal while walking: an atom of the ground program, or a node that stays up.
@@ -83,6 +87,12 @@ class _Walk:
         self._rows: dict[int, RowAtom] = {atom.literal: atom for atom in ground.row_atoms}
         self._sent: dict[int, SentAtom] = {atom.literal: atom for atom in ground.sent_atoms}
         self._program = failure_free.program
+        #: Of the atoms that a node is seen to be down, when that is.
+        self._looked_at = {
+            atom: symbol.arguments[-1].number
+            for atom, symbol in ground.symbols.items()
+            if symbol.name == "seen_down"
+        }
         self._given = failure_free.implied_by_pre(violation)
         self._only = only
         self._last = failure_free.spec.eot
@@ -183,7 +193,8 @@ class _Walk:
 
     def _add(self, key: _Key) -> None:
         if isinstance(key, _StaysUp):
-            self.steps[key] = _Step(Goal(CRASH, (key.node,), 1, self._last, False, False, key.crashes))
+            relation, first, last = (CRASH, 1, self._last) if key.time is None else (DOWN, key.time, key.time)
+            self.steps[key] = _Step(Goal(relation, (key.node,), first, last, False, False, key.crashes))
         else:
             self._step(key)
 
@@ -234,7 +245,8 @@ class _Walk:
                 work.extend(abs(b) for r in against for b in r.body if not self._derivations.holds(b))
 
     def _staying_up(self, atom: int) -> Iterator[_StaysUp]:
-        """Yield the nodes whose crash would change the atom."""
+        """Yield the nodes whose crash would change the atom; or their restart, if it says that a node is down."""
+        looked_at = self._looked_at.get(atom)
         by_node: dict[NodeName, list[Fault]] = {}
         for fault in sorted(self._below(atom), key=fault_key):
             match fault:
@@ -242,11 +254,15 @@ class _Walk:
                     by_node.setdefault(node, []).append(fault)
                 case MessageFault() | Partition():
                     pass  # the node sends all the same
-                case Restart() | Pause():
-                    pass  # every step of a node needs that it runs: it would stand below every goal
+                case Restart(node, _, _):
+                    # Every step of a node needs that it runs: it would stand below every goal.
+                    if looked_at is not None:
+                        by_node.setdefault(node, []).append(fault)
+                case Pause():
+                    pass  # as for restarts, and nobody sees it
                 case _:
                     assert_never(fault)
-        yield from (_StaysUp(node, tuple(crashes)) for node, crashes in by_node.items())
+        yield from (_StaysUp(node, tuple(crashes), looked_at) for node, crashes in by_node.items())
 
     def _below(self, atom: int) -> frozenset[Fault]:
         # Remembered: links and crashes stand below very many goals.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from clew.engine.execution import Row, row_text
 from clew.faults import Fault, NodeName, SentMessage
 from clew.names import show
+from clew.program.ir import DOWN
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Goal:
     @property
     def label(self) -> str:
         if self.crashes:
-            return f"{show(self.row[0])} stays up"
+            return f"{show(self.row[0])} {'is not down' if self.relation == DOWN else 'stays up'}"
         name = f"{self.relation}({row_text(self.row)})"
         return name if self.present else f"no {name}"
 

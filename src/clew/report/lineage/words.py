@@ -8,7 +8,7 @@ from clew.engine.execution import row_text
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
 from clew.explain.overview import Box, Joint
 from clew.names import show
-from clew.program.ir import Rule
+from clew.program.ir import DOWN, Rule
 from clew.report.text.plain import pluralize
 from clew.report.text.rules import rule_place, rule_text
 
@@ -27,7 +27,8 @@ def goal_label(goal: Goal) -> str:
 
 
 def goal_times(goal: Goal) -> str:
-    return "" if goal.crashes else f"@{times_text(range(goal.first, goal.last + 1))}"
+    always = goal.crashes and goal.relation != DOWN
+    return "" if always else f"@{times_text(range(goal.first, goal.last + 1))}"
 
 
 def times_text(times: Iterable[int]) -> str:
@@ -43,7 +44,8 @@ def times_text(times: Iterable[int]) -> str:
 
 def goal_title(goal: Goal) -> str:
     if goal.crashes:
-        return f"{goal.label}, otherwise: {', '.join(map(str, goal.crashes))}"
+        time = f" at time {goal.first}" if goal.relation == DOWN else ""
+        return f"{goal.label}{time}, otherwise: {', '.join(map(str, goal.crashes))}"
     times = _at_times(range(goal.first, goal.last + 1))
     return f"{goal.label} {times}{'; holds whenever pre does' if goal.given else ''}"
 
