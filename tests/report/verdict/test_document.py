@@ -54,6 +54,10 @@ def assert_valid_and_read_back(verdict: clew.Verdict, folder: Path, *files: str)
         verdict.answer,
         verdict.counterexamples,
         verdict.candidates,
+        spec.duplicates,
+        spec.restarts,
+        spec.pauses,
+        spec.partitions,
     )
 
 
@@ -92,6 +96,7 @@ def test_every_example_under_every_strategy(path: Path, strategy: str, tmp_path:
         {"delays": 1, "eff": 0},
         {"eot": 3, "eff": 2},
         {"nodes": ["a", "b"]},
+        {"pauses": 1, "partitions": 1, "duplicates": 1},
     ],
     ids=str,
 )
@@ -249,6 +254,7 @@ def reads(document: Any, folder: Path) -> bool:
         {"eot": 3, "eff": 2},
         {"strategy": "random", "max_runs": 1},
         {"eff": 0},
+        {"pauses": 1, "partitions": 1},
     ],
     ids=str,
 )

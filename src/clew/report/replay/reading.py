@@ -194,6 +194,7 @@ def _distinct(items: Item, read: Callable[[Item], T]) -> list[T]:
 def _counterexamples(items: Item, spec: FailureSpec) -> tuple[Counterexample, ...]:
     found: dict[FaultSet, Counterexample] = {}
     for item in items.items():
+        _refuse_empty(item)
         kinds = [k for k in KINDS if k.kind.plural in FIRST_KINDS or k.kind.plural in item.mapping()]
         *lists, violated = item.members(*(kind.kind.plural for kind in kinds), "violated")
         faults = FaultSet.of(
@@ -209,6 +210,14 @@ def _counterexamples(items: Item, spec: FailureSpec) -> tuple[Counterexample, ..
             raise item.problem("an earlier counterexample has the same faults")
         found[faults] = Counterexample(faults, _violations(violated))
     return tuple(found.values())
+
+
+def _refuse_empty(item: Item) -> None:
+    """Refuse an empty list of a kind that is listed only where it happens: two documents would say the same."""
+    for kind in KINDS:
+        plural = kind.kind.plural
+        if plural not in FIRST_KINDS and plural in item.mapping() and not item.member(plural).items():
+            item.member(plural).refuse(f"some {plural}, or no such field")
 
 
 def _candidates(items: Item, answer: Answer, spec: FailureSpec) -> tuple[Counterexample, ...]:

@@ -93,6 +93,7 @@ def run_document(run: Execution) -> dict[str, Any]:
                 "to": message.target,
                 "sent": message.sent,
                 "arrived": message.arrived,
+                **({} if message.again is None else {"again": message.again}),
             }
             for message in run.messages
         ],
