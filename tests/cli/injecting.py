@@ -40,22 +40,26 @@ EXCEPTIONS: dict[str, Callable[[], BaseException]] = {
 
 def functions_called(arguments: list[str]) -> list[list[Any]]:
     """Return the functions of Clew that a command executes, in the order of their first calls."""
-    seen: dict[tuple[str, str, int], None] = {}
+    # By identity: to hash code takes much longer than most calls do, and this is done in each of them.
+    seen: dict[int, CodeType] = {}
 
     def record(frame: FrameType, event: str, argument: object) -> None:
-        if _is_target(frame.f_code):
-            seen[_key(frame.f_code)] = None
+        seen.setdefault(id(frame.f_code), frame.f_code)
 
-    _, output = _in_child(arguments, record, lambda: json.dumps([list(key) for key in seen]))
+    def result() -> str:
+        return json.dumps(list(dict.fromkeys(_key(code) for code in seen.values() if _is_target(code))))
+
+    _, output = _in_child(arguments, record, result)
     found: list[list[Any]] = json.loads(output)
     return found
 
 
 def end_with_failure_in(function: tuple[str, str, int], exception: str, arguments: list[str]) -> tuple[int, str]:
     """Return the exit code and the output of a command in which a function raises."""
+    *_, line = function
 
     def fail(frame: FrameType, event: str, argument: object) -> None:
-        if event == "call" and _key(frame.f_code) == function:
+        if frame.f_code.co_firstlineno == line and event == "call" and _key(frame.f_code) == function:
             raise EXCEPTIONS[exception]()
 
     return _in_child(arguments, fail, None)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from clew.budgets.whereabouts import PATIENCE
 from command import clew as forked_clew
 from command import start_clew as clew
 
@@ -111,6 +114,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+def _less_patient(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Start a command whose supervisor waits for one second after a limit, not for four."""
+    begin = "import clew.budgets.whereabouts as w; w.PATIENCE = 1.0; from clew.cli.process.entry import run; run()"
+    return subprocess.run(
+        [sys.executable, "-c", begin, *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize(
     ("command", "where"),
     [
@@ -129,11 +145,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_nothing_can_interrupt_ends_with_its_place(command: str, where: str, folder: Path) -> None:
     begun = time.monotonic()
     # Without a search nothing is waited for at the limit, and by then the file must have been read.
-    limit = 1 if command.startswith(("check", "fuzz", "explore")) else 5
-    done = clew(*command.split(), "--time-limit", str(limit), cwd=folder)
+    limit = 1 if command.startswith(("check", "fuzz", "explore")) else 3
+    done = _less_patient(*command.split(), "--time-limit", str(limit), cwd=folder)
     assert done.returncode == 3
     assert done.stderr.splitlines()[-1] == f"INCOMPLETE: the time limit of {limit} s ran out, in {where}"
     assert time.monotonic() - begun < limit + _LATER + _BUSY
+
+
+def test_the_patience_that_users_get(folder: Path) -> None:
+    begun = time.monotonic()
+    done = clew("check", "evil.py:Backtracks", "--time-limit", "0.5", cwd=folder)
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1] == f"INCOMPLETE: the time limit of 0.5 s ran out, in {BACKTRACK}"
+    assert PATIENCE <= time.monotonic() - begun < _LATER + _BUSY
 
 
 @pytest.mark.parametrize("command", ["check", "check --strategy lineage", "check --strategy random", "run"])

@@ -348,7 +348,7 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
     (found,) = document["counterexamples"]
     document["counterexamples"] = [
         {**found, "losses": [["a", "b", 1], ["a", "b", first], ["b", "a", second]]}
-        for first in range(2, 60)
+        for first in range(2, 12)
         for second in range(1, 60)
     ]
     (tmp_path / "v.json").write_text(json.dumps(document), encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import Any
 
 import pytest
@@ -11,12 +12,18 @@ from paxos import NO_VIEW, ElectedMultipaxos, Multipaxos, Synod
 
 from clew.bloom import bloom
 from clew.bloom.runtime.cluster import Cluster
+from coordination.schedules import again
 
 _NAMES = "abc"
 
 
+@cache
+def _made(kind: Any, name: str) -> Any:
+    return kind(name)
+
+
 def _parliament(kind: Any, seed: int = 0, **network: float) -> Cluster:
-    cluster = Cluster({name: kind(name) for name in _NAMES}, seed, **network)
+    cluster = Cluster({name: again(_made(kind, name)) for name in _NAMES}, seed, **network)
     for node in cluster.nodes.values():
         node.parliament.insert(*((name,) for name in _NAMES))
     cluster.run(1)

@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -132,11 +133,20 @@ def test_a_sweep_that_knows_only_candidates(tmp_path: Path) -> None:
     assert document["certified"] == {"eot": 2, "eff": 1}
 
 
+def assert_reader_refuses_what_schema_refuses(document: Any, folder: Path) -> None:
+    """Look at what the reader accepts: the schema must, too.  It takes ten times as long as the reader."""
+    refused = []
+    for mutant in mutants(document):
+        if reads(mutant, folder):
+            VALIDATOR.validate(mutant)
+        else:
+            refused.append(mutant)
+    assert len(list(islice((mutant for mutant in refused if not VALIDATOR.is_valid(mutant)), 301))) > 300
+
+
 def test_what_the_schema_refuses_of_candidates_is_refused_by_the_reader(tmp_path: Path) -> None:
     document = verdict_document(late(), ["late.ded"])
-    refused = [mutant for mutant in mutants(document) if not VALIDATOR.is_valid(mutant)]
-    assert len(refused) > 300
-    assert [mutant for mutant in refused if reads(mutant, tmp_path)] == []
+    assert_reader_refuses_what_schema_refuses(document, tmp_path)
 
 
 def test_a_sweep_that_certified_says_why_it_went_no_further(tmp_path: Path) -> None:
@@ -264,9 +274,7 @@ def test_what_the_schema_refuses_is_refused_by_the_reader(options: dict[str, Any
     document["sweep"] = [{"eot": 5, "eff": 2, "verdict": "certified"}]
     document["certified"] = {"eot": 5, "eff": 2}
     assert VALIDATOR.is_valid(document) and reads(document, tmp_path)
-    refused = [mutant for mutant in mutants(document) if not VALIDATOR.is_valid(mutant)]
-    assert len(refused) > 300
-    assert [mutant for mutant in refused if reads(mutant, tmp_path)] == []
+    assert_reader_refuses_what_schema_refuses(document, tmp_path)
 
 
 @pytest.mark.parametrize(

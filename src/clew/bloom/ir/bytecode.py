@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import dis
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import CodeType
 from typing import Any
 
@@ -51,18 +52,25 @@ class Instruction:
     begins_comprehension: bool = False
 
 
-def instructions_of(code: CodeType) -> list[Instruction]:
+def instructions_of(code: CodeType) -> Sequence[Instruction]:
     """Return the instructions of a function, without those of the functions in it."""
+    return _instructions_in(code, code.co_filename)
+
+
+# Remembered, since several analyses ask for each function, and a class is read anew for each of its nodes.  The
+# file is a key of its own: code of two files can be equal, and inner functions are among the values.
+@lru_cache(maxsize=4096)
+def _instructions_in(code: CodeType, file: str) -> Sequence[Instruction]:
     found = list(_mark_comprehensions(_split(code)))
     for place, one in enumerate(found):
         if one.name == "LOAD_FAST_AND_CLEAR":
             # The iterator is on top of the stack: what computes it begins where that was not yet so high.
             begin = max((k for k in range(place) if found[k].height < one.height), default=place)
             found[begin] = replace(found[begin], begins_comprehension=True)
-    return found
+    return tuple(found)
 
 
-def attributes_at(instructions: list[Instruction]) -> tuple[str, ...]:
+def attributes_at(instructions: Sequence[Instruction]) -> tuple[str, ...]:
     """Return the attributes that the first instructions go on to, as in ``.a.b.c``."""
     found = []
     for one in instructions:

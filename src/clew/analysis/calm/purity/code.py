@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from inspect import getattr_static
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol
@@ -68,7 +68,7 @@ class FunctionCode:
     def _instruction(
         self,
         instruction: Instruction,
-        after: list[Instruction],
+        after: Sequence[Instruction],
         inner: frozenset[str],
         first: tuple[str, ...],
     ) -> None:
@@ -94,12 +94,12 @@ class FunctionCode:
         elif name.startswith(("YIELD", "SEND")) or name in ("GET_AWAITABLE", "GET_AITER"):
             return
 
-    def _refuse_shown_function(self, instructions: list[Instruction], place: int, line: int) -> None:
+    def _refuse_shown_function(self, instructions: Sequence[Instruction], place: int, line: int) -> None:
         """Refuse what makes text of a function, ``repr(f)`` or ``f"{f}"``, and note what makes any text."""
         one, beside = instructions[place], instructions[place - 1]
         if one.name == "BINARY_OP" and one.operator in ("%", "%="):
             # Of numbers, a remainder; a function beside it can only be shown, also in a tuple of what is shown.
-            shown = [beside]
+            shown: Sequence[Instruction] = [beside]
             if beside.name == "BUILD_TUPLE":
                 shown = instructions[place - 1 - beside.value : place - 1]
             if all(each.name.startswith("LOAD_") for each in shown):
