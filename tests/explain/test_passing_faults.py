@@ -268,3 +268,15 @@ def test_the_page_of_any_run_can_be_made(data: st.DataObject) -> None:
     page = run_page(explainer.run(faults), ["any.ded"], explainer, lambda stage: None)
     codes = re.findall(r'"code":"([^"]*)"', page)
     assert codes == [str(fault) for fault in faults]
+
+
+@given(st.data())
+def test_a_counterexample_cuts_every_support_and_the_words_show_where(data: st.DataObject) -> None:
+    program = data.draw(lasting_programs())
+    spec = data.draw(few_mixed_specs(program))
+    explainer = Explainer(check_program(program).program, spec, NO_DEADLINE)
+    for found in minimal_counterexamples(program, spec, find_all=False).counterexamples:
+        for violation in found.violations[:2] if found.faults else ():
+            for support in explainer.why(violation, found.faults).supports:
+                assert support.cut_by
+                assert any(cut for _, cut in support_words(support, found.faults, spec.eot))
