@@ -83,6 +83,25 @@ def test_the_promises_of_delivery(name: str, expected: str, faults: int, strateg
     assert answer(where, strategy=strategy) == (expected, faults)
 
 
+@pytest.mark.parametrize("strategy", ["exact", "lineage"])
+def test_a_restart_breaks_a_store_in_memory(strategy: str) -> None:
+    found = clew.check(f"{ROOT}/examples/bloom/restarting_store.py:InMemory", strategy=strategy, find_all=True)
+    listed = [str(c.faults) for c in found.counterexamples]
+    assert (listed, found.notices) == (["R(s,4,6)", "R(s,5,6)", "O(c,s,4) R(s,4,5)"], ())
+
+
+@pytest.mark.parametrize("strategy", ["exact", "lineage"])
+def test_no_two_restarts_break_a_store_on_disk(strategy: str) -> None:
+    found = clew.check(f"{ROOT}/examples/bloom/restarting_store.py:OnDisk", strategy=strategy, strict=True)
+    assert (found.answer.value, found.reason, found.notices) == ("certified", None, ())
+
+
+def test_the_printed_command_restarts_the_store() -> None:
+    where = "examples/bloom/restarting_store.py:InMemory"
+    found = command("run", where, "--nodes", "c,s", "--eot", "8", "--restart", "s,5,6")
+    assert (found.returncode, found.stdout.splitlines()[-1]) == (1, "VIOLATED: pre(x, 1)")
+
+
 def test_notices_name_the_file_as_it_was_named() -> None:
     found = command("check", "examples/bloom/checked_delivery.py:BestEffort")
     assert found.stderr.splitlines()[0].startswith("examples/bloom/delivery.py:")
