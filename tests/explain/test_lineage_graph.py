@@ -437,7 +437,10 @@ def assert_fits(firing: Firing, goal: Goal, needs: list[Goal], reason: FailureFr
     if goal.present or sent is None:
         assert firing.time in (goal.first, goal.first - 1) and not firing.punctual
     else:  # not sent, or not late
-        assert firing.time + 1 + firing.punctual <= goal.first <= firing.time + 1 + reason.spec.delays
+        spec = reason.spec
+        # Explanations do not end with EFF, so that a message may arrive again at any later time.
+        latest = spec.eot if spec.duplicates else firing.time + 1 + spec.delays
+        assert firing.time + 1 + firing.punctual <= goal.first <= latest
     assert all(need.first <= goal.first for need in needs)
     for need in needs:
         negated = {p.negated for p in rule.premises if p.relation == need.relation}

@@ -149,17 +149,25 @@ class _Walk:
         step = self.steps[atom]
         step.explained = True
         for rule in self._rules(atom):
-            sent = next((abs(b) for b in rule.body if abs(b) in self._sent), None)
             if rule.source is not None:
                 yield from self._use(step, rule, step.goal, None)
             # The rule by which a message becomes a row is the encoding's; its reader looks for the one that sent
             # it.
-            elif sent is not None:
-                message = self._sent[sent]
-                for sending in self._rules(sent):
-                    yield from self._use(step, sending, step.goal, message)
+            elif messages := self._messages_of(rule):
+                for message in messages:
+                    for sending in self._rules(message.literal):
+                        yield from self._use(step, sending, step.goal, message)
             else:
                 step.is_fact = True  # given, or derived by a rule of the encoding alone
+
+    def _messages_of(self, arrival: GroundRule) -> list[SentAtom]:
+        """Return the message that becomes a row by this rule, also by way of an arrival that a pause holds up."""
+        bodies = [arrival.body]
+        for waiting in map(abs, arrival.body):
+            if waiting not in self._rows and waiting not in self._graph.fault_determined:
+                bodies += [rule.body for rule in self._rules(waiting) if waiting not in self._sent]
+        sent = dict.fromkeys(abs(b) for body in bodies for b in body if abs(b) in self._sent)
+        return [self._sent[atom] for atom in sent]
 
     def _rules(self, atom: int) -> list[GroundRule]:
         if atom in self._derivations.true:
