@@ -289,6 +289,104 @@ BOUNDS = [
     ),
 ]
 
+#: Says what survives a restart.
+RESTARTED = GOOD + "durable m;\n"
+
+#: More nodes than partitions are tried of.
+MANY = ",".join(f"n{k}" for k in range(30))
+
+PASSING = [
+    Bad(
+        "no durable",
+        "what survives a restart",
+        args="check p.ded --eot 4 --eff 3 --restarts 1",
+        at="p.ded:1:1",
+        remedy="durable log, term; or none of them: durable;",
+    ),
+    Bad(
+        "run without durable",
+        "what survives a restart",
+        args="run p.ded --eot 4 --restart a,2,3",
+        at="p.ded:1:1",
+        remedy="durable;",
+    ),
+    Bad(
+        "restart of nobody",
+        "unknown node 'z'",
+        RESTARTED,
+        "run p.ded --eot 4 --restart z,2,3",
+        remedy="the nodes are a, b",
+    ),
+    Bad(
+        "restart after EOT",
+        "the fault R(a,3,5) cannot happen in an execution of 4 steps",
+        RESTARTED,
+        "run p.ded --eot 4 --restart a,3,5",
+        remedy="runs again later, by 4",
+    ),
+    Bad(
+        "restart at once",
+        "the fault R(a,3,3) cannot happen in an execution of 4 steps",
+        RESTARTED,
+        "run p.ded --eot 4 --restart a,3,3",
+        remedy="runs again later, by 4",
+    ),
+    Bad(
+        "restart and crash",
+        "these faults contradict each other: C(a,3) R(a,2,4)",
+        RESTARTED,
+        "run p.ded --eot 4 --restart a,2,4 --crash a,3",
+        remedy="restarts and pauses of it come before",
+    ),
+    Bad(
+        "restart after crash",
+        "these faults contradict each other: C(a,1) R(a,2,4)",
+        RESTARTED,
+        "run p.ded --eot 4 --restart a,2,4 --crash a,1",
+        remedy="for good",
+    ),
+    Bad(
+        "restart and pause",
+        "these faults contradict each other: R(a,2,4) Z(a,3,4)",
+        RESTARTED,
+        "run p.ded --eot 4 --restart a,2,4 --pause a,3,4",
+        remedy="one after the other",
+    ),
+    Bad(
+        "no time to restart",
+        "no restart is over by EFF 0",
+        RESTARTED,
+        "check p.ded --eot 4 --eff 0 --restarts 1",
+        remedy="--eff 2 or more",
+    ),
+    in_flags(
+        "check p.ded --eot 4 --eff 1 --pauses 1",
+        "no pause is over by EFF 1",
+        "--eff 2 or more (and --eot as much), or --pauses 0",
+    ),
+    in_flags("check p.ded --eot 4 --eff 1 --partitions 1", "no partition is over by EFF 1", "--eff 2 or more"),
+    in_flags("check p.ded --eot 4 --eff 2 --duplicates 1", "no duplicate is over by EFF 2", "--eff 3 or more"),
+    in_flags("check p.ded --eot 4 --eff 3 --pauses -1", "pauses is -1", "--pauses a number from 0 on"),
+    in_flags(
+        "check p.ded --eot 4 --eff 3 --partitions 1 --nodes a", "one node cannot be partitioned", "--partitions 0"
+    ),
+    in_flags(
+        f"check p.ded --eot 4 --eff 3 --partitions 1 --nodes {MANY}",
+        "too many partitions of 30 nodes",
+        "fewer --nodes",
+    ),
+    Bad("unknown durable", "'x'", GOOD + "durable x;\n", "check p.ded --eot 3", at="p.ded:5:9", remedy="m"),
+    Bad("crash is not kept", "crash", GOOD + "durable crash;\n", "check p.ded --eot 3", at="p.ded:5:9"),
+    Bad(
+        "down is given",
+        "'down'",
+        GOOD + "down(X, Y) :- n(X, Y);\n",
+        "check p.ded --eot 3",
+        at="p.ded:5:1",
+        remedy="another name",
+    ),
+]
+
 CANNOT_HAPPEN, CONTRADICT = "cannot happen in an execution of 3 steps", "these faults contradict each other"
 
 RUNS = [
@@ -305,27 +403,54 @@ RUNS = [
     in_flags("run p.ded --eot 3 --crash a,0", f"the fault C(a,0) {CANNOT_HAPPEN}", "times 1 to 2"),
     in_flags("run p.ded --eot 3 --delay a,b,3,1", f"the fault D(a,b,3,1) {CANNOT_HAPPEN}", "times 1 to 2"),
     in_flags("run p.ded --eot 3 --delay a,b,1,0", f"the fault D(a,b,1,0) {CANNOT_HAPPEN}"),
-    in_flags("run p.ded --eot 3 --lose a,b", "--lose a,b is not understood", "--lose NODE,NODE,NUMBER"),
-    in_flags("run p.ded --eot 3 --lose a,b,1,2", "--lose a,b,1,2 is not understood", "--lose NODE,NODE,NUMBER"),
-    in_flags("run p.ded --eot 3 --lose a,b,x", "--lose a,b,x is not understood", "--lose NODE,NODE,NUMBER"),
-    in_flags("run p.ded --eot 3 --lose a,b,-1", "--lose a,b,-1 is not understood", "--lose NODE,NODE,NUMBER"),
-    in_flags("run p.ded --eot 3 --lose a,b,²", "--lose a,b,² is not understood", "--lose NODE,NODE,NUMBER"),
-    in_flags("run p.ded --eot 3 --lose ,b,1", "--lose ,b,1 is not understood", "--lose NODE,NODE,NUMBER"),
-    in_flags("run p.ded --eot 3 --crash a", "--crash a is not understood", "--crash NODE,NUMBER"),
+    in_flags("run p.ded --eot 3 --lose a,b", "--lose a,b is not understood", "--lose FROM,TO,T"),
+    in_flags("run p.ded --eot 3 --lose a,b,1,2", "--lose a,b,1,2 is not understood", "--lose FROM,TO,T"),
+    in_flags("run p.ded --eot 3 --lose a,b,x", "--lose a,b,x is not understood", "--lose FROM,TO,T"),
+    in_flags("run p.ded --eot 3 --lose a,b,-1", "--lose a,b,-1 is not understood", "--lose FROM,TO,T"),
+    in_flags("run p.ded --eot 3 --lose a,b,²", "--lose a,b,² is not understood", "--lose FROM,TO,T"),
+    in_flags("run p.ded --eot 3 --lose ,b,1", "--lose ,b,1 is not understood", "--lose FROM,TO,T"),
+    in_flags("run p.ded --eot 3 --crash a", "--crash a is not understood", "--crash NODE,T"),
     in_flags('run p.ded --eot 3 --crash "a,1', '--crash "a,1 is not understood', 'close it with "'),
-    in_flags('run p.ded --eot 3 --crash a,"1"', '--crash a,"1" is not understood', "--crash NODE,NUMBER"),
-    in_flags("run p.ded --eot 3 --lose a,,b,1", "--lose a,,b,1 is not understood", "--lose NODE,NODE,NUMBER"),
-    in_flags(
-        "run p.ded --eot 3 --delay a,b,1", "--delay a,b,1 is not understood", "--delay NODE,NODE,NUMBER,NUMBER"
-    ),
-    in_flags("run p.ded --eot 3 --crash a,1 --crash a,2", f"{CONTRADICT}: C(a,1) C(a,2)", "crashes at most once"),
+    in_flags('run p.ded --eot 3 --crash a,"1"', '--crash a,"1" is not understood', "--crash NODE,T"),
+    in_flags("run p.ded --eot 3 --lose a,,b,1", "--lose a,,b,1 is not understood", "--lose FROM,TO,T"),
+    in_flags("run p.ded --eot 3 --delay a,b,1", "--delay a,b,1 is not understood", "--delay FROM,TO,T,LAG"),
+    in_flags("run p.ded --eot 3 --crash a,1 --crash a,2", f"{CONTRADICT}: C(a,1) C(a,2)", "crashes once"),
     in_flags(
         "run p.ded --eot 3 --lose a,b,1 --delay a,b,1,1",
         f"{CONTRADICT}: O(a,b,1) D(a,b,1,1)",
-        "lost or delayed once",
+        "lost, delayed or duplicated, and that once",
     ),
     in_flags(
-        "run p.ded --eot 3 --delay a,b,1,2 --delay a,b,1,1", f"{CONTRADICT}: D(a,b,1,1) D(a,b,1,2)", "delayed once"
+        "run p.ded --eot 3 --delay a,b,1,2 --delay a,b,1,1",
+        f"{CONTRADICT}: D(a,b,1,1) D(a,b,1,2)",
+        "delayed or duplicated, and that once",
+    ),
+    in_flags(
+        "run p.ded --eot 3 --duplicate a,b,1,0", f"the fault U(a,b,1,0) {CANNOT_HAPPEN}", "one or more steps"
+    ),
+    in_flags("run p.ded --eot 3 --duplicate a,b,2,1", f"the fault U(a,b,2,1) {CANNOT_HAPPEN}", "by 3"),
+    in_flags("run p.ded --eot 3 --duplicate a,z,1,1", "unknown node 'z'", "the nodes are a, b"),
+    in_flags("run p.ded --eot 3 --duplicate a,b,1", "--duplicate a,b,1 is not", "--duplicate FROM,TO,T,LAG"),
+    in_flags("run p.ded --eot 3 --pause a,2,2", f"the fault Z(a,2,2) {CANNOT_HAPPEN}", "goes on later, by 3"),
+    in_flags("run p.ded --eot 3 --pause a,2,4", f"the fault Z(a,2,4) {CANNOT_HAPPEN}", "by 3"),
+    in_flags("run p.ded --eot 3 --pause a,1", "--pause a,1 is not understood", "--pause NODE,T,U"),
+    in_flags(
+        "run p.ded --eot 3 --partition a,b:1,2", f"the fault P({{a,b}},1,2) {CANNOT_HAPPEN}", "not all nodes"
+    ),
+    in_flags("run p.ded --eot 3 --partition a:1,4", f"the fault P({{a}},1,4) {CANNOT_HAPPEN}", "by 3"),
+    in_flags("run p.ded --eot 3 --partition a,z:1,2", "unknown node 'z'", "the nodes are a, b"),
+    in_flags("run p.ded --eot 3 --partition a,1,2", "--partition a,1,2 is not", "--partition NODES:T,U"),
+    in_flags("run p.ded --eot 3 --partition :1,2", "--partition :1,2 is not", "--partition NODES:T,U"),
+    in_flags(
+        "run p.ded --eot 3 --lose a,b,1 --duplicate a,b,1,1", f"{CONTRADICT}: O(a,b,1) U(a,b,1,1)", "and that once"
+    ),
+    in_flags(
+        "run p.ded --eot 4 --pause a,1,3 --pause a,2,4", f"{CONTRADICT}: Z(a,1,3) Z(a,2,4)", "one after the other"
+    ),
+    in_flags("run p.ded --eot 3 --crash a,1 --pause a,2,3", f"{CONTRADICT}: C(a,1) Z(a,2,3)", "for good"),
+    # The pair that contradicts itself, not all that was given.
+    in_flags(
+        "run p.ded --eot 3 --lose a,b,2 --crash a,1 --pause a,2,3", f"{CONTRADICT}: C(a,1) Z(a,2,3)", "for good"
     ),
     in_flags("run p.ded --eot 3 --at 4", "time 4 is outside the execution", "--at from 1 to 3"),
     in_flags("run p.ded --eot 3 --at 0", "time 0 is outside the execution", "--at from 1 to 3"),
@@ -359,7 +484,7 @@ UNSUPPORTED = [
     if option not in strategy.accepts
 ]
 
-TABLE = [*FILES, *SYNTAX, *MEANING, *RUN_TIME, *BOUNDS, *RUNS, *UNSUPPORTED]
+TABLE = [*FILES, *SYNTAX, *MEANING, *RUN_TIME, *BOUNDS, *PASSING, *RUNS, *UNSUPPORTED]
 
 
 def clew(

@@ -20,7 +20,7 @@ from clew.checker.survey.judging import Demands
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError, UsageError
-from clew.faults import FailureSpec, Fault, FaultSet, Restart
+from clew.faults import FailureSpec, Fault, FaultSet, Restart, exclusive_pairs
 from clew.frontends.registry import Source
 from clew.lineage.negation import Negation
 from clew.node_lists import WrittenNode
@@ -239,9 +239,11 @@ def _admit(faults: FaultSet, spec: FailureSpec) -> FailureSpec:
                 f"the fault {fault} cannot happen in an execution of {spec.eot} steps",
                 remedy=fault.possible_words(spec),
             )
-    if not wide.admits(faults):
+    if (pair := next(exclusive_pairs(faults), None)) is not None:
+        of_node = "a node crashes once, for good; restarts and pauses of it come before, one after the other"
+        of_message = "a message is lost, delayed or duplicated, and that once"
         raise UsageError(
-            f"these faults contradict each other: {faults}",
-            remedy="a node has one fault at a time, a crash is for good, and a message has one fault",
+            f"these faults contradict each other: {FaultSet.of(pair)}",
+            remedy=of_message if pair[0].span is None else of_node,
         )
     return wide

@@ -81,6 +81,7 @@ def check_restarts(program: Program, restarts: int) -> None:
     if restarts and program.durable is None:
         raise UsageError(
             "the program does not say what survives a restart",
+            position=next((clause.position for clause in program.clauses), None),
             remedy="name the relations that are on disk: durable log, term; or none of them: durable;",
         )
 
@@ -89,12 +90,12 @@ def _check_partitions(spec: FailureSpec) -> None:
     if not spec.partitions:
         return
     if len(spec.nodes) < 2:
-        raise UsageError("one node cannot be partitioned", remedy="leave --partitions out, or name more nodes")
+        raise UsageError("one node cannot be partitioned", remedy="give more --nodes, or --partitions 0")
     few = len(spec.nodes) <= _MOST_PARTED_NODES
     if not few or len(groups_of(spec.nodes)) * comb(spec.all_over, 2) > _MOST_PARTITIONS:
         raise UsageError(
             f"there are too many partitions of {len(spec.nodes)} nodes before EFF {spec.eff} to try them all",
-            remedy="give fewer --nodes or a smaller --eff, or leave --partitions out",
+            remedy="give fewer --nodes or a smaller --eff, or --partitions 0",
         )
 
 
@@ -105,7 +106,7 @@ def _check_passing(spec: FailureSpec) -> None:
             least = 3 if kind is Duplicate else 2
             raise UsageError(
                 f"no {kind.name} is over by EFF {spec.eff}",
-                remedy=f"give --eff {least} or more (and --eot as much), or leave --{kind.kind.plural} out",
+                remedy=f"give --eff {least} or more (and --eot as much), or --{kind.kind.plural} 0",
             )
 
 

@@ -83,7 +83,7 @@ class Duplicate(MessageFault):
 
     @staticmethod
     def possible_words(spec: Limits) -> str:
-        return f"messages between different nodes arrive a second time by {spec.eot}"
+        return f"messages between different nodes arrive again one or more steps later, by {spec.eot}"
 
     @staticmethod
     def limit_words(spec: Limits) -> str:
@@ -240,7 +240,7 @@ class Restart(NodeSpan):
 
     @staticmethod
     def possible_words(spec: Limits) -> str:
-        return f"a node goes down at times 1 to {spec.eot - 1} and runs again by {spec.eot}"
+        return f"a node goes down at times 1 to {spec.eot - 1} and runs again later, by {spec.eot}"
 
     @staticmethod
     def limit_words(spec: Limits) -> str:
@@ -341,7 +341,7 @@ class Pause(NodeSpan):
 
     @staticmethod
     def possible_words(spec: Limits) -> str:
-        return f"a node pauses at times 1 to {spec.eot - 1} and goes on by {spec.eot}"
+        return f"a node pauses at times 1 to {spec.eot - 1} and goes on later, by {spec.eot}"
 
     @staticmethod
     def limit_words(spec: Limits) -> str:
@@ -486,7 +486,7 @@ class Partition:
 
     @staticmethod
     def possible_words(spec: Limits) -> str:
-        return f"some but not all nodes are cut off at times 1 to {spec.eot - 1}, and joined again by {spec.eot}"
+        return f"some but not all nodes are cut off at times 1 to {spec.eot - 1}, and joined later, by {spec.eot}"
 
     @staticmethod
     def limit_words(spec: Limits) -> str:
