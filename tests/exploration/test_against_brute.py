@@ -153,9 +153,9 @@ def test_every_class_is_explored_once_and_no_violation_is_missed(random: Random)
         _agree_on_classes(scenario, limits)
 
 
-# Few of them let something be freed in time.  Of four mistakes seeded into the ledger, a hundred find three (a link
-# that was freed prevented nothing, FIFO enables nothing, copies enable nothing);
-# the fourth is missed by two hundred, too.
+# Few of them let something be freed in time.  Of four mistakes seeded into the ledger, a hundred find three (a
+# link that was freed prevented nothing, FIFO enables nothing, copies enable nothing); the fourth is missed by two
+# hundred, too.
 @settings(max_examples=max(100, _EXAMPLES))
 @given(st.integers(0, 10**9))
 def test_what_is_blocked_and_freed_again_is_explored_state_by_state(seed: int) -> None:
