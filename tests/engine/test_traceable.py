@@ -69,6 +69,9 @@ class Atoms:
     def rows_among(self, literals: Iterable[int]) -> list[RowAtom]:
         return [self.rows[b] for b in self._seen_through(literals) if b in self.rows]
 
+    def messages_among(self, literals: Iterable[int]) -> list[SentAtom]:
+        return [self.sent[b] for b in self._seen_through(literals) if b in self.sent]
+
     def rests_on_rule(self, number: int, literals: Iterable[int]) -> bool:
         """Whether the same rule made one of these: then they are what it aggregates."""
         return any(number in self._made_by.get(b, ()) for b in self._seen_through(map(abs, literals)))
@@ -146,11 +149,12 @@ def _accounts(rule: GroundRule, program: Program, atoms: Atoms) -> bool:
         return False
     if rule.source is not None:
         return program.rules[rule.source].relation == head.relation
-    carried = [atoms.sent[b] for b in rule.body if b in atoms.sent]
-    if carried:
-        (message,) = carried
-        return (message.relation, message.row) == (head.relation, head.row) and message.time < head.time
-    return not rule.body and Fact(head.relation, head.row, head.time) in program.facts
+    if carried := atoms.messages_among(rule.body):
+        return all(
+            (m.relation, m.row) == (head.relation, head.row) and m.time < head.time for m in carried
+        )  # one, or where it may have to wait for a node that pauses, one of several senders
+    # A node that can stop receives facts only while it runs: nothing but that is in the body.
+    return not atoms.rows_among(rule.body) and Fact(head.relation, head.row, head.time) in program.facts
 
 
 # -- sources ----------------------------------------------------------------------------------------------------
