@@ -101,6 +101,28 @@ def test_how_often_rules_fire_in_the_failure_free_run() -> None:
     ]
 
 
+#: A turn ends the waiting, and waiting makes the turn: stratified, but only through time.
+WAITING = """
+wait(a)@1;  wait(X)@next :- wait(X), notin turn(X);  turn(X) :- wait(X), late(X);
+late(X)@next :- wait(X);  done(X)@next :- turn(X);  done(X)@next :- done(X);
+pre(X) :- done(X);  post(X) :- done(X);
+"""
+
+
+def test_what_only_solving_decides_is_counted_as_it_happens() -> None:
+    found = check(parse_program(WAITING), nodes=["a"], eot=6, coverage=True, allow_hollow=True).survey
+    assert found is not None
+    assert [(c.rule.relation, c.times) for c in found.coverage] == [
+        ("wait", 1),
+        ("turn", 1),
+        ("late", 2),
+        ("done", 1),
+        ("done", 3),
+        ("pre", 4),
+        ("post", 4),
+    ]
+
+
 def test_coverage_is_printed_below_the_answer() -> None:
     done = clew("check", "examples/paxos-synod.ded", "--coverage", cwd=ROOT)
     assert done.returncode == 0

@@ -8,7 +8,7 @@ from clew.budgets.deadline import Deadline
 from clew.engine.conditions import Occurrence, RuleConditions, find_failure_free, find_occurrences
 from clew.engine.ground import GroundProgram
 from clew.errors import Position
-from clew.faults import FailureSpec
+from clew.faults import FailureSpec, FaultSet
 from clew.program.ir import Program, Rule
 from clew.program.outcomes import POST, PRE, assertion_definitions, persists
 
@@ -81,18 +81,20 @@ def _alarms(program: Program) -> frozenset[str]:
 
 def count_firings(program: Program, spec: FailureSpec, deadline: Deadline) -> dict[Rule, int]:
     """Return for each rule in how many ways it fires in the failure-free run, times counted apart."""
-    # Without any possible fault, so that everything is certain and the grounder alone does the counting.
+    # Without any possible fault, so that most is certain.  Not all: what is stratified only through time is
+    # decided by solving, and the grounder alone would count firings that never happen.
     quiet = FailureSpec(spec.nodes, spec.eot)
     ground = GroundProgram(program, quiet, expect_outcomes=False, deadline=deadline)
-    found: dict[Rule, int] = {}
+    firings: dict[Rule, list[int]] = {}
     for indices in _statements(program).values():
-        total = 0
+        every = firings[program.rules[indices[0]]] = []
         for index in indices:
             instances = RuleConditions(ground, index).instances()
             ground.extend(instances.name, instances.text)
-            total += sum(1 for _ in ground.atoms(instances.name, instances.arity))
-        found[program.rules[indices[0]]] = total
-    return found
+            every += [literal for literal, _ in ground.atoms(instances.name, instances.arity)]
+    # What is certain shares one literal, so that the model is asked for each, and each is counted.
+    true = ground.truth(FaultSet(), [literal for every in firings.values() for literal in every])
+    return {rule: sum(literal in true for literal in every) for rule, every in firings.items()}
 
 
 def _statements(program: Program) -> dict[_Statement, list[int]]:
