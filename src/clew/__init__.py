@@ -80,7 +80,19 @@ if TYPE_CHECKING:
     from clew.engine.execution import Execution, Message
     from clew.errors import ClewError, Notice, ProgramError, UsageError
     from clew.exploration import Exploration, explore
-    from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss, NodeName
+    from clew.faults import (
+        Crash,
+        Delay,
+        Duplicate,
+        FailureSpec,
+        Fault,
+        FaultSet,
+        Loss,
+        NodeName,
+        Partition,
+        Pause,
+        Restart,
+    )
     from clew.frontends.analyses import blazes, calm
     from clew.minimization.minimizing import Minimized, minimize
     from clew.program.ir import Program
@@ -101,6 +113,7 @@ __all__ = [
     "Counterexample",
     "Crash",
     "Delay",
+    "Duplicate",
     "Execution",
     "Exploration",
     "FailureSpec",
@@ -112,11 +125,14 @@ __all__ = [
     "Minimized",
     "NodeName",
     "Notice",
+    "Partition",
+    "Pause",
     "Program",
     "ProgramError",
     "Recording",
     "Replayed",
     "ReplayedVerdict",
+    "Restart",
     "Result",
     "UsageError",
     "Verdict",
@@ -148,7 +164,19 @@ _HOMES = {
     "clew.engine.execution": ("Execution", "Message"),
     "clew.exploration": ("Exploration", "explore"),
     "clew.errors": ("ClewError", "Notice", "ProgramError", "UsageError"),
-    "clew.faults": ("Crash", "Delay", "FailureSpec", "Fault", "FaultSet", "Loss", "NodeName"),
+    "clew.faults": (
+        "Crash",
+        "Delay",
+        "Duplicate",
+        "FailureSpec",
+        "Fault",
+        "FaultSet",
+        "Loss",
+        "NodeName",
+        "Partition",
+        "Pause",
+        "Restart",
+    ),
     "clew.frontends.analyses": ("blazes", "calm"),
     "clew.minimization.minimizing": ("Minimized", "minimize"),
     "clew.program.ir": ("Program",),
