@@ -13,7 +13,7 @@ from clew.budgets.deadline import Deadline
 from clew.checker.bounds import check_restarts, complete
 from clew.checker.checking import Check, search_deadline
 from clew.checker.named_nodes import WrittenFault, resolve_fault
-from clew.checker.preparing import files_of, load_source, note_idle_nodes, prepare
+from clew.checker.preparing import files_of, load_source, note_forgotten_records, note_idle_nodes, prepare
 from clew.checker.result import Verdict
 from clew.checker.strategies import Options, get_strategy
 from clew.checker.survey.judging import Demands
@@ -107,7 +107,8 @@ def check(
         numbers = {name: number or 0 for name, number in asked._asdict().items() if name != "nodes"}
         unknown = FailureSpec((), **{**numbers, "eot": eot or 1})
         return replace(given.give_up(unknown, reason, deadline), files=files_of(source))
-    given = replace(given, prepared=note_idle_nodes(given.prepared, spec.nodes))
+    noted = note_forgotten_records(note_idle_nodes(given.prepared, spec.nodes), spec.restarts)
+    given = replace(given, prepared=noted)
     if sweeps and "sweep" not in chosen.accepts:
         raise UsageError(
             f"the {strategy} strategy cannot sweep, and the program states no EOT", remedy="give --eot"

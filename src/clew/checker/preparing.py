@@ -11,7 +11,11 @@ from clew.dedalus.loader import Loaded
 from clew.faults import NodeName
 from clew.frontends.registry import Source, open_program
 from clew.program.checks import CheckedProgram, check_program
-from clew.program.notices import notice_impossible_constants, notice_unread_relations
+from clew.program.notices import (
+    notice_forgotten_records,
+    notice_impossible_constants,
+    notice_unread_relations,
+)
 
 
 def load_source(source: Source) -> Loaded:
@@ -31,6 +35,12 @@ def prepare(loaded: Loaded) -> CheckedProgram:
     prepared = check_program(loaded.program)
     odd = (*notice_unread_relations(prepared.program), *notice_impossible_constants(prepared.program))
     return replace(prepared, notices=(*loaded.notices, *prepared.notices, *odd))
+
+
+def note_forgotten_records(prepared: CheckedProgram, restarts: int) -> CheckedProgram:
+    """Note what assertions look at and a restart takes away, if nodes can restart."""
+    forgotten = tuple(notice_forgotten_records(prepared.program)) if restarts else ()
+    return replace(prepared, notices=(*prepared.notices, *forgotten))
 
 
 def note_idle_nodes(prepared: CheckedProgram, nodes: Sequence[NodeName]) -> CheckedProgram:

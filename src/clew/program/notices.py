@@ -14,7 +14,7 @@ from clew.names import nearest_name, show
 from clew.program.columns import ANYTHING, Columns
 from clew.program.graph import components
 from clew.program.ir import BUILT_IN, Const, Premise, Program, Rule
-from clew.program.outcomes import POST, PRE, persistent_relations
+from clew.program.outcomes import POST, PRE, assertion_relations, persistent_relations, persists
 
 
 def notice_impossible_constants(program: Program) -> Iterator[Notice]:
@@ -62,6 +62,25 @@ def notice_unread_relations(program: Program) -> Iterator[Notice]:
     read = [premise.relation for rule in program.rules for premise in rule.premises]
     for group in find_unread([name for name in defined if name not in outcomes], program.rules):
         yield unread_notice(group, first[group[0]], [*defined, *read])
+
+
+def notice_forgotten_records(program: Program) -> Iterator[Notice]:
+    """Yield a notice for each relation that only assertions look at and that is lost with the memory of its node.
+
+    Whether it is the state of a node or the record of somebody who looks on, such as ``elected``, no rule tells.
+    A record that a restart takes away hides a violation, so its author should know.
+    """
+    if program.durable is None or any(rule.text is not None for rule in program.rules):
+        return
+    only_asserted = assertion_relations(program) - program.durable
+    first = {rule.relation: rule.position for rule in reversed(program.rules) if persists(rule)}
+    for relation, position in sorted(first.items(), key=lambda item: str(item[1])):
+        if relation in only_asserted:
+            yield Notice(
+                f"only the assertions look at '{relation}', and it is forgotten when its node restarts",
+                position,
+                f"if it is the record of an observer, add: durable {relation};",
+            )
 
 
 def find_unread(relations: Iterable[str], rules: Iterable[Rule]) -> Iterator[tuple[str, ...]]:

@@ -21,6 +21,7 @@ import kvs
 import kvs_cluster
 import paxos
 import reliable_broadcast
+import restarting_store
 import two_phase_commit
 
 from clew.analysis.calm.trying.workloads import Workload, workload, workload_of
@@ -257,6 +258,8 @@ WORKLOADS: dict[Any, Workload] = {
     reliable_broadcast.SimpleBroadcast: _broadcast(reliable_broadcast.SimpleBroadcast, "smessage"),
     reliable_broadcast.ReliableBroadcast: _broadcast(reliable_broadcast.ReliableBroadcast, "rmessage"),
     # One of the votes is from a node that is no peer (any more).
+    restarting_store.InMemory: workload_of(restarting_store.InMemory),
+    restarting_store.OnDisk: workload_of(restarting_store.OnDisk),
     two_phase_commit.Coordinator: _commit(two_phase_commit.Coordinator, 0, [("c", "old", "t", "yes")]),
     two_phase_commit.TimeoutCoordinator: _commit(two_phase_commit.TimeoutCoordinator, 12, []),
     two_phase_commit.Peer: _single(
