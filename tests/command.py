@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import atexit
 import io
+import json
 import os
-import pickle
 import selectors
 import signal
 import socket
@@ -90,7 +90,7 @@ class _WarmProcess:
         latest = time.monotonic() + seconds
         with self._one_at_a_time:
             (out, their_out), (err, their_err) = os.pipe(), os.pipe()
-            request = pickle.dumps((arguments, str(cwd), environment))
+            request = json.dumps([arguments, str(cwd), environment]).encode()
             socket.send_fds(self._socket, [struct.pack("=q", len(request))], [0, their_out, their_err])
             self._socket.sendall(request)
             os.close(their_out)

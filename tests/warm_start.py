@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import gc
 import importlib
+import json
 import os
-import pickle
 import pkgutil
 import runpy
 import socket
@@ -29,7 +29,7 @@ def _serve(requests: socket.socket) -> bool:
         if not head:
             return False
         (length,) = struct.unpack("=q", head)
-        arguments, cwd, environment = pickle.loads(requests.recv(length, socket.MSG_WAITALL))
+        arguments, cwd, environment = json.loads(requests.recv(length, socket.MSG_WAITALL))
         child = os.fork()
         if not child:
             requests.close()
@@ -42,7 +42,7 @@ def _serve(requests: socket.socket) -> bool:
         requests.sendall(struct.pack("=q", status))
 
 
-def _become(arguments: tuple[str, ...], cwd: str, environment: dict[str, str], streams: list[int]) -> None:
+def _become(arguments: list[str], cwd: str, environment: dict[str, str], streams: list[int]) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

@@ -20,7 +20,7 @@ from clew.checker.survey.judging import Demands
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError, UsageError
-from clew.faults import FailureSpec, Fault, FaultSet, Restart, exclusive_pairs
+from clew.faults import FailureSpec, Fault, FaultSet, Partition, Restart, exclusive_pairs
 from clew.frontends.registry import Source
 from clew.lineage.negation import Negation
 from clew.node_lists import WrittenNode
@@ -194,6 +194,8 @@ def _execute(
         prepared.program,
         _admit(chosen, spec),
         expect_outcomes=bool(stated_outcomes(prepared.program)),
+        # Of many nodes there are too many partitions to have a choice for each.
+        only=chosen if chosen.of_kind(Partition) else None,
         deadline=deadline,
     )
     return replace(ground.run(chosen), notices=(*prepared.notices, *ground.notices))

@@ -13,7 +13,7 @@ from clew.budgets.deadline import Deadline
 from clew.checker.named_nodes import resolve_nodes
 from clew.engine.ground import GroundProgram
 from clew.errors import UsageError
-from clew.faults import Duplicate, FailureSpec, NodeName, Partition, Pause, Restart, groups_of, node_key
+from clew.faults import Duplicate, FailureSpec, NodeName, Partition, Pause, Restart, node_key
 from clew.names import show
 from clew.node_lists import WrittenNode
 from clew.program.ir import Program, as_place
@@ -92,7 +92,7 @@ def _check_partitions(spec: FailureSpec) -> None:
     if len(spec.nodes) < 2:
         raise UsageError("one node cannot be partitioned", remedy="give more --nodes, or --partitions 0")
     few = len(spec.nodes) <= _MOST_PARTED_NODES
-    if not few or len(groups_of(spec.nodes)) * comb(spec.all_over, 2) > _MOST_PARTITIONS:
+    if not few or (2 ** (len(spec.nodes) - 1) - 1) * comb(spec.all_over, 2) > _MOST_PARTITIONS:
         raise UsageError(
             f"there are too many partitions of {len(spec.nodes)} nodes before EFF {spec.eff} to try them all",
             remedy="give fewer --nodes or a smaller --eff, or --partitions 0",

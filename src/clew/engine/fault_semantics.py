@@ -6,7 +6,7 @@ halves must agree, which ``tests/engine/test_against_reference.py`` holds them t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple, assert_never
 
 from clew.engine.values import encode_value
@@ -177,7 +177,7 @@ def _no_overlap(spec: FailureSpec) -> str:
     return f":- node(N), S=1..{spec.all_over - 1}, #count {{ {'; '.join(lasting)} }} > 1."
 
 
-def _member_lines(groups: Sequence[tuple[NodeName, ...]]) -> list[str]:
+def _member_lines(groups: Iterable[tuple[NodeName, ...]]) -> list[str]:
     return [
         f"member({encode_value(group)},{encode_value(node)})." for group in dict.fromkeys(groups) for node in group
     ]

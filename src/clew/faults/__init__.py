@@ -5,7 +5,7 @@ failures (EFF), and nodes may crash for good.  Beyond the paper, a message may t
 twice, nodes may restart or pause, and a partition is one fault.
 
 ``kinds``   each kind of fault, with all that is declared of it: the place to start when adding one
-``finite``  the kinds that pass: duplicates, restarts, pauses, partitions
+``finite``  the kinds that pass: duplicates and partitions; ``halting``: restarts and pauses
 ``limits``  the numbers that bound a search, which the kinds consult
 ``sets``    sets of faults in canonical order; which faults are possible, and which sets of them admissible
 
@@ -13,7 +13,8 @@ Of Clew, this package imports only how names are shown.
 """
 
 from clew.faults.base import MessageFault, Part, Span
-from clew.faults.finite import Duplicate, Partition, Pause, Restart, groups_of, name_group
+from clew.faults.finite import Duplicate, Partition, groups_of, name_group
+from clew.faults.halting import Pause, Restart
 from clew.faults.kinds import FIRST_KINDS, KINDS, Crash, Delay, Fault, Loss, fault_key, make_fault
 from clew.faults.limits import FIRST_BOUNDS, NodeName, SentMessage, node_key
 from clew.faults.sets import FailureSpec, FaultSet, by_message, exclusive_pairs

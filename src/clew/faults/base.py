@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from math import comb
 from typing import NamedTuple, Self, TypeVar
 
 from clew.faults.limits import Limits, NodeName, SentMessage
@@ -106,3 +108,32 @@ def power(base: int, exponent: int) -> int:
 def times_text(first: int, end: int) -> str:
     """Say the times from ``first`` to before ``end``."""
     return f"time {first}" if end == first + 1 else f"times {first} to {end - 1}"
+
+
+# -- of kinds that pass ------------------------------------------------------------------------------------------
+
+
+def intervals(spec: Limits) -> Iterator[tuple[int, int]]:
+    """Yield the beginnings and ends of what is over by EFF."""
+    return combinations(range(1, spec.all_over + 1), 2)
+
+
+def count_selections(possible: Iterator[object], most: int) -> int:
+    """Return in how many ways at most so many of these can happen."""
+    number = sum(1 for _ in possible)
+    return sum(comb(number, k) for k in range(most + 1))
+
+
+def least_eff(spec: Limits, over: int) -> int:
+    """Return the least EFF, and not less than it is, by which something is over."""
+    return max(spec.eff, min(spec.eot, over))
+
+
+def beyond_words(plural: str, most: int, spec: Limits) -> str:
+    """Say which faults of a kind that passes are outside the bounds; nothing if none are inside."""
+    return f"{plural} beyond {most} or after time {spec.all_over}" if most else ""
+
+
+def count_words(number: int, name: str) -> str:
+    """Say a number of things; nothing for none."""
+    return f"{number} {name}{'' if number == 1 else 's'}" if number else ""

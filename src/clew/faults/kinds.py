@@ -33,7 +33,8 @@ from math import comb
 from typing import ClassVar, Literal, get_args
 
 from clew.faults.base import Kind, L, MessageFault, Part, Span, notation, power
-from clew.faults.finite import Duplicate, Partition, Pause, Restart
+from clew.faults.finite import Duplicate, Partition
+from clew.faults.halting import Pause, Restart
 from clew.faults.limits import Limits, NodeName, SentMessage, node_key
 from clew.names import show
 
