@@ -142,6 +142,17 @@ def test_a_changed_program_is_refused(tmp_path: Path) -> None:
         check(program, strategy="lineage", checkpoint=tmp_path / "ck")
 
 
+def test_a_program_that_keeps_something_else_is_refused(tmp_path: Path) -> None:
+    """What is durable stands in no clause, and decides what a restart does."""
+    program = tmp_path / "p.ded"
+    text = (EXAMPLES / "raft-vote.ded").read_text(encoding="utf-8")
+    program.write_text(text.replace("durable elected;", "durable elected, voted;"), encoding="utf-8")
+    saved(tmp_path / "ck", program, strategy="lineage")
+    program.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match="the program has changed since"):
+        check(program, strategy="lineage", checkpoint=tmp_path / "ck")
+
+
 def test_changed_code_of_a_bloom_program_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a function does is not in the rules."""
     for file in BLOOM.glob("*.py"):
