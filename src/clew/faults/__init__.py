@@ -15,7 +15,7 @@ Of Clew, this package imports only how names are shown.
 from clew.faults.base import MessageFault, Part, Span
 from clew.faults.finite import Duplicate, Partition, groups_of, name_group
 from clew.faults.halting import Pause, Restart
-from clew.faults.kinds import FIRST_KINDS, KINDS, Crash, Delay, Fault, Loss, fault_key, make_fault
+from clew.faults.kinds import FIRST_KINDS, KINDS, Crash, Delay, Fault, Loss, fault_columns, fault_key, make_fault
 from clew.faults.limits import FIRST_BOUNDS, NodeName, SentMessage, node_key
 from clew.faults.sets import FailureSpec, FaultSet, by_message, exclusive_pairs
 
@@ -40,6 +40,7 @@ __all__ = [
     "Span",
     "by_message",
     "exclusive_pairs",
+    "fault_columns",
     "fault_key",
     "groups_of",
     "make_fault",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from math import comb
-from typing import NamedTuple, Self, TypeVar
+from typing import ClassVar, NamedTuple, Self, TypeVar
 
 from clew.faults.limits import Limits, NodeName, SentMessage
 from clew.names import show
@@ -90,6 +90,47 @@ class MessageFault:
         return f"the message from {show(self.source)} to {show(self.target)} at time {self.time}"
 
 
+class PassingFault:
+    """What the kinds that pass have in common: the bound that their plural names says how many there may be."""
+
+    name: ClassVar[str]
+    kind: ClassVar[Kind]
+    #: The distance to failure moves the bounds of losses and crashes alone.
+    at_will: ClassVar[str] = ""
+
+    @classmethod
+    def limit(cls, spec: Limits) -> int:
+        number: int = getattr(spec, cls.kind.plural)
+        return number
+
+    @classmethod
+    def most(cls, spec: Limits) -> int | None:
+        return cls.limit(spec)
+
+    @classmethod
+    def limit_words(cls, spec: Limits) -> str:
+        number = cls.limit(spec)
+        return f"{number} {cls.name if number == 1 else cls.kind.plural}" if number else ""
+
+    @classmethod
+    def allowance(cls, spec: Limits) -> str:
+        return f"up to {cls.limit_words(spec)}" if cls.limit(spec) else ""
+
+    @classmethod
+    def none_of(cls, spec: Limits) -> str:
+        return f"no {cls.name}" if cls.limit(spec) else ""
+
+    @classmethod
+    def overlooked(cls, spec: Limits) -> str:
+        """Return nothing: who does not allow them does not expect them."""
+        return ""
+
+    @classmethod
+    def beyond(cls, spec: Limits) -> str:
+        most = cls.limit(spec)
+        return f"{cls.kind.plural} beyond {most} or after time {spec.all_over}" if most else ""
+
+
 def notation(letter: str, parts: Iterable[Part]) -> str:
     """Return a fault as the paper writes it: ``O(a,b,1)``."""
     return f"{letter}({','.join(map(_part_text, parts))})"
@@ -103,6 +144,11 @@ def power(base: int, exponent: int) -> int:
     """Return an integer power; mypy has to allow for exponents below 0, which give fractions."""
     result: int = base**exponent
     return result
+
+
+def steps_text(number: int) -> str:
+    """Say a number of steps."""
+    return "1 step" if number == 1 else f"{number} steps"
 
 
 def times_text(first: int, end: int) -> str:
@@ -127,13 +173,3 @@ def count_selections(possible: Iterator[object], most: int) -> int:
 def least_eff(spec: Limits, over: int) -> int:
     """Return the least EFF, and not less than it is, by which something is over."""
     return max(spec.eff, min(spec.eot, over))
-
-
-def beyond_words(plural: str, most: int, spec: Limits) -> str:
-    """Say which faults of a kind that passes are outside the bounds; nothing if none are inside."""
-    return f"{plural} beyond {most} or after time {spec.all_over}" if most else ""
-
-
-def count_words(number: int, name: str) -> str:
-    """Say a number of things; nothing for none."""
-    return f"{number} {name}{'' if number == 1 else 's'}" if number else ""

@@ -17,12 +17,12 @@ from clew.faults.base import (
     Kind,
     L,
     MessageFault,
-    beyond_words,
+    PassingFault,
     count_selections,
-    count_words,
     intervals,
     least_eff,
     notation,
+    steps_text,
     times_text,
 )
 from clew.faults.limits import Limits, NodeName, SentMessage, node_key
@@ -30,7 +30,7 @@ from clew.names import show
 
 
 @dataclass(frozen=True)
-class Duplicate(MessageFault):
+class Duplicate(MessageFault, PassingFault):
     """What ``source`` sends to ``target`` at ``time`` arrives as usual, and again ``lag`` steps later."""
 
     name: ClassVar[Literal["duplicate"]] = "duplicate"
@@ -46,8 +46,6 @@ class Duplicate(MessageFault):
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
-    #: The distance to failure moves the bounds of losses and crashes alone.
-    at_will: ClassVar[str] = ""
 
     source: NodeName
     target: NodeName
@@ -83,7 +81,7 @@ class Duplicate(MessageFault):
 
     @property
     def sentence(self) -> str:
-        return f"{self._link()} arrives again {_steps(self.lag)} later"
+        return f"{self._link()} arrives again {steps_text(self.lag)} later"
 
     def effect(self, target: NodeName) -> str:
         return f"arrives at {self.time + 1}, and again at {self.last}"
@@ -95,25 +93,10 @@ class Duplicate(MessageFault):
     def possible_words(spec: Limits) -> str:
         return f"messages between different nodes arrive again one or more steps later, by {spec.eot}"
 
-    @staticmethod
-    def limit_words(spec: Limits) -> str:
-        return count_words(spec.duplicates, "duplicate")
-
-    @staticmethod
-    def allowance(spec: Limits) -> str:
-        return f"up to {count_words(spec.duplicates, 'message')} duplicated" if spec.duplicates else ""
-
-    @staticmethod
-    def none_of(spec: Limits) -> str:
-        return "no duplicate" if spec.duplicates else ""
-
-    @staticmethod
-    def overlooked(spec: Limits) -> str:
-        return ""
-
-    @staticmethod
-    def beyond(spec: Limits) -> str:
-        return beyond_words("duplicates", spec.duplicates, spec)
+    @classmethod
+    def allowance(cls, spec: Limits) -> str:
+        number = spec.duplicates
+        return f"up to {number} {'message' if number == 1 else 'messages'} duplicated" if number else ""
 
     # -- bounds --------------------------------------------------------------------------------------
 
@@ -132,16 +115,8 @@ class Duplicate(MessageFault):
         within = self.time >= 1 and self.lag >= 1 and self.last <= spec.all_over
         return within and spec.has_link(self.source, self.target)
 
-    @staticmethod
-    def most(spec: Limits) -> int | None:
-        return spec.duplicates
-
     def widen(self, spec: L) -> L:
         return replace(spec, eff=least_eff(spec, self.last), duplicates=spec.duplicates + 1)
-
-    @staticmethod
-    def limit(spec: Limits) -> int:
-        return spec.duplicates
 
     @staticmethod
     def combinations(spec: Limits) -> int:
@@ -152,7 +127,7 @@ class Duplicate(MessageFault):
 
 
 @dataclass(frozen=True)
-class Partition:
+class Partition(PassingFault):
     """What is sent from ``time`` on and before ``until`` between the ``group`` and the other nodes is lost.
 
     The other nodes as a group are the same partition; ``among`` chooses which of the two names it.
@@ -172,8 +147,6 @@ class Partition:
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
-    #: The distance to failure moves the bounds of losses and crashes alone.
-    at_will: ClassVar[str] = ""
 
     group: tuple[NodeName, ...]
     time: int
@@ -249,26 +222,6 @@ class Partition:
     def possible_words(spec: Limits) -> str:
         return f"some but not all nodes are cut off at times 1 to {spec.eot - 1}, and joined later, by {spec.eot}"
 
-    @staticmethod
-    def limit_words(spec: Limits) -> str:
-        return count_words(spec.partitions, "partition")
-
-    @staticmethod
-    def allowance(spec: Limits) -> str:
-        return f"up to {count_words(spec.partitions, 'partition')}" if spec.partitions else ""
-
-    @staticmethod
-    def none_of(spec: Limits) -> str:
-        return "no partition" if spec.partitions else ""
-
-    @staticmethod
-    def overlooked(spec: Limits) -> str:
-        return ""
-
-    @staticmethod
-    def beyond(spec: Limits) -> str:
-        return beyond_words("partitions", spec.partitions, spec)
-
     # -- bounds --------------------------------------------------------------------------------------
 
     @staticmethod
@@ -281,16 +234,8 @@ class Partition:
         within = 1 <= self.time < self.until <= spec.all_over and all(map(spec.has_node, self.group))
         return within and self.among(spec.nodes) == self and _names_partition(self.group, _in_order(spec.nodes))
 
-    @staticmethod
-    def most(spec: Limits) -> int | None:
-        return spec.partitions
-
     def widen(self, spec: L) -> L:
         return replace(spec, eff=least_eff(spec, self.until), partitions=spec.partitions + 1)
-
-    @staticmethod
-    def limit(spec: Limits) -> int:
-        return spec.partitions
 
     @staticmethod
     def combinations(spec: Limits) -> int:
@@ -321,17 +266,10 @@ def name_group(group: Sequence[NodeName], nodes: Sequence[NodeName]) -> tuple[No
     ordered = _in_order(nodes)
     inside = tuple(sorted(set(group), key=node_key))
     outside = tuple(node for node in ordered if node not in inside)
-    known = set(inside) <= set(ordered)
-    return (
-        outside
-        if known and not _names_partition(inside, ordered) and _names_partition(outside, ordered)
-        else inside
-    )
+    if not set(inside) <= set(ordered) or _names_partition(inside, ordered):
+        return inside
+    return outside if _names_partition(outside, ordered) else inside
 
 
 def _in_order(nodes: Sequence[NodeName]) -> list[NodeName]:
     return sorted(nodes, key=node_key)
-
-
-def _steps(number: int) -> str:
-    return f"{number} {'step' if number == 1 else 'steps'}"

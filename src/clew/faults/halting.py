@@ -12,10 +12,9 @@ from typing import ClassVar, Literal, Self
 from clew.faults.base import (
     Kind,
     L,
+    PassingFault,
     Span,
-    beyond_words,
     count_selections,
-    count_words,
     intervals,
     least_eff,
     notation,
@@ -25,7 +24,7 @@ from clew.faults.limits import Limits, NodeName, SentMessage, node_key
 from clew.names import show
 
 
-class NodeSpan:
+class NodeSpan(PassingFault):
     """What the faults that keep one node from running for some time have in common."""
 
     node: NodeName
@@ -89,8 +88,6 @@ class Restart(NodeSpan):
     )
     #: Programs see that a node is down in the relation ``down``.
     observable: ClassVar[bool] = True
-    #: The distance to failure moves the bounds of losses and crashes alone.
-    at_will: ClassVar[str] = ""
 
     node: NodeName
     time: int
@@ -126,26 +123,6 @@ class Restart(NodeSpan):
     def possible_words(spec: Limits) -> str:
         return f"a node goes down at times 1 to {spec.eot - 1} and runs again later, by {spec.eot}"
 
-    @staticmethod
-    def limit_words(spec: Limits) -> str:
-        return count_words(spec.restarts, "restart")
-
-    @staticmethod
-    def allowance(spec: Limits) -> str:
-        return f"up to {count_words(spec.restarts, 'restart')}" if spec.restarts else ""
-
-    @staticmethod
-    def none_of(spec: Limits) -> str:
-        return "no restart" if spec.restarts else ""
-
-    @staticmethod
-    def overlooked(spec: Limits) -> str:
-        return ""
-
-    @staticmethod
-    def beyond(spec: Limits) -> str:
-        return beyond_words("restarts", spec.restarts, spec)
-
     # -- bounds --------------------------------------------------------------------------------------
 
     @staticmethod
@@ -154,16 +131,8 @@ class Restart(NodeSpan):
             return iter(())
         return (Restart(n, t, u) for t, u in intervals(spec) for n in spec.nodes)
 
-    @staticmethod
-    def most(spec: Limits) -> int | None:
-        return spec.restarts
-
     def widen(self, spec: L) -> L:
         return replace(spec, eff=least_eff(spec, self.until), restarts=spec.restarts + 1)
-
-    @staticmethod
-    def limit(spec: Limits) -> int:
-        return spec.restarts
 
     @staticmethod
     def combinations(spec: Limits) -> int:
@@ -190,8 +159,6 @@ class Pause(NodeSpan):
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
-    #: The distance to failure moves the bounds of losses and crashes alone.
-    at_will: ClassVar[str] = ""
 
     node: NodeName
     time: int
@@ -227,26 +194,6 @@ class Pause(NodeSpan):
     def possible_words(spec: Limits) -> str:
         return f"a node pauses at times 1 to {spec.eot - 1} and goes on later, by {spec.eot}"
 
-    @staticmethod
-    def limit_words(spec: Limits) -> str:
-        return count_words(spec.pauses, "pause")
-
-    @staticmethod
-    def allowance(spec: Limits) -> str:
-        return f"up to {count_words(spec.pauses, 'pause')}" if spec.pauses else ""
-
-    @staticmethod
-    def none_of(spec: Limits) -> str:
-        return "no pause" if spec.pauses else ""
-
-    @staticmethod
-    def overlooked(spec: Limits) -> str:
-        return ""
-
-    @staticmethod
-    def beyond(spec: Limits) -> str:
-        return beyond_words("pauses", spec.pauses, spec)
-
     # -- bounds --------------------------------------------------------------------------------------
 
     @staticmethod
@@ -255,16 +202,8 @@ class Pause(NodeSpan):
             return iter(())
         return (Pause(n, t, u) for t, u in intervals(spec) for n in spec.nodes)
 
-    @staticmethod
-    def most(spec: Limits) -> int | None:
-        return spec.pauses
-
     def widen(self, spec: L) -> L:
         return replace(spec, eff=least_eff(spec, self.until), pauses=spec.pauses + 1)
-
-    @staticmethod
-    def limit(spec: Limits) -> int:
-        return spec.pauses
 
     @staticmethod
     def combinations(spec: Limits) -> int:

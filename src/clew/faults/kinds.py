@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 from math import comb
 from typing import ClassVar, Literal, get_args
 
-from clew.faults.base import Kind, L, MessageFault, Part, Span, notation, power
+from clew.faults.base import Kind, L, MessageFault, Part, Span, notation, power, steps_text
 from clew.faults.finite import Duplicate, Partition
 from clew.faults.halting import Pause, Restart
 from clew.faults.limits import Limits, NodeName, SentMessage, node_key
@@ -362,7 +362,7 @@ class Delay(MessageFault):
 
     @property
     def sentence(self) -> str:
-        return f"{self._link()} arrives {_steps(self.lag)} late"
+        return f"{self._link()} arrives {steps_text(self.lag)} late"
 
     def effect(self, target: NodeName) -> str:
         return f"arrives at {self.time + 1 + self.lag}, not {self.time + 1}"
@@ -381,11 +381,11 @@ class Delay(MessageFault):
 
     @staticmethod
     def allowance(spec: Limits) -> str:
-        return f"messages up to {_steps(spec.delays)} late" if spec.delays else ""
+        return f"messages up to {steps_text(spec.delays)} late" if spec.delays else ""
 
     @staticmethod
     def none_of(spec: Limits) -> str:
-        return f"no delay of up to {_steps(spec.delays)}" if spec.delays else ""
+        return f"no delay of up to {steps_text(spec.delays)}" if spec.delays else ""
 
     @staticmethod
     def overlooked(spec: Limits) -> str:
@@ -393,7 +393,7 @@ class Delay(MessageFault):
 
     @staticmethod
     def beyond(spec: Limits) -> str:
-        return f"messages that are more than {_steps(spec.delays)} late" if spec.delays else "late messages"
+        return f"messages that are more than {steps_text(spec.delays)} late" if spec.delays else "late messages"
 
     # -- bounds --------------------------------------------------------------------------------------
 
@@ -437,10 +437,6 @@ KINDS: tuple[type[Fault], ...] = get_args(Fault)
 FIRST_KINDS = tuple(kind.kind.plural for kind in (Loss, Crash, Delay))
 
 
-def _steps(number: int) -> str:
-    return "1 step" if number == 1 else f"{number} steps"
-
-
 def _cuts(spec: Limits) -> int:
     """Return in how many ways some of what a node sends at a time can be lost, one message for each other node."""
     return power(2, max(0, len(spec.nodes) - 1))
@@ -449,6 +445,11 @@ def _cuts(spec: Limits) -> int:
 def make_fault(kind: Callable[..., Fault], parts: Iterable[Part]) -> Fault:
     """Return the fault of a kind that has these parts, which are in the order of its columns."""
     return kind(*parts)
+
+
+def fault_columns(fault: Fault) -> list[object]:
+    """Return the columns of a fault as documents and checkpoints write them: a group is a list."""
+    return [list(part) if isinstance(part, tuple) else part for part in fault.parts]
 
 
 def fault_key(fault: Fault) -> tuple[object, ...]:

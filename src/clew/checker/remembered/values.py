@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clew.faults import KINDS, Fault, FaultSet, NodeName, make_fault
+from clew.faults import KINDS, Fault, FaultSet, NodeName, fault_columns, make_fault
 from clew.files.json_document import Item
 from clew.violation import Cell, Violation
 
@@ -16,7 +16,7 @@ _KINDS: dict[object, type[Fault]] = {kind.name: kind for kind in KINDS}
 
 
 def fault_json(fault: Fault) -> list[object]:
-    return [fault.name, *(list(part) if isinstance(part, tuple) else part for part in fault.parts)]
+    return [fault.name, *fault_columns(fault)]
 
 
 def faults_json(faults: Iterable[Fault]) -> list[list[object]]:

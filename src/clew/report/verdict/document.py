@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from clew.faults import FIRST_KINDS, KINDS, Fault
+from clew.faults import FIRST_KINDS, KINDS, fault_columns
 from clew.report.text.json_text import escape_surrogates
 from clew.report.text.rules import clause_text
 
@@ -75,13 +75,9 @@ def _counterexample(counterexample: Counterexample) -> dict[str, Any]:
 
 def fault_fields(faults: FaultSet) -> dict[str, Any]:
     """Return faults by kind, as all documents about programs have them."""
-    listed = {kind.kind.plural: [_columns(f) for f in faults.of_kind(kind)] for kind in KINDS}
+    listed = {kind.kind.plural: [fault_columns(f) for f in faults.of_kind(kind)] for kind in KINDS}
     # Of the kinds beyond the first three those that happen: documents without them stay what they were.
     return {name: found for name, found in listed.items() if found or name in FIRST_KINDS}
-
-
-def _columns(fault: Fault) -> list[Any]:
-    return [list(part) if isinstance(part, tuple) else part for part in fault.parts]
 
 
 def _promise(promise: Promise) -> dict[str, Any]:
