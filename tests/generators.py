@@ -33,12 +33,14 @@ from clew.program.ir import (
     AggregateName,
     ArithmeticOp,
     BinOp,
+    Choose,
     Comparison,
     ComparisonOp,
     Const,
     Expr,
     Fact,
     HeadArg,
+    InputRule,
     Premise,
     Program,
     Rule,
@@ -573,3 +575,84 @@ def _number_of_sets(spec: FailureSpec) -> int:
         possible, most = sum(1 for _ in kind.possible(spec)), kind.most(spec)
         number *= 2**possible if most is None else sum(comb(possible, k) for k in range(most + 1))
     return number
+
+
+# Inputs and choices.
+
+
+@st.composite
+def open_programs(draw: st.DrawFn, base: st.SearchStrategy[Program] | None = None) -> Program:
+    """A small program with assertions that is given inputs, or chooses, or both; as it is written, not expanded."""
+    chosen = programs() if base is None else base
+    program = draw(chosen.filter(lambda p: any(rule.relation == "pre" for rule in p.rules)))
+    inputs, facts = _inputs(draw, program) if not _chance(draw, 25) else ((), ())
+    rules = _choosing_rules(draw) if not inputs or _chance(draw, 60) else []
+    # After the others: which rule of a relation has which number does not depend on what is added.
+    return replace(program, clauses=(*facts, *program.clauses, *rules), inputs=tuple(inputs))
+
+
+def _inputs(draw: st.DrawFn, program: Program) -> tuple[list[InputRule], list[Fact]]:
+    arities = {rule.relation: len(rule.args) for rule in program.rules} | {"start": 2}
+    read = [name for name in ("start", "log", "ack", "extra0") if name in arities]
+    facts = [Fact("offered", (value,)) for value in draw(st.lists(st.sampled_from(VALUES[:4]), max_size=2))]
+    facts.append(Fact("offered", (draw(st.sampled_from(NUMBERS)),), draw(st.sampled_from((1, 2)))))
+    found = []
+    for relation in draw(st.lists(st.sampled_from(read), min_size=1, max_size=2, unique=True)):
+        arity = arities[relation]
+        time = _pick(draw, (Var("T"), Var("T"), 1, 2))
+        body: list[Premise | Comparison] = [Premise("node", (X, Y)), Premise("offered", (P,))]
+        if isinstance(time, Var):
+            body.append(Comparison(_pick(draw, ("<=", "<", "==")), time, Const(_pick(draw, (2, 1, 3)))))
+        if _chance(draw, 30):
+            body.append(Comparison(_pick(draw, ("!=", "<")), X, _constant(draw, Kind.NODE, NODES)))
+        if _chance(draw, 20):
+            body.append(Premise("offered", (X,), negated=True))
+        args: list[HeadArg] = [X, *([Y] if arity > 2 else []), P][:arity]
+        if _chance(draw, 15) and isinstance(time, Var):
+            args[-1] = BinOp("+", time, Const(1)) if arity > 1 else X
+        found.append(InputRule(Rule(relation, tuple(args), Timing.SAME, tuple(body)), time))
+    return found, facts
+
+
+def _choosing_rules(draw: st.DrawFn) -> list[Rule]:
+    """Who is told next, or which value is taken, is chosen."""
+    options: tuple[tuple[Premise, ...], ...] = (
+        (Premise("log", (X, P)), Premise("node", (X, Y))),
+        (Premise("start", (X, P)), Premise("node", (X, Y))),
+        (Premise("message", (X, Y, P)),),
+    )
+    rules = []
+    for _ in range(_pick(draw, (1, 1, 2))):
+        body: tuple[Premise | Comparison, ...] = _pick(draw, options)
+        if _chance(draw, 30):
+            body = (*body, Premise("ack", (X, Y, ANYTHING), negated=True))
+        if _chance(draw, 20):
+            body = (*body, Comparison("!=", X, Y))
+        keys: tuple[Var, ...] = _pick(draw, ((), (X,), (P,), (X, P)))
+        values = tuple(v for v in _pick(draw, ((Y,), (Y, P), (P, Y))) if v not in keys) or (Y,)
+        chosen = Choose(keys, values)
+        timing = _pick(draw, (Timing.SAME, Timing.NEXT, Timing.ASYNC))
+        if timing is Timing.ASYNC:
+            rules.append(Rule("message", (Y, X, P), timing, (*body, chosen)))
+        else:
+            rules.append(Rule("favourite", (X, Y, P), timing, (*body, chosen)))
+    favourite = Premise("favourite", (X, Y, P))
+    rules.append(Rule("message", (Y, X, P), Timing.ASYNC, (favourite,)))
+    if _chance(draw, 50):
+        rules.append(Rule("log", (X, P), Timing.NEXT, (favourite,)))
+    return list(dict.fromkeys(rules))
+
+
+def open_specs(program: Program) -> st.SearchStrategy[FailureSpec]:
+    """Tiny bounds with few failures, and inputs bounded or not."""
+    return st.builds(
+        FailureSpec,
+        _spec_nodes(program),
+        eot=st.sampled_from((4, 3, 2)),
+        eff=st.sampled_from((2, 0)),
+        crashes=st.integers(0, 1),
+        delays=st.just(0),
+        restarts=st.integers(0, 1) if program.durable is not None else st.just(0),
+        pauses=st.integers(0, 1) if program.durable is not None else st.just(0),
+        inputs=st.sampled_from((None, 1, 2, 0)),
+    )

@@ -14,7 +14,9 @@ Where the description of the language leaves room, this is the reading:
 - numbers are unbounded, and arithmetic without a result silences the rule instance;
 - a node that is down or paused runs no rule; what only defines assertions runs everywhere, at all times.  A rule
   that concludes at another place runs only while both places do;
-- facts later than time 1 come from outside, as messages do; those at time 1 are configuration.
+- facts later than time 1 come from outside, as messages do; those at time 1 are configuration;
+- inputs come from outside at any time; which there are, facts of all times say;
+- ``choose`` takes, at each place and time, the least of what is picked and on offer, or of all that is on offer.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from clew.faults import Crash, Duplicate, FailureSpec, FaultSet, Loss, Partition, Pause, Restart
+from clew.faults import Crash, Duplicate, FailureSpec, FaultSet, Input, Loss, Partition, Pause, Pick, Restart
 from clew.program.ir import (
     CRASH,
     DOWN,
@@ -64,11 +66,26 @@ class UndefinedError(ArithmeticError):
     """Arithmetic without a result: on a string, or a division by zero."""
 
 
-def evaluate(program: Program, spec: FailureSpec, faults: FaultSet) -> Execution:
-    """The rows of every relation the program names, at every time."""
-    nodes = _Nodes(program, faults)
+@dataclass(frozen=True)
+class Offer:
+    """What a rule with ``choose`` could take at a time for one key, which begins all of the rows."""
+
+    name: str
+    rows: frozenset[Row]
+    time: int
+
+    def pick(self, row: Row) -> Pick:
+        return Pick(self.name, row, self.time)
+
+
+def evaluate(
+    program: Program, spec: FailureSpec, faults: FaultSet, offers: list[Offer] | None = None
+) -> Execution:
+    """The rows of every relation the program names, at every time; what there is to choose is added to ``offers``."""
+    nodes = _Nodes(program, faults, offers)
     history = _given_rows(program, spec, faults, nodes)
     rules = [_with_location(rule) for rule in program.rules]
+    nodes.name_choices(rules)
     for time in history:
         for stratum in _strata(rules, time):
             _saturate(stratum, history, time, nodes)
@@ -87,6 +104,42 @@ def violations(program: Program, spec: FailureSpec, faults: FaultSet) -> frozens
         return end.get("pre", frozenset()) - end.get("post", frozenset())
     expected = evaluate(program, spec, FaultSet())[spec.eot]
     return frozenset((name, *row) for name in _persistent(program) for row in expected[name] - end[name])
+
+
+def offered_inputs(program: Program, eot: int) -> frozenset[Input]:
+    """Every row that a declaration of inputs offers, at each of its times."""
+    facts: dict[str, set[Row]] = {}
+    for fact in program.facts:
+        facts.setdefault(fact.relation, set()).add(fact.args)
+    found = set()
+    for declared in program.inputs:
+        for time in range(1, eot + 1):
+            if isinstance(declared.time, int) and declared.time != time:
+                continue
+            at_all_times = {time: {p.relation: facts.get(p.relation, set()) for p in declared.rule.premises}}
+            known = {declared.time: time} if isinstance(declared.time, Var) else {}
+            for binding in _bindings(declared.rule, at_all_times, time, known):
+                try:
+                    row = tuple(_value(arg, binding) for arg in declared.rule.args)
+                except UndefinedError:
+                    continue
+                found.add(Input(declared.relation, row, time))
+    return frozenset(found)
+
+
+def violations_by_choice(program: Program, spec: FailureSpec, faults: FaultSet) -> Iterator[frozenset[Row]]:
+    """What is violated for each way to choose, step by step, whatever rules with ``choose`` offer."""
+    waiting: list[FaultSet] = [faults]
+    while waiting:
+        decided = waiting.pop()
+        offers: list[Offer] = []
+        end = evaluate(program, spec, decided, offers)[spec.eot]
+        open_offers = [o for o in offers if len(o.rows) > 1 and not any(o.pick(row) in decided for row in o.rows)]
+        if not open_offers:
+            yield end.get("pre", frozenset()) - end.get("post", frozenset())
+            continue
+        first = min(open_offers, key=lambda offer: offer.time)  # what is decided later may depend on it
+        waiting += [FaultSet.of((*decided, first.pick(row))) for row in sorted(first.rows, key=repr)]
 
 
 def sendings(program: Program, spec: FailureSpec, faults: FaultSet) -> frozenset[tuple[str, Value, Row, int]]:
@@ -124,11 +177,21 @@ def _as_terms(args: Sequence[HeadArg]) -> tuple[Term, ...]:
 class _Nodes:
     """Which nodes are down or paused at which times, and what they keep."""
 
-    def __init__(self, program: Program, faults: FaultSet) -> None:
+    def __init__(self, program: Program, faults: FaultSet, offers: list[Offer] | None = None) -> None:
+        self.picks = {f for f in faults if isinstance(f, Pick)}
+        self.offers = offers
+        self.choices: dict[Rule, str] = {}
         self._restarts = [f for f in faults if isinstance(f, Restart)]
         self._pauses = [f for f in faults if isinstance(f, Pause)]
         self._durable = program.durable or frozenset()
         self.observed = _observed(program) | program.observed
+
+    def name_choices(self, rules: Sequence[Rule]) -> None:
+        """Name each rule that chooses by its relation, and further ones of a relation by a number."""
+        for rule in rules:
+            if rule.choices:
+                number = 1 + sum(other.relation == rule.relation for other in self.choices)
+                self.choices[rule] = rule.relation if number == 1 else f"{rule.relation}.{number}"
 
     def is_down(self, node: Value, time: int) -> bool:
         return any(r.node == node and r.time <= time < r.until for r in self._restarts)
@@ -169,7 +232,7 @@ def _observed(program: Program) -> frozenset[str]:
         new = {name for name, heads in readers.items() if heads - {name} and heads - {name} <= reached}
         grown = not new <= reached
         reached |= new
-    executed = {f.relation for f in program.facts} | {
+    executed = {c.relation for c in (*program.facts, *program.inputs)} | {
         r.relation for r in program.rules if r.timing is not Timing.SAME
     }
     reached -= executed
@@ -195,7 +258,8 @@ def _keep_what_is_halted(history: History, time: int, nodes: _Nodes) -> None:
 
 def _given_rows(program: Program, spec: FailureSpec, faults: FaultSet, nodes: _Nodes) -> History:
     """Facts at their time; what is known of crashes at every time."""
-    names = {c.relation for c in program.clauses} | {p.relation for r in program.rules for p in r.premises}
+    names = {c.relation for c in (*program.clauses, *program.inputs)}
+    names |= {p.relation for r in program.rules for p in r.premises}
     history: History = {t: {name: set() for name in sorted(names)} for t in range(1, spec.eot + 1)}
     for fact in program.facts:
         given: list[int | None] = [*nodes.beginnings(fact.relation, fact.args[0])]
@@ -204,6 +268,10 @@ def _given_rows(program: Program, spec: FailureSpec, faults: FaultSet, nodes: _N
         for time in given:
             if time is not None and time <= spec.eot:
                 history[time][fact.relation].add(fact.args)
+    for given_row in (f for f in faults if isinstance(f, Input)):
+        received = nodes.received(given_row.row[0], given_row.time)
+        if received is not None and received <= spec.eot:
+            history[received][given_row.relation].add(given_row.row)
     if CRASH in names:
         for tables in history.values():
             tables[CRASH] = {(observer, c.node, c.time) for observer in spec.nodes for c in faults.crashes}
@@ -248,7 +316,7 @@ def _strata(rules: Sequence[Rule], time: int) -> list[list[Rule]]:
 def _needed_level(rule: Rule, premise: Premise, level: Mapping[str, int], time: int) -> int:
     if premise.relation not in level or (isinstance(premise.at, int) and premise.at != time):
         return 0
-    complete_first = premise.negated or bool(rule.aggregates)
+    complete_first = premise.negated or bool(rule.aggregates) or bool(rule.choices)
     return level[premise.relation] + (1 if complete_first else 0)
 
 
@@ -340,10 +408,38 @@ def _sender(rule: Rule, binding: Binding) -> Value | None:
 def _executed(rule: Rule, history: History, time: int, nodes: _Nodes) -> Iterator[Binding]:
     """The ways to satisfy the body at places that run."""
     places = [rule.location] if rule.timing is Timing.ASYNC else [rule.location, rule.args[0]]
-    for binding in _bindings(rule, history, time):
+    bindings = list(_bindings(rule, history, time))
+    if rule.choices:
+        bindings = _chosen(rule, bindings, time, nodes)
+    for binding in bindings:
         known = [_value(p, binding) for p in places if isinstance(p, Const) or p in binding]
         if rule.relation in nodes.observed or all(nodes.runs(place, time) for place in known):
             yield binding
+
+
+def _chosen(rule: Rule, bindings: Sequence[Binding], time: int, nodes: _Nodes) -> list[Binding]:
+    """Those of the bindings that have what is chosen for their place and key."""
+    (choose,) = rule.choices
+    name = nodes.choices[rule]
+    keys: list[HeadArg] = [rule.location, *(v for v in dict.fromkeys(choose.keys) if v != rule.location)]
+    offered: dict[Row, set[Row]] = {}
+    for binding in bindings:
+        place = _value(rule.location, binding)
+        if rule.relation in nodes.observed or nodes.runs(place, time):
+            key = tuple(_value(k, binding) for k in keys)
+            offered.setdefault(key, set()).add(tuple(binding[v] for v in choose.values))
+    taken: dict[Row, Row] = {}
+    for key, options in offered.items():
+        picked = {option for option in options if Pick(name, (*key, *option), time) in nodes.picks}
+        taken[key] = min(picked or options, key=lambda option: tuple(map(_order, option)))
+        if nodes.offers is not None:
+            nodes.offers.append(Offer(name, frozenset((*key, *option) for option in options), time))
+    found = []
+    for binding in bindings:
+        key = tuple(_value(k, binding) for k in keys)
+        if taken.get(key) == tuple(binding[v] for v in choose.values):
+            found.append(binding)
+    return found
 
 
 def _aggregated(rule: Rule, history: History, time: int, nodes: _Nodes) -> set[Conclusion]:
@@ -388,9 +484,9 @@ def _aggregate(function: AggregateName, values: Sequence[Value]) -> Value:
             return max(values, key=_order)
 
 
-def _bindings(rule: Rule, history: History, time: int) -> Iterator[Binding]:
-    """Every way to satisfy the body."""
-    found: list[Binding] = [{p.at: time for p in rule.premises if isinstance(p.at, Var)}]
+def _bindings(rule: Rule, history: History, time: int, known: Binding | None = None) -> Iterator[Binding]:
+    """Every way to satisfy the body, where some variables may be known."""
+    found: list[Binding] = [{**(known or {}), **{p.at: time for p in rule.premises if isinstance(p.at, Var)}}]
     for premise in rule.positive:
         rows = _rows(premise, history, time)
         matches = (_match(premise.args, row, binding) for binding in found for row in rows)

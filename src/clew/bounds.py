@@ -25,6 +25,7 @@ class Bounds(NamedTuple):
     restarts: int | None = None
     pauses: int | None = None
     partitions: int | None = None
+    inputs: int | None = None
 
     def or_else(self, others: Bounds) -> Bounds:
         """Return these bounds, and where they are open the others."""
@@ -33,5 +34,6 @@ class Bounds(NamedTuple):
 
 def without_faults(nodes: Sequence[WrittenNode] | None, eot: int | None) -> Bounds:
     """Return bounds that allow no fault, so that what a program states cannot allow any either."""
-    _, _, *counts = Bounds._fields
+    # Not inputs: which of them are given, whoever asks for a run says.
+    counts = [name for name in Bounds._fields if name not in ("nodes", "eot", "inputs")]
     return Bounds(nodes, eot, **dict.fromkeys(counts, 0))

@@ -23,8 +23,10 @@ from clew.errors import BudgetExhaustedError, UsageError
 from clew.faults import FailureSpec, Fault, FaultSet, Partition, Restart, exclusive_pairs
 from clew.frontends.registry import Source
 from clew.lineage.negation import Negation
+from clew.names import nearest_name
 from clew.node_lists import WrittenNode
 from clew.program.checks import CheckedProgram
+from clew.program.ir import Program
 from clew.program.outcomes import stated_outcomes
 from clew.search.verdict import Answer, Ledger, Progress
 
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
 
 #: A hundred thousand times as much is years.
 MOST_SWEEP_EFFORT = 100_000
+
+#: So many rows are named where another one was meant.
+_MOST_OFFERED = 6
 
 
 def check(
@@ -47,6 +52,7 @@ def check(
     restarts: int | None = None,
     pauses: int | None = None,
     partitions: int | None = None,
+    inputs: int | None = None,
     strategy: str = "exact",
     negation: str | None = None,
     symmetry: bool = False,
@@ -67,7 +73,7 @@ def check(
     - ``source``: a file, several files that form one program, a ``Program`` (see ``parse_program``); or a Bloom
       program: a class with a ``setting``, or ``"FILE.py:Class"``.
     - ``nodes``, ``eot``, ``eff``, ``crashes``, ``delays``, ``duplicates``, ``restarts``, ``pauses``,
-      ``partitions``: the bounds, see ``FailureSpec``; the nodes 1 and "1" are two.  What is not given comes from
+      ``partitions``, ``inputs``: the bounds, see ``FailureSpec``; the nodes 1 and "1" are two.  What is not given comes from
       the program's ``//!`` line (or ``setting``); without an EOT there, EOT and EFF are swept.
     - ``strategy``: "exact" (default), "lineage", "random" or "exhaustive"; see ``docs/strategies.md``.
     - ``negation`` (lineage): "exact" (default), "conservative" or "ignore".
@@ -95,7 +101,7 @@ def check(
     _check_sweep(eot, effort, sweep_seconds)
     loaded = load_source(source)
     given = Check(prepare(loaded), chosen, options, Demands(allow_hollow, strict, coverage), started)
-    asked = Bounds(nodes, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions)
+    asked = Bounds(nodes, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions, inputs)
     bounds = asked.or_else(loaded.defaults)
     sweeps = bounds.eot is None or effort is not None or sweep_seconds is not None
     deadline = search_deadline(effort, sweep_seconds, time_limit, sweeps=sweeps)
@@ -104,7 +110,7 @@ def check(
     except BudgetExhaustedError as limit:
         reason = f"{limit} before the nodes were known; name them with --nodes"
         # Only nodes that nobody names have to be searched for.
-        numbers = {name: number or 0 for name, number in asked._asdict().items() if name != "nodes"}
+        numbers = {name: number or 0 for name, number in asked._asdict().items() if name not in ("nodes", "inputs")}
         unknown = FailureSpec((), **{**numbers, "eot": eot or 1})
         return replace(given.give_up(unknown, reason, deadline), files=files_of(source))
     noted = note_forgotten_records(note_idle_nodes(given.prepared, spec.nodes), spec.restarts)
@@ -198,7 +204,24 @@ def _execute(
         only=chosen if chosen.of_kind(Partition) else None,
         deadline=deadline,
     )
+    if chosen.given:
+        _refuse_what_is_not_offered(prepared.program, ground, chosen)
     return replace(ground.run(chosen), notices=(*prepared.notices, *ground.notices))
+
+
+def _refuse_what_is_not_offered(program: Program, ground: GroundProgram, faults: FaultSet) -> None:
+    """Refuse inputs that no declaration offers, and choices that no rule can make: they would do nothing."""
+    if faults.of_kind(Partition):  # grounded with these faults alone, where each is possible
+        ground = GroundProgram(program, FailureSpec(ground.spec.nodes, ground.spec.eot), expect_outcomes=False)
+    for fault in faults.given:
+        if fault not in ground.fault_atoms:
+            like_it = [f for f in ground.fault_atoms if type(f) is type(fault) and f.time == fault.time]
+            nearest = nearest_name(str(fault), map(str, like_it))
+            offered = ", ".join(sorted(map(str, like_it))[:_MOST_OFFERED]) or "nothing"
+            raise UsageError(
+                f"the program does not offer {fault}",
+                remedy=f"did you mean {nearest}?" if nearest else f"at time {fault.time} it offers {offered}",
+            )
 
 
 def _check_budgets(

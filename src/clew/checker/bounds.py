@@ -51,7 +51,10 @@ def complete(program: Program, bounds: Bounds, deadline: Deadline | None = None)
     eot, eff = bounds.eot, bounds.eff
     _check_times(eot, eff)
     # How many or how much of each kind of fault: by name, so that a new kind cannot be forgotten here.
-    counts: dict[str, int] = {name: getattr(bounds, name) or 0 for name in numbers[2:]}
+    counts: dict[str, int] = {name: getattr(bounds, name) or 0 for name in numbers[2:] if name != "inputs"}
+    if bounds.inputs is not None:  # without a number, all that the program offers may be given
+        _check_inputs(program)
+        counts["inputs"] = bounds.inputs
     for name, number in counts.items():
         if number < 0:
             raise UsageError(f"{name} is {number}", remedy=f"give --{name} a number from 0 on")
@@ -74,6 +77,14 @@ def complete(program: Program, bounds: Bounds, deadline: Deadline | None = None)
     if eot is not None:
         _check_passing(spec)
     return spec
+
+
+def _check_inputs(program: Program) -> None:
+    if not program.inputs:
+        raise UsageError(
+            "the program declares no inputs",
+            remedy="leave --inputs out, or declare some: input write(C, V)@T :- client(C), value(V);",
+        )
 
 
 def check_restarts(program: Program, restarts: int) -> None:
@@ -149,8 +160,8 @@ def _find_nodes(
     program: Program, eot: int, counts: Mapping[str, int], deadline: Deadline | None
 ) -> tuple[NodeName, ...]:
     """Return the places of facts, and those that messages can reach from there."""
-    located = {as_place(f.args[0]) for f in program.facts}
-    if not located:
+    located = {as_place(f.args[0]) for f in program.facts if f.relation not in program.ranges}
+    if not located and not program.inputs:
         raise UsageError(
             "the program has no facts, so there are no nodes",
             remedy="add facts such as node(a, b)@1; or name the nodes with --nodes",
@@ -160,7 +171,8 @@ def _find_nodes(
         # With every kind of fault: some places are reached only when something goes wrong.
         # Partitions are left out: what they lose is lost one by one, too.
         anything = FailureSpec(nodes, eot, eff=eot, **{**counts, "crashes": len(nodes), "partitions": 0})
-        reached = GroundProgram(program, anything, expect_outcomes=False, deadline=deadline).message_locations()
+        ground = GroundProgram(program, anything, expect_outcomes=False, deadline=deadline)
+        reached = ground.message_locations() | ground.input_locations()
         if reached <= located:
             return nodes
         located |= reached

@@ -44,7 +44,9 @@ class Model:
     def vacuous(self) -> bool:
         """Tell whether the failure-free run achieves nothing that could be violated."""
         # Without assertions, what has to survive is read off the failure-free run itself.
-        return has_assertions(self.program) and not self.ground.rows_at_end(PRE)
+        if not has_assertions(self.program) or self.ground.rows_at_end(PRE):
+            return False
+        return not self.program.open_rows or not self.ground.can_hold_at_end(PRE)
 
     def ever_fewer_faults(self) -> Iterator[FaultSet]:
         return ever_fewer_faults(self.ground)

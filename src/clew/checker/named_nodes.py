@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from clew.errors import Notice, UsageError
-from clew.faults import Fault, NodeName
+from clew.faults import Fault, GivenRow, NodeName
 from clew.names import nearest_name, show
 from clew.node_lists import BareNumber, WrittenNode, is_number
 from clew.program.columns import possible_locations
-from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Program, Value
+from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Fact, Program, Value
 
 
 def resolve_nodes(program: Program, named: Sequence[WrittenNode]) -> tuple[NodeName, ...]:
@@ -68,17 +68,22 @@ def find_ambiguous_nodes(program: Program | None, nodes: Collection[NodeName]) -
 
 @dataclass(frozen=True)
 class WrittenFault:
-    """A fault as it is written on a command line; its nodes are still to be looked up."""
+    """A fault as it is written on a command line; its nodes are still to be looked up, or it has a ``row``."""
 
     make: Callable[..., Fault]
-    nodes: tuple[WrittenNode, ...]
-    times: tuple[int, ...]
+    nodes: tuple[WrittenNode, ...] = ()
+    times: tuple[int, ...] = ()
     grouped: bool = False
+    row: Fact | None = None
 
 
 def resolve_fault(fault: Fault | WrittenFault, nodes: Sequence[NodeName]) -> Fault:
     """Return the fault with its nodes looked up; raises ``UsageError`` that says which nodes there are."""
+    if isinstance(fault, GivenRow):  # its values are the program's, and no nodes to look up
+        return fault
     if isinstance(fault, WrittenFault):
+        if fault.row is not None:
+            return fault.make(fault.row.relation, fault.row.args, fault.row.time)
         meant = tuple(resolve_node(node, nodes) for node in fault.nodes)
         made = fault.make(meant, *fault.times) if fault.grouped else fault.make(*meant, *fault.times)
         return made.among(nodes)

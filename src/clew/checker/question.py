@@ -69,6 +69,8 @@ def _digest(source: object, program: Program) -> str:
     """Return a digest of the rules and facts, and of the Python code that they may use."""
     # Of the clauses, not of the file: a comment that is changed changes no answer.
     texts = [repr(program.clauses), repr(sorted(program.helpers)), *map(_code, files_of(source))]
+    if program.open_rows:
+        texts.append(f"open {program.inputs!r} {program.choices!r} {program.given!r}")
     if program.durable is not None:
         texts.append(f"durable {sorted(program.durable)}, of no node {sorted(program.observed)}")
     if not isinstance(source, str | Path | Sequence | Program):  # a Bloom class, or an object of one

@@ -10,8 +10,10 @@ from __future__ import annotations
 _NEGATION = "negation is written notin, unequal is !="
 _RULE = "a rule is written head :- body;"
 _COMPUTE = "compare with ==; compute in the head, as in p(X, N + 1) :- q(X, N);"
-_PLACE = "the first column is the place of a row; it has no mark"
-_PERSIST = "what persists is a rule: p(X, Y)@next :- p(X, Y);"
+_PLACE = "only the first column may be marked, as the place of a row: p(#L, X) or p(@L, X)"
+_PERSIST = "what persists is a rule: p(X, Y)@next :- p(X, Y); or persist[p];"
+_NO_BRACKETS = f"brackets are written after persist alone; {_PERSIST}"
+_NO_COMMENT = f"comments are // and /* */, and {_PLACE}"
 
 #: Characters that no token starts with.
 OF_CHARACTER = {
@@ -21,10 +23,8 @@ OF_CHARACTER = {
     "!": _NEGATION,
     "¬": _NEGATION,
     "~": _NEGATION,
-    "#": f"comments are // and /* */, and {_PLACE}",
     ":": f"{_RULE} {_COMPUTE}",
     "←": _RULE,
-    "[": f"{_PERSIST} there is no persist[p]",
     "{": "there are no declarations: a relation is what facts and rules say",
     "|": "strings cannot be joined, and alternatives are several rules",
 }
@@ -34,7 +34,7 @@ OF_WORD = {
     "persist": _PERSIST,
     "delete": "a row is gone at the next time unless a rule p(X, Y)@next :- p(X, Y), ...; keeps it",
     "durable": "what survives a restart is listed by name: durable log, term; or nothing: durable;",
-    "input": "what is given are facts, as in p(a, b)@1;",
+    "input": "what may be given is written like a rule: input p(X, Y)@T :- q(X, Y), T <= 3;",
     "table": "there are no declarations: a relation is what facts and rules say",
     "program": "there are no declarations: a relation is what facts and rules say",
     "import": 'another file is included: include "path";',
@@ -44,6 +44,10 @@ OF_WORD = {
 def habit_between(before: str, token: str, following: str) -> str | None:
     """Return how it is written here, where the parser stops at a token between these two; None if nobody knows."""
     after_name = before[-1:].isalnum() and before not in ("notin", "next", "async")
+    if token in "[]":
+        return _NO_BRACKETS
+    if token == "#":
+        return _NO_COMMENT
     if token == "@" and (after_name or before in ("(", ",")):
         return _PLACE
     if token == "<" and following == "-":

@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     r"""(?P<skip>   [ \t\f\r\n]+ | //[^\n]* | /\*.*?\*/ )
       | (?P<string> "[^"\n]*" )
       | (?P<name>   [A-Za-z0-9._?]+ )
-      | (?P<symbol> :- | == | != | <= | >= | [()<>@,;+\-*/] )""",
+      | (?P<symbol> :- | == | != | <= | >= | [()<>@,;+\-*/\#\[\]] )""",
     re.VERBOSE | re.DOTALL,
 )
 #: Control characters but for tab, line feed, form feed, carriage return: a file that has one is not text.

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from clew.bounds import Bounds
 from clew.dedalus.lexer import Text
-from clew.dedalus.parser import Durable, Include, parse_clauses
+from clew.dedalus.parser import Durable, Include, Persist, parse_clauses
 from clew.errors import Notice, Position, ProgramError, is_quotable
 from clew.files.reading import IRREGULAR_REMEDY, IrregularFileError, read_input
 from clew.names import nearest_name
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
-from clew.program.ir import Fact, Program, Rule
+from clew.program.ir import Fact, InputRule, Premise, Program, Rule, Timing, Var
 
 #: A protocol model is a few kilobytes; a file beyond this is a mistake and is not read into memory.
 LARGEST_FILE = 1_000_000
@@ -29,6 +29,10 @@ DEEPEST_INCLUDE = 50
 
 #: One default of a ``//!`` line.  There may be spaces in the name of a node, in quotes.
 _DEFAULT = re.compile(r"""(?:"[^"]*(?:"|$)|[^\s"])+""")
+
+
+#: What includes have become of.
+LoadedClause = Fact | Rule | InputRule | Durable | Persist
 
 
 class Loaded(NamedTuple):
@@ -50,7 +54,7 @@ def load(paths: Sequence[str | Path]) -> Loaded:
 
 def parse_program(text: str, file: str = "<text>") -> Program:
     """Parse a program from a text without includes."""
-    clauses: list[Fact | Rule | Durable] = []
+    clauses: list[LoadedClause] = []
     for clause in parse_clauses(text, file):
         if isinstance(clause, Include):
             raise ProgramError(
@@ -62,13 +66,18 @@ def parse_program(text: str, file: str = "<text>") -> Program:
     return _make_program(clauses)
 
 
-def _make_program(clauses: Sequence[Fact | Rule | Durable]) -> Program:
+def _make_program(clauses: Sequence[LoadedClause]) -> Program:
     """Return the program of these clauses; refuse what is called durable and is no relation of it."""
     durable = [clause for clause in clauses if isinstance(clause, Durable)]
-    others = tuple(clause for clause in clauses if not isinstance(clause, Durable))
+    inputs = tuple(clause for clause in clauses if isinstance(clause, InputRule))
+    others = tuple(
+        _persistence_rule(clause, clauses) if isinstance(clause, Persist) else clause
+        for clause in clauses
+        if not isinstance(clause, Durable | InputRule)
+    )
     if not durable:
-        return Program(others)
-    defined = {clause.relation for clause in others}
+        return Program(others, inputs=inputs)
+    defined = {clause.relation for clause in (*others, *inputs)}
     for relation, position in (named for clause in durable for named in clause.relations):
         if relation not in defined:
             nearest = nearest_name(relation, defined)
@@ -79,7 +88,37 @@ def _make_program(clauses: Sequence[Fact | Rule | Durable]) -> Program:
                 if nearest
                 else "name a relation of the program, or leave it out",
             )
-    return Program(others, durable=frozenset(name for clause in durable for name, _ in clause.relations))
+    named = frozenset(name for clause in durable for name, _ in clause.relations)
+    return Program(others, durable=named, inputs=inputs)
+
+
+def _persistence_rule(persist: Persist, clauses: Sequence[LoadedClause]) -> Rule:
+    """Return what ``persist[p]`` stands for: a row stays until one like it is in the relation of deleted ones.
+
+    Without a name for that, it is ``p_neg``, as in the thesis, if the program has such a relation.
+    """
+    arities = {c.relation: len(c.args) for c in reversed(clauses) if isinstance(c, Fact | Rule | InputRule)}
+    for rule in (c for c in clauses if isinstance(c, Rule)):
+        for premise in rule.premises:
+            arities.setdefault(premise.relation, len(premise.args))
+    arity = arities.get(persist.relation, persist.arity)
+    if arity is None or (persist.arity not in (None, arity)):
+        uses = "has" if arity is None else f"has {arity} columns, not {persist.arity}"
+        raise ProgramError(
+            f"no fact or rule defines '{persist.relation}', which is to persist"
+            if arity is None
+            else f"'{persist.relation}' {uses}",
+            position=persist.position,
+            remedy="name a relation of the program"
+            if arity is None
+            else f"write persist[{persist.relation}]; the number of columns is known",
+        )
+    deleted = persist.deleted or f"{persist.relation}_neg"
+    columns = tuple(Var(f"A{number}") for number in range(1, arity + 1))
+    body = [Premise(persist.relation, columns, position=persist.position)]
+    if persist.deleted or deleted in arities:
+        body.append(Premise(deleted, columns, negated=True, position=persist.position))
+    return Rule(persist.relation, columns, Timing.NEXT, tuple(body), persist.position)
 
 
 class _Loader:
@@ -87,7 +126,7 @@ class _Loader:
         self._first_folder = first_folder
         self._seen: set[str] = set()
         self._depth = 0
-        self.clauses: list[Fact | Rule | Durable] = []
+        self.clauses: list[LoadedClause] = []
 
     def load(self, path: Path, wanted_by: Include | None = None) -> Bounds:
         if self._depth > DEEPEST_INCLUDE:

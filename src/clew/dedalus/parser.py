@@ -3,11 +3,14 @@
 Recursive descent over this grammar (``name`` and ``string`` are tokens)::
 
     clause   = "include" string ";" | "durable" [ name { "," name } ] ";"
-             | head ";" | head ":-" element { "," element } ";"
-    head     = name "(" argument { "," argument } ")" [ "@" name ]
+             | "persist" "[" name [ "," name [ "," name ] ] "]" [ ";" ]
+             | [ "input" ] ( head ";" | head ":-" element { "," element } ";" )
+    head     = name "(" [ mark ] argument { "," argument } ")" [ "@" name ]
     argument = name "<" name ">" | expr
-    element  = [ "notin" ] premise | expr comparison expr
-    premise  = name "(" term { "," term } ")" [ "@" name ]
+    element  = [ "notin" ] premise | expr comparison expr | "choose" "(" vector "," vector ")"
+    premise  = name "(" [ mark ] term { "," term } ")" [ "@" name ]
+    mark     = "#" | "@"
+    vector   = "(" [ name { "," name } ] ")"
     expr     = product { ("+" | "-") product }
     product  = factor { ("*" | "/") factor }
     factor   = name | string | "-" factor | "(" expr ")"
@@ -24,19 +27,20 @@ from typing import NamedTuple, TypeVar, cast
 from clew.dedalus.habits import OF_WORD, habit_between
 from clew.dedalus.lexer import END, NAME, STRING, Text, Token
 from clew.errors import Position, ProgramError
-from clew.program.constructs import CONSTRUCTS
 from clew.program.ir import (
     LARGEST_NUMBER,
     Aggregate,
     AggregateName,
     ArithmeticOp,
     BinOp,
+    Choose,
     Comparison,
     ComparisonOp,
     Const,
     Expr,
     Fact,
     HeadArg,
+    InputRule,
     Premise,
     Rule,
     Term,
@@ -69,7 +73,16 @@ class Durable(NamedTuple):
     relations: tuple[tuple[str, Position], ...]
 
 
-Clause = Fact | Rule | Include | Durable
+class Persist(NamedTuple):
+    """``persist[p];`` or ``persist[p, p_neg, 2];``: section 3.1 of the thesis; the loader writes the rule."""
+
+    relation: str
+    deleted: str | None
+    arity: int | None
+    position: Position
+
+
+Clause = Fact | Rule | InputRule | Include | Durable | Persist
 
 
 def parse_clauses(text: str, file: str = "<text>") -> list[Clause]:
@@ -162,6 +175,10 @@ class _Parser:
             return Include(path.text[1:-1], self._at(path))
         if first.text == "durable" and (self._token.kind == NAME or self._sees(";")):
             return self._durable()
+        if first.text == "persist" and self._sees("["):
+            return self._persist(first)
+        if first.text == "input" and self._token.kind == NAME:
+            return self._input(self._advance())
         args = self._arguments(first, self._head_argument)
         time = self._time()
         if self._take(":-"):
@@ -184,6 +201,39 @@ class _Parser:
             named.append((name.text, self._at(name)))
         return Durable(tuple(named))
 
+    def _persist(self, first: Token) -> Persist:
+        self._expect("[")
+        relation = self._expect_name("the name of a relation")
+        deleted = self._expect_name("the name of the relation with what is deleted") if self._take(",") else None
+        arity = self._expect_name("the number of columns") if deleted and self._take(",") else None
+        self._expect("]")
+        self._take(";")  # which the thesis leaves out
+        if arity is not None and not arity.text.isdigit():
+            raise ProgramError(
+                f"'{arity.text}' is not a number of columns",
+                position=self._at(arity),
+                remedy=f"write persist[{relation.text}]; the number of columns is known",
+            )
+        return Persist(
+            relation.text,
+            deleted.text if deleted else None,
+            self._number(arity) if arity else None,
+            self._at(first),
+        )
+
+    def _input(self, name: Token) -> InputRule:
+        args = self._arguments(name, self._head_argument)
+        time = self._time()
+        body: list[Premise | Comparison | Choose] = []
+        if self._take(":-"):
+            body = self._body()
+        elif not self._take(";"):
+            raise self._refuse_token("':-' or ';'" if time else "'@', ':-' or ';'")
+        rule = Rule(name.text, args, Timing.SAME, tuple(body), self._at(name))
+        if time is not None and time.text[0].isupper():
+            return InputRule(rule, Var(time.text))
+        return InputRule(rule, self._fact_time(time))
+
     def _arguments(self, name: Token, one: Callable[[], T]) -> tuple[T, ...]:
         self._expect("(")
         if self._sees(")"):
@@ -192,6 +242,8 @@ class _Parser:
                 position=self._at(name),
                 remedy="give it at least one: the first column is where the row lives",
             )
+        if self._sees("#", "@"):  # the mark of a place in the thesis, whose place may be any column
+            self._next += 1
         found = [one()]
         while not self._take(")"):
             self._expect(",", ")")
@@ -233,10 +285,7 @@ class _Parser:
                     remedy="write @next (the next time, same place), @async (a message) or nothing (now)",
                 )
             timing = Timing("@" + time.text)
-        body = [self._element()]
-        while not self._take(";"):
-            self._expect(",", ";")
-            body.append(self._element())
+        body = self._body()
         if not any(isinstance(b, Premise) for b in body):
             raise ProgramError(
                 f"the rule for '{name.text}' has no premise, so it has no place to run",
@@ -244,6 +293,13 @@ class _Parser:
                 remedy="add a premise whose first column is the location",
             )
         return Rule(name.text, args, timing, tuple(body), self._at(name))
+
+    def _body(self) -> list[Premise | Comparison | Choose]:
+        body = [self._element()]
+        while not self._take(";"):
+            self._expect(",", ";")
+            body.append(self._element())
+        return body
 
     def _head_argument(self) -> HeadArg:
         # "<" after a name is an aggregate in a head and a comparison in a body; no head compares.
@@ -283,7 +339,12 @@ class _Parser:
 
     # -- bodies ----------------------------------------------------------------------------------------
 
-    def _element(self) -> Premise | Comparison:
+    def _element(self) -> Premise | Comparison | Choose:
+        if self._token.text in ("choose", "choice") and self._following.text == "(":
+            word = self._advance()
+            if self._tokens[self._next + 1].text == "(":
+                return self._choose(word)
+            self._next -= 1  # a relation of this name
         negated = self._take("notin")
         # A name before "(" is a relation: there are no functions that an expression could call.
         if negated or (self._token.kind == NAME and self._following.text == "("):
@@ -300,12 +361,39 @@ class _Parser:
         return Comparison(cast(ComparisonOp, op.text), left, self._scalar(), self._at(op))
 
     def _premise(self, name: Token, negated: bool) -> Premise:
-        if name.text in ("choose", "choice") and self._sees("(") and self._following.text == "(":
-            # Not choose(X, Y) in too many parentheses: no relation is read like this.
-            message = f"'{name.text}((X), (Y))' is {CONSTRUCTS[name.text].meaning}"
-            raise ProgramError(message, position=self._at(name), remedy=CONSTRUCTS[name.text].remedy)
         args = self._arguments(name, self._term)
         return Premise(name.text, args, negated, self._premise_time(self._time()), self._at(name))
+
+    def _choose(self, word: Token) -> Choose:
+        self._expect("(")
+        keys = self._vector()
+        self._expect(",")
+        values = self._vector()
+        self._expect(")")
+        if not values:
+            raise ProgramError(
+                f"'{word.text}' chooses nothing",
+                position=self._at(word),
+                remedy="name what is chosen: choose((X), (Y)) takes one Y for each X",
+            )
+        return Choose(keys, values, self._at(word))
+
+    def _vector(self) -> tuple[Var, ...]:
+        self._expect("(")
+        found: list[Var] = []
+        while not self._take(")"):
+            if found:
+                self._expect(",", ")")
+            name = self._expect_name("a variable")
+            var = self._parse_name(name)
+            if not isinstance(var, Var):
+                raise ProgramError(
+                    f"'{name.text}' is not a variable",
+                    position=self._at(name),
+                    remedy="choose((X), (Y)) has variables that premises bind; compare them with constants",
+                )
+            found.append(var)
+        return tuple(found)
 
     def _premise_time(self, time: Token | None) -> int | Var | None:
         if time is None:

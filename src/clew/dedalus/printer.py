@@ -9,10 +9,12 @@ from clew.program.ir import (
     Aggregate,
     BinOp,
     Call,
+    Choose,
     Comparison,
     Const,
     Fact,
     HeadArg,
+    InputRule,
     Nested,
     Premise,
     Program,
@@ -26,10 +28,14 @@ from clew.program.ir import (
 def print_program(program: Program) -> str:
     """Return the program as text: one clause a line, in order."""
     durable = "" if program.durable is None else f"durable {', '.join(sorted(program.durable))};\n"
-    return durable + "".join(print_clause(clause) + "\n" for clause in program.clauses)
+    return durable + "".join(print_clause(clause) + "\n" for clause in (*program.clauses, *program.inputs))
 
 
-def print_clause(clause: Fact | Rule) -> str:
+def print_clause(clause: Fact | Rule | InputRule) -> str:
+    if isinstance(clause, InputRule):
+        time = clause.time.name if isinstance(clause.time, Var) else clause.time
+        head = f"input {clause.relation}({', '.join(map(print_expr, clause.args))})@{time}"
+        return f"{head} :- {', '.join(map(_element, clause.rule.body))};" if clause.rule.body else f"{head};"
     if isinstance(clause, Fact):
         return f"{clause.relation}({', '.join(map(print_value, clause.args))})@{clause.time};"
     head = f"{clause.relation}({', '.join(map(print_expr, clause.args))}){clause.timing.value}"
@@ -68,7 +74,10 @@ def _operand(expr: HeadArg) -> str:
     return f"({print_expr(expr)})" if isinstance(expr, BinOp) else print_expr(expr)
 
 
-def _element(element: Premise | Comparison | Call) -> str:
+def _element(element: Premise | Comparison | Call | Choose) -> str:
+    if isinstance(element, Choose):
+        keys, values = (", ".join(v.name for v in side) for side in (element.keys, element.values))
+        return f"choose(({keys}), ({values}))"
     if isinstance(element, Call):
         raise ValueError(f"Dedalus has no way to write {element.function.name}")
     if isinstance(element, Comparison):

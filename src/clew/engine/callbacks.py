@@ -37,7 +37,8 @@ class Arithmetic:
 
     def __init__(self, program: Program, deadline: Deadline) -> None:
         self._program = program
-        self._rules = program.rules
+        # Declarations of inputs are numbered after the rules.
+        self._rules = (*program.rules, *(declared.rule for declared in program.inputs))
         self._deadline = deadline
         self._operations = 0
         self._functions = Functions()

@@ -154,6 +154,8 @@ def find_occurrences(ground: GroundProgram, conditions: Mapping[K, Sequence[str]
     try:
         without_faults = ground.truth(FaultSet(), list(atoms.values()))
         found.update({key: Occurrence.FAILURE_FREE for key, atom in atoms.items() if atom in without_faults})
+        if ground.program.open_rows:
+            _ask_without_failures(ground, atoms, found)
         for key in atoms:
             # An execution that the solver shows for one condition answers for every other that holds in it.
             if found[key] is Occurrence.UNKNOWN:
@@ -178,6 +180,16 @@ def _add(ground: GroundProgram, conditions: Mapping[K, Sequence[str]]) -> dict[K
     # Grounded in one part: each part costs a call into clingo, however small it is.
     literals = {values[0]: literal for literal, values in ground.atoms(name, 1)}
     return {key: literals[n] for n, key in enumerate(conditions) if n in literals}
+
+
+def _ask_without_failures(ground: GroundProgram, atoms: Mapping[K, int], found: dict[K, Occurrence]) -> None:
+    """Mark the conditions that hold without a failure for some inputs and choices: those are no faults."""
+    quiet = [-atom for fault, atom in ground.fault_atoms.items() if fault.kind.is_failure]
+    for key, atom in atoms.items():
+        if found[key] is Occurrence.UNKNOWN:
+            question = ground.solutions([atom, *quiet], "ignore", "auto", conflicts=MOST_CONFLICTS, most=1)
+            holding, _ = last(question, lambda model: [k for k, a in atoms.items() if model.is_true(a)])
+            found.update(dict.fromkeys(holding or (), Occurrence.FAILURE_FREE))
 
 
 def _ask(ground: GroundProgram, key: K, open_atoms: Mapping[K, int]) -> dict[K, Occurrence]:

@@ -32,6 +32,7 @@ User relations are numbered, never spelled, so no name can clash with the vocabu
 ``loss crash delay``  the faults; ``down``, ``late`` and ``link`` (or ``cut``) what follows from them
 ``restart pause``     faults of nodes; ``stopped``, ``paused``, or ``halted`` for either, say when a node does not
                       run, and ``started`` when it runs anew
+``input pick``        what is given beside faults: see ``clew.engine.given_rows``
 ``partition``         of a group, whose ``member`` are known; ``parted``: no link between two nodes
 ``a<i>(args, T)``     what arrives, where it may have to wait: only if nodes can pause
 ``bad<i>(args)``      a violation; ``violated`` if there is any
@@ -111,6 +112,9 @@ class Relations:
         # Relations that are only read have numbers, too: they are empty, and ``notin`` of them holds.
         used = [(c.relation, len(c.args)) for c in program.clauses]
         used += [(p.relation, len(p.args)) for r in program.rules for p in r.premises]
+        used += [(declared.relation, len(declared.args)) for declared in program.inputs]
+        used += [(p.relation, len(p.args)) for declared in program.inputs for p in declared.rule.premises]
+        used += [(fact.relation, len(fact.args)) for fact in program.given]
         named = ((name, arity) for name, arity in dict.fromkeys(used) if name not in BUILT_IN)
         return Relations(tuple(named), program)
 
@@ -169,6 +173,10 @@ def encode(
     ]
     for index, rule in enumerate(program.rules):
         lines += RuleEncoder(rule, index, relations, spec, traceable).lines()
+    if program.open_rows:
+        from clew.engine.given_rows import given_row_lines  # which few programs need
+
+        lines += given_row_lines(program, relations, spec, only)
     if spec.halts:
         lines += _kept_lines(relations, spec)
     lines += _arrival_lines(program, relations, spec, "link(F,A0,T)" if only is None else UNCUT)

@@ -25,6 +25,7 @@ from clew.faults import (
     Duplicate,
     FailureSpec,
     FaultSet,
+    GivenRow,
     Loss,
     MessageFault,
     Partition,
@@ -184,6 +185,8 @@ class BeyondBudget(GroundProgram):
                     crashed += 1
                 case Delay() | Duplicate() | Restart() | Pause() | Partition():
                     pass  # none is longer or later than the budget has it
+                case GivenRow():
+                    pass  # no fault
                 case _:
                     assert_never(fault)
         return late + max(0, crashed - self._budget.crashes)
@@ -217,7 +220,7 @@ class Heaviest(GroundProgram):
         """Yield heaviest fault sets: each time other nodes crash, or, where none does, another message arrives."""
         for number in range(count):
             best, _ = last(self.solutions([], "opt", "auto"), self.faults_of)
-            if not best:  # nothing, or no fault at all
+            if not best or not best.failures:  # nothing, or no fault at all
                 return
             yield best
             self.extend(f"other{number}", self._different(best))

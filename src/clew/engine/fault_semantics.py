@@ -18,6 +18,7 @@ from clew.faults import (
     FailureSpec,
     Fault,
     FaultSet,
+    GivenRow,
     Loss,
     NodeName,
     Partition,
@@ -91,6 +92,8 @@ def fault_lines(spec: FailureSpec) -> list[str]:
                     lines.append(f":- #count {{ G,T,U : partition(G,T,U) }} > {spec.partitions}.")
                     lines += _partition_lines()
                     price.append("1,p,G,T,U : partition(G,T,U)")
+            case "input" | "pick":
+                pass  # the program says what may be given: see clew.engine.given_rows
             case _ as unknown:
                 assert_never(unknown)
     if spec.halts:
@@ -128,6 +131,8 @@ def few_fault_lines(spec: FailureSpec, only: FaultSet) -> list[str]:
                     lines += _member_lines([f.group for f in only if isinstance(f, Partition)])
                     lines += _partition_lines()
                     lines.append("cut(F,G,T) :- parted(F,G,T).")
+            case "input" | "pick":
+                pass  # what comes of them is in clew.engine.given_rows
             case _ as unknown:
                 assert_never(unknown)
     return lines
@@ -221,6 +226,8 @@ def ways_to_arrive(spec: FailureSpec, works: str, source: str, target: str) -> l
                 if _can(spec, Duplicate):
                     again = f"{works}, duplicate({source},{target},T,L)"
                     later.append(Arrival(again, "T+1+L", bounded=True))
+            case "input" | "pick":
+                pass  # of no message
             case _ as unknown:
                 assert_never(unknown)
     return [Arrival(punctual, "T+1", bounded=True), *later]
@@ -255,6 +262,8 @@ class Arrivals:
                     self._resumes.update({(node, t): until for t in range(time, until)})
                 case Partition():
                     self._parted.append(fault)
+                case GivenRow():
+                    pass  # of no message
                 case _:
                     assert_never(fault)
 

@@ -80,6 +80,6 @@ class _Minimization:
 
     def _improvement(self, model: Model) -> Iterator[FaultSet]:
         faults = self._ground.faults_of(model)
-        if self._fewest is None or len(faults) < len(self._fewest):
+        if self._fewest is None or faults.weight < self._fewest.weight:
             self._fewest = faults
             yield faults

@@ -35,7 +35,19 @@ from clew.engine.solving import every, models
 from clew.engine.unknown_nodes import notice_unknown_nodes
 from clew.engine.values import symbol_values
 from clew.errors import Notice, ProgramError
-from clew.faults import KINDS, FailureSpec, Fault, FaultSet, NodeName, Part, SentMessage, make_fault
+from clew.faults import (
+    KINDS,
+    FailureSpec,
+    Fault,
+    FaultSet,
+    Input,
+    NodeName,
+    Part,
+    Pick,
+    SentMessage,
+    fault_key,
+    make_fault,
+)
 from clew.program.ir import LARGEST_NUMBER, Program, Rule, Value, as_place
 from clew.program.outcomes import has_assertions, outcomes_of
 from clew.violation import Violation
@@ -106,6 +118,8 @@ class GroundProgram:
             for kind in KINDS
             for literal, values in self.atoms(kind.name, len(kind.kind.columns))
         }
+        if program.choices and only is None:
+            self._free_picks()
         if expect_outcomes and not has_assertions(program):
             self._expect_failure_free_rows()
 
@@ -148,6 +162,12 @@ class GroundProgram:
             self._control.assign_external(mark, True)
         if self._recorder:
             self._recorder.rules = [_strip_marks(rule, marks, sources) for rule in self._recorder.rules]
+
+    def _free_picks(self) -> None:
+        """Leave picks open: they are externals, which are false unless something else is said."""
+        for fault, atom in self.fault_atoms.items():
+            if isinstance(fault, Pick):
+                self._control.assign_external(atom, None)
 
     def _refuse_overflowing_sums(self) -> None:
         """Refuse sums that could wrap around: clingo adds with 32 bits; a certificate must not rest on that."""
@@ -272,9 +292,15 @@ class GroundProgram:
         """Return every place that a message could come from or go to."""
         return {place for source, target, _ in self._links for place in (source, target)}
 
+    def input_locations(self) -> set[NodeName]:
+        """Return every place at which an input can be given."""
+        return {as_place(fault.row[0]) for fault in self.fault_atoms if isinstance(fault, Input)}
+
     def relevant_faults(self) -> tuple[Fault, ...]:
         """Return the faults that can make a difference: not those of messages that no execution sends."""
-        return tuple(f for f in self.spec.possible_faults() if f.message is None or f.message in self._links)
+        given = sorted((f for f in self.fault_atoms if not f.kind.is_failure), key=fault_key)
+        possible = (f for f in self.spec.possible_faults() if f.message is None or f.message in self._links)
+        return (*possible, *given)
 
     # -- executions ------------------------------------------------------------------------------------
 
@@ -340,6 +366,13 @@ class GroundProgram:
         with self._model(FaultSet()) as model:
             rows = [row for literal, row in possible if model.is_true(literal)]
         return tuple(sorted(rows, key=row_key))
+
+    def can_hold_at_end(self, relation: str) -> bool:
+        """Tell whether some inputs and choices, without any failure, end with a row of a relation."""
+        quiet = [-atom for fault, atom in self.fault_atoms.items() if fault.kind.is_failure]
+        possible = [literal for literal, _ in self._rows_at(relation, self.spec.eot)]
+        # One by one: a disjunction would have to be grounded, and the first is nearly always the answer.
+        return any(next(self.solutions([row, *quiet], "ignore", "auto", most=1), None) for row in possible)
 
     def times_of_rows(self) -> dict[str, int]:
         """Return a time at which each relation has a row in the failure-free run: one before the end, if possible.
@@ -460,7 +493,7 @@ def _strip_marks(rule: GroundRule, marks: Container[int], sources: Mapping[int, 
 
 
 def _part(value: Value) -> Part:
-    return tuple(map(as_place, value)) if isinstance(value, tuple) else as_place(value)
+    return value if isinstance(value, tuple) else as_place(value)
 
 
 def _time(values: tuple[Value, ...]) -> int:

@@ -163,7 +163,7 @@ def _dependencies(program: Program, outcomes: Iterable[str]) -> frozenset[str]:
 def _first_quiet_time(program: Program, rules: Sequence[Rule], faults: FaultSet) -> int:
     """Return the first time at which nothing is given or goes wrong, and nothing that is late is still to come."""
     looked_at = (p.at for r in rules for p in r.premises if isinstance(p.at, int))
-    given = (fact.time for fact in program.facts)
+    given = (fact.time for fact in (*program.facts, *program.given))
     failing = (fault.last for fault in faults)
     return 1 + max((0, *looked_at, *given, *failing))
 

@@ -35,7 +35,7 @@ def _notice_facts(program: Program, known: set[NodeName]) -> Iterator[Notice]:
     noticed: set[NodeName] = set()  # once for each place: a node that was forgotten has many facts
     for fact in program.facts:
         place = as_place(fact.args[0])
-        if place not in known and place not in noticed:
+        if place not in known and place not in noticed and fact.relation not in program.ranges:
             noticed.add(place)
             message = f"'{fact.relation}' is given at the unknown node '{show(place)}'"
             yield Notice(message, fact.position, _REMEDY)

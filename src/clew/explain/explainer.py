@@ -9,6 +9,8 @@ from functools import cached_property
 from clew.budgets.deadline import Deadline
 from clew.engine.execution import Execution
 from clew.engine.extremes import Heaviest
+from clew.engine.ground import GroundProgram
+from clew.engine.runs import Runs
 from clew.explain.distance import Distance, Distances
 from clew.explain.explanation import Explanation, explain_rows
 from clew.explain.failure_free import FailureFree
@@ -17,6 +19,7 @@ from clew.explain.lineage_graph import LineageGraph
 from clew.explain.why import MOST_SUPPORTS, Why, find_why
 from clew.faults import FailureSpec, FaultSet
 from clew.lineage.minimal import fewest_losses, independent_supports, minimal_supports
+from clew.program.inputs import fix_given_rows
 from clew.program.ir import Program
 from clew.violation import Violation
 
@@ -64,29 +67,49 @@ class Explainer:
     A report asks for all of it, the terminal for little: nothing may be computed that is not shown.
     """
 
-    def __init__(self, program: Program, spec: FailureSpec, deadline: Deadline) -> None:
+    def __init__(
+        self, program: Program, spec: FailureSpec, deadline: Deadline, given: FaultSet | None = None
+    ) -> None:
+        """``given``: the inputs and choices of the failure-free run, which everything is compared with."""
         self.program = program
         self.spec = spec
         self.deadline = deadline
+        self.given = FaultSet() if given is None else given
+        self._with_given: dict[FaultSet, FailureFree] = {}
 
-    @cached_property
+    @property
     def _failure_free(self) -> FailureFree:
-        return FailureFree(self.program, self.spec, self.deadline)
+        return self._failure_free_with(self.given)
+
+    def _failure_free_with(self, given: FaultSet) -> FailureFree:
+        """Return the run with these inputs and choices, and no failures."""
+        if given not in self._with_given:
+            fixed = fix_given_rows(self.program, given)
+            self._with_given[given] = FailureFree(fixed, self.spec, self.deadline)
+        return self._with_given[given]
 
     @property
     def failure_free(self) -> Execution:
         return self._failure_free.execution
 
     def run(self, faults: FaultSet) -> Execution:
-        return self._failure_free.run(faults)
+        if not self.program.open_rows:
+            return self._failure_free.run(faults)
+        # Of others than those of the failure-free run, there may be many: each is grounded for itself alone.
+        ground = GroundProgram(self.program, self.spec, only=faults, deadline=self.deadline)
+        return ground.run(faults)
 
     def why(self, violation: Violation, faults: FaultSet) -> Why:
         """Return the supports of the failure-free run, and what these faults do to each."""
-        return find_why(self._failure_free, violation, faults)
+        return find_why(self._failure_free_with(faults.given), violation, FaultSet(faults.failures))
 
     def explain(self, violations: Sequence[Violation], faults: FaultSet) -> tuple[Explanation, ...]:
         """Explain every row that is violated under these faults, with its supports."""
-        rows = explain_rows(self._failure_free.runs(faults), violations)
+        if self.program.open_rows:
+            runs = Runs.of(self.program, self.spec, faults, self.deadline)
+        else:
+            runs = self._failure_free.runs(faults)
+        rows = explain_rows(runs, violations)
         return tuple(row._replace(why=self.why(row.violation, faults)) for row in rows)
 
     def explains(self, violation: Violation) -> bool:
@@ -95,7 +118,7 @@ class Explainer:
 
     def lineage(self, violation: Violation) -> Lineage:
         """Return the lineage that kept a violation away, to be drawn."""
-        explained = self.why(violation, FaultSet())
+        explained = self.why(violation, self.given)
         whole = build_lineage_graph(self._failure_free, violation)
         untouchable = any(not (s.falsifier or s.out_of_reach) for s in explained.supports)
         # Only if all supports are known can anything be called unneeded.

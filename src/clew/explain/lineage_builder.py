@@ -14,7 +14,7 @@ from typing import assert_never
 from clew.engine.atoms import GroundRule, RowAtom, SentAtom
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
-from clew.faults import Crash, Fault, MessageFault, NodeName, Partition, Pause, Restart, SentMessage, fault_key
+from clew.faults import Crash, Fault, GivenRow, MessageFault, NodeName, Partition, Pause, Restart, SentMessage, fault_key
 from clew.program.ir import CRASH, DOWN, Rule, Timing, as_place
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
@@ -268,6 +268,8 @@ class _Walk:
                         by_node.setdefault(node, []).append(fault)
                 case Pause():
                     pass  # as for restarts, and nobody sees it
+                case GivenRow():
+                    pass  # no node needs to stay up for it
                 case _:
                     assert_never(fault)
         yield from (_StaysUp(node, tuple(crashes), looked_at) for node, crashes in by_node.items())

@@ -18,6 +18,7 @@ from clew.faults import (
     Duplicate,
     Fault,
     FaultSet,
+    GivenRow,
     Loss,
     MessageFault,
     NodeName,
@@ -137,7 +138,7 @@ class _FaultsOfLinks:
                     arriving.add(fault.message)
                 case Duplicate():
                     once.add(fault.message)
-                case Crash() | Restart() | Pause() | Partition():
+                case Crash() | Restart() | Pause() | Partition() | GivenRow():
                     pass  # of no single message; what a partition loses, a loss does as well
                 case _:
                     assert_never(fault)
@@ -155,7 +156,7 @@ def _up(needed: Iterable[Fault]) -> tuple[tuple[NodeName, int], ...]:
                 last_up[node] = max(time, last_up.get(node, 0))
             case Restart() | Pause():
                 pass  # see ``_running``
-            case Partition():
+            case Partition() | GivenRow():
                 pass  # the nodes are up
             case MessageFault(source=source, time=time):
                 last_sent[source] = max(time, last_sent.get(source, 0))
@@ -178,7 +179,7 @@ def _running(
                 spans.setdefault(which, []).append(fault.span)
                 if fault in cut_by:
                     happened.add(which)
-            case Crash() | Partition() | MessageFault():
+            case Crash() | Partition() | MessageFault() | GivenRow():
                 pass
             case _:
                 assert_never(fault)

@@ -6,14 +6,16 @@ twice, nodes may restart or pause, and a partition is one fault.
 
 ``kinds``   each kind of fault, with all that is declared of it: the place to start when adding one
 ``finite``  the kinds that pass: duplicates and partitions; ``halting``: restarts and pauses
+``given``   what the adversary decides beside faults: inputs and choices
 ``limits``  the numbers that bound a search, which the kinds consult
 ``sets``    sets of faults in canonical order; which faults are possible, and which sets of them admissible
 
 Of Clew, this package imports only how names are shown.
 """
 
-from clew.faults.base import MessageFault, Part, Span
+from clew.faults.base import Cell, MessageFault, Part, Span
 from clew.faults.finite import Duplicate, Partition, groups_of, name_group
+from clew.faults.given import GivenRow, Input, Pick
 from clew.faults.halting import Pause, Restart
 from clew.faults.kinds import FIRST_KINDS, KINDS, Crash, Delay, Fault, Loss, fault_columns, fault_key, make_fault
 from clew.faults.limits import FIRST_BOUNDS, NodeName, SentMessage, node_key
@@ -23,18 +25,22 @@ __all__ = [
     "FIRST_BOUNDS",
     "FIRST_KINDS",
     "KINDS",
+    "Cell",
     "Crash",
     "Delay",
     "Duplicate",
     "FailureSpec",
     "Fault",
     "FaultSet",
+    "GivenRow",
+    "Input",
     "Loss",
     "MessageFault",
     "NodeName",
     "Part",
     "Partition",
     "Pause",
+    "Pick",
     "Restart",
     "SentMessage",
     "Span",

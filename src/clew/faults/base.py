@@ -12,8 +12,11 @@ from clew.names import show
 
 L = TypeVar("L", bound=Limits)
 
-#: A column of a fault: a node, a number, or the nodes of a group.
-Part = NodeName | tuple[NodeName, ...]
+#: What a row holds; the same as ``clew.program.ir.Value``.
+Cell = str | int | None | tuple["Cell", ...]
+
+#: A column of a fault: a node, a number, the nodes of a group, or a row.
+Part = NodeName | tuple[Cell, ...]
 
 
 class Span(NamedTuple):
@@ -35,7 +38,8 @@ class Kind(NamedTuple):
     ``letter``: in the paper's notation.  ``plural``: the field of a verdict document that lists them.  ``limit``:
     the heading of its bound in a table.  ``flag``, ``metavar`` and ``help``: of ``clew run``.  ``nodes`` and
     ``numbers``: the columns, in the order of the fields of the class; every number counts from 1, and the first is
-    the time.  ``group``: the first column is not one node but a group of them.
+    the time.  ``group``: the first column is not one node but a group of them.  ``is_failure``: something fails;
+    otherwise the columns are a relation, a row of it, and a time.  ``counted``: what one of them is called.
     """
 
     letter: str
@@ -47,6 +51,8 @@ class Kind(NamedTuple):
     nodes: tuple[str, ...]
     numbers: tuple[str, ...]
     group: bool = False
+    is_failure: bool = True
+    counted: str = "fault"
 
     @property
     def columns(self) -> tuple[str, ...]:

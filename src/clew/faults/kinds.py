@@ -34,6 +34,7 @@ from typing import ClassVar, Literal, get_args
 
 from clew.faults.base import Kind, L, MessageFault, Part, Span, notation, power, steps_text
 from clew.faults.finite import Duplicate, Partition
+from clew.faults.given import Input, Pick
 from clew.faults.halting import Pause, Restart
 from clew.faults.limits import Limits, NodeName, SentMessage, node_key
 from clew.names import show
@@ -427,7 +428,7 @@ class Delay(MessageFault):
         return notation(self.kind.letter, self.parts)
 
 
-Fault = Loss | Crash | Delay | Duplicate | Restart | Pause | Partition
+Fault = Loss | Crash | Delay | Duplicate | Restart | Pause | Partition | Input | Pick
 
 #: Every kind there is, in canonical order.  Taken from the union, so that none can be in one and not in the other.
 KINDS: tuple[type[Fault], ...] = get_args(Fault)
@@ -448,7 +449,7 @@ def make_fault(kind: Callable[..., Fault], parts: Iterable[Part]) -> Fault:
 
 
 def fault_columns(fault: Fault) -> list[object]:
-    """Return the columns of a fault as documents and checkpoints write them: a group is a list."""
+    """Return the columns of a fault as documents and checkpoints write them: a group or a row is a list."""
     return [list(part) if isinstance(part, tuple) else part for part in fault.parts]
 
 

@@ -31,7 +31,8 @@ class Limits:
 
     ``eot`` is the last time of an execution, losses happen at times ``< eff``, at most ``crashes`` nodes
     crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.  At most so many
-    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.
+    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.  At most so many
+    ``inputs`` are given; None: all that the program offers may be.
     """
 
     nodes: tuple[NodeName, ...]
@@ -43,6 +44,7 @@ class Limits:
     restarts: int = 0
     pauses: int = 0
     partitions: int = 0
+    inputs: int | None = None
     # Searches ask for every single fault whether its nodes exist; a scan of the tuple would show.
     _members: frozenset[NodeName] = field(init=False, repr=False, compare=False)
 
@@ -58,7 +60,12 @@ class Limits:
         """
         # Not dataclasses.asdict: it copies deeply, and would have the nodes and the members in it.
         numbers = {name: getattr(self, name) for name in self.__match_args__ if name != "nodes"}
-        return {name: number for name, number in numbers.items() if number or name in FIRST_BOUNDS}
+        # No input at all is a bound that allows less than not to bound them.
+        return {
+            name: number
+            for name, number in numbers.items()
+            if number or name in FIRST_BOUNDS or (name == "inputs" and number is not None)
+        }
 
     @property
     def longest_lag(self) -> int:

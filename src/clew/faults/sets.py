@@ -38,6 +38,10 @@ def exclusive_pairs(faults: Iterable[Fault]) -> Iterator[tuple[Fault, Fault]]:
         yield from combinations(of_message, 2)
 
 
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"
+
+
 @dataclass(frozen=True)
 class FaultSet:
     """A set of faults with one canonical order.
@@ -63,6 +67,32 @@ class FaultSet:
     def delays(self) -> tuple[Delay, ...]:
         return tuple(f for f in self.faults if isinstance(f, Delay))
 
+    @property
+    def failures(self) -> tuple[Fault, ...]:
+        """Return what fails: neither inputs nor what is chosen."""
+        return tuple(f for f in self.faults if f.kind.is_failure)
+
+    @property
+    def given(self) -> FaultSet:
+        """Return what does not fail: inputs, and what is chosen."""
+        return FaultSet(tuple(f for f in self.faults if not f.kind.is_failure))
+
+    @property
+    def weight(self) -> tuple[int, int]:
+        """Return how much it takes: first the number of failures counts, then that of inputs and choices."""
+        failures = len(self.failures)
+        return failures, len(self.faults) - failures
+
+    def count_text(self) -> str:
+        """Say how many faults there are, and how much is given beside them."""
+        failures, given = _count(len(self.failures), "fault"), []
+        for kind in KINDS:
+            number = 0 if kind.kind.is_failure else len(self.of_kind(kind))
+            given += [_count(number, kind.kind.counted)] if number else []
+        if not given:
+            return failures
+        return f"{failures} with {' and '.join(given)}" if self.failures else f"no fault but {' and '.join(given)}"
+
     def of_kind(self, kind: type[Fault]) -> tuple[Fault, ...]:
         return tuple(f for f in self.faults if isinstance(f, kind))
 
@@ -77,7 +107,7 @@ class FaultSet:
 
     def sort_key(self) -> tuple[object, ...]:
         """Return a key that puts fewest faults first, then follows the order of the faults."""
-        return (len(self.faults), tuple(fault_key(f) for f in self.faults))
+        return (*self.weight, tuple(fault_key(f) for f in self.faults))
 
     def __str__(self) -> str:
         return " ".join(map(str, self.faults)) if self.faults else "no fault"
@@ -89,11 +119,12 @@ class FailureSpec(Limits):
 
     ``eot`` is the last time of an execution, losses happen at times ``< eff``, at most ``crashes`` nodes
     crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.  At most so many
-    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.
+    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.  At most so many
+    ``inputs`` are given; None: all that the program offers may be.
     """
 
     def possible_faults(self) -> Iterator[Fault]:
-        """Yield every single fault that these bounds admit, kind by kind."""
+        """Yield every single fault that these bounds admit, kind by kind; the program says what may be given."""
         for kind in KINDS:
             yield from kind.possible(self)
 

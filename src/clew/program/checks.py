@@ -12,12 +12,15 @@ from dataclasses import dataclass, replace
 
 from clew.errors import Notice, Position, ProgramError
 from clew.names import nearest_name
+from clew.program.choosing import expand_choices
 from clew.program.constructs import refuse_constructs
+from clew.program.inputs import check_inputs
 from clew.program.ir import (
     BUILT_IN,
     CRASH,
     DOWN,
     Const,
+    InputRule,
     Premise,
     Program,
     Rule,
@@ -29,6 +32,7 @@ from clew.program.ir import (
 )
 from clew.program.outcomes import assertion_relations
 from clew.program.strata import check_growth, check_strata
+from clew.program.successors import SUCCESSOR, expand_successors
 
 _BUILT_IN_COLUMNS = {CRASH: "crash(Observer, Node, Time)", DOWN: "down(Observer, Node)"}
 _BUILT_IN_USE = {
@@ -54,30 +58,37 @@ def check_program(program: Program) -> CheckedProgram:
     _check_not_empty(program)
     _check_arities(program)
     _check_built_in(program)
+    program = expand_successors(program)
     refuse_constructs(program)
+    check_inputs(program)
     lonely = list(_notice_lonely_variables(program))  # before they are rewritten
     program = _name_locations(_lonely_to_wildcards(program))
     for rule in program.rules:
         _check_bound(rule)
+    noticed = (_notice_undefined_relations, _notice_crashes_of_anybody, _notice_mixed_places)
+    # Of the program as it is written: what it is expanded to would be noticed twice.
+    notices = [notice for look in noticed for notice in look(program)]
+    program = expand_choices(program)
     check_strata(program)
     check_growth(program)
-    noticed = (_notice_undefined_relations, _notice_crashes_of_anybody, _notice_mixed_places)
-    return CheckedProgram(program, (*lonely, *(notice for look in noticed for notice in look(program))))
+    return CheckedProgram(program, (*lonely, *notices))
 
 
 def _check_not_empty(program: Program) -> None:
-    if not program.clauses:
+    if not program.clauses and not program.inputs:
         raise ProgramError(
             "the program is empty", remedy="give a file with facts and rules, such as node(a, b)@1;"
         )
 
 
 def _uses(program: Program) -> Iterator[tuple[str, int, Position | None]]:
-    for clause in program.clauses:
+    for clause in (*program.clauses, *program.inputs):
         yield clause.relation, len(clause.args), clause.position
-        if isinstance(clause, Rule):
-            for premise in clause.premises:
-                yield premise.relation, len(premise.args), premise.position
+        rule = clause.rule if isinstance(clause, InputRule) else clause
+        if isinstance(rule, Rule):
+            for premise in rule.premises:
+                if premise.relation != SUCCESSOR:
+                    yield premise.relation, len(premise.args), premise.position
 
 
 def _check_arities(program: Program) -> None:
@@ -95,7 +106,7 @@ def _check_arities(program: Program) -> None:
 
 
 def _check_built_in(program: Program) -> None:
-    for clause in program.clauses:
+    for clause in (*program.clauses, *program.inputs):
         if clause.relation in BUILT_IN:
             raise ProgramError(
                 f"'{clause.relation}' is built in and cannot be defined",
@@ -118,6 +129,8 @@ def _variables(rule: Rule) -> Iterator[Var]:
     for call in rule.calls:
         yield from (v for arg in call.args for v in expr_vars(arg))
         yield from call.results
+    for choose in rule.choices:
+        yield from (*choose.keys, *choose.values)
 
 
 def _lonely(rule: Rule) -> set[Var]:
@@ -230,7 +243,7 @@ def _unbound(var: Var, where: str, position: Position | None, more: str = "") ->
 
 
 def _notice_undefined_relations(program: Program) -> Iterator[Notice]:
-    defined = {c.relation for c in program.clauses} | set(BUILT_IN)
+    defined = {c.relation for c in (*program.clauses, *program.inputs)} | set(BUILT_IN)
     told: set[str] = set()  # a misspelt name is often misspelt everywhere: once is enough
     for rule in program.rules:
         for premise in rule.premises:

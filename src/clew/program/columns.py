@@ -7,9 +7,9 @@ this is more than any execution has, never less: what is not among these values 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from clew.program.ir import BUILT_IN, Aggregate, BinOp, Const, HeadArg, Program, Rule, Timing, Value, Var
+from clew.program.ir import BUILT_IN, Aggregate, BinOp, Const, HeadArg, InputRule, Program, Rule, Timing, Value, Var
 from clew.program.outcomes import assertion_relations
 
 
@@ -65,11 +65,12 @@ class Columns:
             for column, value in enumerate(fact.args):
                 given.setdefault((fact.relation, column), set()).add(value)
         self._found = {key: Domain(frozenset(values)) for key, values in given.items()}
+        rules = (*program.rules, *map(_as_rule, program.inputs))
         # To the fixpoint.  It ends: numbers that are computed are one flag, so no column can grow without end.
         changed = True
         while changed:
             changed = False
-            for rule in program.rules:
+            for rule in rules:
                 variables = self.variables(rule)
                 for column, arg in enumerate(rule.args):
                     before = self._found.get((rule.relation, column), NOTHING)
@@ -121,12 +122,23 @@ def possible_locations(program: Program) -> Domain:
     """
     columns = Columns(program)
     assertions = assertion_relations(program)  # what they state need not be at any place
-    found = Domain(frozenset(f.args[0] for f in program.facts))
+    found = Domain(frozenset(f.args[0] for f in program.facts if f.relation not in program.ranges))
+    for declared in program.inputs:
+        found |= columns.of(declared.args[0], columns.variables(_as_rule(declared)))
     for rule in program.rules:
         variables = columns.variables(rule)
         for place in _places(rule, rule.relation in assertions):
             found |= columns.of(place, variables)
     return found
+
+
+def _as_rule(declared: InputRule) -> Rule:
+    """Return a rule that concludes all that a declaration offers; its time is a number, as that of a premise is."""
+    if isinstance(declared.time, int) or not declared.rule.positive:
+        return declared.rule
+    first = declared.rule.positive[0]
+    timed = replace(first, at=declared.time)
+    return replace(declared.rule, body=tuple(timed if b is first else b for b in declared.rule.body))
 
 
 def _places(rule: Rule, assertion: bool) -> Iterator[HeadArg]:

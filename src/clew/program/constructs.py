@@ -14,11 +14,11 @@ from clew.errors import ProgramError
 from clew.program.columns import Columns
 from clew.program.ir import BinOp, Const, HeadArg, Program, Rule, Var
 
-_PICK = "to pick one value, derive min<X> or max<X>; what the network does, the faults of @async rules choose"
-_COUNT = "count in the head of a rule, as in seq(X, N + 1)@next :- seq(X, N); the next time is @next"
+_PICK = "write choose((X), (Y)), with parentheses around both, to take one Y for each X"
+_COUNT = "write successor(A, B), or count in the head of a rule, as in seq(X, N + 1)@next :- seq(X, N); the next time is @next"
 _WHEN = "write @N after a premise, as in p(X)@N: it binds N to the time of the rule"
 _EVERY_TIME = "what happens at every time is a relation that persists, as in tick(X)@next :- tick(X)"
-_KEEP = "write the rule, as in p(X, Y)@next :- p(X, Y)"
+_KEEP = "write persist[p]; or the rule, as in p(X, Y)@next :- p(X, Y)"
 _ABSENT = "which Clew does not have"
 
 
@@ -31,9 +31,8 @@ class Construct(NamedTuple):
 
 #: As the name of a relation in a body.
 CONSTRUCTS = {
-    "choose": Construct(f"the choice construct of Dedalus, {_ABSENT}", _PICK),
-    "choice": Construct(f"the choice construct of Datalog, {_ABSENT}", _PICK),
-    "successor": Construct(f"the successor relation of Dedalus, {_ABSENT}", _COUNT),
+    "choose": Construct("the choice construct of Dedalus, which has two lists of variables", _PICK),
+    "choice": Construct("the choice construct of Datalog, which has two lists of variables", _PICK),
     "succ": Construct(f"the successor relation of Datalog, {_ABSENT}", _COUNT),
     "time": Construct(f"the time predicate of Dedalus, {_ABSENT}", _WHEN),
     "now": Construct(f"a clock, {_ABSENT}", _WHEN),
@@ -41,7 +40,7 @@ CONSTRUCTS = {
     "clock": Construct(f"the clock that Molly adds to programs, {_ABSENT}", _WHEN),
     "timer": Construct(f"a timer of Overlog, {_ABSENT}", _EVERY_TIME),
     "periodic": Construct(f"a timer of Overlog, {_ABSENT}", _EVERY_TIME),
-    "persist": Construct(f"the persistence macro of Dedalus, {_ABSENT}", _KEEP),
+    "persist": Construct("the persistence macro of Dedalus, which is a clause of its own", _KEEP),
     **{
         name: Construct("an aggregate, no relation", f"write it in a head, as in total(X, {name}<Y>) :- p(X, Y)")
         for name in ("count", "sum", "min", "max", "avg")
@@ -71,7 +70,7 @@ def refuse_constructs(program: Program) -> None:
     if any(rule.text is not None for rule in program.rules):
         return  # not Dedalus: its relations are collections that somebody declared
     # Whoever defines such a relation knows what it means: these names are not reserved.
-    defined = {clause.relation for clause in program.clauses}
+    defined = {clause.relation for clause in (*program.clauses, *program.inputs)}
     for rule in program.rules:
         for premise in rule.premises:
             construct = None if premise.relation in defined else _construct_named(premise.relation)

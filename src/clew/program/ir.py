@@ -164,13 +164,25 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Choose:
+    """``choose((X), (Y))``: of the ways to satisfy the body, those with one Y for each X, whichever that is.
+
+    Only in programs as they are written: ``clew.program.choosing`` replaces it by rules.
+    """
+
+    keys: tuple[Var, ...]
+    values: tuple[Var, ...]
+    position: Position | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
 class Rule:
     """``text`` is what the reader knows the rule as, where that is not Dedalus."""
 
     relation: str
     args: tuple[HeadArg, ...]
     timing: Timing
-    body: tuple[Premise | Comparison | Call, ...]
+    body: tuple[Premise | Comparison | Call | Choose, ...]
     position: Position | None = field(default=None, compare=False, repr=False)
     text: str | None = field(default=None, compare=False, repr=False)
 
@@ -197,6 +209,10 @@ class Rule:
         return tuple(b for b in self.body if isinstance(b, Call))
 
     @property
+    def choices(self) -> tuple[Choose, ...]:
+        return tuple(b for b in self.body if isinstance(b, Choose))
+
+    @property
     def aggregates(self) -> tuple[Aggregate, ...]:
         return tuple(a for a in self.args if isinstance(a, Aggregate))
 
@@ -220,17 +236,62 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class InputRule:
+    """``input write(C, V)@T :- client(C), value(V), T >= 2;``: rows that may be given from outside, or not.
+
+    ``rule`` has head and body; its premises are about facts alone, whatever their time.  ``time`` is when a row is
+    given: a number, or a variable that stands for every time that the comparisons leave.
+    """
+
+    rule: Rule
+    time: int | Var
+
+    @property
+    def relation(self) -> str:
+        return self.rule.relation
+
+    @property
+    def args(self) -> tuple[HeadArg, ...]:
+        return self.rule.args
+
+    @property
+    def position(self) -> Position | None:
+        return self.rule.position
+
+
+@dataclass(frozen=True)
+class Choice:
+    """``choose((X), (Y))`` in a rule: of what is ``offered`` to a place for each X, one Y is taken in each step.
+
+    ``name`` is what the choice is called, ``offered`` and ``picked`` are relations of the rules that
+    ``clew.program.choosing`` writes for it: their first ``keys`` columns are the place and X, the others Y.
+    """
+
+    name: str
+    offered: str
+    picked: str
+    keys: int
+    values: int
+    position: Position | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
 class Program:
     """Facts and rules in source order; ``helpers`` are relations that the program's author does not know.
 
     ``durable``: the relations that survive a restart; None: the program does not say, and restarts make no sense.
     ``observed``: relations that belong to no node, so that no fault of a node touches them.
+    ``inputs`` and ``choices``: what the adversary decides beside faults; ``given``: rows from outside that are
+    certain, because that has been decided.
     """
 
     clauses: tuple[Fact | Rule, ...]
     helpers: frozenset[str] = frozenset()
     durable: frozenset[str] | None = None
     observed: frozenset[str] = frozenset()
+    inputs: tuple[InputRule, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    given: tuple[Fact, ...] = ()
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -239,6 +300,20 @@ class Program:
     @property
     def rules(self) -> tuple[Rule, ...]:
         return tuple(c for c in self.clauses if isinstance(c, Rule))
+
+    @property
+    def open_rows(self) -> frozenset[str]:
+        """Return the relations whose rows the adversary may give."""
+        decided = (fact.relation for fact in self.given)
+        return frozenset((*(i.relation for i in self.inputs), *(c.picked for c in self.choices), *decided))
+
+    @property
+    def ranges(self) -> frozenset[str]:
+        """Return the relations that only declarations of inputs read: their facts say what may be given, not where."""
+        read = {premise.relation for declared in self.inputs for premise in declared.rule.premises}
+        return frozenset(
+            read - {p.relation for rule in self.rules for p in rule.premises if p.relation != rule.relation}
+        )
 
     @property
     def reads_down(self) -> bool:
@@ -269,7 +344,7 @@ def expr_vars(expr: HeadArg) -> Iterator[Var]:
 
 def rule_constants(program: Program) -> Iterator[Value]:
     """Yield every constant that a rule names."""
-    for rule in program.rules:
+    for rule in (*program.rules, *(given.rule for given in program.inputs)):
         for arg in (*rule.args, *(a for p in rule.premises for a in p.args)):
             yield from _constants(arg)
         for comparison in rule.comparisons:

@@ -53,12 +53,14 @@ def notice_unread_relations(program: Program) -> Iterator[Notice]:
     Programs in Bloom are left alone: collections are declared, so a misspelt one is refused, and what nothing
     reads there may have readers outside.  What has neither is found when they are compiled.
     """
-    defined = dict.fromkeys(clause.relation for clause in program.clauses)
+    clauses = (*program.clauses, *program.inputs)
+    offered = program.ranges  # what only declarations read is read
+    defined = dict.fromkeys(clause.relation for clause in clauses if clause.relation not in offered)
     outcomes = {PRE, POST} if {PRE, POST} & defined.keys() else set(persistent_relations(program))
     # A program without outcomes is refused elsewhere, and needs no remark on every relation besides.
     if not outcomes or any(rule.text is not None for rule in program.rules):
         return
-    first = {clause.relation: clause.position for clause in reversed(program.clauses)}
+    first = {clause.relation: clause.position for clause in reversed(clauses)}
     read = [premise.relation for rule in program.rules for premise in rule.premises]
     for group in find_unread([name for name in defined if name not in outcomes], program.rules):
         yield unread_notice(group, first[group[0]], [*defined, *read])

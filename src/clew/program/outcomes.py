@@ -42,6 +42,11 @@ def stated_outcomes(program: Program) -> tuple[str, ...]:
 def outcomes_of(program: Program) -> tuple[str, ...]:
     """Return the same of a program that must have some: without, a certificate would mean nothing."""
     found = stated_outcomes(program)
+    if program.open_rows and not has_assertions(program):
+        raise ProgramError(
+            "the program has inputs or choices, and does not say what must hold whatever they are",
+            remedy="define 'pre' and 'post': without them, only the run without inputs says what must hold",
+        )
     if not found:
         raise ProgramError(
             "the program says nothing about what must hold",
@@ -100,6 +105,7 @@ def assertion_definitions(program: Program) -> frozenset[str]:
     """
     of_protocol = {fact.relation for fact in program.facts}
     of_protocol |= {rule.relation for rule in program.rules if rule.timing is not Timing.SAME}
+    of_protocol |= program.open_rows
     defining = assertion_relations(program) - of_protocol
     while True:
         # What the protocol itself reads is no mere definition; taking one away may make another one read.

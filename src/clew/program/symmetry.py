@@ -19,7 +19,8 @@ MOST_RENAMINGS = 720
 
 def automorphisms(program: Program, nodes: Sequence[NodeName]) -> list[Mapping[NodeName, NodeName]]:
     """Return every such renaming but the identity; if there are too many, those of the first few nodes."""
-    if _compares_names(program):
+    # Which rows may be given, and which is taken where nothing is picked, goes by names.
+    if _compares_names(program) or program.open_rows:
         return []
     named = set(rule_constants(program))  # a rule that says "a" treats a differently from every other node
     facts = {(f.relation, f.args, f.time) for f in program.facts}

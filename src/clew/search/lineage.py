@@ -29,7 +29,7 @@ from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError
 from clew.faults import FaultSet, NodeName
 from clew.search.protocol import SymmetricSystem, TracedRun, TracedSystem
-from clew.search.sat import FaultSolver, TooManyConflictsError
+from clew.search.sat import FaultSolver, TooManyConflictsError, Weight
 from clew.search.symmetry import Symmetries
 from clew.search.verdict import Ledger
 from clew.violation import Violation
@@ -62,7 +62,7 @@ def _alternate(system: TracedSystem, hypotheses: _Hypotheses, ledger: Ledger, *,
     candidate: FaultSet | None = FaultSet()  # the failure-free run first: without it, no support is known
     try:
         while candidate is not None:
-            ledger.before_run(f"{len(candidate)} faults")
+            ledger.before_run(f"{len(candidate.failures)} faults")
             run = system.trace(candidate)
             ledger.after_run(run)
             complete = complete and run.complete
@@ -73,7 +73,7 @@ def _alternate(system: TracedSystem, hypotheses: _Hypotheses, ledger: Ledger, *,
                 hypotheses.exclude_supersets(candidate)
             elif run.violations:
                 larger = run
-                hypotheses.expect_smaller(None if find_all else len(candidate))
+                hypotheses.expect_smaller(None if find_all else candidate.weight)
             # A run that fails teaches, too: the goals that it did not violate have supports.  It may come again as
             # the smallest candidate, and is then recorded, so it must not be excluded.
             hypotheses.learn(run, exclude=run is not larger)
@@ -109,7 +109,7 @@ class _Hypotheses:
         self._solver = FaultSolver(system.spec, system.faults, system.circuit, deadline)
         self._violated: dict[Violation, int] = {}
         self._most_conflicts: int | None = most_conflicts
-        self._below: int | None = None
+        self._below: Weight | None = None
         self._by_size = True
         self.is_smallest = True  # the latest candidate is known to be
         # "One of the known goals is violated, or one still to be introduced": assumed false is the latter.  The
@@ -134,7 +134,7 @@ class _Hypotheses:
         self.is_smallest = False
         return self._solver.any_size(possible, self._below)
 
-    def expect_smaller(self, size: int | None) -> None:
+    def expect_smaller(self, size: Weight | None) -> None:
         """Look for sets smaller than one that failed; None: for all minimal sets, whatever the effort."""
         self._by_size = True
         self._below = size

@@ -1,7 +1,8 @@
 """Random fault injection: the paper's baseline (section 5.2).
 
 Each message is lost or not with equal chance; the number of crashes, who crashes and when are drawn uniformly, and
-likewise the faults of further kinds that are limited in number.  It never certifies anything; it is there to be
+likewise the faults of further kinds that are limited in number; whatever may be given is given or not with equal
+chance.  It never certifies anything; it is there to be
 compared with.
 """
 
@@ -16,9 +17,11 @@ from clew.faults import (
     Duplicate,
     Fault,
     FaultSet,
+    Input,
     Loss,
     Partition,
     Pause,
+    Pick,
     Restart,
     SentMessage,
     by_message,
@@ -34,6 +37,7 @@ def search(system: System, ledger: Ledger, *, seed: int, max_runs: int) -> str |
     losses: list[Loss] = []
     delays: dict[SentMessage, list[Delay]] = {}
     passing: dict[type[Fault], list[Fault]] = {}
+    given: dict[type[Fault], list[Fault]] = {}
     for fault in system.faults:
         match fault:
             case Loss():
@@ -44,6 +48,8 @@ def search(system: System, ledger: Ledger, *, seed: int, max_runs: int) -> str |
                 pass  # drawn from the nodes: the paper's baseline chooses who crashes before it chooses when
             case Duplicate() | Restart() | Pause() | Partition():
                 passing.setdefault(type(fault), []).append(fault)
+            case Input() | Pick():
+                given.setdefault(type(fault), []).append(fault)
             case _:
                 assert_never(fault)
     # Within a single step nobody has the time to crash.
@@ -59,6 +65,10 @@ def search(system: System, ledger: Ledger, *, seed: int, max_runs: int) -> str |
         faults += [Crash(node, random.randrange(1, system.spec.eot)) for node in crashing]
         for kind, some in passing.items():
             faults = _add_at_random(faults, some, random.randint(0, kind.most(system.spec) or 0), random)
+        for kind, some in given.items():
+            most = kind.most(system.spec)
+            chosen = [fault for fault in some if random.random() < 0.5]
+            faults += chosen if most is None else random.sample(chosen, min(most, len(chosen)))
         ledger.before_run("drawing at random")
         run = system.run(FaultSet.of(faults))
         ledger.after_run(run)

@@ -6,7 +6,8 @@ and one way: ``follows(gate)`` gives a literal that is true at least when the ga
 supports are only ever forbidden.
 
 A smallest solution is found by counting, not by MaxSAT: requirements only grow, so the least size never falls, and
-what was refuted for a size stays refuted in the incremental solver.
+what was refuted for a size stays refuted in the incremental solver.  Failures are counted first; inputs and choices
+cost no failure, and of them there are as few as the failures allow.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ _SOLVER = "minisat22"
 _UNLIMITED = -1
 
 
+#: How many failures, and how much is given beside them: see ``FaultSet.weight``.
+Weight = tuple[int, int]
+
+
 class TooManyConflictsError(Exception):
     """A question took more of the solver's effort than it was allowed."""
 
@@ -40,23 +45,24 @@ class FaultSolver:
     ) -> None:
         self._circuit = circuit
         self._deadline = deadline or Deadline(None)
-        # Faults have the first variables, in the order in which they are given: the counter counts these and no
+        # Faults have the first variables, in the order in which they are given: the counters count these and no
         # others, and ties between solutions are broken the same way every time.
         self._variables: dict[Fault, int] = {f: n for n, f in enumerate(faults, start=1)}
         self._counted = self._top = len(self._variables)
+        self._failures = _Counter([n for f, n in self._variables.items() if f.kind.is_failure])
+        self._given = _Counter([n for f, n in self._variables.items() if not f.kind.is_failure])
         self._follows: dict[int, int] = {}
         self._implies: dict[int, int] = {}
         self._solver = Solver(name=_SOLVER)
-        self._size = 0
+        self._size = self._given_size = 0
         self._propagations = 0
-        self._counter: ITotalizer | None = None
         self._admit(spec)
 
     def close(self) -> None:
         """Free the solver's memory; nothing can be asked any more."""
         self._solver.delete()
-        if self._counter is not None:
-            self._counter.delete()
+        self._failures.delete()
+        self._given.delete()
 
     def new_variable(self) -> int:
         """Return a variable that nothing uses yet."""
@@ -75,9 +81,9 @@ class FaultSolver:
         return self._variables[fault]
 
     def smallest(
-        self, assumptions: Iterable[int], below: int | None = None, most_conflicts: int | None = None
+        self, assumptions: Iterable[int], below: Weight | None = None, most_conflicts: int | None = None
     ) -> FaultSet | None:
-        """Return a fault set of least size that meets all requirements, if that is less than ``below``.
+        """Return a fault set of least weight that meets all requirements, if that is less than ``below``.
 
         Sizes never fall as requirements grow, so no size is looked at again.  Raise ``TooManyConflictsError`` if
         one of them takes more conflicts than allowed.
@@ -87,19 +93,36 @@ class FaultSolver:
             # Without a limit on the size first: otherwise a certificate would have to refute every size.
             if not self._solve(assumed):
                 return None
-            while below is None or self._size < below:
-                if self._solve([*assumed, *self._at_most(self._size)], most_conflicts):
-                    return self._solution()
-                self._size += 1
+            while below is None or (self._size, self._given_size) < below:
+                few_failures = [*assumed, *self._at_most(self._failures, self._size)]
+                if self._solve(few_failures, most_conflicts):
+                    found = self._fewest_given(few_failures, most_conflicts)
+                    return found if below is None or found.weight < below else None
+                self._size, self._given_size = self._size + 1, 0
         return None
 
-    def any_size(self, assumptions: Iterable[int], below: int | None = None) -> FaultSet | None:
-        """Return a fault set of any size less than ``below`` that meets all requirements."""
-        if below == 0:
-            return None
-        assumed = [*assumptions, *(() if below is None else self._at_most(below - 1))]
+    def _fewest_given(self, assumed: list[int], most_conflicts: int | None) -> FaultSet:
+        """Return a solution under these assumptions, of which there is one, with as little given as possible."""
+        while self._given_size < self._given.most:
+            if self._solve([*assumed, *self._at_most(self._given, self._given_size)], most_conflicts):
+                return self._solution()
+            self._given_size += 1
+        # Nothing is limited any more: the question that was answered last may have been another one.
+        if self._given.most:
+            self._solve(assumed, most_conflicts)
+        return self._solution()
+
+    def any_size(self, assumptions: Iterable[int], below: Weight | None = None) -> FaultSet | None:
+        """Return a fault set of any weight less than ``below`` that meets all requirements."""
+        assumed = list(assumptions)
         with self._deadline.watching(self._solver.interrupt):
-            return self._solution() if self._solve(assumed) else None
+            if below is None:
+                return self._solution() if self._solve(assumed) else None
+            failures, given = below
+            if failures and self._solve([*assumed, *self._at_most(self._failures, failures - 1)]):
+                return self._solution()
+            fewer = [*self._at_most(self._failures, failures), *self._at_most(self._given, max(0, given - 1))]
+            return self._solution() if given and self._solve([*assumed, *fewer]) else None
 
     def _solution(self) -> FaultSet:
         # Faults have the first variables; those that came later cannot happen.
@@ -131,29 +154,17 @@ class FaultSolver:
         before, self._propagations = self._propagations, int(self._solver.accum_stats()["propagations"])
         return self._propagations - before
 
-    def _at_most(self, size: int) -> list[int]:
-        """Return the assumption that no more faults than this happen.
+    def _at_most(self, counter: _Counter, size: int) -> list[int]:
+        """Return the assumption that no more than this happen of what is counted.
 
         An assumption, not a clause, because larger sizes are asked for later.
         """
-        literals = list(self._variables.values())[: self._counted]
-        if size >= len(literals):
+        if size >= counter.most:
             return []
-        if self._counter is None:
-            # A totalizer that grows: most searches need only small sizes, and the whole counter is quadratic.
-            self._counter = ITotalizer(lits=literals, ubound=size + 1, top_id=self._top)
-            self._take_over(self._counter.cnf.clauses)
-        elif self._counter.ubound <= size:
-            # Doubled, so that the counter is rebuilt only a few times, however large sizes become.
-            self._counter.increase(ubound=2 * size + 1, top_id=self._top)
-            self._take_over(self._counter.cnf.clauses[-self._counter.nof_new :])
-        return [-self._counter.rhs[size]]
-
-    def _take_over(self, clauses: list[list[int]]) -> None:
-        for clause in clauses:
+        for clause in counter.reach(size, self._top):
             self._solver.add_clause(clause)
-        assert self._counter is not None
-        self._top = max(self._top, self._counter.top_id)
+        self._top = max(self._top, counter.top)
+        return [counter.exceeds(size)]
 
     def _admit(self, spec: FailureSpec) -> None:
         """Require the bounds that are not already in the choice of single faults.
@@ -228,6 +239,42 @@ class FaultSolver:
                         target = following[new_total] = self.new_variable()
                     self.require(target, *(-c for c in conditions))
             reached = {s: v for s, v in following.items() if s < bound}
+
+
+class _Counter:
+    """Counts how many of some variables are true, as far as is asked for."""
+
+    def __init__(self, variables: list[int]) -> None:
+        self._variables = variables
+        self._totalizer: ITotalizer | None = None
+        self.most = len(variables)
+        self.top = 0
+
+    def reach(self, size: int, top: int) -> list[list[int]]:
+        """Count as far as this size; return the clauses that are new.  ``top`` is the last variable in use."""
+        if self._totalizer is None:
+            # A totalizer that grows: most searches need only small sizes, and the whole counter is quadratic.
+            self._totalizer = ITotalizer(lits=self._variables, ubound=size + 1, top_id=top)
+            clauses: list[list[int]] = self._totalizer.cnf.clauses
+        elif self._totalizer.ubound <= size:
+            # Doubled, so that the counter is rebuilt only a few times, however large sizes become.
+            self._totalizer.increase(ubound=2 * size + 1, top_id=top)
+            clauses = self._totalizer.cnf.clauses[-self._totalizer.nof_new :]
+        else:
+            return []
+        self.top = self._totalizer.top_id
+        return clauses
+
+    def exceeds(self, size: int) -> int:
+        """Return the literal that is false only if more are true."""
+        assert self._totalizer is not None, "it has counted as far as this"
+        literal: int = self._totalizer.rhs[size]
+        return -literal
+
+    def delete(self) -> None:
+        """Free memory that Python does not know of."""
+        if self._totalizer is not None:
+            self._totalizer.delete()
 
 
 def _opposite(gate: AllOf | AnyOf | AtLeast) -> AllOf | AnyOf | AtLeast:

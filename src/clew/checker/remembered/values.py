@@ -31,6 +31,9 @@ def read_fault(item: Item, nodes: Sequence[NodeName]) -> Fault:
         raise item.mismatch("a fault")
     split = len(kind.kind.nodes)
     numbers = (part.number(1, LARGEST_TIME) for part in rest[split:])
+    if not kind.kind.is_failure:
+        row = tuple(map(_read_cell, rest[1].items()))
+        return make_fault(kind, [rest[0].text("a relation"), row, *numbers])
     if kind.kind.group:
         return make_fault(kind, [tuple(_node(part, nodes) for part in rest[0].items()), *numbers])
     return make_fault(kind, [*(_node(part, nodes) for part in rest[:split]), *numbers])

@@ -66,7 +66,7 @@ def _find_evident(ground: GroundProgram) -> frozenset[int]:
     for number, rule in enumerate(program.rules):
         if number not in keeping:
             founding.setdefault(rule.relation, []).append(number)
-    given = {fact.relation for fact in program.facts}
+    given = {fact.relation for fact in program.facts} | program.open_rows
     only = {n for relation, (n, *more) in founding.items() if relation in times.keys() - given and not more}
     kept = {n for n in keeping if times.get(program.rules[n].relation, ground.spec.eot) < ground.spec.eot}
     return frozenset(only | kept)
@@ -101,6 +101,8 @@ def _statements(program: Program) -> dict[_Statement, list[int]]:
     """Return the numbers of the rules that conclude what each statement of the author concludes."""
     every: dict[_Statement, list[int]] = {}
     for index, rule in enumerate(program.rules):
+        if rule.text is None and rule.relation in program.helpers:
+            continue  # what a rule with choose is expanded to
         if rule.text is None:
             every[rule.position, None, index] = [index]
         elif rule.position is not None:  # otherwise nobody wrote it

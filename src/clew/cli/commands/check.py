@@ -48,6 +48,7 @@ NODES_HELP = (
 @click.option("--restarts", type=int, metavar="N", help="How often nodes may go down and run again by EFF.")
 @click.option("--pauses", type=int, metavar="N", help="How often nodes may stand still and go on by EFF.")
 @click.option("--partitions", type=int, metavar="N", help="How often nodes may be cut off from others until EFF.")
+@click.option("--inputs", type=int, metavar="N", help="How many declared inputs may be given.  Default: all.")
 @click.option(
     "--strategy", type=click.Choice(list(STRATEGIES)), default="exact", show_default=True, help=_STRATEGY_HELP
 )
@@ -111,6 +112,7 @@ def check_command(
     restarts: int | None,
     pauses: int | None,
     partitions: int | None,
+    inputs: int | None,
     strategy: str,
     negation: str | None,
     symmetry: bool,
@@ -152,6 +154,7 @@ def check_command(
             restarts=restarts,
             pauses=pauses,
             partitions=partitions,
+            inputs=inputs,
             strategy=strategy,
             negation=negation,
             symmetry=symmetry,

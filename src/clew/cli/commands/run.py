@@ -17,9 +17,10 @@ from clew.cli.parts.files import FILE, refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.process.streams import ascii_only, wrote
 from clew.engine.execution import Execution
-from clew.errors import UsageError
+from clew.errors import ProgramError, UsageError
 from clew.faults import KINDS, Fault
 from clew.node_lists import BareNumber, NodeListError, read_parts
+from clew.program.ir import Fact
 from clew.report.verdict.text import execution_text
 
 C = TypeVar("C", bound=Callable[..., Any])
@@ -119,13 +120,16 @@ def _write_lineage(execution: Execution, file: str) -> None:
     extend_limit(_LINEAGE_SECONDS)
     deadline = Deadline(_LINEAGE_SECONDS)
     with deadline.listening():
-        picture = lineage_picture(execution, Explainer(execution.program, execution.spec, deadline))
+        explainer = Explainer(execution.program, execution.spec, deadline, execution.faults.given)
+        picture = lineage_picture(execution, explainer)
     write_file(file, picture)
     wrote("the lineage", file)
 
 
 def _read_fault(kind: type[Fault], text: str) -> WrittenFault:
-    """Read a fault as its flag has it: nodes followed by numbers."""
+    """Read a fault as its flag has it: nodes followed by numbers, or a row with a time."""
+    if not kind.kind.is_failure:
+        return WrittenFault(kind, row=_read_row(kind.kind.flag, kind.kind.metavar, text))
     flag, names, numbers = kind.kind.flag, len(kind.kind.nodes), len(kind.kind.numbers)
     remedy = f"write {flag} {kind.kind.metavar}, without spaces"
     group, _, rest = text.rpartition(":") if kind.kind.group else ("", "", text)
@@ -140,3 +144,18 @@ def _read_fault(kind: type[Fault], text: str) -> WrittenFault:
     if len(parts) != names + numbers or len(nodes) != max(1, names) or len(times) != numbers:
         raise UsageError(f"{flag} {text} is not understood", remedy=remedy)
     return WrittenFault(kind, tuple(nodes), tuple(times), kind.kind.group)
+
+
+def _read_row(flag: str, metavar: str, text: str) -> Fact:
+    """Read a row as a fact of Dedalus is written, with its time."""
+    from clew.dedalus.loader import parse_program
+
+    remedy = f"write {flag} {metavar}, as a fact of the program is written: 'write(c, 1)@2'"
+    try:
+        program = parse_program(f"{text};")
+    except ProgramError as error:
+        raise UsageError(f"{flag} {text} is not understood: {error.message}", remedy=remedy) from None
+    match program.clauses:
+        case (Fact() as fact,) if program.durable is None and not program.inputs and "@" in text:
+            return fact
+    raise UsageError(f"{flag} {text} is not understood", remedy=remedy)

@@ -10,6 +10,7 @@ from clew.faults import (
     Duplicate,
     Fault,
     FaultSet,
+    GivenRow,
     Loss,
     NodeName,
     Partition,
@@ -59,6 +60,8 @@ class Hits:
                 case Pause(node, time, until):
                     self._halts.append((fault.span, fault))
                     self._paused.update({(node, t): fault for t in range(time, until)})
+                case GivenRow():
+                    pass  # it hits nothing
                 case _:
                     assert_never(fault)
 

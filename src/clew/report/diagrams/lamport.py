@@ -24,6 +24,7 @@ from clew.faults import (
     FailureSpec,
     Fault,
     FaultSet,
+    GivenRow,
     Loss,
     NodeName,
     Partition,
@@ -115,6 +116,22 @@ class Band(NamedTuple):
         return self.first <= time < self.end
 
 
+class GiftKind(enum.Enum):
+    """What is given to a process beside faults; the values are the names of these kinds."""
+
+    INPUT = "input"
+    PICK = "pick"
+
+
+class Gift(NamedTuple):
+    """``process`` ("": none of them) is given something at ``time``; ``fault`` is its number among the faults."""
+
+    process: str
+    time: int
+    kind: GiftKind
+    fault: int
+
+
 class MarkKind(enum.Enum):
     """What can happen to a process, or to all of them, other than that a message of another one arrives."""
 
@@ -171,6 +188,8 @@ class Diagram(NamedTuple):
     #: Processes that do not run for a while, and partitions, in the order of the faults.
     halts: tuple[Halt, ...] = ()
     bands: tuple[Band, ...] = ()
+    #: Inputs, and what is chosen, in the order of the faults.
+    gifts: tuple[Gift, ...] = ()
 
     @property
     def numbered(self) -> bool:
@@ -195,6 +214,7 @@ class Diagram(NamedTuple):
         """Return the faults that hit nothing in this picture."""
         seen = {number for a in self.arrows for number in a.blamed}
         seen |= {c.fault for c in self.crashes} | {h.fault for h in self.halts} | {b.fault for b in self.bands}
+        seen |= {gift.fault for gift in self.gifts}
         return tuple(fault for number, fault in enumerate(self.faults, start=1) if number not in seen)
 
 
@@ -274,6 +294,7 @@ def _with_marks(diagram: Diagram, faults: FaultSet, names: Mapping[NodeName, str
     crashes: list[CrashMark] = []
     halts: list[Halt] = []
     bands: list[Band] = []
+    gifts: list[Gift] = []
     for number, fault in enumerate(faults, start=1):
         match fault:
             case Loss() | Delay() | Duplicate():
@@ -286,9 +307,14 @@ def _with_marks(diagram: Diagram, faults: FaultSet, names: Mapping[NodeName, str
                 halts.append(Halt(names[node], HaltKind.PAUSED, time, until, number))
             case Partition(group, time, until):
                 bands.append(Band(tuple(names[node] for node in group), time, until, number))
+            case GivenRow():
+                place = names.get(fault.row[0], "") if isinstance(fault.row[0], str | int) else ""
+                gifts.append(Gift(place, fault.time, GiftKind(fault.name), number))
             case _:
                 assert_never(fault)
-    return diagram._replace(crashes=tuple(crashes), halts=tuple(halts), bands=tuple(bands))
+    return diagram._replace(
+        crashes=tuple(crashes), halts=tuple(halts), bands=tuple(bands), gifts=tuple(gifts)
+    )
 
 
 def _arrow(

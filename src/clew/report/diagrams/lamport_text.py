@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from clew.report.diagrams.lamport import Arrow, Diagram, Fate, HaltKind
+from clew.report.diagrams.lamport import Arrow, Diagram, Fate, GiftKind, HaltKind
 from clew.report.text.plain import char_columns, columns, in_ascii, printable, shorten
 
 #: Columns from one lifeline to the next: fewer leave no arrow to see, fewer than the second are a crowd, more than
@@ -27,6 +27,7 @@ _NAME_ROWS = 3
 _CRASHED = "CRASHED"
 #: What the column of a process says when it stops to run for a while, and the margin when it runs again.
 _HALTED = {HaltKind.DOWN: "DOWN", HaltKind.PAUSED: "PAUSED"}
+_GIVEN = {GiftKind.INPUT: "INPUT", GiftKind.PICK: "CHOICE"}
 _RUNS_AGAIN = {HaltKind.DOWN: "restarts", HaltKind.PAUSED: "goes on"}
 
 
@@ -161,6 +162,7 @@ class Drawing:
     def _struck(self) -> set[str]:
         """Return the processes that faults hit, and not only their messages."""
         struck = {c.process for c in self.diagram.crashes} | {h.process for h in self.diagram.halts}
+        struck |= {gift.process for gift in self.diagram.gifts if gift.process}
         return struck | {process for band in self.diagram.bands for process in band.group}
 
     def _spacing(self) -> int:
@@ -181,7 +183,9 @@ class Drawing:
         """Return the width of the widest word that is centred on a lifeline: a name, or that of a crash."""
         names = max((columns(self._clean(p)) for p in self.shown), default=0)
         words = [_CRASHED] if self.diagram.crashes else []
-        return max(names, *map(len, words + [_HALTED[halt.kind] for halt in self.diagram.halts]), 0)
+        words += [_HALTED[halt.kind] for halt in self.diagram.halts]
+        words += [_GIVEN[gift.kind] for gift in self.diagram.gifts if gift.process]
+        return max(names, *map(len, words), 0)
 
     def _half(self) -> int:
         return min(self._widest_centred(), self.spacing - 1) // 2
@@ -246,6 +250,9 @@ class Drawing:
                 yield halt.process, _HALTED[halt.kind], codes[halt.fault - 1]
             if halt.end == time:
                 yield halt.process, "", f"{self._short(halt.process, 20)} {_RUNS_AGAIN[halt.kind]}"
+        for gift in self.diagram.gifts:
+            if gift.time == time:
+                yield gift.process, _GIVEN[gift.kind] if gift.process else "", codes[gift.fault - 1]
         for band in self.diagram.bands:
             group = ", ".join(self._short(process, 20) for process in band.group)
             if band.first == time:

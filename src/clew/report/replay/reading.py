@@ -61,6 +61,7 @@ class SavedVerdict:
     restarts: int = 0
     pauses: int = 0
     partitions: int = 0
+    inputs: int | None = None
 
     @property
     def spec(self) -> FailureSpec:
@@ -150,7 +151,11 @@ def _spec(item: Item) -> FailureSpec:
         eff.number(0),
         crashes.number(0),
         delays.number(0, LONGEST_EXECUTION),
-        **{name: number.number(1, _MOST_PASSING) for name, number in zip(further, others, strict=True)},
+        **{
+            # No input at all is a bound; no fault of another kind is what is not said.
+            name: number.number(0 if name == "inputs" else 1, _MOST_PASSING)
+            for name, number in zip(further, others, strict=True)
+        },
     )
 
 
@@ -240,6 +245,11 @@ def _faults(items: Item, kind: type[Fault], spec: FailureSpec) -> list[Fault]:
 def _fault(item: Item, kind: type[Fault]) -> Fault:
     parts, split = item.parts(*kind.kind.columns), len(kind.kind.nodes)
     numbers = (part.number(1) for part in parts[split:])
+    if not kind.kind.is_failure:
+        relation, row = parts[:split]
+        if not row.items():
+            row.refuse("a row with at least one column")
+        return make_fault(kind, [relation.text("a relation"), tuple(map(_value, row.items())), *numbers])
     if kind.kind.group:
         return make_fault(kind, [tuple(_distinct(parts[0], _node)), *numbers])
     return make_fault(kind, [*map(_node, parts[:split]), *numbers])

@@ -5,13 +5,19 @@ Each is one line, whatever the names of files and nodes are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from clew.checker.named_nodes import find_ambiguous_nodes
-from clew.faults import FailureSpec, Fault, FaultSet
+from clew.dedalus.printer import print_value
+from clew.faults import Cell, FailureSpec, Fault, FaultSet, GivenRow
 from clew.node_lists import write_nodes
 from clew.program.ir import Program
 from clew.report.text.shell import file_words, shell_words
+
+
+#: What the language reads as a string without quotes.
+_BARE = re.compile(r"[a-z][A-Za-z0-9._?]*")
 
 
 def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str], program: Program | None) -> str:
@@ -19,6 +25,8 @@ def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str], pr
     ambiguous = find_ambiguous_nodes(program, spec.nodes)
 
     def fault_words(fault: Fault) -> str:
+        if isinstance(fault, GivenRow):
+            return f"{fault.relation}({', '.join(map(_cell, fault.row))})@{fault.time}"
         numbers = ",".join(map(str, fault.numbers))
         return f"{write_nodes(fault.nodes, ambiguous)}{':' if fault.kind.group else ','}{numbers}"
 
@@ -27,6 +35,12 @@ def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str], pr
     for fault in faults:
         words += [fault.kind.flag, fault_words(fault)]
     return f"clew run {file_words(files)} {shell_words(words)}"
+
+
+def _cell(cell: Cell) -> str:
+    """Write a value as a fact has it; in quotes only where that is needed."""
+    assert isinstance(cell, str | int), "only programs in Dedalus have inputs and choices"
+    return cell if isinstance(cell, str) and _BARE.fullmatch(cell) else print_value(cell)
 
 
 def check_command(spec: FailureSpec, files: Sequence[str], program: Program | None) -> str:

@@ -16,6 +16,7 @@ from clew.checker.result import Verdict
 from clew.engine.execution import Execution
 from clew.errors import BudgetExhaustedError, ProgramError
 from clew.faults import FaultSet
+from clew.program.inputs import fix_given_rows
 from clew.program.ir import Program
 
 if TYPE_CHECKING:
@@ -90,14 +91,17 @@ def _explain(verdict: Verdict, program: Program, deadline: Deadline, *, ascii_on
 
     found = verdict.found[0]
     failure_free = _failure_free(verdict, program, deadline)
-    runs = failure_free.runs(found.faults) if failure_free else _few_runs(verdict, program, deadline)
+    # What the failure-free run is compared with has its inputs and choices fixed; here each is told like a fault.
+    lineage = failure_free if failure_free and not program.open_rows else None
+    runs = lineage.runs(found.faults) if lineage else _few_runs(verdict, program, deadline)
     # Lazily, row by row: what is not shown is not explained, either.
     rows = list(rows_to_explain(explain_rows(runs, found.violations)))
     if failure_free:
         from clew.explain.why import find_why
 
         with suppress(BudgetExhaustedError):  # the rest can be told without them
-            supports = find_why(failure_free, rows[0].violation, found.faults, MOST_SUPPORT_LINES)
+            failures = FaultSet(found.faults.failures)
+            supports = find_why(failure_free, rows[0].violation, failures, MOST_SUPPORT_LINES)
             rows[0] = rows[0]._replace(why=supports)
     diagram = lamport_of_messages(runs.messages(found.faults), verdict.spec, found.faults)
     left_out = len(found.violations) - len(rows)
@@ -129,7 +133,7 @@ def _failure_free(verdict: Verdict, program: Program, deadline: Deadline) -> Fai
         return None
     from clew.explain.failure_free import FailureFree
 
-    return FailureFree(program, verdict.spec, deadline)
+    return FailureFree(fix_given_rows(program, verdict.found[0].faults), verdict.spec, deadline)
 
 
 def explanation_lines(

@@ -42,7 +42,7 @@ def verdict_page(verdict: Verdict, files: Sequence[str], explainer: Explainer, s
 def run_page(run: Execution, files: Sequence[str], explainer: Explainer, stage: Stage) -> str:
     """Return the report of one run under chosen faults."""
     stage("explaining the run")
-    shown = [ShownRun("The failure-free run", explainer.failure_free)]
+    shown = [ShownRun(_failure_free_name(explainer), explainer.failure_free)]
     if run.faults:
         whys = explainer.explain(run.violations, run.faults)
         shown.append(ShownRun("The run with these faults", run, whys, beside=True))
@@ -67,8 +67,12 @@ def run_page(run: Execution, files: Sequence[str], explainer: Explainer, stage: 
     )
 
 
+def _failure_free_name(explainer: Explainer) -> str:
+    return "The same inputs and choices without faults" if explainer.given else "The failure-free run"
+
+
 def _run_summary(run: Execution) -> str:
-    faults = pluralize(len(run.faults), "fault")
+    faults = run.faults.count_text()
     if not run.violations:
         return f"Under {faults} everything that must hold at the end of time {run.spec.eot} does."
     return f"Under {faults} the promise is broken: {describe_violation(run.violations[0])}."
@@ -102,7 +106,7 @@ class _VerdictPage:
 
     def page(self) -> Page:
         verdict = self.verdict
-        shown = [ShownRun("The failure-free run", self.explainer.failure_free)]
+        shown = [ShownRun(_failure_free_name(self.explainer), self.explainer.failure_free)]
         choices = self._counterexamples(shown)
         # Counted before samples join the choices: only these are counterexamples.
         found = len(choices)
@@ -176,7 +180,7 @@ class _VerdictPage:
         # Said only where it is proven: the exact strategy asks for the fewest faults, unless it was stopped.
         smallest = verdict.strategy == "exact" and verdict.reason is None
         fewer = " No combination of fewer faults does that." if smallest else ""
-        return f"{ways} {pluralize(len(found.faults), 'fault')} within the bounds: {broken}.{fewer}"
+        return f"{ways} {found.faults.count_text()} within the bounds: {broken}.{fewer}"
 
     def _effort(self) -> list[tuple[str, str]]:
         verdict = self.verdict
@@ -255,7 +259,7 @@ class _VerdictPage:
             label = f"Sample {number}: {_brief(run.faults)}"
             choices.append(Choice(len(shown), label))
             shown.append(
-                ShownRun(f"Passing run {number}, {pluralize(len(run.faults), 'fault')}", run, beside=True)
+                ShownRun(f"Passing run {number}, {run.faults.count_text()}", run, beside=True)
             )
         return choices
 

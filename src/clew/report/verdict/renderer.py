@@ -59,7 +59,8 @@ def page(result: Verdict | Execution, options: PageOptions) -> str:
         raise UsageError("there is no program to report on", remedy="use what clew.check or clew.run returned")
     deadline = Deadline(options.seconds)
     with deadline.listening():
-        explainer = Explainer(result.program, result.spec, deadline)
+        found = [c.faults for c in result.found[:1]] if isinstance(result, Verdict) else [result.faults]
+        explainer = Explainer(result.program, result.spec, deadline, *(faults.given for faults in found))
         if isinstance(result, Verdict):
             return verdict_page(result, result.files, explainer, options.stage)
         return run_page(result, result.files, explainer, options.stage)

@@ -72,7 +72,7 @@ def _state_of_knowledge(verdict: Verdict) -> str:
         return f"{len(candidates)} minimal sets of faults break it within {bounds}, but it may recover later"
     if candidates:
         verb = "breaks" if len(candidates[0].faults) == 1 else "break"
-        return f"{_count_faults(candidates[0])} {verb} it within {bounds}, but it may recover later"
+        return f"{candidates[0].faults.count_text()} {verb} it within {bounds}, but it may recover later"
     if verdict.certified:
         return f"the sweep was stopped; no counterexample exists within {bounds}"
     left_open = "the sweep was stopped" if verdict.swept else "none is ruled out"
@@ -83,7 +83,7 @@ def _counterexample_lines(
     verdict: Verdict, files: Sequence[str], explanation: Sequence[str], summaries: Summaries
 ) -> Iterator[str]:
     found = verdict.counterexamples
-    count = f"{len(found)} minimal ones" if len(found) > 1 else _count_faults(found[0])
+    count = f"{len(found)} minimal ones" if len(found) > 1 else found[0].faults.count_text()
     yield f"COUNTEREXAMPLE: {count}, within {spec_text(verdict.spec)}."
     if verdict.reason:
         yield f"  the search was not finished: {verdict.reason}"
@@ -113,6 +113,8 @@ def _one_counterexample(
     yield from (f"  {line}" for line in summaries.get(found.faults, ()))
     if not found.faults:
         yield "  no fault is needed: the failure-free run already fails"
+    elif not found.faults.failures:
+        yield "  no fault is needed: with this, the run without faults already fails"
     # What is violated after the faults that do it: that is how the story goes.
     for violation in found.violations[:_MOST_ROWS]:
         if violation.relation == PRE:
@@ -122,10 +124,6 @@ def _one_counterexample(
     if len(found.violations) > _MOST_ROWS:
         yield f"  ... and {len(found.violations) - _MOST_ROWS} more rows"
     yield f"  replay: {replay_command(found.faults, verdict.spec, files, verdict.program)}"
-
-
-def _count_faults(found: Counterexample) -> str:
-    return pluralize(len(found.faults), "fault")
 
 
 def spec_text(spec: FailureSpec) -> str:
@@ -176,7 +174,8 @@ def _execution_lines(run: Execution, relations: Sequence[str], at: int | None) -
 def run_heading(run: Execution) -> Iterator[str]:
     """Name the bounds and the faults of a run, and what these amount to."""
     nodes = row_text(run.spec.nodes)
-    yield f"EOT {run.spec.eot}, nodes {nodes}; {'these faults:' if run.faults else 'no fault'}"
+    what = "these faults:" if run.faults.failures else "no fault, but:" if run.faults else "no fault"
+    yield f"EOT {run.spec.eot}, nodes {nodes}; {what}"
     yield from (f"  {fault.sentence}" for fault in run.faults)
     yield from (f"  {line}" for line in summary_lines(run.faults, run.messages))
 
