@@ -582,7 +582,7 @@ def _number_of_sets(spec: FailureSpec) -> int:
 
 @st.composite
 def open_programs(draw: st.DrawFn, base: st.SearchStrategy[Program] | None = None) -> Program:
-    """A small program with assertions that is given inputs, or chooses, or both; as it is written, not expanded."""
+    """A small program with assertions that is given inputs, or chooses, or both; as it is written."""
     chosen = programs() if base is None else base
     program = draw(chosen.filter(lambda p: any(rule.relation == "pre" for rule in p.rules)))
     inputs, facts = _inputs(draw, program) if not _chance(draw, 25) else ((), ())
@@ -599,7 +599,8 @@ def _inputs(draw: st.DrawFn, program: Program) -> tuple[list[InputRule], list[Fa
     found = []
     for relation in draw(st.lists(st.sampled_from(read), min_size=1, max_size=2, unique=True)):
         arity = arities[relation]
-        time = _pick(draw, (Var("T"), Var("T"), 1, 2))
+        times: tuple[int | Var, ...] = (Var("T"), Var("T"), 1, 2)
+        time = _pick(draw, times)
         body: list[Premise | Comparison] = [Premise("node", (X, Y)), Premise("offered", (P,))]
         if isinstance(time, Var):
             body.append(Comparison(_pick(draw, ("<=", "<", "==")), time, Const(_pick(draw, (2, 1, 3)))))
@@ -607,7 +608,8 @@ def _inputs(draw: st.DrawFn, program: Program) -> tuple[list[InputRule], list[Fa
             body.append(Comparison(_pick(draw, ("!=", "<")), X, _constant(draw, Kind.NODE, NODES)))
         if _chance(draw, 20):
             body.append(Premise("offered", (X,), negated=True))
-        args: list[HeadArg] = [X, *([Y] if arity > 2 else []), P][:arity]
+        columns: tuple[HeadArg, ...] = (X, Y, P) if arity > 2 else (X, P)
+        args = list(columns[:arity])
         if _chance(draw, 15) and isinstance(time, Var):
             args[-1] = BinOp("+", time, Const(1)) if arity > 1 else X
         found.append(InputRule(Rule(relation, tuple(args), Timing.SAME, tuple(body)), time))
@@ -643,15 +645,18 @@ def _choosing_rules(draw: st.DrawFn) -> list[Rule]:
     return list(dict.fromkeys(rules))
 
 
-def open_specs(program: Program) -> st.SearchStrategy[FailureSpec]:
-    """Tiny bounds with few failures, and inputs bounded or not."""
+def open_specs(program: Program, *, mixed: bool = False) -> st.SearchStrategy[FailureSpec]:
+    """Tiny bounds with few failures (``mixed``: of any kind), and inputs bounded or not."""
+    some = st.integers(0, 1) if mixed else st.just(0)
     return st.builds(
         FailureSpec,
         _spec_nodes(program),
         eot=st.sampled_from((4, 3, 2)),
         eff=st.sampled_from((2, 0)),
         crashes=st.integers(0, 1),
-        delays=st.just(0),
+        delays=some,
+        duplicates=some,
+        partitions=some,
         restarts=st.integers(0, 1) if program.durable is not None else st.just(0),
         pauses=st.integers(0, 1) if program.durable is not None else st.just(0),
         inputs=st.sampled_from((None, 1, 2, 0)),

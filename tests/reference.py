@@ -81,7 +81,7 @@ class Offer:
 def evaluate(
     program: Program, spec: FailureSpec, faults: FaultSet, offers: list[Offer] | None = None
 ) -> Execution:
-    """The rows of every relation the program names, at every time; what there is to choose is added to ``offers``."""
+    """The rows of every relation the program names, at every time; ``offers`` gets what there is to choose."""
     nodes = _Nodes(program, faults, offers)
     history = _given_rows(program, spec, faults, nodes)
     rules = [_with_location(rule) for rule in program.rules]
@@ -232,9 +232,8 @@ def _observed(program: Program) -> frozenset[str]:
         new = {name for name, heads in readers.items() if heads - {name} and heads - {name} <= reached}
         grown = not new <= reached
         reached |= new
-    executed = {c.relation for c in (*program.facts, *program.inputs)} | {
-        r.relation for r in program.rules if r.timing is not Timing.SAME
-    }
+    executed = {fact.relation for fact in program.facts} | {given.relation for given in program.inputs}
+    executed |= {r.relation for r in program.rules if r.timing is not Timing.SAME}
     reached -= executed
     shrunk = True
     while shrunk:

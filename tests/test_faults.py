@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ from clew.faults import (
     FailureSpec,
     Fault,
     FaultSet,
+    Input,
     Loss,
     NodeName,
     Partition,
     Pause,
+    Pick,
     Restart,
     fault_key,
     groups_of,
@@ -158,7 +160,39 @@ def test_fault_sets_have_one_order_and_the_notation_of_the_paper() -> None:
 # Nothing takes an unknown kind for granted.
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+#: Of inputs and choices, the program says which are possible.
+FAILURES = [kind for kind in KINDS if kind.kind.is_failure]
+
+
+@pytest.mark.parametrize("kind", [Input, Pick], ids=lambda kind: kind.name)
+def test_what_is_given_declares_a_relation_a_row_and_a_time(kind: type[Input | Pick]) -> None:
+    given = kind("write", ("a", 1, None, ("b", 2)), 3)
+    assert given.parts == tuple(getattr(given, field.name) for field in fields(given))
+    assert kind.kind.columns == ("relation", "row", "time")
+    assert make_fault(kind, given.parts) == given
+    assert str(given) == f"{kind.kind.letter}(write(a, 1, None, ('b', 2)),3)"
+    assert fault_key(given)[0] == KINDS.index(kind)
+    swapped: dict[NodeName, NodeName] = {"a": "b", "b": "a", 1: 1, 2: 2}
+    assert given.rename(swapped.__getitem__) == kind("write", ("b", 1, None, ("a", 2)), 3)
+    assert list(kind.possible(EVERY)) == []  # of the bounds alone
+    assert EVERY.admits(FaultSet.of([given]))
+    assert not EVERY.admits(FaultSet.of([kind("write", ("a",), 7)]))  # after EOT
+
+
+def test_what_is_given_costs_no_fault() -> None:
+    both = FaultSet.of([Input("write", ("a", 1), 2), Pick("leader", ("a", "b"), 2), Loss("a", "b", 1)])
+    assert both.weight == (1, 2)
+    assert both.count_text() == "1 fault with 1 input and 1 choice"
+    assert both.given.count_text() == "1 input, 1 choice and no fault"
+    assert FaultSet.of([Crash("a", 2), Loss("a", "b", 1)]).sort_key() > both.sort_key()
+
+
+def test_inputs_are_bounded_in_number_where_the_bounds_say_so() -> None:
+    two = FaultSet.of([Input("write", ("a", value), 2) for value in (1, 2)])
+    assert [replace(EVERY, inputs=most).admits(two) for most in (None, 0, 1, 2)] == [True, False, False, True]
+
+
+@pytest.mark.parametrize("kind", FAILURES, ids=lambda kind: kind.name)
 def test_what_a_kind_declares_is_in_line_with_its_fields(kind: type[Fault]) -> None:
     possible: list[Fault] = list(kind.possible(EVERY))
     fault = possible[0]
@@ -173,7 +207,7 @@ def test_what_a_kind_declares_is_in_line_with_its_fields(kind: type[Fault]) -> N
     assert fault_key(fault)[0] == KINDS.index(kind)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", FAILURES, ids=lambda kind: kind.name)
 def test_possible_faults_are_admitted_and_widen_the_bounds_to_themselves(kind: type[Fault]) -> None:
     nothing = FailureSpec(EVERY.nodes, EVERY.eot)
     assert list(kind.possible(nothing)) == []
@@ -184,7 +218,7 @@ def test_possible_faults_are_admitted_and_widen_the_bounds_to_themselves(kind: t
         assert fault.widen(nothing).admits(FaultSet.of([fault]))
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", FAILURES, ids=lambda kind: kind.name)
 def test_renaming_moves_all_that_a_fault_hits(kind: type[Fault]) -> None:
     swapped: dict[NodeName, NodeName] = {"a": "b", "b": "a", "c": "c"}
     for fault in kind.possible(EVERY):

@@ -18,7 +18,20 @@ from clew.explain.explanation import Event, Explanation, explain_rows
 from clew.explain.failure_free import FailureFree
 from clew.explain.steps import MessageStep, NodeStep, PhaseStep, RowStep, Step
 from clew.explain.without import Account, Without
-from clew.faults import Crash, Delay, Duplicate, FailureSpec, Fault, FaultSet, Loss, Partition, Pause, Restart
+from clew.faults import (
+    Crash,
+    Delay,
+    Duplicate,
+    FailureSpec,
+    Fault,
+    FaultSet,
+    Input,
+    Loss,
+    Partition,
+    Pause,
+    Pick,
+    Restart,
+)
 from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.program.outcomes import PRE
@@ -192,6 +205,8 @@ def hits(fault: Fault, step: MessageStep) -> bool:
             # Either it is not sent, or its receiver does not run when it comes.
             sends = step.source == node and time <= step.time < until
             return sends or (step.target == node and step.time < until and time <= step.arrives)
+        case Input() | Pick():
+            return False
 
 
 def assert_event(event: Event, faults: FaultSet, known: Reference) -> None:

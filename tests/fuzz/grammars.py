@@ -7,7 +7,23 @@ from random import Random
 from typing import Any
 
 _NAMES = ["p", "q", "r", "pre", "post", "log", "node", "a"]
-_ODD_NAMES = ["crash", "clock", "next", "async", "notin", "P", "good", "p1", "_p", "count"]
+_ODD_NAMES = ["crash", "clock", "next", "async", "notin", "P", "good", "p1", "_p", "count", "input", "successor"]
+_PROMISES = ["pre_x", "post_x", "never", "never_x"]
+_CLAUSES = [
+    "durable p;",
+    "durable;",
+    "persist[p];",
+    "persist[p, q]",
+    "persist[p, q, 2];",
+    "persist[zz];",
+    "param n = 3;",
+    "param n = a;",
+    "param m;",
+    "p(1..n, a);",
+    "p(a, 1..3);",
+    "q(3..1);",
+    "q(1..999999);",
+]
 _VARIABLES = ["X", "X", "X", "Y", "Z", "_", "Long_Name1"]
 _TIMES = ["", "", "", "@next", "@next", "@async", "@async"]
 _ODD_TIMES = ["@1", "@2", "@0", "@99", "@X", "@2147483647", "@", "@x"]
@@ -22,14 +38,20 @@ def _rarely(source: Random, usual: Sequence[str], odd: Sequence[str]) -> str:
 
 def dedalus_program(source: Random) -> str:
     """Return a program: facts, rules and stated bounds."""
-    shapes = {name: source.choice([1, 2, 2, 3]) for name in (*_NAMES, *_ODD_NAMES)}
+    shapes = {name: source.choice([1, 2, 2, 3]) for name in (*_NAMES, *_ODD_NAMES, *_PROMISES)}
     lines = []
     if source.random() < 0.7:
         nodes = _rarely(source, ["a,b", "a", "1,2"], ["a,a", "", "a,b,c,d,e"])
         eot, eff, crashes = source.choice([1, 3, 4]), source.choice([0, 1, 1, 3]), source.choice([0, 1])
         lines.append(f"//! nodes={nodes} eot={eot} eff={eff} crashes={crashes}")
     for _ in range(source.choice([1, 3, 8, 20])):
-        lines.append(_fact(source, shapes) if source.random() < 0.4 else _rule(source, shapes))
+        kind = source.random()
+        if kind < 0.06:
+            lines.append(_input(source, shapes))
+        elif kind < 0.1:
+            lines.append(source.choice(_CLAUSES))
+        else:
+            lines.append(_fact(source, shapes) if kind < 0.45 else _rule(source, shapes))
     if source.random() < 0.05:
         lines.insert(
             0, source.choice(['include "x.ded";', 'include "given.ded";', 'include "/dev/zero";', "include"])
@@ -43,10 +65,21 @@ def _fact(source: Random, shapes: dict[str, int]) -> str:
     return f"{name}({arguments}){_rarely(source, ['', '@1', '@2'], _ODD_TIMES)};"
 
 
-def _rule(source: Random, shapes: dict[str, int]) -> str:
+def _input(source: Random, shapes: dict[str, int]) -> str:
     name = _rarely(source, _NAMES, _ODD_NAMES)
+    head = ", ".join(_term(source) for _ in range(_arity(source, shapes[name])))
+    time = _rarely(source, ["@X", "@T", "@2", ""], _ODD_TIMES)
+    body = ", ".join(_premise(source, shapes) for _ in range(source.choice([0, 1, 1, 2])))
+    bound = source.choice(["", ", T <= 3", ", X <= 2"])
+    return f"input {name}({head}){time} :- {body}{bound};" if body else f"input {name}({head}){time};"
+
+
+def _rule(source: Random, shapes: dict[str, int]) -> str:
+    name = source.choice(_PROMISES) if source.random() < 0.1 else _rarely(source, _NAMES, _ODD_NAMES)
     head = ", ".join(_head(source) for _ in range(_arity(source, shapes[name])))
     body = ", ".join(_premise(source, shapes) for _ in range(source.choice([1, 1, 2, 2, 3, 6])))
+    if source.random() < 0.06:
+        body += f", choose({source.choice(['(X), (Y)', '(), (Y)', '(Y), (X, Z)', '(X)'])})"
     return f"{name}({head}){_rarely(source, _TIMES, _ODD_TIMES)} :- {body};"
 
 
@@ -82,6 +115,8 @@ def _premise(source: Random, shapes: dict[str, int]) -> str:
         return f"{_expression(source, 2)} {_rarely(source, _COMPARING, _ODD_OPERATORS)} {_expression(source, 2)}"
     name = _rarely(source, _NAMES, _ODD_NAMES)
     arguments = ", ".join(_term(source) for _ in range(_arity(source, shapes[name])))
+    if source.random() < 0.05:
+        arguments = source.choice("#@") + arguments
     return (
         f"{'notin ' if source.random() < 0.2 else ''}{name}({arguments}){'@1' if source.random() < 0.03 else ''}"
     )

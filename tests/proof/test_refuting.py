@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 from clew import parse_program
@@ -19,7 +19,7 @@ from clew.proof.archive import write_archive
 from clew.proof.question import ground_question
 from clew.proof.refuting import ContradictionError, NoRefutation, Refutation, refute
 from clew.verify.verifying import verify
-from generators import programs, tiny_specs
+from generators import open_programs, open_specs, programs, tiny_specs
 from proof.stable import violating_faults
 from reference import violations
 from search.test_sums import sums
@@ -55,6 +55,26 @@ def test_models_of_the_question_are_the_counterexamples(problem: tuple[Program, 
     else:
         model = Model(prepared, spec)
         expected = {faults for faults in admissible if model.run(faults).violations}
+    assert violating_faults(ground_question(prepared, spec)) == expected
+
+
+@st.composite
+def open_problems(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
+    program = draw(open_programs())
+    spec = draw(open_specs(program))
+    note(f"{spec}\n{print_program(program)}")
+    return program, spec
+
+
+@settings(max_examples=FEW)
+@given(open_problems())
+def test_inputs_and_choices_are_open_in_the_question(problem: tuple[Program, FailureSpec]) -> None:
+    program, spec = problem
+    prepared = check_program(program).program
+    model = Model(prepared, spec)
+    assume(len(model.faults) <= 7)
+    sets = (FaultSet.of(c) for size in range(8) for c in combinations(model.faults, size))
+    expected = {faults for faults in sets if spec.admits(faults) and violations(program, spec, faults)}
     assert violating_faults(ground_question(prepared, spec)) == expected
 
 

@@ -1,7 +1,7 @@
 """Inputs and choices: the engine, three searches and the naive interpreter agree on generated programs.
 
-The interpreter reads ``choose`` as it is written, and knows nothing of the rules that it is expanded to; which rows
-may be given, and what there is to choose, it finds out for itself.
+The interpreter reads ``choose`` as it is written, and knows nothing of the rules that it is expanded to; which
+rows may be given, and what there is to choose, it finds out for itself.
 """
 
 from __future__ import annotations
@@ -30,17 +30,19 @@ MOST_FAULTS = 9
 
 
 @st.composite
-def open_problems(draw: st.DrawFn, *, lasting: bool = False) -> tuple[Program, Program, FailureSpec]:
+def open_problems(
+    draw: st.DrawFn, *, lasting: bool = False, mixed: bool = False
+) -> tuple[Program, Program, FailureSpec]:
     """A program as it is written, the same as it is checked, and bounds."""
     written = draw(open_programs(lasting_programs() if lasting else None))
-    spec = draw(open_specs(written))
+    spec = draw(open_specs(written, mixed=mixed))
     note(f"{spec}\n{print_program(written)}")
     return written, check_program(written).program, spec
 
 
 @st.composite
 def runs_of(draw: st.DrawFn) -> tuple[Program, Program, FailureSpec, FaultSet]:
-    written, program, spec = draw(open_problems(lasting=draw(st.booleans())))
+    written, program, spec = draw(open_problems(lasting=draw(st.booleans()), mixed=True))
     possible = GroundProgram(program, spec).relevant_faults()
     chosen: list[Fault] = []
     if possible:

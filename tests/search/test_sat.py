@@ -70,9 +70,9 @@ def test_any_fault_set_below_a_size_is_found_if_there_is_one(built: tuple[Circui
     wanted = [f for f in admissible() if len(f) < below and circuit.evaluate(gate, f)]
     solver = FaultSolver(SPEC, FAULTS, circuit)
     solver.require(solver.implies(gate))
-    found = solver.any_size([], below)
+    found = solver.any_size([], (below, 0))
     assert found in wanted if wanted else found is None
-    least = solver.smallest([], below)
+    least = solver.smallest([], (below, 0))
     solver.close()
     assert least in wanted if wanted else least is None
     assert least is None or len(least) == min(map(len, wanted))

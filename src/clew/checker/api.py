@@ -73,8 +73,8 @@ def check(
     - ``source``: a file, several files that form one program, a ``Program`` (see ``parse_program``); or a Bloom
       program: a class with a ``setting``, or ``"FILE.py:Class"``.
     - ``nodes``, ``eot``, ``eff``, ``crashes``, ``delays``, ``duplicates``, ``restarts``, ``pauses``,
-      ``partitions``, ``inputs``: the bounds, see ``FailureSpec``; the nodes 1 and "1" are two.  What is not given comes from
-      the program's ``//!`` line (or ``setting``); without an EOT there, EOT and EFF are swept.
+      ``partitions``, ``inputs``: the bounds, see ``FailureSpec``; the nodes 1 and "1" are two.  What is not given
+      comes from the program's ``//!`` line (or ``setting``); without an EOT there, EOT and EFF are swept.
     - ``strategy``: "exact" (default), "lineage", "random" or "exhaustive"; see ``docs/strategies.md``.
     - ``negation`` (lineage): "exact" (default), "conservative" or "ignore".
     - ``symmetry`` (lineage, exhaustive): try one of several fault sets that differ by a renaming of nodes.
@@ -110,7 +110,9 @@ def check(
     except BudgetExhaustedError as limit:
         reason = f"{limit} before the nodes were known; name them with --nodes"
         # Only nodes that nobody names have to be searched for.
-        numbers = {name: number or 0 for name, number in asked._asdict().items() if name not in ("nodes", "inputs")}
+        numbers = {
+            name: number or 0 for name, number in asked._asdict().items() if name not in ("nodes", "inputs")
+        }
         unknown = FailureSpec((), **{**numbers, "eot": eot or 1})
         return replace(given.give_up(unknown, reason, deadline), files=files_of(source))
     noted = note_forgotten_records(note_idle_nodes(given.prepared, spec.nodes), spec.restarts)

@@ -172,7 +172,7 @@ def _find_nodes(
         # Partitions are left out: what they lose is lost one by one, too.
         anything = FailureSpec(nodes, eot, eff=eot, **{**counts, "crashes": len(nodes), "partitions": 0})
         ground = GroundProgram(program, anything, expect_outcomes=False, deadline=deadline)
-        reached = ground.message_locations() | ground.input_locations()
+        reached = ground.message_locations() | ground.given_locations()
         if reached <= located:
             return nodes
         located |= reached

@@ -44,7 +44,7 @@ OF_WORD = {
 def habit_between(before: str, token: str, following: str) -> str | None:
     """Return how it is written here, where the parser stops at a token between these two; None if nobody knows."""
     after_name = before[-1:].isalnum() and before not in ("notin", "next", "async")
-    if token in "[]":
+    if token == "[":
         return _NO_BRACKETS
     if token == "#":
         return _NO_COMMENT

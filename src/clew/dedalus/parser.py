@@ -232,7 +232,8 @@ class _Parser:
         rule = Rule(name.text, args, Timing.SAME, tuple(body), self._at(name))
         if time is not None and time.text[0].isupper():
             return InputRule(rule, Var(time.text))
-        return InputRule(rule, self._fact_time(time))
+        remedy = f"give a number, or a variable for every time, as in input {name.text}(...)@T :- ..., T <= 3;"
+        return InputRule(rule, self._fact_time(time, "an input can be given", remedy))
 
     def _arguments(self, name: Token, one: Callable[[], T]) -> tuple[T, ...]:
         self._expect("(")
@@ -253,15 +254,20 @@ class _Parser:
     def _time(self) -> Token | None:
         return self._expect_name("a time, next or async") if self._take("@") else None
 
-    def _fact_time(self, time: Token | None) -> int:
+    def _fact_time(
+        self,
+        time: Token | None,
+        what: str = "a fact can hold",
+        remedy: str = "give a number from 1 on, as in node(a, b)@1;",
+    ) -> int:
         if time is None:
             return 1
         number = self._number(time) if time.text.isdigit() else 0
         if number < 1:
             raise ProgramError(
-                f"'@{time.text}' is not a time at which a fact can hold",
+                f"'@{time.text}' is not a time at which {what}",
                 position=self._at(time),
-                remedy="give a number from 1 on, as in node(a, b)@1;",
+                remedy=remedy,
             )
         return number
 
@@ -340,12 +346,15 @@ class _Parser:
     # -- bodies ----------------------------------------------------------------------------------------
 
     def _element(self) -> Premise | Comparison | Choose:
-        if self._token.text in ("choose", "choice") and self._following.text == "(":
-            word = self._advance()
-            if self._tokens[self._next + 1].text == "(":
-                return self._choose(word)
-            self._next -= 1  # a relation of this name
+        if self._sees_choose():
+            return self._choose(self._advance())
         negated = self._take("notin")
+        if negated and self._sees_choose():
+            raise ProgramError(
+                f"'{self._token.text}' cannot be negated",
+                position=self._at(self._token),
+                remedy="leave notin out, choose in a rule of its own, and negate what that concludes",
+            )
         # A name before "(" is a relation: there are no functions that an expression could call.
         if negated or (self._token.kind == NAME and self._following.text == "("):
             return self._premise(self._expect_name("a relation"), negated)
@@ -363,6 +372,12 @@ class _Parser:
     def _premise(self, name: Token, negated: bool) -> Premise:
         args = self._arguments(name, self._term)
         return Premise(name.text, args, negated, self._premise_time(self._time()), self._at(name))
+
+    def _sees_choose(self) -> bool:
+        """Tell whether a choice comes next, and not a relation of this name."""
+        if self._token.text not in ("choose", "choice") or self._following.text != "(":
+            return False
+        return self._tokens[self._next + 2].text == "("  # there is one: the last token is the end of the text
 
     def _choose(self, word: Token) -> Choose:
         self._expect("(")

@@ -173,10 +173,6 @@ def encode(
     ]
     for index, rule in enumerate(program.rules):
         lines += RuleEncoder(rule, index, relations, spec, traceable).lines()
-    if program.open_rows:
-        from clew.engine.given_rows import given_row_lines  # which few programs need
-
-        lines += given_row_lines(program, relations, spec, only)
     if spec.halts:
         lines += _kept_lines(relations, spec)
     lines += _arrival_lines(program, relations, spec, "link(F,A0,T)" if only is None else UNCUT)

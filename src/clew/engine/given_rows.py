@@ -8,9 +8,9 @@ Each is a choice of the solver, as every fault is::
     #external pick("leader",(A0,A1),T) : r7(A0,A1,T).                   r7: what is offered, in any execution
     r8(A0,A1,T) :- pick("leader",(A0,A1),T).
 
-Which rows a rule offers depends on the execution, so a choice rule for picks would make it impossible to pick what is
-not on offer, and a set of faults with such a pick would be no execution.  An external is free, whatever holds: like the
-loss of a message that nobody sends, such a pick changes nothing.
+Which rows a rule offers depends on the execution, so a choice rule for picks would make it impossible to pick what
+is not on offer, and a set of faults with such a pick would be no execution.  An external is free, whatever holds:
+like the loss of a message that nobody sends, such a pick changes nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from clew.engine.encode import Relations, RuleEncoder
 from clew.engine.values import encode_tuple, encode_value
-from clew.faults import FailureSpec, FaultSet, Input, Pick
+from clew.faults import FailureSpec, FaultSet
 from clew.program.ir import Fact, InputRule, Premise, Program, Var
 
 #: Below the level of failures: of these there are as few as the failures allow.
@@ -37,7 +37,7 @@ def given_row_lines(
         yield from _arrive(relations, relation, spec, None)
     for choice in program.choices:
         args = _columns(choice.keys + choice.values)
-        picked = f'pick({encode_value(choice.name)},{encode_tuple(args)},T)'
+        picked = f"pick({encode_value(choice.name)},{encode_tuple(args)},T)"
         yield f"r{relations.number(choice.picked)}({','.join(args)},T) :- {picked}."
 
 
@@ -100,9 +100,3 @@ class _InputEncoder(RuleEncoder):
 
     def _premise(self, premise: Premise) -> str:
         return f"f{self.relations.number(premise.relation)}({','.join(self.expr(a) for a in premise.args)})"
-
-
-def written_rows(program: Program) -> dict[type[Input] | type[Pick], dict[str, int]]:
-    """Return the relations of which rows can be given or picked, each with the number of columns."""
-    inputs = {declared.relation: len(declared.args) for declared in program.inputs}
-    return {Input: inputs, Pick: {c.name: c.keys + c.values for c in program.choices}}

@@ -40,10 +40,9 @@ from clew.faults import (
     FailureSpec,
     Fault,
     FaultSet,
-    Input,
+    GivenRow,
     NodeName,
     Part,
-    Pick,
     SentMessage,
     fault_key,
     make_fault,
@@ -105,6 +104,10 @@ class GroundProgram:
         #: What was grounded, part after part: a proof's file has it, so that a certificate can be checked.
         self.texts: list[str] = []
         self.encoding = encode(program, spec, traceable=traceable, only=only)
+        if program.open_rows:
+            from clew.engine.given_rows import given_row_lines  # which few programs need
+
+            choices += "\n".join(given_row_lines(program, self.encoding.relations, spec, only)) + "\n"
         self.extend("base", self.encoding.text + choices)
         if traceable:
             self._take_off_marks()
@@ -119,7 +122,7 @@ class GroundProgram:
             for literal, values in self.atoms(kind.name, len(kind.kind.columns))
         }
         if program.choices and only is None:
-            self._free_picks()
+            self._free_given_rows()
         if expect_outcomes and not has_assertions(program):
             self._expect_failure_free_rows()
 
@@ -163,10 +166,10 @@ class GroundProgram:
         if self._recorder:
             self._recorder.rules = [_strip_marks(rule, marks, sources) for rule in self._recorder.rules]
 
-    def _free_picks(self) -> None:
-        """Leave picks open: they are externals, which are false unless something else is said."""
+    def _free_given_rows(self) -> None:
+        """Leave picks open: they are externals, which are false unless something else is said; inputs are open."""
         for fault, atom in self.fault_atoms.items():
-            if isinstance(fault, Pick):
+            if not fault.kind.is_failure:
                 self._control.assign_external(atom, None)
 
     def _refuse_overflowing_sums(self) -> None:
@@ -292,9 +295,9 @@ class GroundProgram:
         """Return every place that a message could come from or go to."""
         return {place for source, target, _ in self._links for place in (source, target)}
 
-    def input_locations(self) -> set[NodeName]:
-        """Return every place at which an input can be given."""
-        return {as_place(fault.row[0]) for fault in self.fault_atoms if isinstance(fault, Input)}
+    def given_locations(self) -> set[NodeName]:
+        """Return every place at which an input can be given, or something chosen."""
+        return {as_place(fault.row[0]) for fault in self.fault_atoms if isinstance(fault, GivenRow)}
 
     def relevant_faults(self) -> tuple[Fault, ...]:
         """Return the faults that can make a difference: not those of messages that no execution sends."""

@@ -14,7 +14,18 @@ from typing import assert_never
 from clew.engine.atoms import GroundRule, RowAtom, SentAtom
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
-from clew.faults import Crash, Fault, GivenRow, MessageFault, NodeName, Partition, Pause, Restart, SentMessage, fault_key
+from clew.faults import (
+    Crash,
+    Fault,
+    GivenRow,
+    MessageFault,
+    NodeName,
+    Partition,
+    Pause,
+    Restart,
+    SentMessage,
+    fault_key,
+)
 from clew.program.ir import CRASH, DOWN, Rule, Timing, as_place
 from clew.program.outcomes import POST, PRE
 from clew.violation import Violation

@@ -1,13 +1,14 @@
 """What the adversary decides beside faults: rows that are given from outside, and what a ``choose`` takes.
 
-They are treated as faults are, searched for, executed, explained and replayed, but they are none: nothing fails when
-a client writes.  So they cost no fault, and a counterexample has as few of them as its faults allow.  Which of them
-are possible is the program's business, not that of the bounds: ``clew.engine.given_rows`` says so.
+They are treated as faults are, searched for, executed, explained and replayed, but they are none: nothing fails
+when a client writes.  So they cost no fault, and a counterexample has as few of them as its faults allow.  Which
+of them are possible is the program's business, not that of the bounds: ``clew.engine.given_rows`` says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
@@ -29,6 +30,10 @@ class GivenRow:
     relation: str
     row: tuple[Cell, ...]
     time: int
+
+    @abstractmethod
+    def row_of(self, picked: Mapping[str, str]) -> str:
+        """Return the relation that gets the row; ``picked`` has those of the choices."""
 
     @property
     def parts(self) -> tuple[str, tuple[Cell, ...], int]:
@@ -165,6 +170,9 @@ class Input(GivenRow):
     def rename(self, rename: Callable[[NodeName], NodeName]) -> Input:
         return Input(self.relation, tuple(_rename_cell(cell, rename) for cell in self.row), self.time)
 
+    def row_of(self, picked: Mapping[str, str]) -> str:
+        return self.relation
+
     @property
     def sentence(self) -> str:
         return f"{self.shown} is given at time {self.time}"
@@ -222,6 +230,9 @@ class Pick(GivenRow):
 
     def rename(self, rename: Callable[[NodeName], NodeName]) -> Pick:
         return Pick(self.relation, tuple(_rename_cell(cell, rename) for cell in self.row), self.time)
+
+    def row_of(self, picked: Mapping[str, str]) -> str:
+        return picked[self.relation]
 
     @property
     def sentence(self) -> str:

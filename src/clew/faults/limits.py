@@ -31,8 +31,8 @@ class Limits:
 
     ``eot`` is the last time of an execution, losses happen at times ``< eff``, at most ``crashes`` nodes
     crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.  At most so many
-    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.  At most so many
-    ``inputs`` are given; None: all that the program offers may be.
+    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.  At most so
+    many ``inputs`` are given; None: all that the program offers may be.
     """
 
     nodes: tuple[NodeName, ...]

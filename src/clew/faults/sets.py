@@ -91,7 +91,9 @@ class FaultSet:
             given += [_count(number, kind.kind.counted)] if number else []
         if not given:
             return failures
-        return f"{failures} with {' and '.join(given)}" if self.failures else f"no fault but {' and '.join(given)}"
+        if not self.failures:
+            return f"{', '.join(given)} and no fault"
+        return f"{failures} with {' and '.join(given)}"
 
     def of_kind(self, kind: type[Fault]) -> tuple[Fault, ...]:
         return tuple(f for f in self.faults if isinstance(f, kind))
@@ -119,8 +121,8 @@ class FailureSpec(Limits):
 
     ``eot`` is the last time of an execution, losses happen at times ``< eff``, at most ``crashes`` nodes
     crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.  At most so many
-    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.  At most so many
-    ``inputs`` are given; None: all that the program offers may be.
+    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.  At most so
+    many ``inputs`` are given; None: all that the program offers may be.
     """
 
     def possible_faults(self) -> Iterator[Fault]:

@@ -68,8 +68,8 @@ def check_program(program: Program) -> CheckedProgram:
     noticed = (_notice_undefined_relations, _notice_crashes_of_anybody, _notice_mixed_places)
     # Of the program as it is written: what it is expanded to would be noticed twice.
     notices = [notice for look in noticed for notice in look(program)]
-    program = expand_choices(program)
     check_strata(program)
+    program = expand_choices(program)
     check_growth(program)
     return CheckedProgram(program, (*lonely, *notices))
 

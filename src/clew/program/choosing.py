@@ -1,7 +1,8 @@
 """``choose((X), (Y))`` as ordinary rules (section 3.1 of the thesis; Greco and Zaniolo's choice construct).
 
-Of the ways to satisfy a body, those with one Y for each X are taken, and which Y that is nobody knows: the adversary
-decides, anew in each step, and each node for itself.  So the place of the rule is always among the X.  A rule ::
+Of the ways to satisfy a body, those with one Y for each X are taken, and which Y that is nobody knows: the
+adversary decides, anew in each step, and each node for itself.  So the place of the rule is always among the X.  A
+rule ::
 
     leader(N, L) :- vote(N, L), choose((), (L));
 
@@ -16,11 +17,10 @@ becomes, with relations that no program can spell ::
     leader chosen(N, L)   :- leader eligible(N, L), notin leader beaten(N, L);
     leader(N, L)          :- vote(N, L), leader chosen(N, L);
 
-``picked`` has no rule: its
-rows are what the adversary picks (``clew.faults.Pick``), and one that is not on offer changes nothing.  Without any
-pick the least Y is taken, so that the run without faults and choices is one run, the same every time.  That is why
-the paper's stable models are not needed: one choice is one set of picks, and everything that deals with sets of
-faults deals with it.
+``picked`` has no rule: its rows are what the adversary picks (``clew.faults.Pick``), and one that is not on offer
+changes nothing.  Without any pick the least Y is taken, so that the run without faults and choices is one run, the
+same every time.  That is why the paper's stable models are not needed: one choice is one set of picks, and
+everything that deals with sets of faults deals with it.
 """
 
 from __future__ import annotations

@@ -9,7 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from clew.program.ir import BUILT_IN, Aggregate, BinOp, Const, HeadArg, InputRule, Program, Rule, Timing, Value, Var
+from clew.program.ir import (
+    BUILT_IN,
+    Aggregate,
+    BinOp,
+    Const,
+    HeadArg,
+    InputRule,
+    Program,
+    Rule,
+    Timing,
+    Value,
+    Var,
+)
 from clew.program.outcomes import assertion_relations
 
 
@@ -133,7 +145,7 @@ def possible_locations(program: Program) -> Domain:
 
 
 def _as_rule(declared: InputRule) -> Rule:
-    """Return a rule that concludes all that a declaration offers; its time is a number, as that of a premise is."""
+    """Return a rule that concludes all that a declaration offers; its time is that of a premise: a number."""
     if isinstance(declared.time, int) or not declared.rule.positive:
         return declared.rule
     first = declared.rule.positive[0]

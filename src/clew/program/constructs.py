@@ -15,7 +15,10 @@ from clew.program.columns import Columns
 from clew.program.ir import BinOp, Const, HeadArg, Program, Rule, Var
 
 _PICK = "write choose((X), (Y)), with parentheses around both, to take one Y for each X"
-_COUNT = "write successor(A, B), or count in the head of a rule, as in seq(X, N + 1)@next :- seq(X, N); the next time is @next"
+_COUNT = (
+    "write successor(A, B), or count in the head of a rule, as in seq(X, N + 1)@next :- seq(X, N); "
+    "the next time is @next"
+)
 _WHEN = "write @N after a premise, as in p(X)@N: it binds N to the time of the rule"
 _EVERY_TIME = "what happens at every time is a relation that persists, as in tick(X)@next :- tick(X)"
 _KEEP = "write persist[p]; or the rule, as in p(X, Y)@next :- p(X, Y)"

@@ -10,9 +10,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from clew.errors import Position, ProgramError
-from clew.faults import Fault, Input, Pick
+from clew.faults import Fault, GivenRow
 from clew.names import nearest_name
-from clew.program.ir import BUILT_IN, Aggregate, Fact, HeadArg, InputRule, Premise, Program, Rule, Timing, Var, Wildcard, expr_vars
+from clew.program.ir import (
+    BUILT_IN,
+    Aggregate,
+    Fact,
+    HeadArg,
+    InputRule,
+    Premise,
+    Program,
+    Rule,
+    Timing,
+    Var,
+    Wildcard,
+    expr_vars,
+)
 from clew.program.outcomes import POST, PRE, persists
 
 
@@ -66,7 +79,9 @@ def _check_premise(declared: InputRule, premise: Premise, program: Program) -> N
 
 def _refuse_premise(declared: InputRule, premise: Premise, how: str, remedy: str) -> ProgramError:
     return ProgramError(
-        f"the input '{declared.relation}' reads '{premise.relation}', {how}", position=premise.position, remedy=remedy
+        f"the input '{declared.relation}' reads '{premise.relation}', {how}",
+        position=premise.position,
+        remedy=remedy,
     )
 
 
@@ -112,6 +127,5 @@ def fix_given_rows(program: Program, faults: Iterable[Fault]) -> Program:
     if not program.open_rows:
         return program
     picked = {choice.name: choice.picked for choice in program.choices}
-    given = [Fact(f.relation, f.row, f.time) for f in faults if isinstance(f, Input)]
-    given += [Fact(picked[f.relation], f.row, f.time) for f in faults if isinstance(f, Pick)]
+    given = [Fact(f.row_of(picked), f.row, f.time) for f in faults if isinstance(f, GivenRow)]
     return replace(program, inputs=(), choices=(), given=(*program.given, *given))

@@ -309,7 +309,7 @@ class Program:
 
     @property
     def ranges(self) -> frozenset[str]:
-        """Return the relations that only declarations of inputs read: their facts say what may be given, not where."""
+        """Return the relations that only declarations of inputs read: their facts say what may be given."""
         read = {premise.relation for declared in self.inputs for premise in declared.rule.premises}
         return frozenset(
             read - {p.relation for rule in self.rules for p in rule.premises if p.relation != rule.relation}

@@ -1,7 +1,7 @@
 """Order within one time step: the paper's condition that programs are stratifiable (appendix B).
 
 Only rules without ``@next`` and ``@async`` count: what is concluded for a later time cannot come back.  A
-negation or aggregation on a cycle has no meaning; arithmetic on a cycle may never stop.
+negation, an aggregation or a choice on a cycle has no meaning; arithmetic on a cycle may never stop.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from clew.program.ir import (
 
 
 class _Edge(NamedTuple):
-    """``head`` depends on ``premise`` at the same time."""
+    """``head`` depends on ``premise`` at the same time; ``strict``: on what all of it is, and in which way."""
 
     premise: str
     head: str
-    strict: bool
+    strict: str | None
     position: Position | None
 
 
@@ -41,8 +41,9 @@ def _edges(program: Program) -> Iterator[_Edge]:
         for premise in rule.premises:
             # ``crash`` and ``down`` are given by the faults, so no cycle leads through them.
             if premise.relation not in BUILT_IN:
-                strict = premise.negated or bool(rule.aggregates)
-                yield _Edge(premise.relation, rule.relation, strict, premise.position)
+                how = "the absence" if premise.negated else "an aggregate" if rule.aggregates else None
+                how = "a choice" if rule.choices and not how else how
+                yield _Edge(premise.relation, rule.relation, how, premise.position)
 
 
 def recursive_components(program: Program) -> dict[str, tuple[str, ...]]:
@@ -62,13 +63,13 @@ def recursive_components(program: Program) -> dict[str, tuple[str, ...]]:
 
 
 def check_strata(program: Program) -> None:
-    """Refuse a negation or aggregation on a cycle within one time step."""
+    """Refuse a negation, an aggregation or a choice on a cycle within one time step."""
     cycles = recursive_components(program)
     for edge in _edges(program):
         if edge.strict and edge.premise in cycles and edge.head in cycles[edge.premise]:
             around = ", ".join(f"'{name}'" for name in sorted(cycles[edge.premise]))
             raise ProgramError(
-                f"'{edge.head}' depends on the absence (or an aggregate) of '{edge.premise}', which depends"
+                f"'{edge.head}' depends on {edge.strict} of '{edge.premise}', which depends"
                 f" on '{edge.head}' in the same time step",
                 position=edge.position,
                 remedy=f"let one rule of the cycle {around} conclude @next",

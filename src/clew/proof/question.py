@@ -13,7 +13,7 @@ from clingo import Observer, Symbol
 
 from clew.budgets.deadline import Deadline
 from clew.engine.ground import GroundProgram
-from clew.faults import FailureSpec
+from clew.faults import FailureSpec, Pick
 from clew.program.ir import Program
 
 #: Only executions with a violation are looked for.
@@ -68,6 +68,7 @@ def ground_question(program: Program, spec: FailureSpec, deadline: Deadline | No
     recorder = QuestionRecorder(deadline or Deadline(None))
     ground = GroundProgram(program, spec, observer=recorder, deadline=deadline)
     ground.extend("question", _QUESTION)
+    recorder.finish()
     if recorder.unsupported:
         raise UnsupportedStatementError(f"the ground program has {recorder.unsupported}")
     return Question(tuple(recorder.rules), tuple(recorder.names), recorder.atoms, "\n".join(ground.texts))
@@ -106,6 +107,8 @@ class QuestionRecorder(Observer):
         self.names: list[NamedAtom] = []
         self.atoms = 0
         self.unsupported: str | None = None
+        self._open: set[int] = set()
+        self._picks: set[int] = set()
 
     def rule(self, choice: bool, head: Sequence[int], body: Sequence[int]) -> None:
         self._keep(QuestionRule(choice, tuple(head), Conjunction(tuple(body))), body)
@@ -126,9 +129,18 @@ class QuestionRecorder(Observer):
 
     def output_atom(self, symbol: Symbol, atom: int) -> None:
         self.names.append(NamedAtom(str(symbol), atom or None))
+        if symbol.name == Pick.name:
+            self._picks.add(atom)
 
     def external(self, atom: int, value: object) -> None:
-        self.unsupported = "external atoms"  # the encoding of a search has none
+        # What the adversary picks is open whatever holds, as if a choice without a body had it in its head.
+        self._open.add(atom)
+        self._keep(QuestionRule(True, (atom,), Conjunction(())), ())
+
+    def finish(self) -> None:
+        """Note external atoms that are no picks: the encoding of a search has none that are open."""
+        if not self._open <= self._picks:
+            self.unsupported = "external atoms"
 
     def acyc_edge(self, node_u: int, node_v: int, condition: Sequence[int]) -> None:
         self.unsupported = "edges"

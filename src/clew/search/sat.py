@@ -6,8 +6,8 @@ and one way: ``follows(gate)`` gives a literal that is true at least when the ga
 supports are only ever forbidden.
 
 A smallest solution is found by counting, not by MaxSAT: requirements only grow, so the least size never falls, and
-what was refuted for a size stays refuted in the incremental solver.  Failures are counted first; inputs and choices
-cost no failure, and of them there are as few as the failures allow.
+what was refuted for a size stays refuted in the incremental solver.  Failures are counted first; inputs and
+choices cost no failure, and of them there are as few as the failures allow.
 """
 
 from __future__ import annotations

@@ -312,9 +312,7 @@ def _with_marks(diagram: Diagram, faults: FaultSet, names: Mapping[NodeName, str
                 gifts.append(Gift(place, fault.time, GiftKind(fault.name), number))
             case _:
                 assert_never(fault)
-    return diagram._replace(
-        crashes=tuple(crashes), halts=tuple(halts), bands=tuple(bands), gifts=tuple(gifts)
-    )
+    return diagram._replace(crashes=tuple(crashes), halts=tuple(halts), bands=tuple(bands), gifts=tuple(gifts))
 
 
 def _arrow(

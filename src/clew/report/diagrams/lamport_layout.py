@@ -31,7 +31,17 @@ _CRASH = (46, 37, 12)
 _BAND_ABOVE = 10
 
 #: The size of every class of text.
-TEXT_SIZES = {"name": 13, "time": 11, "label": 11, "badge": 11, "crash": 10, "halt": 10, "band": 11, "key": 12}
+TEXT_SIZES = {
+    "name": 13,
+    "time": 11,
+    "label": 11,
+    "badge": 11,
+    "crash": 10,
+    "halt": 10,
+    "gift": 10,
+    "band": 11,
+    "key": 12,
+}
 
 
 def text_width(length: int, kind: str) -> float:
@@ -152,6 +162,10 @@ class Layout:
         for halt in diagram.halts:
             x, y = self.x[halt.process], self.y[halt.first]
             self._take(Box(x - left, y - high, x + right, y + high))
+        for gift in diagram.gifts:
+            if gift.process:
+                x, y = self.x[gift.process], self.y[gift.time]
+                self._take(Box(x - left, y - high, x + right, y + high))
         self.band_words = {band: self._place_band_words(band) for band in diagram.bands}
         for arrow in diagram.arrows:
             if arrow.fate is Fate.LOST:

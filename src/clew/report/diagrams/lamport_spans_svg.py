@@ -1,16 +1,17 @@
-"""What befalls processes for a while, in a drawn Lamport diagram: restarts, pauses, partitions.
+"""What befalls processes, in a drawn Lamport diagram: restarts, pauses, partitions, and what they are given.
 
 A process that is down or paused has a box where that begins, and a lifeline that looks different until it runs
 again.  A partition is a shade over its times, with an outline around the lifelines of its group, which is named at
 the right.  Classes, below ``.lamport``: ``halt`` with ``down`` or ``paused``, ``frozen`` for the lifeline of a
-paused process (``dead`` for one that is down), ``band``, ``island`` for the group.
+paused process (``dead`` for one that is down), ``band``, ``island`` for the group; ``gift`` with ``input`` or
+``pick`` for what is given or chosen, a box at its time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from clew.report.diagrams.lamport import Diagram, HaltKind
+from clew.report.diagrams.lamport import Diagram, Gift, GiftKind, HaltKind
 from clew.report.diagrams.lamport_layout import TOP, Layout
 from clew.report.diagrams.lamport_layout import pixels as _n
 from clew.report.text.html import safe
@@ -20,11 +21,18 @@ RULES = """
 .halt rect{fill:PAPER;stroke:CUT;stroke-width:2}
 .halt.paused rect{stroke:HIT}
 .halt .halt{font-weight:700;text-anchor:middle}
+.gift rect{fill:PAPER;stroke:INK;stroke-width:1.5}
+.gift .gift{font-weight:700;text-anchor:middle}
 .frozen{stroke:HIT;stroke-width:5;opacity:.45}
 .band rect{fill:CUT;opacity:.09}
 .band .island{fill:none;stroke:CUT;stroke-width:1.5;stroke-dasharray:4 3;opacity:.8}
 .band text{fill:CUT;font-weight:600;text-anchor:end}
 """
+
+
+GIFT_WORDS = {GiftKind.INPUT: "INPUT", GiftKind.PICK: "CHOICE"}
+#: So far below its time stands what is given to a process that crashes or stops at the same time.
+GIFT_BELOW = 24
 
 
 def lifelines(diagram: Diagram, layout: Layout) -> Iterator[str]:
@@ -75,15 +83,37 @@ def span_marks(diagram: Diagram, layout: Layout, badge: Callable[[float, float, 
         code = diagram.faults[halt.fault - 1]
         yield f'<g class="halt {kind}"><title>{safe(f"{told}: {code}")}</title>{box}{word}</g>'
         yield badge(x - 35, y, halt.fault, kind)
+    yield from _gift_marks(diagram, layout, badge)
     for band, words in layout.band_words.items():
         if words is not None:
             yield badge(words.x + 14, words.y, band.fault, "lost")
+
+
+def _gift_marks(diagram: Diagram, layout: Layout, badge: Callable[[float, float, int, str], str]) -> Iterator[str]:
+    """Draw one box for all that a process is given at a time, with the number of each to its left."""
+    together: dict[tuple[str, int], list[Gift]] = {}
+    for gift in diagram.gifts:
+        if gift.process:  # the others are in the list of faults
+            together.setdefault((gift.process, gift.time), []).append(gift)
+    struck = {(c.process, c.time) for c in diagram.crashes} | {(h.process, h.first) for h in diagram.halts}
+    for (process, time), gifts in together.items():
+        x, y = layout.x[process], layout.y[time] + (GIFT_BELOW if (process, time) in struck else 0)
+        words = " ".join(dict.fromkeys(GIFT_WORDS[gift.kind] for gift in gifts))
+        told = "; ".join(diagram.faults[gift.fault - 1] for gift in gifts)
+        half = 36 if len(words) < 8 else 58
+        box = f'<rect x="{_n(x - half)}" y="{_n(y - 10)}" width="{2 * half}" height="20" rx="10"/>'
+        word = f'<text class="gift" x="{_n(x + 3)}" y="{_n(y + 3.5)}">{words}</text>'
+        yield f'<g class="gift {gifts[0].kind.value}"><title>{safe(told)}</title>{box}{word}</g>'
+        for place, gift in enumerate(gifts):
+            yield badge(x - half - 2 - 20 * place, y, gift.fault, gift.kind.value)
 
 
 def span_sample(kind: str) -> str | None:
     """Return what a legend shows beside the name of a kind; None for what is not drawn here."""
     if kind in ("down", "paused"):
         return f'<g class="halt {kind}"><rect x="3" y="-11" width="24" height="14" rx="4"/></g>'
+    if kind in [gift.value for gift in GiftKind]:
+        return f'<g class="gift {kind}"><rect x="3" y="-11" width="24" height="14" rx="7"/></g>'
     if kind == "band":
         return '<g class="band"><rect x="0" y="-11" width="30" height="14" rx="4"/></g>'
     return None

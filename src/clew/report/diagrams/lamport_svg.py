@@ -64,6 +64,7 @@ text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;fill
 .badge.late circle{fill:HIT}
 .badge.again circle{fill:HIT}
 .badge.paused circle{fill:HIT}
+.badge.input circle,.badge.pick circle{fill:INK}
 .badge text{fill:PAPER;font-weight:700;text-anchor:middle}
 .crash rect{fill:CUT;stroke:PAPER;stroke-width:2}
 .crash .crash{fill:PAPER;font-weight:700;text-anchor:middle}
@@ -95,7 +96,7 @@ EVENT_STYLE = _style(EVENT_RULES.split("\n")[1:-1])
 
 @dataclass(frozen=True)
 class LegendItem:
-    """``kind``: the class of arrow that it explains, or "crash", "down", "paused", "band"."""
+    """``kind``: the class of arrow that it explains, or "crash", "down", "paused", "band", "input", "pick"."""
 
     kind: str
     text: str
@@ -104,6 +105,7 @@ class LegendItem:
 def legend_items(diagram: Diagram) -> tuple[LegendItem, ...]:
     """Say what lines and marks mean, only for those that occur."""
     kinds = {kind_of(a) for a in diagram.arrows} | {halt.kind.value for halt in diagram.halts}
+    kinds |= {gift.kind.value for gift in diagram.gifts}
     kinds |= {name for name, marks in (("crash", diagram.crashes), ("band", diagram.bands)) if marks}
     explained = {
         "ok": "delivered",
@@ -114,6 +116,8 @@ def legend_items(diagram: Diagram) -> tuple[LegendItem, ...]:
         "down": "down, restarts",
         "paused": "paused",
         "band": "a group is cut off",
+        "input": "given from outside",
+        "pick": "chosen",
         "hit": "will be hit by a fault",
     }
     return tuple(LegendItem(kind, text) for kind, text in explained.items() if kind in kinds)
@@ -161,7 +165,7 @@ def _themes(diagram: Diagram) -> str:
 def _summary(diagram: Diagram, title: str) -> str:
     count = f"{_count(len(diagram.processes), 'process', 'processes')}, {_count(diagram.last, 'step', 'steps')}"
     faults = ", ".join(diagram.faults)
-    marked = diagram.crashes or diagram.halts or diagram.bands
+    marked = diagram.crashes or diagram.halts or diagram.bands or diagram.gifts
     happened = marked or any(a.fate is not Fate.DELIVERED for a in diagram.arrows)
     if diagram.numbered:
         return f"{title}: {_count(len(diagram.processes), 'process', 'processes')}, events as listed."
@@ -337,6 +341,7 @@ class _Legend:
         for item in legend_items(diagram):
             self._add(40, item.text, _sample(item.kind))
         kinds = {a.fault: kind_of(a) for a in diagram.arrows} | {h.fault: h.kind.value for h in diagram.halts}
+        kinds |= {gift.fault: gift.kind.value for gift in diagram.gifts}
         for number, fault in enumerate(diagram.faults, start=1):
             if number == 1 and self.parts:
                 self._next_row()

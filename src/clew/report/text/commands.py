@@ -15,7 +15,6 @@ from clew.node_lists import write_nodes
 from clew.program.ir import Program
 from clew.report.text.shell import file_words, shell_words
 
-
 #: What the language reads as a string without quotes.
 _BARE = re.compile(r"[a-z][A-Za-z0-9._?]*")
 

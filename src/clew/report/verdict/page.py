@@ -258,9 +258,7 @@ class _VerdictPage:
                 raise AssertionError(f"certified, and yet {run.faults} fails")
             label = f"Sample {number}: {_brief(run.faults)}"
             choices.append(Choice(len(shown), label))
-            shown.append(
-                ShownRun(f"Passing run {number}, {run.faults.count_text()}", run, beside=True)
-            )
+            shown.append(ShownRun(f"Passing run {number}, {run.faults.count_text()}", run, beside=True))
         return choices
 
     def _executions(self, shown: list[ShownRun]) -> list[ExecutionRow]:

@@ -46,7 +46,11 @@ def coverage_text(verdict: Verdict) -> str:
         return "coverage: not looked up, because the budget is used up\n"
     lines = ["coverage: how often each rule fires in the failure-free run, and if not there, when"]
     for covered in verdict.survey.coverage:
-        lines.append(f"{_INSTEAD.get(covered.fires) or covered.times:>14}  {_rule_line(covered.rule)}")
+        # Without faults, but not in the one run that is counted: that without inputs, where the least is chosen.
+        often = covered.times or ("with others" if verdict.program and verdict.program.open_rows else 0)
+        lines.append(f"{_INSTEAD.get(covered.fires) or often:>14}  {_rule_line(covered.rule)}")
+    if any("with others " in line for line in lines):
+        lines.append("with others: no fault is needed, but inputs that are given, or other choices")
     return "\n".join(lines) + "\n"
 
 

@@ -133,9 +133,13 @@ def account_lead(account: Account) -> str:
     """Say which of the faults are needed; the lines of the others follow."""
     if not account.needed:
         return "it is violated in the failure-free run already."
+    counted = {fault.kind.counted for fault in account.needed}
+    what = counted.pop() if len(counted) == 1 else "fault"
+    if counted:  # inputs or choices beside faults, or both
+        return f"{'not all' if len(account.needed) < len(account.without) else 'each'} of these is needed:"
     if len(account.needed) < len(account.without):
-        return "not all of the faults are needed:"
-    return "each of the faults is needed:" if len(account.needed) > 1 else "it takes one fault:"
+        return f"not all of the {what}s are needed:"
+    return f"each of the {what}s is needed:" if len(account.needed) > 1 else f"it takes one {what}:"
 
 
 def not_needed(count: int) -> str:

@@ -34,7 +34,7 @@ from clew.analysis.calm.refinements.monotone_columns import (
     shift_column,
 )
 from clew.dedalus.printer import print_clause
-from clew.errors import Notice
+from clew.errors import Notice, ProgramError
 from clew.program.ir import (
     BUILT_IN,
     Aggregate,
@@ -51,7 +51,13 @@ from clew.program.outcomes import POST, PRE, persistent_relations
 
 
 def dedalus_dataflow(program: Program, name: str, notices: Sequence[Notice] = ()) -> Dataflow:
-    """Return the graph of a program that was checked."""
+    """Return the graph of a program that was checked; refuse one that chooses."""
+    for choice in program.choices:
+        raise ProgramError(
+            "what 'choose' takes nobody decides, so that no order of messages makes the outcome certain",
+            position=choice.position,
+            remedy="write min<Y> or max<Y> for one of them, or leave the rule out to analyse the others",
+        )
     asserted = _assertions(program)
     lasting = persistent_relations(program)
     # ``p@next :- p`` makes a table of p; as a rule it would be a cycle that says nothing.
