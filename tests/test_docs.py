@@ -136,9 +136,20 @@ def test_files_that_are_named_exist(page: Path) -> None:
 
 def test_the_lock_of_the_language_page_breaks_without_any_fault(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
-    first, lock = re.findall(r"```dedalus\n(.*?)```", page, re.DOTALL)
-    assert "@async" in first
+    (lock,) = (text for text in re.findall(r"```dedalus\n(.*?)```", page, re.DOTALL) if "clash" in text)
     (tmp_path / "lock.ded").write_text(lock, encoding="utf-8")
     done = clew("check", "lock.ded", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "no fault is needed" in done.stdout
+
+
+def test_the_inputs_and_the_choice_of_the_language_page_are_read(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+    texts = re.findall(r"```dedalus\n(.*?)```", page, re.DOTALL)
+    declared, choosing = (text for text in texts if "input " in text or "choose(" in text)
+    rules = 'read(C) :- timeout(C); replica("c", "r"); persist[replica]; kept(C, V)@next :- write(C, V); persist[kept];'
+    promise = "pre(C, V) :- kept(C, V); post(C, V) :- kept(C, V), notin get(_, C);"
+    (tmp_path / "p.ded").write_text(f"{declared}{choosing}{rules}{promise}", encoding="utf-8")
+    done = clew("check", "p.ded", "--eot", "5", "--eff", "0", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("COUNTEREXAMPLE: 2 inputs and no fault, within EOT 5")
