@@ -147,7 +147,9 @@ def test_the_inputs_and_the_choice_of_the_language_page_are_read(tmp_path: Path)
     page = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
     texts = re.findall(r"```dedalus\n(.*?)```", page, re.DOTALL)
     declared, choosing = (text for text in texts if "input " in text or "choose(" in text)
-    rules = 'read(C) :- timeout(C); replica("c", "r"); persist[replica]; kept(C, V)@next :- write(C, V); persist[kept];'
+    rules = (
+        "read(C) :- timeout(C); replica(c, r); persist[replica]; kept(C, V)@next :- write(C, V); persist[kept];"
+    )
     promise = "pre(C, V) :- kept(C, V); post(C, V) :- kept(C, V), notin get(_, C);"
     (tmp_path / "p.ded").write_text(f"{declared}{choosing}{rules}{promise}", encoding="utf-8")
     done = clew("check", "p.ded", "--eot", "5", "--eff", "0", cwd=tmp_path)

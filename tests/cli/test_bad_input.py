@@ -163,7 +163,7 @@ MEANING = [
         ONE + "p(X) :- n(X, _), notin q(X);\nq(X) :- p(X);",
         "@next",
     ),
-    in_program("aggregation cycle", "2:19", "an aggregate) of 'p'", ONE + "p(X, count<Y>) :- p(X, Y);", "@next"),
+    in_program("aggregation cycle", "2:19", "an aggregate of 'p'", ONE + "p(X, count<Y>) :- p(X, Y);", "@next"),
     in_program(
         "arity clash", "2:9", "'n' is used with 1 columns here and with 2", ONE + "p(X) :- n(X);", "p.ded:1:1"
     ),
@@ -434,6 +434,13 @@ RUNS = [
     in_flags("run p.ded --eot 3 --pause a,2,2", f"the fault Z(a,2,2) {CANNOT_HAPPEN}", "goes on later, by 3"),
     in_flags("run p.ded --eot 3 --pause a,2,4", f"the fault Z(a,2,4) {CANNOT_HAPPEN}", "by 3"),
     in_flags("run p.ded --eot 3 --pause a,1", "--pause a,1 is not understood", "--pause NODE,T,U"),
+    in_flags("check p.ded --eot 4 --inputs 1", "the program declares no inputs", "leave --inputs out"),
+    in_flags("run p.ded --eot 3 --input m(a,b)@2", "the program does not offer I(m(a, b),2)", "offers nothing"),
+    in_flags("run p.ded --eot 3 --input m(a,b)", "--input m(a,b) is not understood", "--input ROW@T"),
+    in_flags("run p.ded --eot 3 --input m(a,X)@2", "--input m(a,X)@2 is not understood", "as a fact"),
+    in_flags("run p.ded --eot 3 --input a,b,2", "--input a,b,2 is not understood", "--input ROW@T"),
+    in_flags("run p.ded --eot 3 --choose m(a,b)@9", "the fault K(m(a, b),9)", "1 to 3"),
+    in_flags("run p.ded --eot 3 --choose m(a,b)@2", "the program does not offer K(m(a, b),2)", "offers nothing"),
     in_flags(
         "run p.ded --eot 3 --partition a,b:1,2", f"the fault P({{a,b}},1,2) {CANNOT_HAPPEN}", "not all nodes"
     ),
