@@ -17,6 +17,7 @@ from clew.checker.preparing import files_of, load_source, note_forgotten_records
 from clew.checker.result import Verdict
 from clew.checker.strategies import Options, get_strategy
 from clew.checker.survey.judging import Demands
+from clew.dedalus.params import Settings
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError, UsageError
@@ -67,6 +68,7 @@ def check(
     coverage: bool = False,
     progress: Progress | None = None,
     checkpoint: str | Path | Checkpoint | None = None,
+    params: Settings | None = None,
 ) -> Verdict:
     """Search for faults under which what must hold does not.
 
@@ -89,6 +91,7 @@ def check(
     - ``progress``: called with the number of executions and the stage, now and then.
     - ``checkpoint`` (sweeps, and all but exact): a file that the search goes on from if it is there, and is saved
       in now and then.
+    - ``params``: values of params of a Dedalus program, by name; others have their defaults.
 
     Ctrl-C ends the search, too: the verdict then says ``incomplete``.  Raises ``ProgramError`` or ``UsageError``
     for what cannot be checked.
@@ -99,7 +102,7 @@ def check(
     chosen = get_strategy(strategy, options)
     _check_budgets(effort, sweep_seconds, max_runs, time_limit)
     _check_sweep(eot, effort, sweep_seconds)
-    loaded = load_source(source)
+    loaded = load_source(source, params)
     given = Check(prepare(loaded), chosen, options, Demands(allow_hollow, strict, coverage), started)
     asked = Bounds(nodes, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions, inputs)
     bounds = asked.or_else(loaded.defaults)
@@ -170,9 +173,10 @@ def run(
     *,
     nodes: Sequence[WrittenNode] | None = None,
     eot: int | None = None,
+    params: Settings | None = None,
 ) -> Execution:
     """Execute once with these faults: the result has the rows by time, the messages, and what is violated."""
-    loaded = load_source(source)
+    loaded = load_source(source, params)
     prepared = prepare(loaded)
     deadline = Deadline(None)
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from clew.checker.named_nodes import notice_idle_nodes
 from clew.dedalus.loader import Loaded
+from clew.dedalus.params import Settings
 from clew.faults import NodeName
 from clew.frontends.registry import Source, open_program
 from clew.program.checks import CheckedProgram, check_program
@@ -18,9 +19,9 @@ from clew.program.notices import (
 )
 
 
-def load_source(source: Source) -> Loaded:
-    """Return the program that is meant, and what it says about its own checking."""
-    return open_program(source, to_check=True).load()
+def load_source(source: Source, params: Settings | None = None) -> Loaded:
+    """Return the program that is meant, with these values of its params, and what it says about its checking."""
+    return open_program(source, to_check=True, params=params).load()
 
 
 def files_of(source: object) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, o
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs, note_exhaustion, output_options
 from clew.cli.parts.progress import progress_display
+from clew.cli.parts.settings import read_settings, set_option
 from clew.cli.process.limits import time_limit_option
 from clew.cli.process.state import current_state
 from clew.cli.process.streams import ascii_only, say, warn, wrote
@@ -49,6 +50,7 @@ NODES_HELP = (
 @click.option("--pauses", type=int, metavar="N", help="How often nodes may stand still and go on by EFF.")
 @click.option("--partitions", type=int, metavar="N", help="How often nodes may be cut off from others until EFF.")
 @click.option("--inputs", type=int, metavar="N", help="How many declared inputs may be given.  Default: all.")
+@set_option
 @click.option(
     "--strategy", type=click.Choice(list(STRATEGIES)), default="exact", show_default=True, help=_STRATEGY_HELP
 )
@@ -113,6 +115,7 @@ def check_command(
     pauses: int | None,
     partitions: int | None,
     inputs: int | None,
+    settings: tuple[str, ...],
     strategy: str,
     negation: str | None,
     symmetry: bool,
@@ -169,6 +172,7 @@ def check_command(
             coverage=coverage,
             progress=progress,
             checkpoint=checkpoint,
+            params=read_settings(settings),
         )
     # Before the answer is shown: if the question turned out to have a model, the answer would be wrong.
     proof = None if proof_file is None else _prove(verdict, time_limit)
