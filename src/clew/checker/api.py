@@ -13,7 +13,15 @@ from clew.budgets.deadline import Deadline
 from clew.checker.bounds import check_restarts, complete
 from clew.checker.checking import Check, search_deadline
 from clew.checker.named_nodes import WrittenFault, resolve_fault
-from clew.checker.preparing import files_of, load_source, note_forgotten_records, note_idle_nodes, prepare
+from clew.checker.preparing import (
+    Prepared,
+    files_of,
+    load_source,
+    note_forgotten_records,
+    note_idle_nodes,
+    prepare,
+    prepare_source,
+)
 from clew.checker.result import Verdict
 from clew.checker.strategies import Options, get_strategy
 from clew.checker.survey.judging import Demands
@@ -42,7 +50,7 @@ _MOST_OFFERED = 6
 
 
 def check(
-    source: Source,
+    source: Source | Prepared,
     *,
     nodes: Sequence[WrittenNode] | None = None,
     eot: int | None = None,
@@ -102,10 +110,10 @@ def check(
     chosen = get_strategy(strategy, options)
     _check_budgets(effort, sweep_seconds, max_runs, time_limit)
     _check_sweep(eot, effort, sweep_seconds)
-    loaded = load_source(source, params)
-    given = Check(prepare(loaded), chosen, options, Demands(allow_hollow, strict, coverage), started)
+    ready = prepare_source(source, params)
+    given = Check(ready.checked, chosen, options, Demands(allow_hollow, strict, coverage), started)
     asked = Bounds(nodes, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions, inputs)
-    bounds = asked.or_else(loaded.defaults)
+    bounds = asked.or_else(ready.loaded.defaults)
     sweeps = bounds.eot is None or effort is not None or sweep_seconds is not None
     deadline = search_deadline(effort, sweep_seconds, time_limit, sweeps=sweeps)
     try:
@@ -135,7 +143,7 @@ def check(
 
 def _open_checkpoint(
     checkpoint: str | Path | Checkpoint,
-    source: Source,
+    source: Source | Prepared,
     given: Check,
     bounds: Bounds,
     spec: FailureSpec,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,7 +57,8 @@ class Loaded(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-class Template(NamedTuple):
+@dataclass(frozen=True)
+class Template:
     """The files of a program, read once; ``instantiate`` gives the program for values of its params.
 
     ``stated``: what the ``//!`` lines say, where the name of a param may stand for a number.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Union
 
 from clew.bounds import Bounds
-from clew.dedalus.loader import Loaded, Template, load
+from clew.dedalus.loader import Loaded, Template, load, read_template
 from clew.dedalus.params import Settings
 from clew.errors import Notice, UsageError
 from clew.files.python_names import is_python
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from clew.analysis.calm.dataflow.graph import Dataflow
     from clew.bloom.language.module import Module
 
-#: Files, files that were read before, a program of the IR, or a Bloom class (or object) with a ``setting``.
-Source = Union[str, Path, Template, Program, Sequence[str | Path], "type[Module]", "Module"]
+#: Files, a program of the IR, or a Bloom class (or object) with a ``setting``.
+Source = Union[str, Path, Program, Sequence[str | Path], "type[Module]", "Module"]
 
 
 class ProgramSource(Protocol):
@@ -53,8 +53,6 @@ def open_program(source: Source, *, to_check: bool, params: Settings | None = No
 
     ``to_check``: it is to be loaded, not analysed.
     """
-    if isinstance(source, Template):
-        return _ReadFiles(source, params)
     # Names of files become a list, so that the front ends need not tell one from several.
     given: Any = source
     if isinstance(source, str | Path):
@@ -74,6 +72,12 @@ def open_program(source: Source, *, to_check: bool, params: Settings | None = No
     return opened._replace(params=params)
 
 
+def read_once(source: Source) -> Template | Loaded:
+    """Read what is going to be checked with many values: its params open, if it can have any."""
+    opened = open_program(source, to_check=True)
+    return read_template(opened.files) if isinstance(opened, _DedalusFiles) else opened.load()
+
+
 # -- the front ends ----------------------------------------------------------------------------------------------
 
 
@@ -90,20 +94,6 @@ class _DedalusFiles(NamedTuple):
     def dataflow(self) -> Dataflow:
         loaded = self.load()
         return _dataflow_of(loaded.program, ", ".join(self.files), loaded.notices)
-
-
-class _ReadFiles(NamedTuple):
-    """The files of one Dedalus program, which were read before."""
-
-    template: Template
-    params: Settings | None
-
-    def load(self) -> Loaded:
-        return self.template.instantiate(self.params)
-
-    def dataflow(self) -> Dataflow:
-        loaded = self.load()
-        return _dataflow_of(loaded.program, "the program", loaded.notices)
 
 
 class _IrProgram(NamedTuple):
