@@ -18,6 +18,9 @@ from clew.node_lists import WrittenNode
 from clew.search.verdict import Progress
 from clew.simulation.execution.workers import can_fork
 
+#: What ``check`` does when nothing is said.
+DEFAULT_STRATEGY = "exact"
+
 
 class CheckOptions(TypedDict, total=False):
     """What may be said for all settings; the meaning is that of ``clew.check``."""
@@ -71,7 +74,12 @@ def check_grid(
     the result.  Raises ``ProgramError`` or ``UsageError`` for what cannot be checked at all.
     """
     _check_arguments(options, workers, time_limit, time_limit_each)
-    fixed = {name: value for name, value in options.items() if value is not None and value is not False}
+    # What is said in as many words as what is not said should look the same in commands.
+    said = {
+        **options,
+        "strategy": None if options.get("strategy") == DEFAULT_STRATEGY else options.get("strategy"),
+    }
+    fixed = {name: value for name, value in said.items() if value is not None and value is not False}
     read = read_once(source)
     declared = read.params if isinstance(read, Template) else {}
     made = make_axes(axes, declared)

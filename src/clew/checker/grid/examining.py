@@ -167,7 +167,7 @@ class _Hands:
         if self._progress is not None:
             runs = sum(row.verdict.runs for row in self._found.values() if row.verdict)
             self._progress(runs, f"{len(self._found)} of {len(self._settings)} settings")
-        return bool(self._busy)
+        return bool(self._busy) or (bool(self.idle) and self._next < len(self._settings))
 
     def _take(self, worker: Worker) -> None:
         number = self._busy.pop(worker)
