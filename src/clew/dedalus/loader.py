@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from clew.bounds import Bounds
 from clew.dedalus.lexer import Text
 from clew.dedalus.params import DeclaredParam, Settings, declare_params, notice_params, resolve_params
 from clew.dedalus.parser import Clause, Durable, Include, Persist, Written, parse_text
-from clew.dedalus.patterns import expand_facts
+from clew.dedalus.patterns import expand_facts, expand_interval
 from clew.errors import Notice, Position, ProgramError, is_quotable
 from clew.files.reading import IRREGULAR_REMEDY, IrregularFileError, read_input
 from clew.names import nearest_name
@@ -32,6 +32,9 @@ DEEPEST_INCLUDE = 50
 
 #: One default of a ``//!`` line.  There may be spaces in the name of a node, in quotes.
 _DEFAULT = re.compile(r"""(?:"[^"]*(?:"|$)|[^\s"])+""")
+_PARAM = re.compile(r"[a-z][A-Za-z0-9_]*")
+#: Nodes that are called by numbers: 1..3 or 1..replicas.
+_NODE_INTERVAL = re.compile(r"([0-9]{1,9}|[a-z][A-Za-z0-9_]*)\.\.([0-9]{1,9}|[a-z][A-Za-z0-9_]*)")
 
 
 #: What includes, params and patterns have become of.
@@ -45,8 +48,15 @@ class NamedNumber(NamedTuple):
     position: Position
 
 
+class NodeInterval(NamedTuple):
+    """``1..replicas`` where a ``//!`` line has nodes: those that are called by these numbers."""
+
+    ends: tuple[int | NamedNumber, int | NamedNumber]
+    position: Position
+
+
 #: What a ``//!`` line says of one bound.
-Stated = int | tuple[WrittenNode, ...] | NamedNumber
+Stated = int | tuple[WrittenNode | NodeInterval, ...] | NamedNumber
 
 
 class Loaded(NamedTuple):
@@ -84,14 +94,16 @@ class Template:
         if not declared:
             return Loaded(program, defaults)
         used = frozenset(name for written in self.clauses for name in written.names)
-        used |= {value.name for value in self.stated.values() if isinstance(value, NamedNumber)}
-        notices = tuple(notice_params(declared, used, self.texts))
+        used |= {number.name for value in self.stated.values() for number in _named_numbers(value)}
+        named = self.stated.get("nodes", ())
+        nodes = [node for node in named if isinstance(node, str)] if isinstance(named, tuple) else []
+        notices = tuple(notice_params(declared, used, nodes, self.texts))
         return Loaded(replace(program, params=params), defaults, notices)
 
 
 def _reread(written: Written, params: Mapping[str, Value]) -> Clause:
     # Most clauses mention no param: they are what they were, whatever the values are.
-    if written.timed or not written.names.isdisjoint(params):
+    if written.open or not written.names.isdisjoint(params):
         return written.reread(params)
     return written.clause
 
@@ -279,16 +291,40 @@ def _resolve_defaults(stated: Mapping[str, Stated], params: Mapping[str, Value])
     """Return the defaults with the numbers that params stand for."""
     known: dict[str, object] = {}
     for key, value in stated.items():
-        known[key] = value
-        if isinstance(value, NamedNumber):
-            known[key] = number = params.get(value.name)
-            if not isinstance(number, int):
-                raise ProgramError(
-                    f"'{key}={value.name}' does not give a number",
-                    position=value.position,
-                    remedy=f"write {key}=3, without spaces, or declare it: param {value.name} = 3;",
-                )
+        if isinstance(value, tuple) and not isinstance(value, NamedNumber):
+            known[key] = tuple(node for part in value for node in _resolve_nodes(part, params))
+        else:
+            known[key] = _resolve_number(value, key, params)
     return Bounds(**known)  # type: ignore[arg-type]  # keys and types are those of _parse_default
+
+
+def _resolve_number(value: int | NamedNumber, key: str, params: Mapping[str, Value]) -> int:
+    if isinstance(value, int):
+        return value
+    number = params.get(value.name)
+    if not isinstance(number, int):
+        raise ProgramError(
+            f"'{key}={value.name}' does not give a number",
+            position=value.position,
+            remedy=f"write {key}=3, without spaces, or declare it: param {value.name} = 3;",
+        )
+    return number
+
+
+def _resolve_nodes(part: WrittenNode | NodeInterval, params: Mapping[str, Value]) -> Sequence[WrittenNode]:
+    if not isinstance(part, NodeInterval):
+        return (part,)
+    first, last = (_resolve_number(end, "nodes", params) for end in part.ends)
+    return expand_interval(first, last, part.position)
+
+
+def _named_numbers(value: Stated) -> Iterator[NamedNumber]:
+    """Yield the names of params in what a ``//!`` line says."""
+    if isinstance(value, NamedNumber):
+        yield value
+    elif isinstance(value, tuple):
+        ends = [end for part in value if isinstance(part, NodeInterval) for end in part.ends]
+        yield from (end for end in ends if isinstance(end, NamedNumber))
 
 
 def _defaults_of(text: Text) -> dict[str, Stated]:
@@ -324,14 +360,23 @@ def _parse_default(text: str, whole: Text, offset: int) -> tuple[str, Stated]:
         )
     if key == "nodes":
         try:
-            return key, tuple(read_nodes(value))
+            return key, tuple(_read_node(node, value, position) for node in read_nodes(value))
         except NodeListError as error:
             where = whole.position(offset + len("nodes=") + error.offset)
             raise ProgramError(error.message, position=where, remedy=error.remedy) from None
     if value.isdecimal() and value.isascii() and len(value) < 10:  # other scripts have digits, too
         return key, int(value)
-    if value[:1].islower() and value.isidentifier() and value.isascii():
+    if _PARAM.fullmatch(value):
         return key, NamedNumber(value, position)
     raise ProgramError(
         f"'{key}={value}' does not give a number", position=position, remedy=f"write {key}=3, without spaces"
     )
+
+
+def _read_node(node: WrittenNode, text: str, position: Position) -> WrittenNode | NodeInterval:
+    is_bare = isinstance(node, str) and f'"{node}"' not in text
+    found = _NODE_INTERVAL.fullmatch(node) if isinstance(node, str) and is_bare else None
+    if found is None:
+        return node
+    first, last = (int(end) if end.isdigit() else NamedNumber(end, position) for end in found.groups())
+    return NodeInterval((first, last), position)

@@ -129,7 +129,7 @@ def _check_value(param: DeclaredParam, value: object, default: str | int) -> Non
     if is_number == isinstance(default, int) and isinstance(value, int | str):
         _check_extent(param, value)
         return
-    shown = show(value) if isinstance(value, str | int) else f"of type {type(value).__name__}"
+    shown = show(value) if isinstance(value, str | int) else f"a value of type {type(value).__name__}"
     example = "5" if isinstance(default, int) else f"'\"{value}\"'" if is_number else "name"
     raise UsageError(
         f"'{param.name}' is set to {shown}, and it is a {kind}: its default is {show(default)}",
@@ -155,7 +155,7 @@ def _check_extent(param: DeclaredParam, value: str | int) -> None:
 
 
 def notice_params(
-    declared: Mapping[str, DeclaredParam], used: frozenset[str], texts: Sequence[Text]
+    declared: Mapping[str, DeclaredParam], used: frozenset[str], nodes: Sequence[str], texts: Sequence[Text]
 ) -> Iterator[Notice]:
     """Yield a notice for each param that nothing uses, and for each name that also means something else.
 
@@ -168,6 +168,12 @@ def notice_params(
                 f"nothing uses the param '{param.name}': its value changes nothing",
                 param.position,
                 "use it without quotes where a constant may stand, or leave it out",
+            )
+    for node in nodes:
+        if node in declared:
+            yield Notice(
+                f"'{node}' is a node in the //! line, and a param ({declared[node].position})",
+                remedy="give one another name: there, names are strings",
             )
     seen: set[tuple[str, str]] = set()
     for text in texts:

@@ -98,12 +98,13 @@ Clause = Fact | Rule | InputRule | Include | Durable | Persist | ParamClause | F
 class Written(NamedTuple):
     """A clause as it was read without params, and what they could change in it.
 
-    ``names``: constants without quotes, each of which may be the name of a param.  ``timed``: one is a time.
+    ``names``: constants without quotes, each of which may be the name of a param.  ``open``: without their
+    values it cannot be read, and ``clause`` is no more than a place for it.
     """
 
     clause: Clause
     names: frozenset[str]
-    timed: bool
+    open: bool
     reread: Callable[[Mapping[str, Value]], Clause]
 
 
@@ -128,7 +129,7 @@ class _Parser:
         self._params: Mapping[str, Value] | None = None  # None: not known yet
         # Of the clause at hand.
         self._names: list[str] = []
-        self._timed = False
+        self._open = False
 
     # -- tokens ----------------------------------------------------------------------------------------
 
@@ -195,10 +196,10 @@ class _Parser:
         """Return all clauses up to the end of the file."""
         found: list[Written] = []
         while self._token.kind != END:
-            start, self._names, self._timed = self._next, [], False
+            start, self._names, self._open = self._next, [], False
             clause = self._clause()
             reread = partial(self._reread, start)
-            found.append(Written(clause, frozenset(self._names), self._timed, reread))
+            found.append(Written(clause, frozenset(self._names), self._open, reread))
         return found
 
     def _reread(self, start: int, params: Mapping[str, Value]) -> Clause:
@@ -318,7 +319,7 @@ class _Parser:
         if not time.text[0].islower() or time.text in ("next", "async"):
             return 0
         self._names.append(time.text)
-        self._timed = True
+        self._open = True
         value = 1 if self._params is None else self._params.get(time.text)
         return value if isinstance(value, int) else 0
 
@@ -485,6 +486,9 @@ class _Parser:
     def _term(self) -> Term:
         start = self._token
         term = self._expr()
+        if self._params is None and isinstance(term, BinOp) and _is_negated_name(term):
+            self._open = True  # -n is a number if n is one, as -3 is
+            return Const(0)
         if not isinstance(term, Term):
             raise ProgramError(
                 "a premise cannot compute in its arguments",
@@ -583,6 +587,13 @@ def _negate(expr: Expr) -> Expr:
             return Const(-number)
         case _:
             return BinOp("-", Const(0), expr)
+
+
+def _is_negated_name(expr: BinOp) -> bool:
+    match expr:
+        case BinOp("-", Const(0), Const(str())):
+            return True
+    return False
 
 
 def _depth(expr: Expr) -> int:

@@ -94,13 +94,24 @@ def _expand_argument(fact: FactPattern, arg: Const | Interval | Computed) -> ran
                 if not isinstance(end, int):
                     raise _refuse_operand(end, "an interval", position)
             low, high = (end for end in ends if isinstance(end, int))
-            if low > high:
-                raise ProgramError(
-                    f"the interval {low}..{high} is empty",
-                    position=position,
-                    remedy="write the smaller number first; to have no row, leave the fact out",
-                )
-            return range(low, high + 1)
+            return expand_interval(low, high, position)
+
+
+def expand_interval(first: int, last: int, position: Position) -> range:
+    """Return the numbers of an interval; refuse one without any, and one that is too long."""
+    if first > last:
+        raise ProgramError(
+            f"the interval {first}..{last} is empty",
+            position=position,
+            remedy="write the smaller number first; to have no row, leave the fact out",
+        )
+    if last - first >= MOST_ROWS:
+        raise ProgramError(
+            f"the interval {first}..{last} has more than {MOST_ROWS} numbers",
+            position=position,
+            remedy="give a shorter one",
+        )
+    return range(first, last + 1)
 
 
 def evaluate(expr: Expr, where: str, position: Position) -> Value:

@@ -57,10 +57,10 @@ class Grid:
         """Check one setting."""
         params = {**self.params, **{name: value for name, value in setting if name in self.param_axes}}
         bounds = {name: value for name, value in setting if name not in self.param_axes}
-        limits = [s for s in (self.time_limit_each, self.deadline.remaining) if s is not None]
+        left = self.deadline.remaining
+        limits = (self.time_limit_each, None if left is None else max(left, _LEAST_SECONDS))
         options: dict[str, Any] = {**self.options, **bounds}
-        if limits:
-            options["time_limit"] = max(_LEAST_SECONDS, min(limits))
+        options["time_limit"] = min((seconds for seconds in limits if seconds is not None), default=None)
         try:
             verdict = check(self.source.with_params(params), progress=progress, **options)
         except ClewError as error:
@@ -154,7 +154,7 @@ class _Hands:
             if self._grace is None:
                 patience = _SHORT_PATIENCE_SECONDS if self._grid.deadline.interrupted else _PATIENCE_SECONDS
                 self._grace = Deadline(patience)
-            if self._grace.passed():
+            if self._grace.passed() or not self._busy:
                 return False
         else:
             while self.idle and self._next < len(self._settings):
