@@ -3,8 +3,8 @@
 Of the first paper (lineage): fig11, fig12, fig13, and bars; fewest has the bars of the search for the fewest
 faults, passing those of restarts, partitions and their like, and grids that of a hundred settings.  Of the second
 (DEMi): minimization prints Tables 1, 2 and 3 with the published numbers in brackets, draws Figure 2, and has bars
-of its own; simulation has the bars of speed, memory, workers and replays.  bloom has the bars of the Bloom runtime.
-Of the thesis: blazes is the evaluation of section 4.7, with Figures 4.9 to 4.11, and has bars.
+of its own; simulation has the bars of speed, memory, workers and replays.  bloom has the bars of the Bloom
+runtime.  Of the thesis: blazes is the evaluation of section 4.7, with Figures 4.9 to 4.11, and has bars.
 """
 
 from __future__ import annotations

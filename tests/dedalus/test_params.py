@@ -161,6 +161,15 @@ def test_a_name_that_means_two_things_is_noticed(tmp_path: Path) -> None:
     ]
 
 
+def test_a_string_in_a_comparison_that_is_almost_a_param_is_noticed(tmp_path: Path) -> None:
+    text = 'param quorum = 2; p(X) :- q(X, N), N >= quorom, X != "quorun", N < quorum, X != other;'
+    (notice,) = notices(tmp_path, text)
+    assert notice == (
+        "main.ded:1:38: warning: 'quorom' is compared here, and it is a string\n"
+        "  remedy: did you mean the param 'quorum'? Otherwise, put it in quotes"
+    )
+
+
 def test_a_node_with_the_name_of_a_param_is_noticed(tmp_path: Path) -> None:
     (notice,) = notices(tmp_path, "//! nodes=a,b\nparam a = b; p(a);")
     assert "'a' is a node in the //! line, and a param (main.ded:2:7)" in notice

@@ -15,7 +15,14 @@ from typing import NamedTuple
 
 from clew.bounds import Bounds
 from clew.dedalus.lexer import Text
-from clew.dedalus.params import DeclaredParam, Settings, declare_params, notice_params, resolve_params
+from clew.dedalus.params import (
+    DeclaredParam,
+    Settings,
+    declare_params,
+    notice_misspelt,
+    notice_params,
+    resolve_params,
+)
 from clew.dedalus.parser import Clause, Durable, Include, Persist, Written, parse_text
 from clew.dedalus.patterns import expand_facts, expand_interval
 from clew.errors import Notice, Position, ProgramError, is_quotable
@@ -97,7 +104,10 @@ class Template:
         used |= {number.name for value in self.stated.values() for number in _named_numbers(value)}
         named = self.stated.get("nodes", ())
         nodes = [node for node in named if isinstance(node, str)] if isinstance(named, tuple) else []
-        notices = tuple(notice_params(declared, used, nodes, self.texts))
+        notices = (
+            *notice_params(declared, used, nodes, self.texts),
+            *notice_misspelt(declared, self.clauses),
+        )
         return Loaded(replace(program, params=params), defaults, notices)
 
 

@@ -18,7 +18,7 @@ from clew.dedalus.parser import Written
 from clew.dedalus.patterns import ParamClause, evaluate
 from clew.errors import Notice, Position, ProgramError, UsageError
 from clew.names import nearest_name, show
-from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Param
+from clew.program.ir import LARGEST_NUMBER, SMALLEST_NUMBER, Const, Param, Rule
 
 #: Without a dot, so that 1..replicas can be told apart, and in lower case: others are variables.
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
@@ -152,6 +152,24 @@ def _check_extent(param: DeclaredParam, value: str | int) -> None:
             position=param.position,
             remedy="give a text that can be printed, without double quotes in it",
         )
+
+
+def notice_misspelt(declared: Mapping[str, DeclaredParam], clauses: Sequence[Written]) -> Iterator[Notice]:
+    """Yield a notice for each string in a comparison that is almost the name of a param.
+
+    ``N >= quorom`` compares with a string, and numbers come before strings: the rule would silently never fire.
+    """
+    for written in clauses:
+        for comparison in written.clause.comparisons if isinstance(written.clause, Rule) else ():
+            for side in (comparison.left, comparison.right):
+                name = side.value if isinstance(side, Const) and isinstance(side.value, str) else ""
+                nearest = nearest_name(name, declared) if name in written.names - declared.keys() else None
+                if nearest is not None:
+                    yield Notice(
+                        f"'{name}' is compared here, and it is a string",
+                        comparison.position,
+                        f"did you mean the param '{nearest}'? Otherwise, put it in quotes",
+                    )
 
 
 def notice_params(

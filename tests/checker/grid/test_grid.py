@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import clew
+from clew.checker.grid import examining
 from clew.checker.grid.examining import Grid
 from clew.checker.grid.result import GridResult, GridRow, RowAnswer
 from clew.dedalus.printer import print_program
@@ -250,6 +251,27 @@ def test_a_worker_that_dies_leaves_its_setting_incomplete(retry: Path, monkeypat
     ]
     assert "a worker process died" in (found.rows[1].why or "")
     assert clew.check_grid(retry, {"eff": [1, 2]}, workers=1).reason is None
+
+
+def test_a_process_in_which_a_search_goes_on_checks_nothing_else(
+    retry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C code cannot be stopped from outside: whatever outlives its limit ends with its process."""
+    expected = clew.check_grid(retry, {"eff": range(4)})
+    examine, own = Grid.examine, os.getpid()
+    used = Path(f"{retry}.pids")
+
+    def noting(self: Grid, setting: Any, progress: Any = None) -> GridRow:
+        with used.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        return examine(self, setting, progress)
+
+    monkeypatch.setattr(Grid, "examine", noting)
+    monkeypatch.setattr(examining, "has_abandoned_work", lambda: True)
+    found = clew.check_grid(retry, {"eff": range(4)}, time_limit_each=100)
+    assert found.to_json() == expected.to_json()
+    processes = used.read_text().split()
+    assert len(set(processes)) == 4 and str(own) not in processes
 
 
 def test_progress_says_which_setting_is_checked(retry: Path) -> None:

@@ -97,7 +97,8 @@ def check_grid(
     param_axes = frozenset(axis.name for axis in made if axis.is_param)
     grid = Grid(Programs(read), given, fixed, param_axes, time_limit_each, Deadline(time_limit))
     settings = list_settings(made)
-    if workers > 1 and can_fork():
+    # A search that outlives its limit in C code goes on in its process, and would take the time of the next.
+    if (workers > 1 or time_limit_each is not None) and can_fork():
         rows = examine_with_workers(grid, settings, workers, progress)
     else:
         rows = examine_alone(grid, settings, progress)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from clew.budgets.deadline import Deadline
+from clew.budgets.deadline import Deadline, has_abandoned_work
 from clew.checker.api import check
 from clew.checker.grid.axes import GridSetting
 from clew.checker.grid.result import GridRow, Problem
@@ -89,10 +90,6 @@ class Grid:
         return f"the time limit of {self.deadline.seconds:g} s ran out"
 
 
-#: Told after each setting: how many are done, how many there are, and how many executions that took.
-Told = Callable[[int, int, str], None]
-
-
 def examine_alone(grid: Grid, settings: Sequence[GridSetting], progress: Progress | None) -> list[GridRow]:
     """Check one setting after the other."""
     rows: list[GridRow] = []
@@ -123,18 +120,28 @@ def examine_with_workers(
     grid: Grid, settings: Sequence[GridSetting], count: int, progress: Progress | None
 ) -> list[GridRow]:
     """Check settings in other processes, which are handed out one by one."""
-    hands = _Hands(grid, settings, progress)
-    with grid.deadline.listening(), workers(min(count, len(settings)), hands.serve) as started:
-        hands.idle += started
+    with grid.deadline.listening(), ExitStack() as processes:
+        hands = _Hands(grid, settings, progress, processes)
+        for _ in range(min(count, len(settings))):
+            hands.start_worker()
         while hands.work_on():
             pass
     return hands.rows()
 
 
+class _Reply(NamedTuple):
+    """A row, and whether the worker is ``exhausted``: C code that outlived its deadline still runs in it."""
+
+    row: GridRow
+    exhausted: bool
+
+
 class _Hands:
     """Which worker does what, and what they have answered."""
 
-    def __init__(self, grid: Grid, settings: Sequence[GridSetting], progress: Progress | None) -> None:
+    def __init__(
+        self, grid: Grid, settings: Sequence[GridSetting], progress: Progress | None, processes: ExitStack
+    ) -> None:
         self._grid = grid
         self._settings = settings
         self._progress = progress
@@ -142,11 +149,16 @@ class _Hands:
         self._next = 0
         self._busy: dict[Worker, int] = {}
         self._grace: Deadline | None = None
-        self.idle: list[Worker] = []
+        self._processes = processes
+        self._idle: list[Worker] = []
 
-    def serve(self, number: int) -> GridRow:
+    def start_worker(self) -> None:
+        """Add a process."""
+        self._idle += self._processes.enter_context(workers(1, self._serve))
+
+    def _serve(self, number: int) -> _Reply:
         """Check a setting, in a worker."""
-        return self._grid.examine(self._settings[number])
+        return _Reply(self._grid.examine(self._settings[number]), has_abandoned_work())
 
     def work_on(self) -> bool:
         """Hand out, and wait a moment for answers; False when there is nothing left to wait for."""
@@ -157,8 +169,8 @@ class _Hands:
             if self._grace.passed() or not self._busy:
                 return False
         else:
-            while self.idle and self._next < len(self._settings):
-                worker = self.idle.pop(0)
+            while self._idle and self._next < len(self._settings):
+                worker = self._idle.pop(0)
                 worker.ask(self._next)
                 self._busy[worker] = self._next
                 self._next += 1
@@ -167,16 +179,22 @@ class _Hands:
         if self._progress is not None:
             runs = sum(row.verdict.runs for row in self._found.values() if row.verdict)
             self._progress(runs, f"{len(self._found)} of {len(self._settings)} settings")
-        return bool(self._busy) or (bool(self.idle) and self._next < len(self._settings))
+        return bool(self._busy) or (bool(self._idle) and self._next < len(self._settings))
 
     def _take(self, worker: Worker) -> None:
         number = self._busy.pop(worker)
         try:
-            self._found[number] = worker.reply()
-            self.idle.append(worker)
+            reply: _Reply = worker.reply()
         except WorkerDiedError as death:
-            # Its setting is one that cannot be checked here; the others go on without this worker.
-            self._found[number] = GridRow(self._settings[number], reason=death.message)
+            # Only its setting cannot be checked here.
+            reply = _Reply(GridRow(self._settings[number], reason=death.message), exhausted=True)
+        self._found[number] = reply.row
+        if not reply.exhausted:
+            self._idle.append(worker)
+            return
+        worker.end()
+        if self._next < len(self._settings):
+            self.start_worker()
 
     def rows(self) -> list[GridRow]:
         """Return a row for each setting, in order."""
@@ -184,8 +202,6 @@ class _Hands:
 
     def _missing(self, number: int) -> GridRow:
         setting = self._settings[number]
-        if not self._grid.deadline.passed():
-            return GridRow(setting, reason="not reached: no worker process was left")
         if number < self._next:
             return GridRow(setting, reason=self._grid.ending)
         return _unreached(self._grid, setting)
