@@ -62,7 +62,7 @@ SUB_ROOMS = {
         *["execution", "recordings", "fuzzing", "__init__"],
     ],
     "report": [
-        *["text", "renderers", "diagrams", "lineage", "verdict", "replay", "simulated", "calm", "blazes"],
+        *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "calm", "blazes"],
         *["writing", "__init__"],
     ],
 }

@@ -34,6 +34,7 @@ COMMANDS = [
     ["check", "examples/redun-deliv-late.ded", "--effort", "0.05"],
     ["check", "examples/redun-deliv-late.ded", "--effort", "0.05", "--strategy", "exhaustive"],
     ["check", "examples/2pc.ded", "--effort", "1"],
+    ["check", "examples/simple-deliv.ded", "--grid", "eff=0..2", "--grid", "crashes=0..4", "--workers", "2"],
     ["run", "examples/kafka.ded", "--lose", "b,Z,1", "--lose", "c,Z,1", "--crash", "a,4"],
 ]
 

@@ -11,6 +11,12 @@ go wrong, tries exactly those, and answers with a counterexample, a certificate 
 >>> verdict.answer.value, verdict.counterexamples[0].faults
 ('counterexample', FaultSet(faults=(Loss(source='a', target='c', time=1),)))
 
+``check_grid`` checks it with many values of its params and bounds, and tells the smallest that break it:
+
+>>> grid = clew.check_grid("examples/simple-deliv.ded", {"eff": [0, 1, 2], "crashes": [0, 1]})
+>>> grid.answer.value, [row.words for row in grid.smallest]
+('counterexample', ['eff=2 crashes=0'])
+
 ``run`` performs one execution, under faults of your choice:
 
 >>> run = clew.run("examples/simple-deliv.ded", [clew.Loss("a", "b", 1)])
@@ -75,6 +81,8 @@ if TYPE_CHECKING:
     from clew.analysis.blazes.result import BlazesAnalysis
     from clew.analysis.calm.result import CalmAnalysis
     from clew.checker.api import check, run
+    from clew.checker.grid.api import check_grid
+    from clew.checker.grid.result import GridResult
     from clew.checker.result import Verdict
     from clew.dedalus.loader import parse_program
     from clew.engine.execution import Execution, Message
@@ -120,6 +128,7 @@ __all__ = [
     "Fault",
     "FaultSet",
     "Fuzzed",
+    "GridResult",
     "Loss",
     "Message",
     "Minimized",
@@ -140,6 +149,7 @@ __all__ = [
     "blazes",
     "calm",
     "check",
+    "check_grid",
     "explore",
     "fuzz",
     "minimize",
@@ -159,6 +169,8 @@ _HOMES = {
     "clew.analysis.blazes.result": ("BlazesAnalysis",),
     "clew.analysis.calm.result": ("CalmAnalysis",),
     "clew.checker.api": ("check", "run"),
+    "clew.checker.grid.api": ("check_grid",),
+    "clew.checker.grid.result": ("GridResult",),
     "clew.checker.result": ("Verdict",),
     "clew.dedalus.loader": ("parse_program",),
     "clew.engine.execution": ("Execution", "Message"),

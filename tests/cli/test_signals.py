@@ -33,6 +33,7 @@ _COMMANDS = [
     "check kafka.ded --json o.json --junit o.xml --report o.html",
     "check kafka.ded --strategy lineage --all --json o.json",
     "check redun-deliv.ded --eot 4 --eff 2 --crashes 0 --proof o.zip --json o.json",
+    "check kafka.ded --grid eff=0..4 --grid crashes=0,1,9 --workers 2 --json o.json --junit o.xml --report o.html",
     "run kafka.ded --svg o.svg --report o.html",
     "fuzz lock.py:hasty -o o.json",
     "fuzz lock.py:careful --runs 60 --workers 2 -o o.json",

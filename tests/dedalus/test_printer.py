@@ -39,10 +39,11 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 # Everything that the grammar can express, whether it makes sense or not.
 
-NAMES = st.from_regex(r"[A-Za-z0-9._?]{1,8}", fullmatch=True)
+#: Two dots in a row are an interval, and no part of a name.
+NAMES = st.from_regex(r"(?:[A-Za-z0-9_?]|\.(?!\.)){1,8}", fullmatch=True)
 RELATIONS = st.sampled_from(["p", "include", "P", "1", "_", "next"]) | NAMES
 POSITIVE_RELATIONS = RELATIONS.filter(lambda name: name != "notin")
-VARIABLES = st.from_regex(r"[A-Z][A-Za-z0-9._?]{0,5}", fullmatch=True).map(Var)
+VARIABLES = st.from_regex(r"[A-Z](?:[A-Za-z0-9_?]|\.(?!\.)){0,5}", fullmatch=True).map(Var)
 STRINGS = st.sampled_from(
     [
         "",

@@ -27,6 +27,7 @@ _CLAUSES = [
 _VARIABLES = ["X", "X", "X", "Y", "Z", "_", "Long_Name1"]
 _TIMES = ["", "", "", "@next", "@next", "@async", "@async"]
 _ODD_TIMES = ["@1", "@2", "@0", "@99", "@X", "@2147483647", "@", "@x"]
+_PARAMS = ["param n = 2;", "param a = b;", "param n = 3; param m = n / 2;", "param n = m;", "param p = 0;"]
 _COMPUTING = ["+", "-", "*"]
 _COMPARING = ["<", ">", "<=", ">=", "==", "!="]
 _ODD_OPERATORS = ["/", "%", "=", "<>", "&", "", "- -"]
@@ -56,6 +57,8 @@ def dedalus_program(source: Random) -> str:
         lines.insert(
             0, source.choice(['include "x.ded";', 'include "given.ded";', 'include "/dev/zero";', "include"])
         )
+    if source.random() < 0.2:
+        lines.insert(1, source.choice(_PARAMS))
     return "\n".join(lines) + "\n"
 
 
@@ -88,6 +91,8 @@ def _arity(source: Random, usual: int) -> int:
 
 
 def _constant(source: Random) -> str:
+    if source.random() < 0.05:
+        return source.choice(["n", "1..n", "1..3", "n + 1", "3..1", "1..1000000", "-n", "a..b"])
     return source.choice(["a", "b", "a", "1", "2", "0", "-3", "2147483647", '"a b"', "c1"])
 
 

@@ -382,6 +382,9 @@ _OPTIONS: Mapping[str, Sequence[str]] = {
         ["--json", "--report", "--svg", "-o", "--junit", "--proof", "--lineage", "--emit-yaml"], _OUTPUTS
     ),
     "--workers": ["0", "1", "2", "-1", "x"],
+    "--set": ["n=3", "acceptors=2", "n", "=", "n=", 'n="', "n=1,2", "eot=3", "\udcff=1", "n=99999999999"],
+    "--grid": ["eff=0..2", "crashes=0,1", "eff=2..0", "eot=0..999", "n=1", "nodes=1..2", "eff=a..b", "=", 'eff="'],
+    "--time-limit-each": ["1", "0", "x", "1m", "-1"],
     "--strategy": ["exact", "lineage", "random", "exhaustive", "none", ""],
     "--negation": ["exact", "conservative", "ignore", "x"],
     "--relation": ["pre", "log", "", "\udcff", "x"],

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from clew import Answer, FaultSet, Verdict, check, run
+from clew import Answer, FaultSet, Verdict, check, check_grid, run
 from clew.faults import Delay
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -124,6 +124,7 @@ CERTIFIED = [
     "redun-deliv",
     "ack-deliv",
     "paxos-synod",
+    "paxos-synod-quorums",
     "bully-le",
     "flux",
     "raft-vote-durable",
@@ -249,6 +250,20 @@ def test_a_saga_that_knows_its_orders_charges_once(tmp_path: Path) -> None:
 def test_paxos_is_safe_under_asynchrony() -> None:
     assert check(path("paxos-synod"), delays=2).answer is Answer.CERTIFIED
     assert check(path("paxos-synod"), eot=10, eff=9).answer is Answer.CERTIFIED
+
+
+def test_paxos_breaks_exactly_where_a_quorum_is_at_most_half_of_the_acceptors() -> None:
+    """What its story says, with the number of messages that have to get lost."""
+    found = check_grid(path("paxos-synod-quorums"), {"acceptors": range(3, 6), "quorum": range(1, 4)})
+    lost = {
+        tuple(value for _, value in row.setting): len(row.verdict.counterexamples[0].faults)
+        for row in found.rows
+        if row.verdict is not None and row.verdict.counterexamples
+    }
+    assert lost == {(3, 1): 3, (4, 1): 4, (4, 2): 5, (5, 1): 5, (5, 2): 6}
+    assert found.reason is None
+    too_many = check(path("paxos-synod-quorums"), params={"acceptors": 2, "quorum": 3})
+    assert (too_many.answer, too_many.ruled_out) == (Answer.INCOMPLETE, True)
 
 
 @pytest.mark.parametrize(("crashes", "delays"), [(2, 0), (0, 2), (1, 2)])

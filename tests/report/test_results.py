@@ -59,6 +59,24 @@ def replayed_verdict() -> clew.ReplayedVerdict:
 RESULTS: dict[str, tuple[Callable[[], Result], str, int, str]] = {
     "check": (lambda: clew.check(SIMPLE), "counterexample", 1, "COUNTEREXAMPLE: 1 fault, within EOT 4"),
     "check, certified": (lambda: clew.check("examples/redun-deliv.ded"), "certified", 0, "CERTIFIED: no counter"),
+    "check_grid": (
+        lambda: clew.check_grid(SIMPLE, {"eff": [0, 2], "crashes": [0, 4]}),
+        "counterexample",
+        1,
+        "COUNTEREXAMPLE: 1 of 4 settings breaks it, 1 is certified, 2 are invalid; within EOT 4, 0 crashes, nodes",
+    ),
+    "check_grid, certified": (
+        lambda: clew.check_grid("examples/redun-deliv.ded", {"eff": [1, 2], "crashes": [0, 1]}),
+        "certified",
+        0,
+        "CERTIFIED: no counterexample exists at any of 4 settings; within EOT 11, nodes a, b, c.",
+    ),
+    "check_grid, limited": (
+        lambda: clew.check_grid(SIMPLE, {"eff": [0, 2]}, time_limit=1e-9),
+        "incomplete",
+        3,
+        "INCOMPLETE: 0 of 2 are certified, 2 are incomplete.",
+    ),
     "run": (lambda: clew.run(SIMPLE), "holds", 0, "EOT 4, nodes a, b, c; no fault"),
     "run, violated": (lambda: clew.run(SIMPLE, [clew.Loss("a", "b", 1)]), "violated", 1, "EOT 4, nodes a, b, c;"),
     "fuzz": (fuzzed, "violation", 1, "VIOLATION: mutual exclusion at ann, bob, after 40 deliveries"),

@@ -26,6 +26,19 @@ _WORKER = "clew-worker"
 _PATIENCE_SECONDS = 2.0
 
 
+class _Interrupt:
+    """Bring a deadline at Ctrl-C, and those that listen around it: who presses it wants all of it to end."""
+
+    def __init__(self, deadline: Deadline, outer: _Interrupt | None) -> None:
+        self._deadline = deadline
+        self._outer = outer
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self._deadline.interrupted = True
+        if self._outer is not None:
+            self._outer(number, frame)
+
+
 class Deadline:
     """A moment after which work must stop; ``Deadline(None)`` never comes by itself.
 
@@ -80,10 +93,8 @@ class Deadline:
                 yield
             return
 
-        def interrupt(number: int, frame: FrameType | None) -> None:
-            self.interrupted = True
-
-        before = signal.signal(signal.SIGINT, interrupt)
+        before = signal.getsignal(signal.SIGINT)
+        signal.signal(signal.SIGINT, _Interrupt(self, before if isinstance(before, _Interrupt) else None))
         try:
             with telling_exhaustion():
                 yield

@@ -13,10 +13,19 @@ from clew.budgets.deadline import Deadline
 from clew.checker.bounds import check_restarts, complete
 from clew.checker.checking import Check, search_deadline
 from clew.checker.named_nodes import WrittenFault, resolve_fault
-from clew.checker.preparing import files_of, load_source, note_forgotten_records, note_idle_nodes, prepare
+from clew.checker.preparing import (
+    Prepared,
+    files_of,
+    load_source,
+    note_forgotten_records,
+    note_idle_nodes,
+    prepare,
+    prepare_source,
+)
 from clew.checker.result import Verdict
 from clew.checker.strategies import Options, get_strategy
 from clew.checker.survey.judging import Demands
+from clew.dedalus.params import Settings
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError, UsageError
@@ -41,7 +50,7 @@ _MOST_OFFERED = 6
 
 
 def check(
-    source: Source,
+    source: Source | Prepared,
     *,
     nodes: Sequence[WrittenNode] | None = None,
     eot: int | None = None,
@@ -67,6 +76,7 @@ def check(
     coverage: bool = False,
     progress: Progress | None = None,
     checkpoint: str | Path | Checkpoint | None = None,
+    params: Settings | None = None,
 ) -> Verdict:
     """Search for faults under which what must hold does not.
 
@@ -89,6 +99,7 @@ def check(
     - ``progress``: called with the number of executions and the stage, now and then.
     - ``checkpoint`` (sweeps, and all but exact): a file that the search goes on from if it is there, and is saved
       in now and then.
+    - ``params``: values of params of a Dedalus program, by name; others have their defaults.
 
     Ctrl-C ends the search, too: the verdict then says ``incomplete``.  Raises ``ProgramError`` or ``UsageError``
     for what cannot be checked.
@@ -99,10 +110,10 @@ def check(
     chosen = get_strategy(strategy, options)
     _check_budgets(effort, sweep_seconds, max_runs, time_limit)
     _check_sweep(eot, effort, sweep_seconds)
-    loaded = load_source(source)
-    given = Check(prepare(loaded), chosen, options, Demands(allow_hollow, strict, coverage), started)
+    ready = prepare_source(source, params)
+    given = Check(ready.checked, chosen, options, Demands(allow_hollow, strict, coverage), started)
     asked = Bounds(nodes, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions, inputs)
-    bounds = asked.or_else(loaded.defaults)
+    bounds = asked.or_else(ready.loaded.defaults)
     sweeps = bounds.eot is None or effort is not None or sweep_seconds is not None
     deadline = search_deadline(effort, sweep_seconds, time_limit, sweeps=sweeps)
     try:
@@ -134,7 +145,7 @@ def check(
 
 def _open_checkpoint(
     checkpoint: str | Path | Checkpoint,
-    source: Source,
+    source: Source | Prepared,
     given: Check,
     bounds: Bounds,
     spec: FailureSpec,
@@ -172,9 +183,10 @@ def run(
     *,
     nodes: Sequence[WrittenNode] | None = None,
     eot: int | None = None,
+    params: Settings | None = None,
 ) -> Execution:
     """Execute once with these faults: the result has the rows by time, the messages, and what is violated."""
-    loaded = load_source(source)
+    loaded = load_source(source, params)
     prepared = prepare(loaded)
     deadline = Deadline(None)
     try:

@@ -5,7 +5,7 @@ Flags win over the program's ``//!`` line.  Where neither says how long executio
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from math import comb
 
 from clew.bounds import Bounds
@@ -16,6 +16,7 @@ from clew.errors import UsageError
 from clew.faults import Duplicate, FailureSpec, NodeName, Partition, Pause, Restart, node_key
 from clew.names import show
 from clew.node_lists import WrittenNode
+from clew.program.columns import possible_locations
 from clew.program.ir import Program, as_place
 
 #: Protocols show what they do in tens of steps; beyond this the ground program would only fill the memory.
@@ -63,7 +64,7 @@ def complete(program: Program, bounds: Bounds, deadline: Deadline | None = None)
             f"delays of {delays} steps are longer than any execution", remedy="give --delays at most --eot"
         )
     check_restarts(program, counts["restarts"])
-    nodes = _choose_nodes(program, bounds.nodes, eot or _DISCOVERY_EOT, counts, deadline)
+    nodes = _choose_nodes(program, bounds.nodes, eot, counts, deadline)
     if bounds.crashes is None and eot is None:
         # A sweep without any word on crashes explores one, as the paper's measurements do.
         counts["crashes"] = min(1, len(nodes))
@@ -143,7 +144,7 @@ def _check_times(eot: int | None, eff: int | None) -> None:
 def _choose_nodes(
     program: Program,
     named: Sequence[WrittenNode] | None,
-    eot: int,
+    eot: int | None,
     counts: Mapping[str, int],
     deadline: Deadline | None,
 ) -> tuple[NodeName, ...]:
@@ -157,7 +158,7 @@ def _choose_nodes(
 
 
 def _find_nodes(
-    program: Program, eot: int, counts: Mapping[str, int], deadline: Deadline | None
+    program: Program, eot: int | None, counts: Mapping[str, int], deadline: Deadline | None
 ) -> tuple[NodeName, ...]:
     """Return the places of facts, and those that messages can reach from there."""
     located = {as_place(f.args[0]) for f in program.facts if f.relation not in program.ranges}
@@ -166,6 +167,10 @@ def _find_nodes(
             "the program has no facts, so there are no nodes",
             remedy="add facts such as node(a, b)@1; or name the nodes with --nodes",
         )
+    # A sweep counts what it grounds as effort, and that should not become less: its answers would change.
+    if eot is not None and _stay_at(program, located):
+        return tuple(sorted(located, key=node_key))
+    eot = eot or _DISCOVERY_EOT
     while True:
         nodes = tuple(sorted(located, key=node_key))
         # With every kind of fault: some places are reached only when something goes wrong.
@@ -176,6 +181,17 @@ def _find_nodes(
         if reached <= located:
             return nodes
         located |= reached
+
+
+def _stay_at(program: Program, located: Set[NodeName]) -> bool:
+    """Tell whether no row and no message can be anywhere else, as far as the text of the rules tells.
+
+    Of a program in Dedalus it tells all that can be: then nothing has to be grounded to find the places.
+    """
+    if any(rule.text is not None for rule in program.rules):
+        return False
+    possible = possible_locations(program)
+    return not possible.numbers and not possible.anything and possible.values <= located
 
 
 def _count_nodes(nodes: Sequence[NodeName]) -> str:

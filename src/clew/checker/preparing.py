@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clew.checker.named_nodes import notice_idle_nodes
 from clew.dedalus.loader import Loaded
+from clew.dedalus.params import Settings
 from clew.faults import NodeName
 from clew.frontends.registry import Source, open_program
 from clew.program.checks import CheckedProgram, check_program
@@ -18,9 +19,25 @@ from clew.program.notices import (
 )
 
 
-def load_source(source: Source) -> Loaded:
-    """Return the program that is meant, and what it says about its own checking."""
-    return open_program(source, to_check=True).load()
+def load_source(source: Source, params: Settings | None = None) -> Loaded:
+    """Return the program that is meant, with these values of its params, and what it says about its checking."""
+    return open_program(source, to_check=True, params=params).load()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A program that was loaded and found to be one, with what it says about its own checking."""
+
+    loaded: Loaded
+    checked: CheckedProgram
+
+
+def prepare_source(source: Source | Prepared, params: Settings | None = None) -> Prepared:
+    """Load and check a program, unless that was done: a grid does it once for many settings."""
+    if isinstance(source, Prepared):
+        return source
+    loaded = load_source(source, params)
+    return Prepared(loaded, prepare(loaded))
 
 
 def files_of(source: object) -> tuple[str, ...]:

@@ -39,6 +39,8 @@ def check_question(
         "command": "check",
         # As they were given: messages that are remembered mention them.
         "the program's files": list(files_of(source)),
+        # Before the digest, which differs, too, and would not say why.
+        **_settings(program),
         "the program digest": _digest(source, program),
         # With their types: the nodes 1 and "1" are two.
         "the nodes": [f"{type(node).__name__} {show(node)}" for node in spec.nodes],
@@ -53,6 +55,11 @@ def check_question(
         "--max-runs": options.max_runs,
         "--seed": options.seed,
     }
+
+
+def _settings(program: Program) -> dict[str, list[str]]:
+    """Return the params that were set; nothing for a program without any: its questions stay what they were."""
+    return {"--set": [f"{p.name}={show(p.value)}" for p in program.params if p.given]} if program.params else {}
 
 
 def refuse_what_cannot_be_saved(strategy: Strategy, *, sweeps: bool) -> None:

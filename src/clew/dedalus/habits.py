@@ -12,6 +12,7 @@ _RULE = "a rule is written head :- body;"
 _COMPUTE = "compare with ==; compute in the head, as in p(X, N + 1) :- q(X, N);"
 _PLACE = "only the first column may be marked, as the place of a row: p(#L, X) or p(@L, X)"
 _PERSIST = "what persists is a rule: p(X, Y)@next :- p(X, Y); or persist[p];"
+_INTERVAL = 'two dots are an interval of numbers in a fact, as in acceptor(1..3); put a name with ".." in quotes'
 _NO_BRACKETS = f"brackets are written after persist alone; {_PERSIST}"
 _NO_COMMENT = f"comments are // and /* */, and {_PLACE}"
 
@@ -37,6 +38,7 @@ OF_WORD = {
     "input": "what may be given is written like a rule: input p(X, Y)@T :- q(X, Y), T <= 3;",
     "table": "there are no declarations: a relation is what facts and rules say",
     "program": "there are no declarations: a relation is what facts and rules say",
+    "param": "a value that can be set from outside is declared: param replicas = 3;",
     "import": 'another file is included: include "path";',
 }
 
@@ -48,6 +50,8 @@ def habit_between(before: str, token: str, following: str) -> str | None:
         return _NO_BRACKETS
     if token == "#":
         return _NO_COMMENT
+    if token == "..":
+        return _INTERVAL
     if token == "@" and (after_name or before in ("(", ",")):
         return _PLACE
     if token == "<" and following == "-":

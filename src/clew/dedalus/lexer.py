@@ -1,7 +1,8 @@
 """Dedalus text to tokens.
 
 One kind of name serves relations, variables and constants; the parser tells them apart by place and by
-their first letter.  Strings have no escapes and end on their line; comments are ``//`` and ``/* */``.
+their first letter.  Strings have no escapes and end on their line; comments are ``//`` and ``/* */``.  Two dots
+are a symbol, as in ``1..3``, so that no name contains them.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from clew.errors import Position, ProgramError
 
 NAME, STRING, SYMBOL, END = "name", "string", "symbol", "end"
 
+#: The word that declares a param; a relation may have this name, too.
+PARAM = "param"
+
 #: Alternatives in this order: what is skipped is the most frequent, and a string may contain everything else.
 _TOKEN = re.compile(
     r"""(?P<skip>   [ \t\f\r\n]+ | //[^\n]* | /\*.*?\*/ )
       | (?P<string> "[^"\n]*" )
-      | (?P<name>   [A-Za-z0-9._?]+ )
-      | (?P<symbol> :- | == | != | <= | >= | [()<>@,;+\-*/\#\[\]] )""",
+      | (?P<name>   (?: [A-Za-z0-9_?] | \.(?!\.) )+ )
+      | (?P<symbol> :- | == | != | <= | >= | \.\. | [()<>@,;+\-*/\#\[\]=] )""",
     re.VERBOSE | re.DOTALL,
 )
 #: Control characters but for tab, line feed, form feed, carriage return: a file that has one is not text.
@@ -55,7 +59,8 @@ class Text:
         offset = 0
         while offset < len(self.content):
             match = _TOKEN.match(self.content, offset)
-            if match is None:
+            # "=" belongs to a declaration of a param; anywhere else it is a habit that has a remedy of its own.
+            if match is None or (match.group() == "=" and not _declares_param(found)):
                 raise self._no_token(offset)
             kind = match.lastgroup
             if kind is not None and kind != "skip":
@@ -100,6 +105,11 @@ class Text:
         if character == '"':
             message = "a string is not closed on its line"
         return ProgramError(message, position=self.position(offset), remedy=remedy)
+
+
+def _declares_param(tokens: list[Token]) -> bool:
+    """Tell whether these tokens end with the ``param NAME`` of a declaration."""
+    return len(tokens) > 1 and tokens[-2].text == PARAM and tokens[-1].kind == NAME
 
 
 #: The remedy for any other character.

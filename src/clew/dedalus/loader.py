@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from clew.bounds import Bounds
 from clew.dedalus.lexer import Text
-from clew.dedalus.parser import Durable, Include, Persist, parse_clauses
+from clew.dedalus.params import (
+    DeclaredParam,
+    Settings,
+    declare_params,
+    notice_misspelt,
+    notice_params,
+    resolve_params,
+)
+from clew.dedalus.parser import Clause, Durable, Include, Persist, Written, parse_text
+from clew.dedalus.patterns import expand_facts, expand_interval
 from clew.errors import Notice, Position, ProgramError, is_quotable
 from clew.files.reading import IRREGULAR_REMEDY, IrregularFileError, read_input
 from clew.names import nearest_name
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
-from clew.program.ir import Fact, InputRule, Premise, Program, Rule, Timing, Var
+from clew.program.ir import Fact, InputRule, Premise, Program, Rule, Timing, Value, Var
 
 #: A protocol model is a few kilobytes; a file beyond this is a mistake and is not read into memory.
 LARGEST_FILE = 1_000_000
@@ -29,10 +39,31 @@ DEEPEST_INCLUDE = 50
 
 #: One default of a ``//!`` line.  There may be spaces in the name of a node, in quotes.
 _DEFAULT = re.compile(r"""(?:"[^"]*(?:"|$)|[^\s"])+""")
+_PARAM = re.compile(r"[a-z][A-Za-z0-9_]*")
+#: Nodes that are called by numbers: 1..3 or 1..replicas.
+_NODE_INTERVAL = re.compile(r"([0-9]{1,9}|[a-z][A-Za-z0-9_]*)\.\.([0-9]{1,9}|[a-z][A-Za-z0-9_]*)")
 
 
-#: What includes have become of.
+#: What includes, params and patterns have become of.
 LoadedClause = Fact | Rule | InputRule | Durable | Persist
+
+
+class NamedNumber(NamedTuple):
+    """The name of a param where a ``//!`` line has a number."""
+
+    name: str
+    position: Position
+
+
+class NodeInterval(NamedTuple):
+    """``1..replicas`` where a ``//!`` line has nodes: those that are called by these numbers."""
+
+    ends: tuple[int | NamedNumber, int | NamedNumber]
+    position: Position
+
+
+#: What a ``//!`` line says of one bound.
+Stated = int | tuple[WrittenNode | NodeInterval, ...] | NamedNumber
 
 
 class Loaded(NamedTuple):
@@ -43,27 +74,76 @@ class Loaded(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-def load(paths: Sequence[str | Path]) -> Loaded:
-    """Read the files (and what they include) as one program."""
+@dataclass(frozen=True)
+class Template:
+    """The files of a program, read once; ``instantiate`` gives the program for values of its params.
+
+    ``stated``: what the ``//!`` lines say, where the name of a param may stand for a number.
+    """
+
+    clauses: tuple[Written, ...]
+    stated: Mapping[str, Stated]
+    texts: tuple[Text, ...]
+
+    @property
+    def params(self) -> dict[str, DeclaredParam]:
+        """Return the params that are declared, by name."""
+        return declare_params(self.clauses)
+
+    def instantiate(self, given: Settings | None = None) -> Loaded:
+        """Return the program with these values; raise ``UsageError`` for what cannot be set."""
+        declared = self.params
+        params = resolve_params(declared, given or {})
+        values = {param.name: param.value for param in params}
+        clauses = [_reread(written, values) for written in self.clauses]
+        program = _make_program([clause for clause in expand_facts(clauses) if isinstance(clause, LoadedClause)])
+        defaults = _resolve_defaults(self.stated, values)
+        if not declared:
+            return Loaded(program, defaults)
+        used = frozenset(name for written in self.clauses for name in written.names)
+        used |= {number.name for value in self.stated.values() for number in _named_numbers(value)}
+        named = self.stated.get("nodes", ())
+        nodes = [node for node in named if isinstance(node, str)] if isinstance(named, tuple) else []
+        notices = (
+            *notice_params(declared, used, nodes, self.texts),
+            *notice_misspelt(declared, self.clauses),
+        )
+        return Loaded(replace(program, params=params), defaults, notices)
+
+
+def _reread(written: Written, params: Mapping[str, Value]) -> Clause:
+    # Most clauses mention no param: they are what they were, whatever the values are.
+    if written.open or not written.names.isdisjoint(params):
+        return written.reread(params)
+    return written.clause
+
+
+def load(paths: Sequence[str | Path], params: Settings | None = None) -> Loaded:
+    """Read the files (and what they include) as one program, with these values of its params."""
+    return read_template(paths).instantiate(params)
+
+
+def read_template(paths: Sequence[str | Path]) -> Template:
+    """Read the files (and what they include), whatever the values of params are going to be."""
     loader = _Loader(Path(paths[0]).parent)
     defaults = [loader.load(Path(path)) for path in paths]
     # The first file that states any speaks for all: a file of assertions may come with defaults of its own.
-    stated = next((d for d in defaults if d != Bounds()), Bounds())
-    return Loaded(_make_program(loader.clauses), stated)
+    stated = next(filter(None, defaults), {})
+    return Template(tuple(loader.clauses), stated, tuple(loader.texts))
 
 
-def parse_program(text: str, file: str = "<text>") -> Program:
-    """Parse a program from a text without includes."""
-    clauses: list[LoadedClause] = []
-    for clause in parse_clauses(text, file):
+def parse_program(text: str, file: str = "<text>", params: Settings | None = None) -> Program:
+    """Parse a program from a text without includes, with these values of its params."""
+    source = Text(text, file)
+    clauses = parse_text(source)
+    for clause in (written.clause for written in clauses):
         if isinstance(clause, Include):
             raise ProgramError(
                 "a text has no folder to include from",
                 position=clause.position,
                 remedy="save it as a file and load that",
             )
-        clauses.append(clause)
-    return _make_program(clauses)
+    return Template(tuple(clauses), {}, (source,)).instantiate(params).program
 
 
 def _make_program(clauses: Sequence[LoadedClause]) -> Program:
@@ -126,9 +206,10 @@ class _Loader:
         self._first_folder = first_folder
         self._seen: set[str] = set()
         self._depth = 0
-        self.clauses: list[LoadedClause] = []
+        self.clauses: list[Written] = []
+        self.texts: list[Text] = []
 
-    def load(self, path: Path, wanted_by: Include | None = None) -> Bounds:
+    def load(self, path: Path, wanted_by: Include | None = None) -> dict[str, Stated]:
         if self._depth > DEEPEST_INCLUDE:
             raise ProgramError(
                 f"files include each other more than {DEEPEST_INCLUDE} deep",
@@ -137,7 +218,7 @@ class _Loader:
             )
         identity = os.path.realpath(path)  # two names for one file are one file
         if identity in self._seen:
-            return Bounds()
+            return {}
         self._seen.add(identity)
         text = _read(path, wanted_by)
         self._depth += 1
@@ -156,13 +237,15 @@ class _Loader:
         finally:
             self._depth -= 1
 
-    def _load(self, path: Path, text: str) -> Bounds:
-        for clause in parse_clauses(text, str(path)):
-            if isinstance(clause, Include):
-                self.load(self._find(clause, path.parent), clause)
+    def _load(self, path: Path, text: str) -> dict[str, Stated]:
+        source = Text(text, str(path))
+        self.texts.append(source)
+        for written in parse_text(source):
+            if isinstance(written.clause, Include):
+                self.load(self._find(written.clause, path.parent), written.clause)
             else:
-                self.clauses.append(clause)
-        return _defaults_of(Text(text, str(path)))
+                self.clauses.append(written)
+        return _defaults_of(source)
 
     def _find(self, include: Include, beside: Path) -> Path:
         # Beside the including file first, so that a folder of programs can be moved as a whole.
@@ -214,9 +297,49 @@ def _shorten(path: str) -> str:
     return path if len(path) <= 200 else path[:197] + "..."
 
 
-def _defaults_of(text: Text) -> Bounds:
+def _resolve_defaults(stated: Mapping[str, Stated], params: Mapping[str, Value]) -> Bounds:
+    """Return the defaults with the numbers that params stand for."""
+    known: dict[str, object] = {}
+    for key, value in stated.items():
+        if isinstance(value, tuple) and not isinstance(value, NamedNumber):
+            known[key] = tuple(node for part in value for node in _resolve_nodes(part, params))
+        else:
+            known[key] = _resolve_number(value, key, params)
+    return Bounds(**known)  # type: ignore[arg-type]  # keys and types are those of _parse_default
+
+
+def _resolve_number(value: int | NamedNumber, key: str, params: Mapping[str, Value]) -> int:
+    if isinstance(value, int):
+        return value
+    number = params.get(value.name)
+    if not isinstance(number, int):
+        raise ProgramError(
+            f"'{key}={value.name}' does not give a number",
+            position=value.position,
+            remedy=f"write {key}=3, without spaces, or declare it: param {value.name} = 3;",
+        )
+    return number
+
+
+def _resolve_nodes(part: WrittenNode | NodeInterval, params: Mapping[str, Value]) -> Sequence[WrittenNode]:
+    if not isinstance(part, NodeInterval):
+        return (part,)
+    first, last = (_resolve_number(end, "nodes", params) for end in part.ends)
+    return expand_interval(first, last, part.position)
+
+
+def _named_numbers(value: Stated) -> Iterator[NamedNumber]:
+    """Yield the names of params in what a ``//!`` line says."""
+    if isinstance(value, NamedNumber):
+        yield value
+    elif isinstance(value, tuple):
+        ends = [end for part in value if isinstance(part, NodeInterval) for end in part.ends]
+        yield from (end for end in ends if isinstance(end, NamedNumber))
+
+
+def _defaults_of(text: Text) -> dict[str, Stated]:
     """Return what the leading ``//!`` lines state; refuse one further down, which a reader would overlook."""
-    stated: dict[str, int | tuple[WrittenNode, ...]] = {}
+    stated: dict[str, Stated] = {}
     for comment, leading in text.default_comments():
         if not leading:
             raise ProgramError(
@@ -231,10 +354,10 @@ def _defaults_of(text: Text) -> Bounds:
                 position = text.position(offset)
                 raise ProgramError(f"'{key}' is stated twice", position=position, remedy="state it once")
             stated[key] = value
-    return Bounds(**stated)  # type: ignore[arg-type]  # keys and types are those of _parse_default
+    return stated
 
 
-def _parse_default(text: str, whole: Text, offset: int) -> tuple[str, int | tuple[WrittenNode, ...]]:
+def _parse_default(text: str, whole: Text, offset: int) -> tuple[str, Stated]:
     """Return one default; it stands at this offset of the whole text."""
     known = list(Bounds._fields)
     key, _, value = text.partition("=")
@@ -247,12 +370,23 @@ def _parse_default(text: str, whole: Text, offset: int) -> tuple[str, int | tupl
         )
     if key == "nodes":
         try:
-            return key, tuple(read_nodes(value))
+            return key, tuple(_read_node(node, value, position) for node in read_nodes(value))
         except NodeListError as error:
             where = whole.position(offset + len("nodes=") + error.offset)
             raise ProgramError(error.message, position=where, remedy=error.remedy) from None
     if value.isdecimal() and value.isascii() and len(value) < 10:  # other scripts have digits, too
         return key, int(value)
+    if _PARAM.fullmatch(value):
+        return key, NamedNumber(value, position)
     raise ProgramError(
         f"'{key}={value}' does not give a number", position=position, remedy=f"write {key}=3, without spaces"
     )
+
+
+def _read_node(node: WrittenNode, text: str, position: Position) -> WrittenNode | NodeInterval:
+    is_bare = isinstance(node, str) and f'"{node}"' not in text
+    found = _NODE_INTERVAL.fullmatch(node) if isinstance(node, str) and is_bare else None
+    if found is None:
+        return node
+    first, last = (int(end) if end.isdigit() else NamedNumber(end, position) for end in found.groups())
+    return NodeInterval((first, last), position)

@@ -4,9 +4,10 @@ Recursive descent over this grammar (``name`` and ``string`` are tokens)::
 
     clause   = "include" string ";" | "durable" [ name { "," name } ] ";"
              | "persist" "[" name [ "," name [ "," name ] ] "]" [ ";" ]
+             | "param" name "=" expr ";"
              | [ "input" ] ( head ";" | head ":-" element { "," element } ";" )
     head     = name "(" [ mark ] argument { "," argument } ")" [ "@" name ]
-    argument = name "<" name ">" | expr
+    argument = name "<" name ">" | expr [ ".." expr ]
     element  = [ "notin" ] premise | expr comparison expr | "choose" "(" vector "," vector ")"
     premise  = name "(" [ mark ] term { "," term } ")" [ "@" name ]
     mark     = "#" | "@"
@@ -15,17 +16,22 @@ Recursive descent over this grammar (``name`` and ``string`` are tokens)::
     product  = factor { ("*" | "/") factor }
     factor   = name | string | "-" factor | "(" expr ")"
 
+A param may be declared anywhere in the files of a program, so a file is read without knowing any; what a param
+could change is then read again with the values (``Written.reread``).
+
 Written by hand: it starts in a tenth of the time a parser generator needs to read the grammar, which every
 run of the command would pay, and it knows what the user was writing when it stops understanding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple, TypeVar, cast
 
 from clew.dedalus.habits import OF_WORD, habit_between
-from clew.dedalus.lexer import END, NAME, STRING, Text, Token
+from clew.dedalus.lexer import END, NAME, PARAM, STRING, Text, Token
+from clew.dedalus.patterns import Computed, FactPattern, Interval, ParamClause, refuse_interval
 from clew.errors import Position, ProgramError
 from clew.program.ir import (
     LARGEST_NUMBER,
@@ -41,6 +47,7 @@ from clew.program.ir import (
     Fact,
     HeadArg,
     InputRule,
+    Nested,
     Premise,
     Rule,
     Term,
@@ -82,12 +89,33 @@ class Persist(NamedTuple):
     position: Position
 
 
-Clause = Fact | Rule | InputRule | Include | Durable | Persist
+#: What stands in parentheses before it is known whether that is a fact or the head of a rule.
+FactArg = HeadArg | Interval | Computed
+
+Clause = Fact | Rule | InputRule | Include | Durable | Persist | ParamClause | FactPattern
+
+
+class Written(NamedTuple):
+    """A clause as it was read without params, and what they could change in it.
+
+    ``names``: constants without quotes, each of which may be the name of a param.  ``open``: without their
+    values it cannot be read, and ``clause`` is no more than a place for it.
+    """
+
+    clause: Clause
+    names: frozenset[str]
+    open: bool
+    reread: Callable[[Mapping[str, Value]], Clause]
 
 
 def parse_clauses(text: str, file: str = "<text>") -> list[Clause]:
     """Parse the clauses of one file, includes unresolved; raise ``ProgramError`` with a position."""
-    return _Parser(Text(text, file)).clauses()
+    return [written.clause for written in parse_text(Text(text, file))]
+
+
+def parse_text(text: Text) -> list[Written]:
+    """Parse one file in such a way that clauses can be read again with the values of params."""
+    return _Parser(text).clauses()
 
 
 class _Parser:
@@ -98,6 +126,10 @@ class _Parser:
         self._tokens = text.tokens()
         self._next = 0
         self._parentheses = 0  # open at this point: a chain of "(" would be as deep a recursion as operators
+        self._params: Mapping[str, Value] | None = None  # None: not known yet
+        # Of the clause at hand.
+        self._names: list[str] = []
+        self._open = False
 
     # -- tokens ----------------------------------------------------------------------------------------
 
@@ -160,12 +192,19 @@ class _Parser:
 
     # -- clauses ---------------------------------------------------------------------------------------
 
-    def clauses(self) -> list[Clause]:
+    def clauses(self) -> list[Written]:
         """Return all clauses up to the end of the file."""
-        found: list[Clause] = []
+        found: list[Written] = []
         while self._token.kind != END:
-            found.append(self._clause())
+            start, self._names, self._open = self._next, [], False
+            clause = self._clause()
+            reread = partial(self._reread, start)
+            found.append(Written(clause, frozenset(self._names), self._open, reread))
         return found
+
+    def _reread(self, start: int, params: Mapping[str, Value]) -> Clause:
+        self._next, self._params, self._names = start, params, []
+        return self._clause()
 
     def _clause(self) -> Clause:
         first = self._expect_name("a fact, a rule or 'include'")
@@ -179,18 +218,28 @@ class _Parser:
             return self._persist(first)
         if first.text == "input" and self._token.kind == NAME:
             return self._input(self._advance())
-        args = self._arguments(first, self._head_argument)
+        if first.text == PARAM and self._token.kind == NAME:
+            return self._param(self._advance())
+        args = self._arguments(first, self._fact_argument)
         time = self._time()
         if self._take(":-"):
-            return self._rule(first, args, time)
+            return self._rule(first, tuple(self._rule_argument(a) for a in args), time)
         if not self._take(";"):
             raise self._refuse_token("':-' or ';'" if time else "'@', ':-' or ';'")
-        return Fact(
-            first.text,
-            tuple(self._fact_value(first, a) for a in args),
-            self._fact_time(time),
-            self._at(first),
-        )
+        return self._fact(first, args, time)
+
+    def _param(self, name: Token) -> ParamClause:
+        self._expect("=")
+        value = self._scalar()
+        self._expect(";")
+        return ParamClause(name.text, value, self._at(name))
+
+    def _fact(self, first: Token, args: tuple[FactArg, ...], time: Token | None) -> Fact | FactPattern:
+        values = [self._fact_value(first, arg) for arg in args]
+        constants = [value.value for value in values if isinstance(value, Const)]
+        if len(constants) == len(values):
+            return Fact(first.text, tuple(constants), self._fact_time(time), self._at(first))
+        return FactPattern(first.text, tuple(values), self._fact_time(time), self._at(first))
 
     def _durable(self) -> Durable:
         named: list[tuple[str, Position]] = []
@@ -262,7 +311,7 @@ class _Parser:
     ) -> int:
         if time is None:
             return 1
-        number = self._number(time) if time.text.isdigit() else 0
+        number = self._number(time) if time.text.isdigit() else self._param_time(time)
         if number < 1:
             raise ProgramError(
                 f"'@{time.text}' is not a time at which {what}",
@@ -271,9 +320,18 @@ class _Parser:
             )
         return number
 
-    def _fact_value(self, name: Token, arg: HeadArg) -> Value:
-        if isinstance(arg, Const):
-            return arg.value
+    def _param_time(self, time: Token) -> int:
+        """Return the time that a param gives, 0 if it is none; before params are known, any."""
+        if not time.text[0].islower() or time.text in ("next", "async"):
+            return 0
+        self._names.append(time.text)
+        self._open = True
+        value = 1 if self._params is None else self._params.get(time.text)
+        return value if isinstance(value, int) else 0
+
+    def _fact_value(self, name: Token, arg: FactArg) -> Const | Interval | Computed:
+        if isinstance(arg, Const | Interval | Computed):
+            return arg
         shown = arg.name if isinstance(arg, Var) else "_" if isinstance(arg, Wildcard) else "an expression"
         raise ProgramError(
             f"the fact '{name.text}' contains {shown}, which is not a constant",
@@ -306,6 +364,22 @@ class _Parser:
             self._expect(",", ";")
             body.append(self._element())
         return body
+
+    def _fact_argument(self) -> FactArg:
+        """Parse an argument of a clause of which only its end tells whether it is a fact."""
+        start, names = self._token, len(self._names)
+        arg = self._head_argument()
+        if self._take(".."):
+            if isinstance(arg, Aggregate | Nested):
+                raise refuse_interval(self._at(start))
+            return Interval(self._require_value(arg, start), self._scalar(), self._at(start))
+        # What could have been written as one number is refused as ever.
+        return Computed(arg, self._at(start)) if isinstance(arg, BinOp) and len(self._names) > names else arg
+
+    def _rule_argument(self, arg: FactArg) -> HeadArg:
+        if isinstance(arg, Interval):
+            raise refuse_interval(arg.position)
+        return arg.value if isinstance(arg, Computed) else arg
 
     def _head_argument(self) -> HeadArg:
         # "<" after a name is an aggregate in a head and a comparison in a body; no head compares.
@@ -413,9 +487,10 @@ class _Parser:
     def _premise_time(self, time: Token | None) -> int | Var | None:
         if time is None:
             return None
-        if time.text.isdigit() and self._number(time) >= 1:
-            return self._number(time)
-        if time.text[0].isupper():  # lower case would be a constant, and no time has a name
+        number = self._number(time) if time.text.isdigit() else self._param_time(time)
+        if number >= 1:
+            return number
+        if time.text[0].isupper():  # lower case would be a constant, and no time has a name but that of a param
             return Var(time.text)
         raise ProgramError(
             f"'@{time.text}' is not a time",
@@ -426,6 +501,9 @@ class _Parser:
     def _term(self) -> Term:
         start = self._token
         term = self._expr()
+        if self._params is None and isinstance(term, BinOp) and _is_negated_name(term):
+            self._open = True  # -n is a number if n is one, as -3 is
+            return Const(0)
         if not isinstance(term, Term):
             raise ProgramError(
                 "a premise cannot compute in its arguments",
@@ -495,7 +573,10 @@ class _Parser:
                 position=self._at(token),
                 remedy=f'write _ for any value, a capital letter for a variable, or "{token.text}" for a string',
             )
-        return Var(token.text) if token.text[0].isupper() else Const(token.text)
+        if token.text[0].isupper():
+            return Var(token.text)
+        self._names.append(token.text)
+        return Const(self._params.get(token.text, token.text) if self._params else token.text)
 
     def _number(self, token: Token) -> int:
         # The length first: int() of a very long text takes time that is quadratic in it.
@@ -521,6 +602,13 @@ def _negate(expr: Expr) -> Expr:
             return Const(-number)
         case _:
             return BinOp("-", Const(0), expr)
+
+
+def _is_negated_name(expr: BinOp) -> bool:
+    match expr:
+        case BinOp("-", Const(0), Const(str())):
+            return True
+    return False
 
 
 def _depth(expr: Expr) -> int:

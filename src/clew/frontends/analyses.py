@@ -13,18 +13,22 @@ from clew.analysis.blazes.yaml.reading import load_dataflow
 from clew.analysis.calm.analysis import analyse_dataflow
 from clew.analysis.calm.result import CalmAnalysis
 from clew.bloom.language.module import Module
+from clew.dedalus.params import Settings
 from clew.errors import UsageError
 from clew.files.python_names import is_python
 from clew.frontends.bloom import BloomSource, open_bloom
 from clew.frontends.registry import Source, open_program
 
 
-def calm(source: Source, *, orders: int | None = None, seed: int = 0) -> CalmAnalysis:
+def calm(
+    source: Source, *, orders: int | None = None, seed: int = 0, params: Settings | None = None
+) -> CalmAnalysis:
     """Find the outputs of a program that depend on the order in which things happen.
 
     - ``source``: a Bloom class, ``"FILE.py:Class"``, or the file or files of a Dedalus program.
     - ``orders``: also run a Bloom program, with the nodes and rows of its ``setting``, in so many random orders;
       ``seed`` is that of the first.
+    - ``params``: values of params of a Dedalus program, by name.
 
     Raises ``ProgramError`` or ``UsageError`` for what cannot be analysed.
     """
@@ -33,7 +37,7 @@ def calm(source: Source, *, orders: int | None = None, seed: int = 0) -> CalmAna
         files = (str(source),)
     elif isinstance(source, Sequence):
         files = tuple(map(str, source))
-    opened = open_program(source, to_check=False)
+    opened = open_program(source, to_check=False, params=params)
     if orders is None:
         return CalmAnalysis(analyse_dataflow(opened.dataflow()), files=files)
     if not isinstance(opened, BloomSource):

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Union
 
 from clew.bounds import Bounds
-from clew.dedalus.loader import Loaded, load
-from clew.errors import UsageError
+from clew.dedalus.loader import Loaded, Template, load, read_template
+from clew.dedalus.params import Settings
+from clew.errors import Notice, UsageError
 from clew.files.python_names import is_python
 from clew.program.ir import Program
 
@@ -47,8 +48,11 @@ class FrontEnd(NamedTuple):
     open: Callable[[Any, bool], ProgramSource]
 
 
-def open_program(source: Source, *, to_check: bool) -> ProgramSource:
-    """Open what a user names as a program; ``to_check``: it is to be loaded, not analysed."""
+def open_program(source: Source, *, to_check: bool, params: Settings | None = None) -> ProgramSource:
+    """Open what a user names as a program, with these values of its params.
+
+    ``to_check``: it is to be loaded, not analysed.
+    """
     # Names of files become a list, so that the front ends need not tell one from several.
     given: Any = source
     if isinstance(source, str | Path):
@@ -57,7 +61,21 @@ def open_program(source: Source, *, to_check: bool) -> ProgramSource:
         given = [str(file) for file in source]
         if not given:
             raise UsageError("no file is given", remedy="give the files of one program")
-    return next(front_end for front_end in _FRONT_ENDS if front_end.takes(given)).open(given, to_check)
+    opened = next(front_end for front_end in _FRONT_ENDS if front_end.takes(given)).open(given, to_check)
+    if not params:
+        return opened
+    if not isinstance(opened, _DedalusFiles):
+        raise UsageError(
+            f"'{next(iter(params))}' is set, and only files in Dedalus have params",
+            remedy="give them to clew.parse_program" if isinstance(opened, _IrProgram) else "leave --set out",
+        )
+    return opened._replace(params=params)
+
+
+def read_once(source: Source) -> Template | Loaded:
+    """Read what is going to be checked with many values: its params open, if it can have any."""
+    opened = open_program(source, to_check=True)
+    return read_template(opened.files) if isinstance(opened, _DedalusFiles) else opened.load()
 
 
 # -- the front ends ----------------------------------------------------------------------------------------------
@@ -68,12 +86,14 @@ class _DedalusFiles(NamedTuple):
     """The files of one Dedalus program."""
 
     files: Sequence[str]
+    params: Settings | None = None
 
     def load(self) -> Loaded:
-        return load(self.files)
+        return load(self.files, self.params)
 
     def dataflow(self) -> Dataflow:
-        return _dataflow_of(load(self.files).program, ", ".join(self.files))
+        loaded = self.load()
+        return _dataflow_of(loaded.program, ", ".join(self.files), loaded.notices)
 
 
 class _IrProgram(NamedTuple):
@@ -88,13 +108,13 @@ class _IrProgram(NamedTuple):
         return _dataflow_of(self.program, "the program")
 
 
-def _dataflow_of(program: Program, name: str) -> Dataflow:
+def _dataflow_of(program: Program, name: str, notices: tuple[Notice, ...] = ()) -> Dataflow:
     # A check does not come here, and should not pay for the analysis.
     from clew.analysis.calm.dataflow.of_dedalus import dedalus_dataflow
     from clew.program.checks import check_program
 
     checked = check_program(program)
-    return dedalus_dataflow(checked.program, name, checked.notices)
+    return dedalus_dataflow(checked.program, name, (*notices, *checked.notices))
 
 
 def _open_bloom_file(files: list[str], to_check: bool) -> ProgramSource:

@@ -276,13 +276,23 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Param:
+    """A value that the program has a name for; ``given``: it was set from outside, and is not the default."""
+
+    name: str
+    value: str | int
+    given: bool = False
+
+
+@dataclass(frozen=True)
 class Program:
     """Facts and rules in source order; ``helpers`` are relations that the program's author does not know.
 
     ``durable``: the relations that survive a restart; None: the program does not say, and restarts make no sense.
     ``observed``: relations that belong to no node, so that no fault of a node touches them.
     ``inputs`` and ``choices``: what the adversary decides beside faults; ``given``: rows from outside that are
-    certain, because that has been decided.
+    certain, because that has been decided.  ``params``: what names stood for; the clauses have the values, so that
+    a program with params is equal to the one in which they are written out.
     """
 
     clauses: tuple[Fact | Rule, ...]
@@ -292,6 +302,7 @@ class Program:
     inputs: tuple[InputRule, ...] = ()
     choices: tuple[Choice, ...] = ()
     given: tuple[Fact, ...] = ()
+    params: tuple[Param, ...] = field(default=(), compare=False)
 
     @property
     def facts(self) -> tuple[Fact, ...]:

@@ -20,6 +20,7 @@ from clew.results import Result
 RENDERERS = {
     "Verdict": "clew.report.verdict.renderer",
     "Execution": "clew.report.verdict.renderer",
+    "GridResult": "clew.report.grid.renderer",
     "ReplayedVerdict": "clew.report.replay.renderer",
     "Fuzzed": "clew.report.simulated.fuzzed",
     "Exploration": "clew.report.simulated.explored",
@@ -68,5 +69,5 @@ def renderer_of(result: Result) -> Renderer:
             return renderer
     raise UsageError(
         f"nothing is known of how to show a {type(result).__name__}",
-        remedy="give what clew.check, run, fuzz, explore, minimize, replay, calm or blazes returned",
+        remedy="give what clew.check, check_grid, run, fuzz, explore, minimize, replay, calm or blazes returned",
     )

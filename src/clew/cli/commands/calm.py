@@ -8,6 +8,7 @@ import click
 
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs, output_options
+from clew.cli.parts.settings import read_settings, set_option
 from clew.errors import UsageError
 from clew.frontends.analyses import calm
 from clew.report.calm.svg import dataflow_svg
@@ -15,6 +16,7 @@ from clew.report.calm.svg import dataflow_svg
 
 @click.command("calm")
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE[:CLASS]...")
+@set_option
 @output_options("the analysis")
 @click.option("--svg", "svg_file", type=FILE, metavar="FILE", help="Write the dataflow as a picture.")
 @click.option(
@@ -23,6 +25,7 @@ from clew.report.calm.svg import dataflow_svg
 @click.option("--seed", type=int, metavar="N", help="The first of the random orders (with --try).  Default: 0.")
 def calm_command(
     files: tuple[str, ...],
+    settings: tuple[str, ...],
     outputs: Outputs,
     svg_file: str | None,
     orders: int | None,
@@ -47,7 +50,7 @@ def calm_command(
     if orders is None and seed is not None:
         raise UsageError("--seed is for random orders", remedy="add --try 200")
     # Without --try nothing of a program is run, only read; the random orders are the same for the same seed.
-    result = calm(files, orders=orders, seed=seed or 0)
+    result = calm(files, orders=orders, seed=seed or 0, params=read_settings(settings))
     outputs.show(result, lambda: f"{result}\n")
     outputs.write(result)
     if svg_file is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,8 +15,10 @@ from clew.checker.result import Verdict
 from clew.checker.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
 from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, open_checkpoint
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
+from clew.cli.parts.grids import GridFlags, check_settings, grid_options
 from clew.cli.parts.outputs import Outputs, note_exhaustion, output_options
 from clew.cli.parts.progress import progress_display
+from clew.cli.parts.settings import read_settings, set_option
 from clew.cli.process.limits import time_limit_option
 from clew.cli.process.state import current_state
 from clew.cli.process.streams import ascii_only, say, warn, wrote
@@ -24,6 +27,9 @@ from clew.lineage.negation import Negation
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.report.verdict.text import verdict_text
 from clew.search.verdict import Answer
+
+if TYPE_CHECKING:
+    from clew.checker.grid.api import CheckOptions
 
 _STRATEGY_HELP = "; ".join(f"{s.name}: {s.summary}" for s in STRATEGIES.values())
 
@@ -49,6 +55,7 @@ NODES_HELP = (
 @click.option("--pauses", type=int, metavar="N", help="How often nodes may stand still and go on by EFF.")
 @click.option("--partitions", type=int, metavar="N", help="How often nodes may be cut off from others until EFF.")
 @click.option("--inputs", type=int, metavar="N", help="How many declared inputs may be given.  Default: all.")
+@set_option
 @click.option(
     "--strategy", type=click.Choice(list(STRATEGIES)), default="exact", show_default=True, help=_STRATEGY_HELP
 )
@@ -84,6 +91,7 @@ NODES_HELP = (
     help=f"Stop after N executions (not exact).  Default: no limit; random: {DEFAULT_RANDOM_RUNS}.",
 )
 @time_limit_option()
+@grid_options
 @checkpoint_option
 @click.option("--seed", type=int, metavar="N", help=f"The seed (random only).  Default: {DEFAULT_SEED}.")
 @click.option(
@@ -113,6 +121,7 @@ def check_command(
     pauses: int | None,
     partitions: int | None,
     inputs: int | None,
+    settings: tuple[str, ...],
     strategy: str,
     negation: str | None,
     symmetry: bool,
@@ -121,6 +130,7 @@ def check_command(
     sweep_seconds: float | None,
     max_runs: int | None,
     time_limit: float | None,
+    grid: GridFlags,
     checkpoint_file: str | None,
     seed: int | None,
     allow_hollow: bool,
@@ -134,6 +144,9 @@ def check_command(
     The FILEs form one program.  Bounds that are not given come from its leading line
     "//! nodes=a,b,c eot=6 eff=3 crashes=1"; without an EOT there, they are swept.
 
+    With --grid the program is checked with all combinations of values of params and bounds; the answer is a table,
+    the smallest settings that break it first.
+
     Exit code: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete.
     """
     refuse_no_file("--proof", proof_file, "proof.zip")
@@ -141,34 +154,44 @@ def check_command(
         raise UsageError(
             f"the {strategy} strategy does not support --proof", remedy="leave it out, or use --strategy exact"
         )
+    options: CheckOptions = {
+        "nodes": split_nodes(nodes),
+        "eot": eot,
+        "eff": eff,
+        "crashes": crashes,
+        "delays": delays,
+        "duplicates": duplicates,
+        "restarts": restarts,
+        "pauses": pauses,
+        "partitions": partitions,
+        "inputs": inputs,
+        "strategy": strategy,
+        "negation": negation,
+        "symmetry": symmetry,
+        "find_all": find_all,
+        "effort": effort,
+        "sweep_seconds": sweep_seconds,
+        "max_runs": max_runs,
+        "seed": seed,
+        "allow_hollow": allow_hollow,
+        "strict": strict,
+    }
+    params = read_settings(settings)
+    if grid.axes:
+        refused = {"--proof": proof_file, "--checkpoint": checkpoint_file, "--coverage": coverage}
+        grid.refuse_with_grid(refused)
+        check_settings(files, grid, options, params, time_limit, outputs)
+    grid.refuse_without_grid()
     checkpoint = open_checkpoint(checkpoint_file)
     with progress_display() as progress:
         verdict = check(
             files,
-            nodes=split_nodes(nodes),
-            eot=eot,
-            eff=eff,
-            crashes=crashes,
-            delays=delays,
-            duplicates=duplicates,
-            restarts=restarts,
-            pauses=pauses,
-            partitions=partitions,
-            inputs=inputs,
-            strategy=strategy,
-            negation=negation,
-            symmetry=symmetry,
-            find_all=find_all,
-            effort=effort,
-            sweep_seconds=sweep_seconds,
-            max_runs=max_runs,
             time_limit=time_limit,
-            seed=seed,
-            allow_hollow=allow_hollow,
-            strict=strict,
             coverage=coverage,
             progress=progress,
             checkpoint=checkpoint,
+            params=params,
+            **options,
         )
     # Before the answer is shown: if the question turned out to have a model, the answer would be wrong.
     proof = None if proof_file is None else _prove(verdict, time_limit)

@@ -15,6 +15,7 @@ from clew.checker.named_nodes import WrittenFault
 from clew.cli.commands.check import NODES_HELP, split_nodes
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs, output_options
+from clew.cli.parts.settings import read_settings, set_option
 from clew.cli.process.streams import ascii_only, wrote
 from clew.engine.execution import Execution
 from clew.errors import ProgramError, UsageError
@@ -41,6 +42,7 @@ def _fault_options(command: C) -> C:
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @click.option("--nodes", metavar="A,B,C", help=NODES_HELP)
 @click.option("--eot", type=int, metavar="N", help="End of time: the number of steps.")
+@set_option
 @_fault_options
 @click.option(
     "--relation", "relations", multiple=True, metavar="NAME", help="Show this relation only.  Repeatable."
@@ -60,6 +62,7 @@ def run_command(
     files: tuple[str, ...],
     nodes: str | None,
     eot: int | None,
+    settings: tuple[str, ...],
     relations: tuple[str, ...],
     at: int | None,
     diagram: bool,
@@ -78,7 +81,7 @@ def run_command(
     faults = [_read_fault(kind, text) for kind in KINDS for text in written_faults[kind.name]]
     refuse_no_file("--svg", svg_file, "run.svg")
     refuse_no_file("--lineage", lineage_file, "lineage.svg")
-    execution = run(files, faults, nodes=split_nodes(nodes), eot=eot)
+    execution = run(files, faults, nodes=split_nodes(nodes), eot=eot, params=read_settings(settings))
     for relation in relations:
         if relation not in execution.tables:
             known = ", ".join(execution.tables)

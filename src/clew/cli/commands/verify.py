@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from clew.budgets.deadline import Deadline
 from clew.cli.parts.files import FILE, write_file
 from clew.cli.parts.outputs import json_option, refuse_json
 from clew.cli.parts.progress import progress_display
+from clew.cli.parts.settings import read_settings, set_option
 from clew.cli.process.limits import time_limit_option
 from clew.cli.process.streams import say
 from clew.errors import UsageError
@@ -35,9 +37,16 @@ FORMAT, VERSION = "clew verification", 1
     metavar="PROGRAM",
     help="Compare with this program, too (again for further files of it).",
 )
+@set_option
 @time_limit_option()
 @json_option("the answer")
-def verify_command(file: str, programs: tuple[str, ...], time_limit: float | None, json_file: str | None) -> None:
+def verify_command(
+    file: str,
+    programs: tuple[str, ...],
+    settings: tuple[str, ...],
+    time_limit: float | None,
+    json_file: str | None,
+) -> None:
     """Check the proof of a certificate.
 
     FILE is what clew check --proof has written.  The proof is checked step by step, and its clauses are compared
@@ -46,6 +55,11 @@ def verify_command(file: str, programs: tuple[str, ...], time_limit: float | Non
     Exit code: 0 accepted, 1 refused, 2 no such file or bad usage, 3 incomplete.
     """
     refuse_json(json_file)
+    params = read_settings(settings)
+    if params and not programs:
+        raise UsageError(
+            "--set is for the params of a program", remedy="name it with --program, or leave --set out"
+        )
     deadline = Deadline(time_limit)
     try:
         with progress_display("verifying") as progress:
@@ -59,7 +73,7 @@ def verify_command(file: str, programs: tuple[str, ...], time_limit: float | Non
             verified = verify(parts, tell)
             if programs:
                 tell("grounding the program")
-                _compare(parts, programs, deadline)
+                _compare(parts, programs, params, deadline)
     except UnreadableError as problem:
         remedy = "give a file that clew check --proof has written"
         raise UsageError(f"{file} cannot be verified: {problem}", remedy=remedy) from None
@@ -139,7 +153,7 @@ def _show_accepted(verified: Verified, parts: Parts, programs: tuple[str, ...]) 
 # loads the rest of Clew.
 
 
-def _compare(parts: Parts, programs: tuple[str, ...], deadline: Deadline) -> None:
+def _compare(parts: Parts, programs: tuple[str, ...], params: Mapping[str, str | int], deadline: Deadline) -> None:
     """Check that the ground program is that of a program within the bounds that the file states."""
     from importlib.metadata import version  # none of it is needed without a program
 
@@ -150,7 +164,7 @@ def _compare(parts: Parts, programs: tuple[str, ...], deadline: Deadline) -> Non
     from clew.proof.question import ground_question, write_aspif
 
     stated = parts.bounds
-    loaded = load_source(programs)
+    loaded = load_source(programs, params)
     program = check_program(loaded.program).program
     bounds = Bounds(stated.nodes, **stated.numbers)
     with deadline.listening():

@@ -20,7 +20,7 @@ from clew.engine.conditions import Occurrence
 from clew.errors import UsageError
 from clew.faults import FIRST_BOUNDS, FIRST_KINDS, KINDS, FailureSpec, Fault, FaultSet, NodeName, make_fault
 from clew.files.json_document import HugeInteger, Item, format_of, quote_short, read_document, shorten
-from clew.program.ir import SMALLEST_NUMBER, Value
+from clew.program.ir import SMALLEST_NUMBER, Param, Value
 from clew.report.verdict.document import FORMAT, VERSION
 from clew.search.verdict import Answer, Counterexample
 from clew.violation import Violation
@@ -62,6 +62,12 @@ class SavedVerdict:
     pauses: int = 0
     partitions: int = 0
     inputs: int | None = None
+    params: tuple[Param, ...] = ()
+
+    @property
+    def settings(self) -> dict[str, str | int]:
+        """Return the params that were set; others have the default that the program has now."""
+        return {param.name: param.value for param in self.params if param.given}
 
     @property
     def spec(self) -> FailureSpec:
@@ -107,7 +113,13 @@ def verdict_of(document: Item) -> SavedVerdict:
         _check_no_sweep(part)
     files = tuple(_path(file) for file in part["files"].items())
     return SavedVerdict(
-        files, spec.nodes, answer=answer, counterexamples=found, candidates=candidates, **spec.numbers
+        files,
+        spec.nodes,
+        answer=answer,
+        counterexamples=found,
+        candidates=candidates,
+        params=_params(part["spec"]),
+        **spec.numbers,
     )
 
 
@@ -143,7 +155,8 @@ def _path(item: Item) -> str:
 def _spec(item: Item) -> FailureSpec:
     _, *every = FailureSpec.__match_args__
     further = [name for name in every if name not in FIRST_BOUNDS and name in item.mapping()]
-    nodes, eot, eff, crashes, delays, *others = item.members("nodes", *FIRST_BOUNDS, *further)
+    with_params = ("params",) if "params" in item.mapping() else ()
+    nodes, eot, eff, crashes, delays, *others = item.members("nodes", *FIRST_BOUNDS, *further, *with_params)
     names = tuple(_distinct(nodes, _node))
     return FailureSpec(
         names,
@@ -154,9 +167,26 @@ def _spec(item: Item) -> FailureSpec:
         **{
             # No input at all is a bound; no fault of another kind is what is not said.
             name: number.number(0 if name == "inputs" else 1, _MOST_PASSING)
-            for name, number in zip(further, others, strict=True)
+            for name, number in zip(further, others, strict=False)
         },
     )
+
+
+def _params(spec: Item) -> tuple[Param, ...]:
+    if "params" not in spec.mapping():
+        return ()
+    items = spec.member("params")
+    found = tuple(_distinct(items, _param))
+    if not found or len({param.name for param in found}) < len(found):
+        items.refuse("some params, each once, or no such field")
+    return found
+
+
+def _param(item: Item) -> Param:
+    name, value, given = item.members("name", "value", "set")
+    if not isinstance(given.value, bool):
+        given.refuse("true or false")
+    return Param(name.text(), _value(value), given.value is True)
 
 
 def _check_bounds(item: Item, spec: FailureSpec) -> None:

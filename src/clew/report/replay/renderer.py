@@ -13,7 +13,8 @@ from clew.report.replay.replaying import ReplayedVerdict
 from clew.report.text.commands import check_command, replay_command
 from clew.report.text.json_text import json_text as write_json
 from clew.report.text.json_text import result_fields
-from clew.report.verdict.document import fault_fields, violation_fields
+from clew.report.verdict.document import fault_fields, param_fields, violation_fields
+from clew.report.verdict.text import params_lines
 from clew.violation import Violation
 
 #: What the document calls itself, and the version of its shape.
@@ -28,6 +29,7 @@ def text(replayed: ReplayedVerdict) -> str:
 def _lines(replayed: ReplayedVerdict) -> Iterator[str]:
     saved = replayed.saved
     yield f"{' '.join(replayed.files)}, EOT {saved.eot}, nodes {row_text(saved.nodes)}"
+    yield from params_lines(replayed.program)
     for number, (found, execution) in enumerate(zip(replayed.found, replayed.runs, strict=True), start=1):
         if len(replayed.found) > 1:
             yield f" {number}."
@@ -102,7 +104,7 @@ def replay_document(replayed: ReplayedVerdict) -> dict[str, Any]:
         "version": VERSION,
         "files": list(replayed.files),
         **result_fields(replayed),
-        "spec": {"nodes": list(saved.nodes), "eot": saved.eot},
+        "spec": {"nodes": list(saved.nodes), "eot": saved.eot, **param_fields(replayed.program)},
         "kind": replayed.kind,
         "replays": [
             {

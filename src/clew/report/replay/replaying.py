@@ -94,7 +94,7 @@ def replay_verdict(document: str | Path, files: Sequence[str] = ()) -> ReplayedV
 def replay_saved(document: str, saved: SavedVerdict, given: Sequence[str]) -> ReplayedVerdict:
     """Execute the counterexamples of a verdict that was read from ``document``."""
     files = _files_of(document, saved, given)
-    program = load_source(files).program
+    program = load_source(files, saved.settings).program
     prepared = check_program(program).program
     runs = []
     for counterexample in saved.counterexamples or saved.candidates:

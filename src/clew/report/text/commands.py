@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from clew.checker.named_nodes import find_ambiguous_nodes
 from clew.dedalus.printer import print_value
 from clew.faults import Cell, FailureSpec, Fault, FaultSet, GivenRow
-from clew.node_lists import write_nodes
+from clew.node_lists import write_node, write_nodes
 from clew.program.ir import Program
 from clew.report.text.shell import file_words, shell_words
 
 #: What the language reads as a string without quotes.
-_BARE = re.compile(r"[a-z][A-Za-z0-9._?]*")
+_BARE = re.compile(r"[a-z](?:[A-Za-z0-9_?]|\.(?!\.))*")
 
 
 def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str], program: Program | None) -> str:
@@ -29,11 +29,22 @@ def replay_command(faults: FaultSet, spec: FailureSpec, files: Sequence[str], pr
         numbers = ",".join(map(str, fault.numbers))
         return f"{write_nodes(fault.nodes, ambiguous)}{':' if fault.kind.group else ','}{numbers}"
 
-    words = ["--nodes", write_nodes(spec.nodes, ambiguous), "--eot", str(spec.eot)]
+    words = [*set_words(program), "--nodes", write_nodes(spec.nodes, ambiguous), "--eot", str(spec.eot)]
     # The flag of each kind is in the table of kinds: a new kind of fault needs no line here.
     for fault in faults:
         words += [fault.kind.flag, fault_words(fault)]
     return f"clew run {file_words(files)} {shell_words(words)}"
+
+
+def set_words(program: Program | None) -> list[str]:
+    """Return the flags that set the params which were set for this program."""
+    params = [param for param in program.params if param.given] if program else []
+    return [word for param in params for word in ("--set", setting_word(param.name, param.value))]
+
+
+def setting_word(name: str, value: str | int) -> str:
+    """Write ``NAME=VALUE`` as ``--set`` reads it."""
+    return f"{name}={write_node(value, ())}"
 
 
 def _cell(cell: Cell) -> str:
@@ -48,4 +59,4 @@ def check_command(spec: FailureSpec, files: Sequence[str], program: Program | No
     # A sweep may allow delays that are longer than the execution it ends at; they mean no more than its length.
     bounds = {**spec.numbers, "delays": min(spec.delays, spec.eot)}
     flags = [word for name, number in bounds.items() for word in (f"--{name}", str(number))]
-    return f"clew check {file_words(files)} {shell_words(['--nodes', nodes, *flags])}"
+    return f"clew check {file_words(files)} {shell_words([*set_words(program), '--nodes', nodes, *flags])}"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # whoever only asks what the document calls itself needs no s
     from clew.checker.survey.promises import Promise
     from clew.errors import Position
     from clew.faults import FaultSet
+    from clew.program.ir import Program
     from clew.search.verdict import Counterexample
     from clew.violation import Violation
 
@@ -38,6 +39,7 @@ def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, A
         "spec": {
             "nodes": list(spec.nodes),
             **spec.numbers,
+            **param_fields(verdict.program),
         },
         "counterexamples": [_counterexample(c) for c in verdict.counterexamples],
         "runs": verdict.runs,
@@ -55,6 +57,13 @@ def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, A
         "certified": {"eot": verdict.certified.eot, "eff": verdict.certified.eff} if verdict.certified else None,
         "candidates": [_counterexample(c) for c in verdict.candidates],
     }
+
+
+def param_fields(program: Program | None) -> dict[str, Any]:
+    """Return the params of a program, with whether they were set; nothing for one without."""
+    if program is None or not program.params:
+        return {}
+    return {"params": [{"name": p.name, "value": p.value, "set": p.given} for p in program.params]}
 
 
 def to_json(verdict: Verdict, files: Sequence[str] = ()) -> str:

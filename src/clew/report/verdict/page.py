@@ -10,6 +10,8 @@ from clew.engine.execution import Execution, row_text
 from clew.errors import BudgetExhaustedError, ProgramError
 from clew.explain.explainer import Explainer, Lineage
 from clew.faults import KINDS, FailureSpec, FaultSet, MessageFault
+from clew.names import show
+from clew.program.ir import Program
 from clew.report.text.commands import replay_command
 from clew.report.text.plain import pluralize
 from clew.report.text.rules import rule_text
@@ -54,7 +56,7 @@ def run_page(run: Execution, files: Sequence[str], explainer: Explainer, stage: 
             answer="VIOLATED" if broken else "HOLDS",
             name=" + ".join(files),
             summary=_run_summary(run),
-            facts=_bounds(run.spec)[:2],
+            facts=[*_bounds(run.spec)[:2], *_params(run.program)],
             cautions=[str(notice) for notice in run.notices],
             happens_title="What happens",
             choices_label="Runs",
@@ -97,6 +99,10 @@ def _bounds(spec: FailureSpec) -> list[tuple[str, str]]:
     ]
 
 
+def _params(program: Program | None) -> list[tuple[str, str]]:
+    return [(f"param {param.name}", show(param.value)) for param in program.params] if program else []
+
+
 @dataclass(frozen=True)
 class _VerdictPage:
     verdict: Verdict
@@ -130,7 +136,7 @@ class _VerdictPage:
             answer=verdict.answer.value.upper(),
             name=" + ".join(self.files) or "program",
             summary=self._summary(),
-            facts=[*_bounds(verdict.spec), *self._effort()],
+            facts=[*_bounds(verdict.spec), *_params(verdict.program), *self._effort()],
             cautions=[*self._cautions(found), *missing],
             happens_title=self._title(),
             choices_label=self._choices_label(),

@@ -69,7 +69,7 @@ def page(result: Verdict | Execution, options: PageOptions) -> str:
 def run_document(run: Execution) -> dict[str, Any]:
     """Return one execution as an object for JSON; ``docs/json.md`` documents its fields."""
     from clew.report.text.json_text import result_fields
-    from clew.report.verdict.document import fault_fields, violation_fields
+    from clew.report.verdict.document import fault_fields, param_fields, violation_fields
 
     hidden = run.program.helpers if run.program else ()
     return {
@@ -77,7 +77,7 @@ def run_document(run: Execution) -> dict[str, Any]:
         "version": RUN_VERSION,
         "files": list(run.files),
         **result_fields(run),
-        "spec": {"nodes": list(run.spec.nodes), "eot": run.spec.eot},
+        "spec": {"nodes": list(run.spec.nodes), "eot": run.spec.eot, **param_fields(run.program)},
         "faults": fault_fields(run.faults),
         "violated": [violation_fields(violation) for violation in run.violations],
         # A list of the rows for each time, from 1 on.

@@ -11,6 +11,7 @@ from clew.checker.result import Verdict
 from clew.engine.execution import Execution, Message, row_text
 from clew.faults import KINDS, FailureSpec, FaultSet
 from clew.names import show
+from clew.program.ir import Program
 from clew.program.outcomes import PRE
 from clew.report.diagrams.hits import Hits
 from clew.report.text.commands import replay_command
@@ -44,10 +45,12 @@ def _verdict_lines(
             yield from _counterexample_lines(verdict, files, explanation, summaries)
         case Answer.CERTIFIED:
             yield f"CERTIFIED: no counterexample exists within {spec_text(verdict.spec)}."
+            yield from params_lines(verdict.program)
             if verdict.reason:
                 yield f"  {verdict.reason}"
         case Answer.INCOMPLETE:
             yield f"INCOMPLETE: {_state_of_knowledge(verdict)}."
+            yield from params_lines(verdict.program)
             yield f"  {verdict.reason}"
             yield from _list_counterexamples(verdict.candidates, verdict, files, explanation, summaries)
     if verdict.answer is not Answer.COUNTEREXAMPLE:
@@ -85,6 +88,7 @@ def _counterexample_lines(
     found = verdict.counterexamples
     count = f"{len(found)} minimal ones" if len(found) > 1 else found[0].faults.count_text()
     yield f"COUNTEREXAMPLE: {count}, within {spec_text(verdict.spec)}."
+    yield from params_lines(verdict.program)
     if verdict.reason:
         yield f"  the search was not finished: {verdict.reason}"
     yield from _list_counterexamples(found, verdict, files, explanation, summaries)
@@ -124,6 +128,12 @@ def _one_counterexample(
     if len(found.violations) > _MOST_ROWS:
         yield f"  ... and {len(found.violations) - _MOST_ROWS} more rows"
     yield f"  replay: {replay_command(found.faults, verdict.spec, files, verdict.program)}"
+
+
+def params_lines(program: Program | None) -> Iterator[str]:
+    """State what the params of a program were; nothing for one without."""
+    if program and program.params:
+        yield f"  with {', '.join(f'{param.name}={show(param.value)}' for param in program.params)}"
 
 
 def spec_text(spec: FailureSpec) -> str:
@@ -176,6 +186,7 @@ def run_heading(run: Execution) -> Iterator[str]:
     nodes = row_text(run.spec.nodes)
     what = "these faults:" if run.faults.failures else "no fault, but:" if run.faults else "no fault"
     yield f"EOT {run.spec.eot}, nodes {nodes}; {what}"
+    yield from params_lines(run.program)
     yield from (f"  {fault.sentence}" for fault in run.faults)
     yield from (f"  {line}" for line in summary_lines(run.faults, run.messages))
 

@@ -1,0 +1,1 @@
+"""A grid: one program checked with many values of its params and bounds."""

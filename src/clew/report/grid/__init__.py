@@ -1,0 +1,1 @@
+"""Shows what ``clew.check_grid`` returns."""
