@@ -12,6 +12,7 @@ from clew.bounds import Bounds, without_faults
 from clew.budgets.deadline import Deadline
 from clew.checker.bounds import check_restarts, complete
 from clew.checker.checking import Check, search_deadline
+from clew.checker.expected import note_difference
 from clew.checker.named_nodes import WrittenFault, resolve_fault
 from clew.checker.preparing import files_of, load_source, note_forgotten_records, note_idle_nodes, prepare
 from clew.checker.result import Verdict
@@ -110,7 +111,9 @@ def check(
     except BudgetExhaustedError as limit:
         reason = f"{limit} before the nodes were known; name them with --nodes"
         # Only nodes that nobody names have to be searched for.
-        numbers = {name: number or 0 for name, number in asked._asdict().items() if name not in ("nodes", "inputs")}
+        numbers = {
+            name: number or 0 for name, number in asked._asdict().items() if name not in ("nodes", "inputs")
+        }
         unknown = FailureSpec((), **{**numbers, "eot": eot or 1})
         return replace(given.give_up(unknown, reason, deadline), files=files_of(source))
     noted = note_forgotten_records(note_idle_nodes(given.prepared, spec.nodes), spec.restarts)
@@ -127,7 +130,16 @@ def check(
     verdict = given.sweep(spec, eff, ledger) if sweeps else given.examine(spec, ledger)
     if checkpoint is not None and saving is not None:
         _conclude_checkpoint(checkpoint, saving, verdict, ledger)
+    if _is_plain(given, asked):
+        verdict = note_difference(verdict, loaded.expectation)
     return replace(verdict, files=files_of(source))
+
+
+def _is_plain(given: Check, asked: Bounds) -> bool:
+    """Tell whether this is the check that expectations are of: with other bounds, the answer may be another."""
+    options = given.options._replace(find_all=False, checkpoint=None)  # which change nothing of the answer
+    demands = given.demands._replace(coverage=False)
+    return (given.strategy.name, asked, options, demands) == ("exact", Bounds(), Options(), Demands())
 
 
 def _open_checkpoint(

@@ -16,6 +16,7 @@ from clew.bounds import Bounds
 from clew.dedalus.lexer import Text
 from clew.dedalus.parser import Durable, Include, Persist, parse_clauses
 from clew.errors import Notice, Position, ProgramError, is_quotable
+from clew.expectation import KEYS, Expectation, ExpectationError, make_expectation
 from clew.files.reading import IRREGULAR_REMEDY, IrregularFileError, read_input
 from clew.names import nearest_name
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
@@ -36,20 +37,38 @@ LoadedClause = Fact | Rule | InputRule | Durable | Persist
 
 
 class Loaded(NamedTuple):
-    """A program, and in ``defaults`` what ``//! nodes=a,b eot=6 eff=3 crashes=1 delays=0`` states in it."""
+    """A program, and in ``defaults`` what ``//! nodes=a,b eot=6 eff=3 crashes=1 delays=0`` states in it.
+
+    ``expectation``: what the check of it comes to, by ``//! expect=certified``.
+    """
 
     program: Program
     defaults: Bounds
     notices: tuple[Notice, ...] = ()
+    expectation: Expectation | None = None
+
+
+class Stated(NamedTuple):
+    """What the ``//!`` lines of one file state."""
+
+    bounds: Bounds = Bounds()
+    expectation: Expectation | None = None
 
 
 def load(paths: Sequence[str | Path]) -> Loaded:
     """Read the files (and what they include) as one program."""
     loader = _Loader(Path(paths[0]).parent)
-    defaults = [loader.load(Path(path)) for path in paths]
+    stated = [loader.load(Path(path)) for path in paths]
     # The first file that states any speaks for all: a file of assertions may come with defaults of its own.
-    stated = next((d for d in defaults if d != Bounds()), Bounds())
-    return Loaded(_make_program(loader.clauses), stated)
+    defaults = next((s.bounds for s in stated if s.bounds != Bounds()), Bounds())
+    # But what a file expects is of that file: with others, it is another program.
+    expectation = stated[0].expectation if len(stated) == 1 else None
+    return Loaded(_make_program(loader.clauses), defaults, expectation=expectation)
+
+
+def read_expectation(path: str | Path) -> Expectation | None:
+    """Return what a file says that its check comes to; only its ``//!`` lines are looked at."""
+    return _read_stated(Text(_read(Path(path), None), str(path))).expectation
 
 
 def parse_program(text: str, file: str = "<text>") -> Program:
@@ -128,7 +147,7 @@ class _Loader:
         self._depth = 0
         self.clauses: list[LoadedClause] = []
 
-    def load(self, path: Path, wanted_by: Include | None = None) -> Bounds:
+    def load(self, path: Path, wanted_by: Include | None = None) -> Stated:
         if self._depth > DEEPEST_INCLUDE:
             raise ProgramError(
                 f"files include each other more than {DEEPEST_INCLUDE} deep",
@@ -137,7 +156,7 @@ class _Loader:
             )
         identity = os.path.realpath(path)  # two names for one file are one file
         if identity in self._seen:
-            return Bounds()
+            return Stated()
         self._seen.add(identity)
         text = _read(path, wanted_by)
         self._depth += 1
@@ -156,13 +175,13 @@ class _Loader:
         finally:
             self._depth -= 1
 
-    def _load(self, path: Path, text: str) -> Bounds:
+    def _load(self, path: Path, text: str) -> Stated:
         for clause in parse_clauses(text, str(path)):
             if isinstance(clause, Include):
                 self.load(self._find(clause, path.parent), clause)
             else:
                 self.clauses.append(clause)
-        return _defaults_of(Text(text, str(path)))
+        return _read_stated(Text(text, str(path)))
 
     def _find(self, include: Include, beside: Path) -> Path:
         # Beside the including file first, so that a folder of programs can be moved as a whole.
@@ -214,9 +233,10 @@ def _shorten(path: str) -> str:
     return path if len(path) <= 200 else path[:197] + "..."
 
 
-def _defaults_of(text: Text) -> Bounds:
+def _read_stated(text: Text) -> Stated:
     """Return what the leading ``//!`` lines state; refuse one further down, which a reader would overlook."""
-    stated: dict[str, int | tuple[WrittenNode, ...]] = {}
+    stated: dict[str, int | str | tuple[WrittenNode, ...]] = {}
+    places: dict[str, Position] = {}
     for comment, leading in text.default_comments():
         if not leading:
             raise ProgramError(
@@ -227,24 +247,31 @@ def _defaults_of(text: Text) -> Bounds:
         for found in _DEFAULT.finditer(comment.text[3:]):
             offset = comment.offset + 3 + found.start()
             key, value = _parse_default(found.group(), text, offset)
+            position = text.position(offset)
             if key in stated:
-                position = text.position(offset)
                 raise ProgramError(f"'{key}' is stated twice", position=position, remedy="state it once")
-            stated[key] = value
-    return Bounds(**stated)  # type: ignore[arg-type]  # keys and types are those of _parse_default
+            stated[key], places[key] = value, position
+    try:
+        expectation = make_expectation(*(stated.pop(key, None) for key in KEYS))
+    except ExpectationError as error:
+        raise ProgramError(error.message, position=places[error.key], remedy=error.remedy) from None
+    return Stated(Bounds(**stated), expectation)  # type: ignore[arg-type]  # of the types of _parse_default
 
 
-def _parse_default(text: str, whole: Text, offset: int) -> tuple[str, int | tuple[WrittenNode, ...]]:
+def _parse_default(text: str, whole: Text, offset: int) -> tuple[str, int | str | tuple[WrittenNode, ...]]:
     """Return one default; it stands at this offset of the whole text."""
-    known = list(Bounds._fields)
+    known = [*Bounds._fields, *KEYS]
     key, _, value = text.partition("=")
     position = whole.position(offset)
     if key not in known:
+        nearest = nearest_name(key, known)
         raise ProgramError(
             f"unknown default '{key}'",
             position=position,
-            remedy="use " + ", ".join(f"{k}=..." for k in known),
+            remedy=f"did you mean {nearest}=...?" if nearest else "use " + ", ".join(f"{k}=..." for k in known),
         )
+    if key == "expect":  # which answers there are, make_expectation knows
+        return key, value
     if key == "nodes":
         try:
             return key, tuple(read_nodes(value))
