@@ -95,6 +95,8 @@ if TYPE_CHECKING:
     )
     from clew.frontends.analyses import blazes, calm
     from clew.minimization.minimizing import Minimized, minimize
+    from clew.model_tests.api import check_models
+    from clew.model_tests.result import ModelTests
     from clew.program.ir import Program
     from clew.report.replay.replaying import ReplayedVerdict, replay_verdict
     from clew.report.writing import write_report
@@ -123,6 +125,7 @@ __all__ = [
     "Loss",
     "Message",
     "Minimized",
+    "ModelTests",
     "NodeName",
     "Notice",
     "Partition",
@@ -140,6 +143,7 @@ __all__ = [
     "blazes",
     "calm",
     "check",
+    "check_models",
     "explore",
     "fuzz",
     "minimize",
@@ -179,6 +183,8 @@ _HOMES = {
     ),
     "clew.frontends.analyses": ("blazes", "calm"),
     "clew.minimization.minimizing": ("Minimized", "minimize"),
+    "clew.model_tests.api": ("check_models",),
+    "clew.model_tests.result": ("ModelTests",),
     "clew.program.ir": ("Program",),
     "clew.report.replay.replaying": ("ReplayedVerdict", "replay_verdict"),
     "clew.report.writing": ("write_report",),
