@@ -24,6 +24,11 @@ go wrong, tries exactly those, and answers with a counterexample, a certificate 
 >>> clew.replay_verdict("verdict.json").answer.value
 'still fails'
 
+``check_models`` tests all models below a folder against what they say is expected of them:
+
+>>> clew.check_models("examples/bloom").answer.value
+'as expected'
+
 **Python code** is simulated (``clew.simulation``): ``fuzz`` draws random executions until an invariant breaks,
 ``minimize`` makes what it found small enough to be read, ``replay`` executes a recording again, exactly:
 

@@ -68,7 +68,12 @@ def load(paths: Sequence[str | Path]) -> Loaded:
 
 def read_expectation(path: str | Path) -> Expectation | None:
     """Return what a file says that its check comes to; only its ``//!`` lines are looked at."""
-    return _read_stated(Text(_read(Path(path), None), str(path))).expectation
+    text = Text(_read(Path(path), None), str(path))
+    try:
+        return _read_stated(text).expectation
+    except ProgramError as error:
+        _refuse_unquotable(Path(path), error, None)
+        raise
 
 
 def parse_program(text: str, file: str = "<text>") -> Program:
@@ -163,15 +168,8 @@ class _Loader:
         try:
             return self._load(path, text)
         except ProgramError as error:
-            # Of a file that is no program, no line may be shown: it may be a key, named by mistake or by an
-            # include.
-            if is_quotable(str(path), ".ded") or error.position is None or error.position.file != str(path):
-                raise
-            raise ProgramError(
-                f"{path}: is not a Dedalus program, and its name does not end in .ded",
-                position=wanted_by.position if wanted_by else None,
-                remedy=f"name a program; to see what is wrong in line {error.position.line}, rename it",
-            ) from None
+            _refuse_unquotable(path, error, wanted_by)
+            raise
         finally:
             self._depth -= 1
 
@@ -194,6 +192,18 @@ class _Loader:
             position=include.position,
             remedy="looked for " + " and ".join(dict.fromkeys(_shorten(str(c)) for c in candidates)),
         )
+
+
+def _refuse_unquotable(path: Path, error: ProgramError, wanted_by: Include | None) -> None:
+    """Raise another error than this one, if it would show a line of a file that is no program."""
+    # It may be a key, named by mistake or by an include.
+    if is_quotable(str(path), ".ded") or error.position is None or error.position.file != str(path):
+        return
+    raise ProgramError(
+        f"{path}: is not a Dedalus program, and its name does not end in .ded",
+        position=wanted_by.position if wanted_by else None,
+        remedy=f"name a program; to see what is wrong in line {error.position.line}, rename it",
+    ) from None
 
 
 def _read(path: Path, wanted_by: Include | None) -> str:

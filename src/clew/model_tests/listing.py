@@ -14,6 +14,7 @@ from clew.bloom.language.setting import Setting
 from clew.dedalus.loader import read_expectation
 from clew.expectation import Expectation
 from clew.files.python_module import import_file
+from clew.files.python_names import FileNames
 from clew.files.reading import read_source
 from clew.frontends.bloom import expectation_of
 from clew.model_tests.discovery import Candidate
@@ -30,7 +31,8 @@ def list_dedalus(file: str) -> Model:
 def list_python(candidate: Candidate) -> tuple[Model, ...]:
     """Import a file and return its Bloom classes with a ``setting`` and its scenarios, as they are defined."""
     path = Path(candidate.file)
-    module = import_file(path, "model")
+    with FileNames(path).in_errors():
+        module = import_file(path, "model")
     elsewhere = find_imported_names(read_source(path))
     models: dict[int, Model] = {}
     for name, value in vars(module).items():

@@ -16,7 +16,7 @@ class ModelTestsAnswer(enum.Enum):
     AS_EXPECTED = "as expected"
     DIFFERS = "differs"
     INCOMPLETE = "incomplete"
-    FAILED = "failed"
+    FAILED = "clew failed"
 
 
 _EXIT_CODES = {

@@ -64,7 +64,7 @@ def _table(outcomes: Sequence[ModelOutcome]) -> Iterator[str]:
 
 
 def _cells(outcome: ModelOutcome) -> tuple[str, ...]:
-    cells = (outcome.model.name, expected_words(outcome.model), answer_words(outcome), bounds_words(outcome))
+    cells = (outcome.model.name, expected_words(outcome), answer_words(outcome), bounds_words(outcome))
     return (MARKS[outcome.status], *map(in_one_line, cells))
 
 
@@ -126,7 +126,7 @@ def junit(tests: ModelTests) -> str:
     for outcome in tests.outcomes:
         file, name = split_name(outcome.model.name)
         got = answer_words(outcome) or "not checked"
-        message = f"expected {expected_words(outcome.model)}; got {got}"
+        message = f"expected {expected_words(outcome)}; got {got}"
         if outcome.status is Status.NO_EXPECTATION:
             message = "no expectation" + (f": {got}" if outcome.answer else "")
         told = [message, bounds_words(outcome), *detail_lines(outcome), outcome.printed]

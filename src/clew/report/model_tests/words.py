@@ -29,9 +29,11 @@ COUNTED = {
 }
 
 
-def expected_words(model: Model) -> str:
-    """Say what a model expects."""
-    return str(model.expectation) if model.expectation else "no expectation"
+def expected_words(outcome: ModelOutcome) -> str:
+    """Say what a model expects; of a file that could not be loaded, nobody knows."""
+    if outcome.model.expectation is not None:
+        return str(outcome.model.expectation)
+    return "no expectation" if outcome.status is Status.NO_EXPECTATION else "not known"
 
 
 def answer_words(outcome: ModelOutcome) -> str:
