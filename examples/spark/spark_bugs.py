@@ -189,7 +189,7 @@ _CRASHES = ((2, crash_master), (2, crash_driver))
 
 #: What ``clew test`` is to find.
 _BREAKS: dict[str, Any] = {"rare": _PATIENT, "expect": "violation"}
-_HOLDS: dict[str, Any] = {"steps": 2000, "expect": "no violation", "expect_runs": 5}
+_HOLDS: dict[str, Any] = {"steps": 2000, "expect": "no violation", "expect_runs": 3}
 
 spark2294 = _scenario(
     Bugs(spark_2294=True), 2, events=((4, submit(0.02)), _GROWTH), count=30, steps=2500, **_BREAKS

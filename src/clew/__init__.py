@@ -24,9 +24,9 @@ go wrong, tries exactly those, and answers with a counterexample, a certificate 
 >>> clew.replay_verdict("verdict.json").answer.value
 'still fails'
 
-``check_models`` tests all models below a folder against what they say is expected of them:
+``check_models`` tests models, or all below a folder, against what they say is expected of them:
 
->>> clew.check_models("examples/bloom").answer.value
+>>> clew.check_models(["examples/kafka.ded", "examples/flux.ded"]).answer.value
 'as expected'
 
 **Python code** is simulated (``clew.simulation``): ``fuzz`` draws random executions until an invariant breaks,

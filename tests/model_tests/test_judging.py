@@ -40,9 +40,10 @@ INCOMPLETE = Expectation("incomplete")
         (INCOMPLETE, Finding("certified"), Status.DIFFERS),
         (None, Finding("certified"), Status.NO_EXPECTATION),
         (None, Refusal("no program"), Status.NO_EXPECTATION),
-        (None, Refusal("KeyError", ours=True), Status.BROKEN),
+        (None, Refusal("KeyError", status=Status.BROKEN), Status.BROKEN),
         (THREE, Refusal("no program"), Status.FAILED),
-        (THREE, Refusal("KeyError", ours=True), Status.BROKEN),
+        (THREE, Refusal("memory ran out", status=Status.INCOMPLETE), Status.INCOMPLETE),
+        (THREE, Refusal("KeyError", status=Status.BROKEN), Status.BROKEN),
     ],
 )
 def test_answers_are_compared(expected: Expectation | None, found: Any, status: Status) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from clew.budgets.deadline import Deadline
 from clew.errors import ClewError, UsageError
@@ -15,7 +15,7 @@ from clew.model_tests.discovery import Candidate, discover
 from clew.model_tests.judging import judge, judge_death, judge_refusal, with_printed
 from clew.model_tests.listing import list_dedalus, list_python
 from clew.model_tests.model import Kind, Model, ModelOutcome, Status
-from clew.model_tests.performing import Refusal, answer_or_refuse, perform, refuse
+from clew.model_tests.performing import Finding, Refusal, answer_or_refuse, perform, refuse
 from clew.model_tests.processes import Ended, Tell, run_all
 from clew.model_tests.python_look import Look, look_at
 from clew.model_tests.result import ModelTests
@@ -82,9 +82,6 @@ def _check_arguments(paths: Sequence[str], workers: int | None, *limits: float |
             raise UsageError(f"{name} is {seconds:g}", remedy="give a number larger than 0")
 
 
-#: What is worth a table, even where nothing else is tested.
-_TELLING = frozenset(Status) - {Status.NO_EXPECTATION}
-
 #: A file, and what is known about it: what became of it already, or the models in it.
 _Listed = list[Model | ModelOutcome]
 
@@ -104,30 +101,32 @@ class _Run:
     def test(self, paths: tuple[str, ...]) -> ModelTests:
         """Find the models, check them, and compare."""
         found = discover(paths)
-        listed = self._list(found.candidates, found.unreadable)
-        if not listed:
-            raise UsageError(
-                f"no model in {', '.join(paths)}", remedy="name .ded files, Python files with models, or folders"
-            )
-        due = [model for model in listed if isinstance(model, Model)]
-        if not due and not any(isinstance(one, ModelOutcome) and one.status in _TELLING for one in listed):
-            files = "1 file with models states" if len(listed) == 1 else f"{len(listed)} files with models state"
-            raise UsageError(
-                f"{files} no expectation, so there is nothing to test", remedy=f"{_STATE}, or use --all"
-            )
-        works = [partial(answer_or_refuse, partial(perform, model, self.seconds)) for model in due]
-        ends = self._do(works, [model.name for model in due])
+        listed, to_import = self._look(found.candidates, found.unreadable)
+        # With what needs no import: a Python file that hangs must not keep that waiting.
+        texts = [one for ones in listed.values() for one in ones if isinstance(one, Model)]
+        ends: list[Ended[Any]] = self._do(
+            [*map(self._checking, texts), *map(_listing, to_import)],
+            [*(model.name for model in texts), *(candidate.file for candidate in to_import)],
+        )
+        for candidate, end in zip(to_import, ends[len(texts) :], strict=True):
+            listed[candidate] = [self._admit(one) for one in self._read_listing(candidate, end)]
+        everything = [one for ones in listed.values() for one in ones]
+        _refuse_nothing(everything, paths)
+        imported = [one for one in everything if isinstance(one, Model) and one not in texts]
+        ends = [*ends[: len(texts)], *self._do(list(map(self._checking, imported)), [m.name for m in imported])]
         judged = {
             model.name: judge(model, end, self.seconds, self._cut_short())
-            for model, end in zip(due, ends, strict=True)
+            for model, end in zip([*texts, *imported], ends, strict=True)
         }
-        outcomes = tuple(judged[one.name] if isinstance(one, Model) else one for one in listed)
+        outcomes = tuple(judged[one.name] if isinstance(one, Model) else one for one in everything)
         # A limit that came when everything was done has ended nothing.
         ended = self._cut_short() if self.has_left_work else None
         return ModelTests(paths, outcomes, ended, tuple(found.notices()))
 
-    def _list(self, candidates: Sequence[Candidate], unreadable: list[str]) -> _Listed:
-        """List the models of all files, and what is known of those that need no check."""
+    def _look(
+        self, candidates: Sequence[Candidate], unreadable: list[str]
+    ) -> tuple[dict[Candidate, _Listed], list[Candidate]]:
+        """Return what the text of files tells of them, and which of them have to be imported to know more."""
         listed: dict[Candidate, _Listed] = {}
         to_import = []
         for candidate in candidates:
@@ -140,11 +139,12 @@ class _Run:
                 listed[candidate] = []
             elif look is Look.MODELS:
                 listed[candidate] = [self._admit(Model(candidate.file, Kind.PYTHON))]
-        works = [partial(answer_or_refuse, partial(list_python, candidate)) for candidate in to_import]
-        ends = self._do(works, [candidate.file for candidate in to_import])
-        for candidate, ended in zip(to_import, ends, strict=True):
-            listed[candidate] = [self._admit(one) for one in self._read_listing(candidate, ended)]
-        return [one for candidate in listed for one in listed[candidate]]
+        return listed, to_import
+
+    def _checking(self, model: Model) -> Callable[[], Finding | Refusal]:
+        """Return the work of checking a model."""
+        of_user = model.kind is not Kind.DEDALUS
+        return partial(answer_or_refuse, partial(perform, model, self.seconds), of_user=of_user)
 
     def _admit(self, one: Model | ModelOutcome) -> Model | ModelOutcome:
         """Return a model if it is to be checked, and otherwise that it was passed over."""
@@ -198,6 +198,22 @@ class _Run:
         if self.deadline.interrupted:
             return "interrupted"
         return f"the total time limit of {self.deadline.seconds:g} s ran out" if self.deadline.passed() else None
+
+
+def _listing(candidate: Candidate) -> Callable[[], tuple[Model, ...] | Refusal]:
+    """Return the work of finding out which models a Python file defines."""
+    return partial(answer_or_refuse, partial(list_python, candidate), of_user=True)
+
+
+def _refuse_nothing(listed: Sequence[Model | ModelOutcome], paths: Sequence[str]) -> None:
+    """Refuse what has nothing to test: that must not be taken for success."""
+    if not listed:
+        remedy = "name .ded files, Python files with models, or folders"
+        raise UsageError(f"no model in {', '.join(paths)}", remedy=remedy)
+    if all(isinstance(one, ModelOutcome) and one.status is Status.NO_EXPECTATION for one in listed):
+        models = "1 model states" if len(listed) == 1 else f"{len(listed)} models state"
+        remedy = f"{_STATE}, or use --all"
+        raise UsageError(f"{models} no expectation, so there is nothing to test", remedy=remedy)
 
 
 def _list_text(file: str) -> Model | ModelOutcome:

@@ -35,8 +35,7 @@ def judge(
 
 def judge_refusal(model: Model, refusal: Refusal) -> ModelOutcome:
     """Return what became of a model that has no answer."""
-    status = Status.BROKEN if refusal.ours else Status.FAILED
-    return ModelOutcome(model, status, reason=refusal.reason, remedy=refusal.remedy)
+    return ModelOutcome(model, refusal.status, reason=refusal.reason, remedy=refusal.remedy)
 
 
 def judge_death(model: Model, how: str) -> ModelOutcome:

@@ -18,7 +18,7 @@ from clew.checker.api import check
 from clew.checker.expected import count_faults
 from clew.errors import BudgetExhaustedError, ClewError, describe_exception
 from clew.faults import FailureSpec
-from clew.model_tests.model import Kind, Model
+from clew.model_tests.model import Kind, Model, Status
 from clew.search.verdict import Answer
 from clew.simulation.fuzzing.fuzz import fuzz
 from clew.simulation.loading import load_scenario
@@ -40,11 +40,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why there is no answer; ``ours``: by a mistake in Clew."""
+    """Why there is no answer; ``status``: whether that is up to the model, to Clew, or to a limit."""
 
     reason: str
     remedy: str | None = None
-    ours: bool = False
+    status: Status = Status.FAILED
 
 
 def perform(model: Model, seconds: float | None) -> Finding:
@@ -88,16 +88,20 @@ def refuse(error: ClewError) -> Refusal:
     return Refusal(where + error.message, error.remedy)
 
 
-def answer_or_refuse(work: Callable[[], T]) -> T | Refusal:
-    """Return what work comes to, or why it comes to nothing."""
+def answer_or_refuse(work: Callable[[], T], *, of_user: bool) -> T | Refusal:
+    """Return what work comes to, or why it comes to nothing; ``of_user``: code of the user is executed in it."""
     try:
         result: T | Refusal = work()
     except ClewError as error:
         result = refuse(error)
-    except SystemExit as end:
-        result = Refusal(f"its code ended the process by SystemExit ({end.code})", "let it return")
-    except Exception as mistake:
+    except (BudgetExhaustedError, MemoryError, RecursionError) as limit:
+        result = Refusal(describe_exception(limit), status=Status.INCOMPLETE)
+    except (Exception, SystemExit) as mistake:
         place = traceback.extract_tb(mistake.__traceback__)[-1]
-        result = Refusal(f"{describe_exception(mistake)} (in {place.name}, line {place.lineno})", ours=True)
+        where = f"(in {place.name}, line {place.lineno})"
+        if of_user and isinstance(mistake, SystemExit):
+            result = Refusal(f"its code ended the process by SystemExit {where}", "let it return")
+        else:  # whatever else the user's code raises is told by a ClewError
+            result = Refusal(f"{describe_exception(mistake)} {where}", status=Status.BROKEN)
     end_copy()
     return result
