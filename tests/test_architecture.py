@@ -22,6 +22,7 @@ ROOMS = [
     "violation",
     "node_lists",
     "bounds",
+    "expectation",
     "program",
     "budgets",
     "files",
@@ -38,6 +39,7 @@ ROOMS = [
     "lineage",
     "search",
     "checker",
+    "model_tests",
     "explain",
     "report",
     "cli",
@@ -63,7 +65,7 @@ SUB_ROOMS = {
     ],
     "report": [
         *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "calm", "blazes"],
-        *["writing", "__init__"],
+        *["model_tests", "writing", "__init__"],
     ],
 }
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")

@@ -44,7 +44,7 @@ class Delivery(Bloom):
 class Simple(Delivery):
     """Each payload goes out once."""
 
-    setting = checked(nodes=NODES, eot=4, eff=2, crashes=0, given=GIVEN)
+    setting = checked(nodes=NODES, eot=4, eff=2, crashes=0, given=GIVEN, expect="counterexample", faults=1)
 
     @bloom
     def send(self) -> None:
@@ -54,7 +54,7 @@ class Simple(Delivery):
 class Retry(Delivery):
     """The sender repeats itself."""
 
-    setting = checked(nodes=NODES, eot=4, eff=2, crashes=1, given=GIVEN)
+    setting = checked(nodes=NODES, eot=4, eff=2, crashes=1, given=GIVEN, expect="counterexample", faults=2)
     buffer = table("payload")
     timer = periodic(1)
 
@@ -69,7 +69,7 @@ class Retry(Delivery):
 class Redundant(Delivery):
     """Everyone repeats what it has."""
 
-    setting = checked(nodes=NODES, eot=11, eff=10, crashes=1, given=GIVEN)
+    setting = checked(nodes=NODES, eot=11, eff=10, crashes=1, given=GIVEN, expect="certified")
     timer = periodic(1)
 
     @bloom
@@ -82,7 +82,7 @@ class Redundant(Delivery):
 class Acknowledged(Delivery):
     """Everyone repeats what it has to those who have not acknowledged it."""
 
-    setting = checked(nodes=NODES, eot=8, eff=7, crashes=1, given=GIVEN)
+    setting = checked(nodes=NODES, eot=8, eff=7, crashes=1, given=GIVEN, expect="certified")
     timer = periodic(1)
     ack_chan = channel("@sender", "peer", "payload")
     acked = table("peer", "payload")

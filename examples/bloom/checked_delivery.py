@@ -14,10 +14,14 @@ interfaces said, and the outcomes.
 
 from __future__ import annotations
 
+from typing import Any
+
 from delivery import BestEffortDelivery, DeliveryProtocol, OnceDelivery, ReliableDelivery
 
 from clew.bloom import agg, bloom, checked, outcome, scratch, table
 
+#: How all of them are checked; each says what is to be expected of it, for ``clew test``.
+BOUNDS: dict[str, Any] = {"nodes": ["a", "b"], "eot": 6, "eff": 4, "crashes": 1}
 GIVEN = {"a": {"pipe_in": [("b", "a", 1, "hello")]}}
 
 
@@ -28,7 +32,6 @@ class Settled(DeliveryProtocol):
     arrived = table("dst", "src", "ident", "payload")
     pre = scratch("ident", "payload")
     post = scratch("ident", "payload")
-    setting = checked(nodes=["a", "b"], eot=6, eff=4, crashes=1, given=GIVEN)
 
     @bloom
     def remember(self) -> None:
@@ -42,11 +45,11 @@ class Settled(DeliveryProtocol):
 
 
 class BestEffort(Settled, BestEffortDelivery):
-    pass
+    setting = checked(**BOUNDS, given=GIVEN, expect="counterexample", faults=1)
 
 
 class Reliable(Settled, ReliableDelivery):
-    pass
+    setting = checked(**BOUNDS, given=GIVEN, expect="certified")
 
 
 class AtMostOnce(DeliveryProtocol):
@@ -55,7 +58,6 @@ class AtMostOnce(DeliveryProtocol):
     times = table("src", "ident", val=["times"])
     pre = scratch("src", "ident")
     post = scratch("src", "ident")
-    setting = checked(nodes=["a", "b"], eot=6, eff=4, crashes=1, given=GIVEN)
 
     @bloom
     def count_times(self) -> None:
@@ -72,8 +74,8 @@ class AtMostOnce(DeliveryProtocol):
 
 
 class ReliableOnce(AtMostOnce, ReliableDelivery):
-    pass
+    setting = checked(**BOUNDS, given=GIVEN, expect="counterexample", faults=0)
 
 
 class Once(AtMostOnce, OnceDelivery):
-    pass
+    setting = checked(**BOUNDS, given=GIVEN, expect="certified")

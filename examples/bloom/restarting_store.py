@@ -29,7 +29,7 @@ class InMemory(Bloom):
 
     pre = scratch("key", "value")
     post = scratch("key", "value")
-    setting = checked(nodes=["c", "s"], eot=8, eff=6, restarts=1, given=GIVEN)
+    setting = checked(nodes=["c", "s"], eot=8, eff=6, restarts=1, given=GIVEN, expect="counterexample", faults=1)
 
     @bloom
     def client(self) -> None:
@@ -51,4 +51,4 @@ class OnDisk(InMemory):
     """The server keeps it on disk."""
 
     stored = table("key", "value", durable=True)
-    setting = checked(nodes=["c", "s"], eot=8, eff=6, restarts=2, given=GIVEN)
+    setting = checked(nodes=["c", "s"], eot=8, eff=6, restarts=2, given=GIVEN, expect="certified")

@@ -187,14 +187,18 @@ _PATIENT = {"register": 0.02, "unregister": 0.02, "locality wait": 0.1, "specula
 _GROWTH = (1, join)
 _CRASHES = ((2, crash_master), (2, crash_driver))
 
+#: What ``clew test`` is to find.
+_BREAKS: dict[str, Any] = {"rare": _PATIENT, "expect": "violation"}
+_HOLDS: dict[str, Any] = {"steps": 2000, "expect": "no violation", "expect_runs": 3}
+
 spark2294 = _scenario(
-    Bugs(spark_2294=True), 2, events=((4, submit(0.02)), _GROWTH), count=30, steps=2500, rare=_PATIENT
+    Bugs(spark_2294=True), 2, events=((4, submit(0.02)), _GROWTH), count=30, steps=2500, **_BREAKS
 )
 spark3150 = _scenario(
-    Bugs(spark_3150=True), 6, events=((4, submit(0.3)), *_CRASHES), count=35, steps=1000, rare=_PATIENT
+    Bugs(spark_3150=True), 6, events=((4, submit(0.3)), *_CRASHES), count=35, steps=1000, **_BREAKS
 )
-spark9256 = _scenario(Bugs(spark_9256=True), 6, events=((1, submit(0.3)),), count=25, steps=1200, rare=_PATIENT)
-correct = _scenario(Bugs(), 2, events=((4, submit(0.5)), _GROWTH), count=40, steps=2000)
+spark9256 = _scenario(Bugs(spark_9256=True), 6, events=((1, submit(0.3)),), count=25, steps=1200, **_BREAKS)
+correct = _scenario(Bugs(), 2, events=((4, submit(0.5)), _GROWTH), count=40, **_HOLDS)
 correct_faulty = _scenario(
-    Bugs(), 2, events=((4, submit(0.3)), _GROWTH, *_CRASHES, (2, crash_worker)), count=50, steps=2000
+    Bugs(), 2, events=((4, submit(0.3)), _GROWTH, *_CRASHES, (2, crash_worker)), count=50, **_HOLDS
 )

@@ -30,6 +30,11 @@ go wrong, tries exactly those, and answers with a counterexample, a certificate 
 >>> clew.replay_verdict("verdict.json").answer.value
 'still fails'
 
+``check_models`` tests models, or all below a folder, against what they say is expected of them:
+
+>>> clew.check_models(["examples/kafka.ded", "examples/flux.ded"]).answer.value
+'as expected'
+
 **Python code** is simulated (``clew.simulation``): ``fuzz`` draws random executions until an invariant breaks,
 ``minimize`` makes what it found small enough to be read, ``replay`` executes a recording again, exactly:
 
@@ -103,6 +108,8 @@ if TYPE_CHECKING:
     )
     from clew.frontends.analyses import blazes, calm
     from clew.minimization.minimizing import Minimized, minimize
+    from clew.model_tests.api import check_models
+    from clew.model_tests.result import ModelTests
     from clew.program.ir import Program
     from clew.report.replay.replaying import ReplayedVerdict, replay_verdict
     from clew.report.writing import write_report
@@ -132,6 +139,7 @@ __all__ = [
     "Loss",
     "Message",
     "Minimized",
+    "ModelTests",
     "NodeName",
     "Notice",
     "Partition",
@@ -150,6 +158,7 @@ __all__ = [
     "calm",
     "check",
     "check_grid",
+    "check_models",
     "explore",
     "fuzz",
     "minimize",
@@ -191,6 +200,8 @@ _HOMES = {
     ),
     "clew.frontends.analyses": ("blazes", "calm"),
     "clew.minimization.minimizing": ("Minimized", "minimize"),
+    "clew.model_tests.api": ("check_models",),
+    "clew.model_tests.result": ("ModelTests",),
     "clew.program.ir": ("Program",),
     "clew.report.replay.replaying": ("ReplayedVerdict", "replay_verdict"),
     "clew.report.writing": ("write_report",),

@@ -39,6 +39,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program, a scenario, a dataflow, a verdict and a recording."""
     folder = tmp_path_factory.mktemp("outputs")
     (folder / "p.ded").write_text(ONCE, encoding="utf-8")
+    (folder / "t.ded").write_text(ONCE.replace("crashes=0", "expect=certified"), encoding="utf-8")
     (folder / "w.yaml").write_text(WORDS.read_text(encoding="utf-8"), encoding="utf-8")
     scenario_file(folder, CRASH)
     assert clew("check", "p.ded", "--json", "verdict.json", cwd=folder).returncode == 1
@@ -63,6 +64,7 @@ COMMANDS = {
     "clew replayed verdict": (("replay", "verdict.json"), 1),
     "clew calm": (("calm", "p.ded"), 0),
     "clew blazes": (("blazes", "w.yaml"), 1),
+    "clew test": (("test", "t.ded"), 1),
 }
 
 

@@ -45,6 +45,7 @@ _COMMANDS = [
     "blazes ad-report.yaml --json o.json --svg o.svg --report o.html --emit-yaml o.yaml",
     "blazes shop.py:Shop --json o.json --svg o.svg",
     "verify proof.zip",
+    "test kafka.ded lock.py --json o.json --junit o.xml --report o.html",
 ]
 
 

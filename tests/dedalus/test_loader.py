@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from clew.bounds import Bounds
-from clew.dedalus.loader import LARGEST_FILE, load
+from clew.dedalus.loader import LARGEST_FILE, load, read_expectation
 from clew.errors import Position, ProgramError
+from clew.expectation import Expectation
 from clew.node_lists import BareNumber
 
 
@@ -263,6 +264,21 @@ def test_what_a_program_states(tmp_path: Path, text: str, stated: Bounds) -> Non
         ("//! eot\n", 1, 5, "'eot=' does not give a number", "write eot=3"),
         ("//! eff=1 crashes=1000000000\n", 1, 11, "'crashes=1000000000' does not give a number", "crashes=3"),
         ("//! eot=6\n//! eot=7\n", 2, 5, "'eot' is stated twice", "state it once"),
+        ("//! expcet=certified\n", 1, 5, "unknown default 'expcet'", "did you mean expect=...?"),
+        (
+            "//! eot=3 expect=certifed\n",
+            1,
+            11,
+            "unknown answer 'certifed' is expected",
+            "did you mean 'certified'?",
+        ),
+        ("//! expect=safe\n", 1, 5, "unknown answer 'safe'", "one of counterexample, certified, incomplete"),
+        ("//! expect=\n", 1, 5, "unknown answer ''", "one of counterexample, certified, incomplete"),
+        ("//! expect = certified\n", 1, 12, "unknown default ''", "expect=..., faults=..."),
+        ("//! faults=1\n", 1, 5, "and there is no expect", "state expect=counterexample"),
+        ("//! faults=1 expect=certified\n", 1, 5, "and there is expect=certified", "expect=counterexample"),
+        ("//! expect=counterexample\n//! faults=few\n", 2, 5, "'faults=few' does not give", "write faults=3"),
+        ("//! expect=certified\n//! expect=certified\n", 2, 5, "'expect' is stated twice", "state it once"),
         ("q(a);\n//! eot=6\n", 2, 1, "stands before its first clause", "move it to the top"),
         ("q(a); //! eot=6\n", 1, 7, "stands before its first clause", "ordinary comment"),
         ("//! eot=²\n", 1, 5, "'eot=²' does not give a number", "write eot=3"),
@@ -284,5 +300,37 @@ def test_the_first_file_that_states_something_wins_as_a_whole(tmp_path: Path) ->
 
 
 def test_an_included_file_states_nothing_for_the_program(tmp_path: Path) -> None:
-    write(tmp_path, main='include "part.ded";', part="//! eot=6\np(a);")
+    write(tmp_path, main='include "part.ded";', part="//! eot=6 expect=certified\np(a);")
     assert load([tmp_path / "main.ded"]).defaults == Bounds()
+    assert load([tmp_path / "main.ded"]).expectation is None
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("//! eot=6 expect=certified\np(a);", Expectation("certified")),
+        ("//! faults=0 eot=6 expect=counterexample\np(a);", Expectation("counterexample", 0)),
+        ("//! expect=counterexample\n//! faults=12\np(a);", Expectation("counterexample", 12)),
+        ("//! expect=incomplete\n", Expectation("incomplete")),
+        ("//! eot=6\np(a);", None),
+    ],
+)
+def test_what_a_program_expects(tmp_path: Path, text: str, stated: Expectation | None) -> None:
+    write(tmp_path, main=text)
+    assert load([tmp_path / "main.ded"]).expectation == stated
+    assert read_expectation(tmp_path / "main.ded") == stated
+
+
+def test_what_a_file_expects_is_of_that_file_alone(tmp_path: Path) -> None:
+    write(tmp_path, one="//! expect=certified\nq(a);", two="r(a);")
+    assert load([tmp_path / "one.ded", tmp_path / "two.ded"]).expectation is None
+
+
+def test_nothing_is_quoted_of_a_file_that_is_no_program(tmp_path: Path) -> None:
+    """A link may lead to a key: not even its first words are shown."""
+    (tmp_path / "key").write_text("//! secret=1\n", encoding="utf-8")
+    (tmp_path / "main.ded").symlink_to(tmp_path / "key")
+    with pytest.raises(ProgramError) as caught:
+        read_expectation(tmp_path / "main.ded")
+    assert "secret" not in str(caught.value)
+    assert "is not a Dedalus program" in caught.value.message

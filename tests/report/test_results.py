@@ -126,6 +126,12 @@ RESULTS: dict[str, tuple[Callable[[], Result], str, int, str]] = {
         1,
         "INCONSISTENT: examples/blazes/word-count.yaml",
     ),
+    "check_models": (
+        lambda: clew.check_models("examples/simple-deliv.ded"),
+        "as expected",
+        0,
+        "    model                      expected ",
+    ),
     "blazes, of a program": (
         lambda: clew.blazes("examples/blazes/shop.py:SealedShop"),
         "consistent",

@@ -7,13 +7,13 @@ loaded once however often it is included, so include cycles are fine.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from clew.bounds import Bounds
+from clew.dedalus.assembling import LoadedClause, make_program
 from clew.dedalus.lexer import Text
 from clew.dedalus.params import (
     DeclaredParam,
@@ -23,13 +23,13 @@ from clew.dedalus.params import (
     notice_params,
     resolve_params,
 )
-from clew.dedalus.parser import Clause, Durable, Include, Persist, Written, parse_text
-from clew.dedalus.patterns import expand_facts, expand_interval
+from clew.dedalus.parser import Clause, Include, Written, parse_text
+from clew.dedalus.patterns import expand_facts
+from clew.dedalus.stated import Stated, named_numbers, read_stated, resolve_defaults
 from clew.errors import Notice, Position, ProgramError, is_quotable
+from clew.expectation import Expectation
 from clew.files.reading import IRREGULAR_REMEDY, IrregularFileError, read_input
-from clew.names import nearest_name
-from clew.node_lists import NodeListError, WrittenNode, read_nodes
-from clew.program.ir import Fact, InputRule, Premise, Program, Rule, Timing, Value, Var
+from clew.program.ir import Program, Value
 
 #: A protocol model is a few kilobytes; a file beyond this is a mistake and is not read into memory.
 LARGEST_FILE = 1_000_000
@@ -37,41 +37,17 @@ LARGEST_FILE = 1_000_000
 #: Programs include a file of assertions or two; a chain beyond this is a mistake.
 DEEPEST_INCLUDE = 50
 
-#: One default of a ``//!`` line.  There may be spaces in the name of a node, in quotes.
-_DEFAULT = re.compile(r"""(?:"[^"]*(?:"|$)|[^\s"])+""")
-_PARAM = re.compile(r"[a-z][A-Za-z0-9_]*")
-#: Nodes that are called by numbers: 1..3 or 1..replicas.
-_NODE_INTERVAL = re.compile(r"([0-9]{1,9}|[a-z][A-Za-z0-9_]*)\.\.([0-9]{1,9}|[a-z][A-Za-z0-9_]*)")
-
-
-#: What includes, params and patterns have become of.
-LoadedClause = Fact | Rule | InputRule | Durable | Persist
-
-
-class NamedNumber(NamedTuple):
-    """The name of a param where a ``//!`` line has a number."""
-
-    name: str
-    position: Position
-
-
-class NodeInterval(NamedTuple):
-    """``1..replicas`` where a ``//!`` line has nodes: those that are called by these numbers."""
-
-    ends: tuple[int | NamedNumber, int | NamedNumber]
-    position: Position
-
-
-#: What a ``//!`` line says of one bound.
-Stated = int | tuple[WrittenNode | NodeInterval, ...] | NamedNumber
-
 
 class Loaded(NamedTuple):
-    """A program, and in ``defaults`` what ``//! nodes=a,b eot=6 eff=3 crashes=1 delays=0`` states in it."""
+    """A program, and in ``defaults`` what ``//! nodes=a,b eot=6 eff=3 crashes=1 delays=0`` states in it.
+
+    ``expectation``: what the check of it comes to, by ``//! expect=certified``.
+    """
 
     program: Program
     defaults: Bounds
     notices: tuple[Notice, ...] = ()
+    expectation: Expectation | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +58,7 @@ class Template:
     """
 
     clauses: tuple[Written, ...]
-    stated: Mapping[str, Stated]
+    stated: Stated
     texts: tuple[Text, ...]
 
     @property
@@ -96,19 +72,19 @@ class Template:
         params = resolve_params(declared, given or {})
         values = {param.name: param.value for param in params}
         clauses = [_reread(written, values) for written in self.clauses]
-        program = _make_program([clause for clause in expand_facts(clauses) if isinstance(clause, LoadedClause)])
-        defaults = _resolve_defaults(self.stated, values)
+        program = make_program([clause for clause in expand_facts(clauses) if isinstance(clause, LoadedClause)])
+        defaults = resolve_defaults(self.stated.bounds, values)
         if not declared:
-            return Loaded(program, defaults)
+            return Loaded(program, defaults, expectation=self.stated.expectation)
         used = frozenset(name for written in self.clauses for name in written.names)
-        used |= {number.name for value in self.stated.values() for number in _named_numbers(value)}
-        named = self.stated.get("nodes", ())
+        used |= {number.name for value in self.stated.bounds.values() for number in named_numbers(value)}
+        named = self.stated.bounds.get("nodes", ())
         nodes = [node for node in named if isinstance(node, str)] if isinstance(named, tuple) else []
         notices = (
             *notice_params(declared, used, nodes, self.texts),
             *notice_misspelt(declared, self.clauses),
         )
-        return Loaded(replace(program, params=params), defaults, notices)
+        return Loaded(replace(program, params=params), defaults, notices, self.stated.expectation)
 
 
 def _reread(written: Written, params: Mapping[str, Value]) -> Clause:
@@ -126,10 +102,22 @@ def load(paths: Sequence[str | Path], params: Settings | None = None) -> Loaded:
 def read_template(paths: Sequence[str | Path]) -> Template:
     """Read the files (and what they include), whatever the values of params are going to be."""
     loader = _Loader(Path(paths[0]).parent)
-    defaults = [loader.load(Path(path)) for path in paths]
+    stated = [loader.load(Path(path)) for path in paths]
     # The first file that states any speaks for all: a file of assertions may come with defaults of its own.
-    stated = next(filter(None, defaults), {})
-    return Template(tuple(loader.clauses), stated, tuple(loader.texts))
+    defaults = next((one.bounds for one in stated if one.bounds), {})
+    # But what a file expects is of that file: with others, it is another program.
+    expectation = stated[0].expectation if len(stated) == 1 else None
+    return Template(tuple(loader.clauses), Stated(defaults, expectation), tuple(loader.texts))
+
+
+def read_expectation(path: str | Path) -> Expectation | None:
+    """Return what a file says that its check comes to; only its ``//!`` lines are looked at."""
+    text = Text(_read(Path(path), None), str(path))
+    try:
+        return read_stated(text).expectation
+    except ProgramError as error:
+        _refuse_unquotable(Path(path), error, None)
+        raise
 
 
 def parse_program(text: str, file: str = "<text>", params: Settings | None = None) -> Program:
@@ -143,62 +131,7 @@ def parse_program(text: str, file: str = "<text>", params: Settings | None = Non
                 position=clause.position,
                 remedy="save it as a file and load that",
             )
-    return Template(tuple(clauses), {}, (source,)).instantiate(params).program
-
-
-def _make_program(clauses: Sequence[LoadedClause]) -> Program:
-    """Return the program of these clauses; refuse what is called durable and is no relation of it."""
-    durable = [clause for clause in clauses if isinstance(clause, Durable)]
-    inputs = tuple(clause for clause in clauses if isinstance(clause, InputRule))
-    others = tuple(
-        _persistence_rule(clause, clauses) if isinstance(clause, Persist) else clause
-        for clause in clauses
-        if not isinstance(clause, Durable | InputRule)
-    )
-    if not durable:
-        return Program(others, inputs=inputs)
-    defined = {clause.relation for clause in (*others, *inputs)}
-    for relation, position in (named for clause in durable for named in clause.relations):
-        if relation not in defined:
-            nearest = nearest_name(relation, defined)
-            raise ProgramError(
-                f"no fact or rule defines '{relation}', which is to survive restarts",
-                position=position,
-                remedy=f"did you mean '{nearest}'?"
-                if nearest
-                else "name a relation of the program, or leave it out",
-            )
-    named = frozenset(name for clause in durable for name, _ in clause.relations)
-    return Program(others, durable=named, inputs=inputs)
-
-
-def _persistence_rule(persist: Persist, clauses: Sequence[LoadedClause]) -> Rule:
-    """Return what ``persist[p]`` stands for: a row stays until one like it is in the relation of deleted ones.
-
-    Without a name for that, it is ``p_neg``, as in the thesis, if the program has such a relation.
-    """
-    arities = {c.relation: len(c.args) for c in reversed(clauses) if isinstance(c, Fact | Rule | InputRule)}
-    for rule in (c for c in clauses if isinstance(c, Rule)):
-        for premise in rule.premises:
-            arities.setdefault(premise.relation, len(premise.args))
-    arity = arities.get(persist.relation, persist.arity)
-    if arity is None or (persist.arity not in (None, arity)):
-        uses = "has" if arity is None else f"has {arity} columns, not {persist.arity}"
-        raise ProgramError(
-            f"no fact or rule defines '{persist.relation}', which is to persist"
-            if arity is None
-            else f"'{persist.relation}' {uses}",
-            position=persist.position,
-            remedy="name a relation of the program"
-            if arity is None
-            else f"write persist[{persist.relation}]; the number of columns is known",
-        )
-    deleted = persist.deleted or f"{persist.relation}_neg"
-    columns = tuple(Var(f"A{number}") for number in range(1, arity + 1))
-    body = [Premise(persist.relation, columns, position=persist.position)]
-    if persist.deleted or deleted in arities:
-        body.append(Premise(deleted, columns, negated=True, position=persist.position))
-    return Rule(persist.relation, columns, Timing.NEXT, tuple(body), persist.position)
+    return Template(tuple(clauses), Stated(), (source,)).instantiate(params).program
 
 
 class _Loader:
@@ -209,7 +142,7 @@ class _Loader:
         self.clauses: list[Written] = []
         self.texts: list[Text] = []
 
-    def load(self, path: Path, wanted_by: Include | None = None) -> dict[str, Stated]:
+    def load(self, path: Path, wanted_by: Include | None = None) -> Stated:
         if self._depth > DEEPEST_INCLUDE:
             raise ProgramError(
                 f"files include each other more than {DEEPEST_INCLUDE} deep",
@@ -218,26 +151,19 @@ class _Loader:
             )
         identity = os.path.realpath(path)  # two names for one file are one file
         if identity in self._seen:
-            return {}
+            return Stated()
         self._seen.add(identity)
         text = _read(path, wanted_by)
         self._depth += 1
         try:
             return self._load(path, text)
         except ProgramError as error:
-            # Of a file that is no program, no line may be shown: it may be a key, named by mistake or by an
-            # include.
-            if is_quotable(str(path), ".ded") or error.position is None or error.position.file != str(path):
-                raise
-            raise ProgramError(
-                f"{path}: is not a Dedalus program, and its name does not end in .ded",
-                position=wanted_by.position if wanted_by else None,
-                remedy=f"name a program; to see what is wrong in line {error.position.line}, rename it",
-            ) from None
+            _refuse_unquotable(path, error, wanted_by)
+            raise
         finally:
             self._depth -= 1
 
-    def _load(self, path: Path, text: str) -> dict[str, Stated]:
+    def _load(self, path: Path, text: str) -> Stated:
         source = Text(text, str(path))
         self.texts.append(source)
         for written in parse_text(source):
@@ -245,7 +171,7 @@ class _Loader:
                 self.load(self._find(written.clause, path.parent), written.clause)
             else:
                 self.clauses.append(written)
-        return _defaults_of(source)
+        return read_stated(source)
 
     def _find(self, include: Include, beside: Path) -> Path:
         # Beside the including file first, so that a folder of programs can be moved as a whole.
@@ -258,6 +184,18 @@ class _Loader:
             position=include.position,
             remedy="looked for " + " and ".join(dict.fromkeys(_shorten(str(c)) for c in candidates)),
         )
+
+
+def _refuse_unquotable(path: Path, error: ProgramError, wanted_by: Include | None) -> None:
+    """Raise another error than this one, if it would show a line of a file that is no program."""
+    # It may be a key, named by mistake or by an include.
+    if is_quotable(str(path), ".ded") or error.position is None or error.position.file != str(path):
+        return
+    raise ProgramError(
+        f"{path}: is not a Dedalus program, and its name does not end in .ded",
+        position=wanted_by.position if wanted_by else None,
+        remedy=f"name a program; to see what is wrong in line {error.position.line}, rename it",
+    ) from None
 
 
 def _read(path: Path, wanted_by: Include | None) -> str:
@@ -295,98 +233,3 @@ def _read(path: Path, wanted_by: Include | None) -> str:
 def _shorten(path: str) -> str:
     """Return a path that fits into a message."""
     return path if len(path) <= 200 else path[:197] + "..."
-
-
-def _resolve_defaults(stated: Mapping[str, Stated], params: Mapping[str, Value]) -> Bounds:
-    """Return the defaults with the numbers that params stand for."""
-    known: dict[str, object] = {}
-    for key, value in stated.items():
-        if isinstance(value, tuple) and not isinstance(value, NamedNumber):
-            known[key] = tuple(node for part in value for node in _resolve_nodes(part, params))
-        else:
-            known[key] = _resolve_number(value, key, params)
-    return Bounds(**known)  # type: ignore[arg-type]  # keys and types are those of _parse_default
-
-
-def _resolve_number(value: int | NamedNumber, key: str, params: Mapping[str, Value]) -> int:
-    if isinstance(value, int):
-        return value
-    number = params.get(value.name)
-    if not isinstance(number, int):
-        raise ProgramError(
-            f"'{key}={value.name}' does not give a number",
-            position=value.position,
-            remedy=f"write {key}=3, without spaces, or declare it: param {value.name} = 3;",
-        )
-    return number
-
-
-def _resolve_nodes(part: WrittenNode | NodeInterval, params: Mapping[str, Value]) -> Sequence[WrittenNode]:
-    if not isinstance(part, NodeInterval):
-        return (part,)
-    first, last = (_resolve_number(end, "nodes", params) for end in part.ends)
-    return expand_interval(first, last, part.position)
-
-
-def _named_numbers(value: Stated) -> Iterator[NamedNumber]:
-    """Yield the names of params in what a ``//!`` line says."""
-    if isinstance(value, NamedNumber):
-        yield value
-    elif isinstance(value, tuple):
-        ends = [end for part in value if isinstance(part, NodeInterval) for end in part.ends]
-        yield from (end for end in ends if isinstance(end, NamedNumber))
-
-
-def _defaults_of(text: Text) -> dict[str, Stated]:
-    """Return what the leading ``//!`` lines state; refuse one further down, which a reader would overlook."""
-    stated: dict[str, Stated] = {}
-    for comment, leading in text.default_comments():
-        if not leading:
-            raise ProgramError(
-                "'//!' states the defaults of a program and stands before its first clause",
-                position=text.position(comment.offset),
-                remedy="move it to the top, or write an ordinary comment: //",
-            )
-        for found in _DEFAULT.finditer(comment.text[3:]):
-            offset = comment.offset + 3 + found.start()
-            key, value = _parse_default(found.group(), text, offset)
-            if key in stated:
-                position = text.position(offset)
-                raise ProgramError(f"'{key}' is stated twice", position=position, remedy="state it once")
-            stated[key] = value
-    return stated
-
-
-def _parse_default(text: str, whole: Text, offset: int) -> tuple[str, Stated]:
-    """Return one default; it stands at this offset of the whole text."""
-    known = list(Bounds._fields)
-    key, _, value = text.partition("=")
-    position = whole.position(offset)
-    if key not in known:
-        raise ProgramError(
-            f"unknown default '{key}'",
-            position=position,
-            remedy="use " + ", ".join(f"{k}=..." for k in known),
-        )
-    if key == "nodes":
-        try:
-            return key, tuple(_read_node(node, value, position) for node in read_nodes(value))
-        except NodeListError as error:
-            where = whole.position(offset + len("nodes=") + error.offset)
-            raise ProgramError(error.message, position=where, remedy=error.remedy) from None
-    if value.isdecimal() and value.isascii() and len(value) < 10:  # other scripts have digits, too
-        return key, int(value)
-    if _PARAM.fullmatch(value):
-        return key, NamedNumber(value, position)
-    raise ProgramError(
-        f"'{key}={value}' does not give a number", position=position, remedy=f"write {key}=3, without spaces"
-    )
-
-
-def _read_node(node: WrittenNode, text: str, position: Position) -> WrittenNode | NodeInterval:
-    is_bare = isinstance(node, str) and f'"{node}"' not in text
-    found = _NODE_INTERVAL.fullmatch(node) if isinstance(node, str) and is_bare else None
-    if found is None:
-        return node
-    first, last = (int(end) if end.isdigit() else NamedNumber(end, position) for end in found.groups())
-    return NodeInterval((first, last), position)

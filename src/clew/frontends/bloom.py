@@ -19,6 +19,7 @@ from clew.bloom.language.setting import Setting
 from clew.bloom.to_program.translation import translate
 from clew.dedalus.loader import Loaded
 from clew.errors import UsageError
+from clew.expectation import Expectation
 from clew.files.python_module import import_file, require_file
 from clew.files.python_names import FileNames, split_name
 from clew.program.ir import Fact, Rule
@@ -75,6 +76,13 @@ def _setting_of(module: type[Module] | Module) -> Setting | None:
     return setting if isinstance(setting, Setting) else None
 
 
+def expectation_of(cls: type[Module]) -> Expectation | None:
+    """Return what a class says that its check comes to."""
+    # Of its own setting only: a class that inherits one has other rules, about which its parent says nothing.
+    own = vars(cls).get("setting")
+    return own.expectation if isinstance(own, Setting) else None
+
+
 @dataclass(frozen=True)
 class BloomSource:
     """A Bloom class, or an object of one; ``names`` are those by which the user knows its files."""
@@ -108,6 +116,7 @@ class BloomSource:
             replace(made.program, clauses=clauses),
             setting.bounds,
             tuple(map(self.names.of_notice, made.notices)),
+            expectation_of(self.cls),
         )
 
     def _name_files(self, clause: Fact | Rule) -> Fact | Rule:

@@ -28,6 +28,7 @@ RENDERERS = {
     "Replayed": "clew.report.simulated.replayed",
     "CalmAnalysis": "clew.report.calm.renderer",
     "BlazesAnalysis": "clew.report.blazes.renderer",
+    "ModelTests": "clew.report.model_tests.renderer",
 }
 
 #: Seconds that a page may take.
@@ -69,5 +70,6 @@ def renderer_of(result: Result) -> Renderer:
             return renderer
     raise UsageError(
         f"nothing is known of how to show a {type(result).__name__}",
-        remedy="give what clew.check, check_grid, run, fuzz, explore, minimize, replay, calm or blazes returned",
+        remedy="give what clew.check, check_grid, check_models, run, fuzz, explore, minimize, replay, calm or "
+        "blazes returned",
     )

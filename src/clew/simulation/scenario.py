@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from clew.errors import ClewError, UsageError
+from clew.names import nearest_name
 from clew.simulation.events import WaitQuiescence
 from clew.simulation.node import Node
 from clew.simulation.process import Failure
@@ -37,6 +38,11 @@ Invariant = Callable[[Mapping[str, Any]], "Broken | str | None"]
 #: Makes an event from outside, or None if there is none to make now.
 Maker = Callable[[Random, World], "External | None"]
 
+#: What can be expected of random executions.
+EXPECTABLE = ("violation", "no violation")
+#: So many executions an expectation is about when nothing else is said.
+DEFAULT_EXPECT_RUNS = 100
+
 #: What breaks when a handler raises.
 NO_EXCEPTION = "no uncaught exception"
 
@@ -60,6 +66,8 @@ class Scenario:
     ``messages``: dataclasses and enums that messages are made of and that are not in the scenario's file.
     ``code``: code blocks that makers make, so that recordings can name them.
     ``step_seconds``: a handler that takes longer is stopped, as a mistake in the scenario.
+    ``expect``: what ``clew test`` has to find in the ``expect_runs`` executions from the seed ``expect_seed`` on:
+    a "violation" in one of them, or "no violation" in any.
     """
 
     nodes: Mapping[str, Callable[[], Node]]
@@ -81,6 +89,9 @@ class Scenario:
     messages: Sequence[type] = ()
     code: Sequence[CodeBlock] = ()
     step_seconds: float = 10.0
+    expect: str | None = None
+    expect_runs: int = DEFAULT_EXPECT_RUNS
+    expect_seed: int = 0
 
     def __post_init__(self) -> None:
         # The name "" is that of the outside, as a sender.
@@ -100,12 +111,25 @@ class Scenario:
             )
         if not self.step_seconds > 0:
             raise UsageError(f"step_seconds is {self.step_seconds}", remedy="give a number above 0")
+        self._refuse_impossible_expectation()
         # Now, when the user can still see which function it is, and not after the first thousand runs.
         self._refuse_suspended_functions()
         chances = {"loss": self.loss, "duplication": self.duplication, "timers": self.timers, **self.rare}
         for name, chance in chances.items():
             if not 0 <= chance <= 1:
                 raise UsageError(f"{name} is {chance}", remedy="give a probability, from 0 to 1")
+
+    def _refuse_impossible_expectation(self) -> None:
+        if self.expect is not None and self.expect not in EXPECTABLE:
+            known = isinstance(self.expect, str) and nearest_name(self.expect, EXPECTABLE)
+            raise UsageError(
+                f"expect is {self.expect!r}",
+                remedy=f"did you mean '{known}'?" if known else "give 'violation' or 'no violation'",
+            )
+        for name, number, least in (("runs", self.expect_runs, 1), ("seed", self.expect_seed, 0)):
+            # True is an int.
+            if isinstance(number, bool) or not isinstance(number, int) or number < least:
+                raise UsageError(f"expect_{name} is {number!r}", remedy=f"give a whole number, from {least} on")
 
     def _refuse_suspended_functions(self) -> None:
         for invariant in self.invariants:

@@ -304,6 +304,13 @@ def test_functions_of_the_scenario_that_raise(more: dict[str, Any], says: str) -
         ({"loss": 1.5}, "loss is 1.5"),
         ({"rare": {"tick": -1}}, "tick is -1"),
         ({"step_seconds": 0}, "step_seconds is 0"),
+        ({"expect": "certified"}, "expect is 'certified'"),
+        ({"expect": "no violations"}, "expect is 'no violations'"),
+        ({"expect": True}, "expect is True"),
+        ({"expect_runs": 0}, "expect_runs is 0"),
+        ({"expect_runs": 2.5}, "expect_runs is 2.5"),
+        ({"expect_runs": True}, "expect_runs is True"),
+        ({"expect_seed": -1}, "expect_seed is -1"),
     ],
     ids=str,
 )

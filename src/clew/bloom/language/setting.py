@@ -14,6 +14,7 @@ from typing import Any
 from clew.bloom.language.capture import user_position
 from clew.bounds import Bounds
 from clew.errors import Position, ProgramError
+from clew.expectation import Expectation, ExpectationError, make_expectation
 from clew.faults import NodeName
 from clew.program.ir import Value, as_value
 
@@ -41,12 +42,16 @@ class Given:
 
 @dataclass(frozen=True)
 class Setting:
-    """The bounds of a program, with their ``nodes`` once more as names, and the rows that are given to it."""
+    """The bounds of a program, with their ``nodes`` once more as names, and the rows that are given to it.
+
+    ``expectation``: what the check of it comes to, if that is stated.
+    """
 
     nodes: tuple[NodeName, ...]
     bounds: Bounds
     given: tuple[Given, ...]
     position: Position | None = field(default=None, compare=False)
+    expectation: Expectation | None = None
 
 
 def checked(
@@ -61,11 +66,15 @@ def checked(
     pauses: int | None = None,
     partitions: int | None = None,
     given: Mapping[Any, Mapping[Any, Any]] | None = None,
+    expect: str | None = None,
+    faults: int | None = None,
 ) -> Setting:
     """Say how a program is checked when nothing else is said; see ``clew.check`` for the bounds.
 
     ``given``: for a node, or for ``EVERY`` node, the rows of collections at time 1, ``{"a": {"log": [("x",)]}}``,
     or at other times, ``{"a": {3: {"log": [("x",)]}}}``.
+    ``expect``: what that comes to, for ``clew test``: "counterexample", "certified" or "incomplete"; ``faults``:
+    how many faults the smallest counterexample has.
     """
     position = user_position()
     # A string is a sequence of strings: nodes="abc" would quietly be three nodes.
@@ -86,7 +95,11 @@ def checked(
             rows += _read_given(one, contents, position)
     names = tuple(nodes)
     bounds = Bounds(names, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions)
-    return Setting(names, bounds, tuple(rows), position)
+    try:
+        expectation = make_expectation(expect, faults)
+    except ExpectationError as error:
+        raise _mistake(error.message, error.remedy, position) from None
+    return Setting(names, bounds, tuple(rows), position, expectation)
 
 
 def _read_given(node: NodeName, contents: Mapping[Any, Any], position: Position | None) -> Iterator[Given]:

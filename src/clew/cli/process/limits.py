@@ -72,7 +72,7 @@ def watch_time(command: click.Command) -> None:
 def _teller(patience: float) -> Callable[[click.Context, click.Parameter, float | None], float | None]:
     def tell(context: click.Context, option: click.Parameter, seconds: float | None) -> float | None:
         if seconds is not None and not seconds > 0:  # also refuses "not a number"
-            raise UsageError(f"--time-limit is {seconds:g}", remedy="give a number larger than 0")
+            raise UsageError(f"{option.opts[0]} is {seconds:g}", remedy="give a number larger than 0")
         tell_limit(seconds, patience)
         return seconds
 

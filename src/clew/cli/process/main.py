@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 #: summary has at most 66 characters, so that it is one line on a terminal of 80 columns.
 COMMANDS = {
     "check": "Search for faults under which what must hold does not.",
+    "test": "Check models, and compare their answers with what they expect.",
     "verify": "Check the proof of a certificate.",
     "run": "Perform one execution under chosen faults.",
     "replay": "Run a recording or the counterexamples of a verdict again.",
@@ -52,8 +53,10 @@ def belongs_into_child(arguments: Sequence[str]) -> bool:
 
 
 def executes_user_code(arguments: Sequence[str]) -> bool:
-    """Tell whether a command line executes Python files of the user."""
+    """Tell whether a command line executes Python files of the user, in the process of the command."""
     command = next((word for word in arguments if not word.startswith("-")), "")
+    if command == "test":  # which has a process for each model
+        return False
     return command in _EXECUTING or any(word.endswith(".py") or ".py:" in word for word in arguments)
 
 
@@ -74,10 +77,17 @@ _TRACEBACK = click.Option(
 
 _EPILOG = "Exit code 4, of every command: Clew itself or its surroundings failed, and there is no answer."
 
+
+def _stay_in_process(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        context.ensure_object(CommandState).in_process = True
+
+
 _IN_PROCESS = click.Option(
     [IN_PROCESS],
     is_flag=True,
     expose_value=False,
+    callback=_stay_in_process,
     help="Execute your code in this process, for a debugger: what ends it then ends the command.",
 )
 

@@ -21,6 +21,7 @@ class CommandState:
     ``failures`` did not stop the command, which had an answer to give; something it was asked for is missing.
     ``traceback``: whether to show where they came from.  ``stdout``: as it was before any code of the user ran.
     ``diverts``: whether what that code prints goes to standard error.
+    ``in_process``: whether to execute the user's code in this process, and in no other.
     ``retrace``: execute only the run with this seed, to see where it ends.  ``end``: how it ended.
     ``trace_lines``: do everything again, only to see in which line of the user's it ends.
     """
@@ -29,6 +30,7 @@ class CommandState:
     failures: list[BaseException] = field(default_factory=list)
     stdout: TextIO = field(default_factory=lambda: sys.stdout)
     diverts: bool = False
+    in_process: bool = False
     retrace: int | None = None
     trace_lines: bool = False
     end: ProcessEnd | None = None
