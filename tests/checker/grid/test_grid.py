@@ -132,6 +132,14 @@ def test_what_is_wrong_with_every_setting_is_raised(
         clew.check_grid(retry, axes)
 
 
+def test_a_value_that_breaks_what_is_computed_from_it_is_a_row(tmp_path: Path) -> None:
+    file = tmp_path / "p.ded"
+    file.write_text(RETRY.replace("param retries = 1;", "param retries = 2 / n;"), encoding="utf-8")
+    found = clew.check_grid(file, {"n": [0, 2]})
+    assert answers(found) == {"n=0": "invalid", "n=2": "certified"}
+    assert found.rows[0].why == "a division by zero"
+
+
 def test_what_contradicts_the_grid_is_refused(retry: Path) -> None:
     with pytest.raises(UsageError, match="'n' is an axis of the grid, and --set n gives it one value"):
         clew.check_grid(retry, {"n": [2]}, params={"n": 3})

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TypedDict, Unpack
 
 from clew.budgets.deadline import Deadline
-from clew.checker.grid.axes import list_settings, make_axes
+from clew.checker.grid.axes import Axis, list_settings, make_axes
 from clew.checker.grid.examining import Grid, Programs, examine_alone, examine_with_workers
 from clew.checker.grid.result import GridResult, GridRow, Problem
 from clew.checker.preparing import files_of
 from clew.dedalus.loader import Template
-from clew.dedalus.params import Settings, resolve_params
+from clew.dedalus.params import DeclaredParam, Settings, resolve_params
 from clew.errors import ProgramError, UsageError
 from clew.frontends.registry import Source, read_once
 from clew.node_lists import WrittenNode
@@ -74,26 +75,14 @@ def check_grid(
     the result.  Raises ``ProgramError`` or ``UsageError`` for what cannot be checked at all.
     """
     _check_arguments(options, workers, time_limit, time_limit_each)
-    # What is said in as many words as what is not said should look the same in commands.
-    said = {
-        **options,
-        "strategy": None if options.get("strategy") == DEFAULT_STRATEGY else options.get("strategy"),
-    }
-    fixed = {name: value for name, value in said.items() if value is not None and value is not False}
+    fixed = _leave_out_defaults(options)
     read = read_once(source)
     declared = read.params if isinstance(read, Template) else {}
     made = make_axes(axes, declared)
     given = dict(params or {})
+    _check_params(declared, given)
     for axis in made:
-        if axis.name in given or axis.name in fixed:
-            flag = f"--set {axis.name}" if axis.is_param else f"--{axis.name}"
-            raise UsageError(
-                f"'{axis.name}' is an axis of the grid, and {flag} gives it one value",
-                remedy="give one of the two",
-            )
-        for value in axis.values if axis.is_param else ():
-            resolve_params(declared, {axis.name: value})  # a value of another kind is no setting at all
-    resolve_params(declared, given)
+        _check_axis(axis, declared, given, fixed)
     param_axes = frozenset(axis.name for axis in made if axis.is_param)
     grid = Grid(Programs(read), given, fixed, param_axes, time_limit_each, Deadline(time_limit))
     settings = list_settings(made)
@@ -104,6 +93,32 @@ def check_grid(
         rows = examine_alone(grid, settings, progress)
     _raise_if_all_invalid(rows)
     return GridResult(made, tuple(rows), given, fixed, files_of(source))
+
+
+def _leave_out_defaults(options: Mapping[str, object]) -> dict[str, object]:
+    """Return what is more than nothing: it is what commands have to say, and what an axis contradicts."""
+    kept = {name: value for name, value in options.items() if value is not None and value is not False}
+    if kept.get("strategy") == DEFAULT_STRATEGY:
+        del kept["strategy"]
+    return kept
+
+
+def _check_params(declared: Mapping[str, DeclaredParam], given: Settings) -> None:
+    """Refuse names and kinds that no setting can have; what is wrong with a program is told of its setting."""
+    with suppress(ProgramError):
+        resolve_params(declared, given)
+
+
+def _check_axis(
+    axis: Axis, declared: Mapping[str, DeclaredParam], given: Settings, fixed: Mapping[str, object]
+) -> None:
+    if axis.name in given or axis.name in fixed:
+        flag = f"--set {axis.name}" if axis.is_param else f"--{axis.name}"
+        raise UsageError(
+            f"'{axis.name}' is an axis of the grid, and {flag} gives it one value", remedy="give one of the two"
+        )
+    for value in axis.values if axis.is_param else ():
+        _check_params(declared, {**given, axis.name: value})
 
 
 def _check_arguments(
