@@ -20,6 +20,7 @@ ROOMS = [
     "results",
     "faults",
     "violation",
+    "duration",
     "node_lists",
     "bounds",
     "program",

@@ -16,7 +16,7 @@ Renaming the numbers that grow then commutes with every rule, and so, by inducti
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from clew.engine.execution import Execution, Row
@@ -48,10 +48,11 @@ State = tuple[frozenset[Row], ...]
 
 @dataclass(frozen=True)
 class Recurrence:
-    """From ``time`` on, what happens happens again every ``period`` steps, but for numbers that have grown."""
+    """From ``time`` on, what happens happens again every ``period`` steps; ``grows``: but for numbers that do."""
 
     time: int
     period: int
+    grows: bool = field(default=False, compare=False)
 
 
 def find_recurrence(
@@ -68,7 +69,7 @@ class _Search:
     def __init__(
         self, program: Program, outcomes: Iterable[str], faults: FaultSet, executions: Sequence[Execution]
     ) -> None:
-        relevant = _dependencies(program, outcomes)
+        relevant = find_dependencies(program, outcomes)
         self._executions = executions
         self._eot = executions[0].spec.eot
         self._relations = [r for r in executions[0].tables if r in relevant]
@@ -78,7 +79,7 @@ class _Search:
         self._constant = max(self._constants(program, faults), default=0)
         self._computed = [c for r in self._rules for c in _fixed_columns(r)]
         # Before that, a repetition proves nothing: a fault or a fact that is still to come would end it.
-        start = _first_quiet_time(program, self._rules, faults)
+        start = first_quiet_time(program, self._rules, faults)
         self._states = {t: self._state(t) for t in range(start, self._eot + 1)}
         self._sizes = {t: tuple(map(len, state)) for t, state in self._states.items()}
 
@@ -87,7 +88,8 @@ class _Search:
             for period in range(1, min(LONGEST_PERIOD, self._eot - time) + 1):
                 # The sizes of tables first: most pairs of times differ there already.
                 if self._sizes[time] == self._sizes[time + period] and self._recurs(time, period):
-                    return Recurrence(time, period)
+                    grows = self._reads_clock or self._states[time] != self._states[time + period]
+                    return Recurrence(time, period, grows)
         return None
 
     def _state(self, time: int) -> State:
@@ -148,7 +150,7 @@ class _Search:
         return all(_is_blind(rule, growing) for rule in self._rules)
 
 
-def _dependencies(program: Program, outcomes: Iterable[str]) -> frozenset[str]:
+def find_dependencies(program: Program, outcomes: Iterable[str]) -> frozenset[str]:
     """Return the relations that the outcomes depend on, themselves included."""
     found: set[str] = set()
     waiting = list(outcomes)
@@ -160,7 +162,7 @@ def _dependencies(program: Program, outcomes: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _first_quiet_time(program: Program, rules: Sequence[Rule], faults: FaultSet) -> int:
+def first_quiet_time(program: Program, rules: Sequence[Rule], faults: FaultSet) -> int:
     """Return the first time at which nothing is given or goes wrong, and nothing that is late is still to come."""
     looked_at = (p.at for r in rules for p in r.premises if isinstance(p.at, int))
     given = (fact.time for fact in (*program.facts, *program.given))

@@ -85,6 +85,12 @@ NODES_HELP = (
 )
 @time_limit_option()
 @checkpoint_option
+@click.option(
+    "--lasting",
+    is_flag=True,
+    help="Search only for violations that last for ever: the run repeats itself, violated throughout "
+    "(exact, exhaustive).",
+)
 @click.option("--seed", type=int, metavar="N", help=f"The seed (random only).  Default: {DEFAULT_SEED}.")
 @click.option(
     "--allow-hollow", is_flag=True, help="Certify also where nothing is promised; without it, that is incomplete."
@@ -123,6 +129,7 @@ def check_command(
     time_limit: float | None,
     checkpoint_file: str | None,
     seed: int | None,
+    lasting: bool,
     allow_hollow: bool,
     strict: bool,
     coverage: bool,
@@ -140,6 +147,10 @@ def check_command(
     if proof_file is not None and strategy != "exact":
         raise UsageError(
             f"the {strategy} strategy does not support --proof", remedy="leave it out, or use --strategy exact"
+        )
+    if proof_file is not None and lasting:
+        raise UsageError(
+            "--proof is about all violations, not only those that last", remedy="leave --lasting or --proof out"
         )
     checkpoint = open_checkpoint(checkpoint_file)
     with progress_display() as progress:
@@ -164,6 +175,7 @@ def check_command(
             max_runs=max_runs,
             time_limit=time_limit,
             seed=seed,
+            lasting=lasting,
             allow_hollow=allow_hollow,
             strict=strict,
             coverage=coverage,

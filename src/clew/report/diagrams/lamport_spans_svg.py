@@ -1,9 +1,11 @@
 """What befalls processes for a while, in a drawn Lamport diagram: restarts, pauses, partitions.
 
 A process that is down or paused has a box where that begins, and a lifeline that looks different until it runs
-again.  A partition is a shade over its times, with an outline around the lifelines of its group, which is named at
-the right.  Classes, below ``.lamport``: ``halt`` with ``down`` or ``paused``, ``frozen`` for the lifeline of a
-paused process (``dead`` for one that is down), ``band``, ``island`` for the group.
+again.  A partition is a shade over its times, with an outline around the lifelines of its group, which is named
+at the right.  Classes, below ``.lamport``: ``halt`` with ``down`` or ``paused``, ``frozen`` for the lifeline of
+a paused process (``dead`` for one that is down), ``band``, ``island`` for the group.  A run that repeats itself
+for ever has brackets beside its times, one for each round (``loop``), with a head that points to where the
+round begins.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ RULES = """
 .band rect{fill:CUT;opacity:.09}
 .band .island{fill:none;stroke:CUT;stroke-width:1.5;stroke-dasharray:4 3;opacity:.8}
 .band text{fill:CUT;font-weight:600;text-anchor:end}
+.loop path{fill:none;stroke:CUT;stroke-width:2;stroke-linejoin:round}
 """
 
 
@@ -64,6 +67,20 @@ def bands(diagram: Diagram, layout: Layout) -> Iterator[str]:
         yield f'<g class="band"><title>{safe(told)}</title>{rect}{islands}{text}</g>'
 
 
+def loop_marks(diagram: Diagram, layout: Layout) -> Iterator[str]:
+    """Draw a bracket beside each round of a run that repeats itself, in the gutter."""
+    loop = diagram.loop
+    if loop is None:
+        return
+    told = f"from time {loop.first} on the run repeats itself every {loop.period} steps"
+    ways = ""
+    for first in range(loop.first, diagram.last + 1, loop.period):
+        last = min(first + loop.period - 1, diagram.last)
+        top, bottom = layout.y[first] - 3, layout.y[last] + 3
+        ways += f"M11 {_n(bottom)}H5V{_n(top)}H11M8 {_n(top - 3)}L11 {_n(top)}L8 {_n(top + 3)}"
+    yield f'<g class="loop"><title>{safe(told)}</title><path d="{ways}"/></g>'
+
+
 def span_marks(diagram: Diagram, layout: Layout, badge: Callable[[float, float, int, str], str]) -> Iterator[str]:
     """Draw the boxes, and the numbers of the faults; ``badge`` draws one of these."""
     for halt in diagram.halts:
@@ -84,6 +101,8 @@ def span_sample(kind: str) -> str | None:
     """Return what a legend shows beside the name of a kind; None for what is not drawn here."""
     if kind in ("down", "paused"):
         return f'<g class="halt {kind}"><rect x="3" y="-11" width="24" height="14" rx="4"/></g>'
+    if kind == "loop":
+        return '<g class="loop"><path d="M16 2H8V-10H16M13-13L16-10L13-7"/></g>'
     if kind == "band":
         return '<g class="band"><rect x="0" y="-11" width="30" height="14" rx="4"/></g>'
     return None

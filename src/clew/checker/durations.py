@@ -1,0 +1,69 @@
+"""Whether a violation lasts: the run is executed further, with the same faults and no others.
+
+Nothing more is given or chosen than what the counterexample says: after it, inputs stay away and rules with
+``choose`` take what they take by themselves.  A crash is for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from clew.budgets.deadline import Deadline
+from clew.budgets.effort import Effort
+from clew.duration import Duration, Loop, judge_course, never_followed
+from clew.engine.courses import observe_run
+from clew.engine.ground import GroundProgram
+from clew.errors import BudgetExhaustedError, EffortExhaustedError, ProgramError
+from clew.faults import FailureSpec, FaultSet
+from clew.program.ir import Program
+
+#: Units for following one run: a second or so on a usual machine, and the same answer on all of them.
+FOLLOWING_EFFORT = 200_000
+
+#: Steps beyond the end that are nearly always enough: most runs that are violated have come to rest by then.
+_FEW_STEPS = 4
+
+#: So many counterexamples of one list are followed; the others are open.
+MOST_FOLLOWED = 200
+
+
+def find_duration(program: Program, spec: FailureSpec, faults: FaultSet, deadline: Deadline) -> Duration:
+    """Follow a run that is violated at the end of ``spec`` until it repeats itself, or the effort is spent."""
+    if deadline.passed():
+        return never_followed(spec.eot, _time_over(deadline))
+    own = Deadline(deadline.remaining, Effort(FOLLOWING_EFFORT))
+    known, failure = None, "executing the run further takes too long"
+    try:
+        with own.listening():
+            for until in _horizons(spec.eot):
+                known = _follow(program, replace(spec, eot=until), faults, spec.eot, own)
+                if known.loop is not None:
+                    break
+    except EffortExhaustedError:
+        pass  # what is known of the run so far is all that there is to tell
+    except ProgramError as error:  # a number that grows leaves its range, and the program is refused
+        failure = f"in a longer run {error.message}"
+    except BudgetExhaustedError as limit:
+        deadline.interrupted = deadline.interrupted or own.interrupted
+        failure = str(limit)
+    return known or never_followed(spec.eot, failure)
+
+
+def _time_over(deadline: Deadline) -> str:
+    return "the search was interrupted" if deadline.interrupted else "no time was left to execute the run further"
+
+
+def _horizons(eot: int) -> Iterator[int]:
+    """Yield how far a run is followed: each attempt costs about half of the next."""
+    yield from (eot + _FEW_STEPS, 2 * eot + 8, 4 * eot + 16)
+
+
+def _follow(program: Program, spec: FailureSpec, faults: FaultSet, eot: int, deadline: Deadline) -> Duration:
+    # With these faults alone almost everything is certain, and grounding takes a fraction of the time.
+    ground = GroundProgram(program, spec, only=faults, expect_outcomes=False, deadline=deadline)
+    states, recurrence = observe_run(program, ground, faults, deadline.effort)
+    if deadline.effort:
+        deadline.effort.check()
+    loop = None if recurrence is None else Loop(recurrence.time, recurrence.period, recurrence.grows)
+    return judge_course(states, eot, loop)
