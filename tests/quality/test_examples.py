@@ -108,6 +108,7 @@ BROKEN = [
     Broken("abd", frozenset({f"O(s,a,5) R(w,3,{until})" for until in (4, 5, 6)}), 19, "pre(1, 0)"),
     Broken("2pc-recovery", frozenset({"O(C,a,4) R(C,5,6)", "O(C,b,4) R(C,5,6)"}), 2, "pre(a, b)"),
     Broken("queue", frozenset({"U(Q,w,1,4)"}), 2, "pre(j)"),
+    Broken("dueling", frozenset({"O(p,a,1)", "O(a,p,2)", "O(p,a,3)"}), 3, "pre(q)"),
     Broken("primary-backup", frozenset({"P({b},1,5)", "P({b},1,6)", "P({b},2,6)"}), 23, "pre(x)"),
 ]
 CERTIFIED = [
@@ -122,6 +123,7 @@ CERTIFIED = [
     "2pc-recovery-durable",
     "queue-remembered",
     "primary-backup-witness",
+    "dueling-backoff",
 ]
 #: The lineage search agrees, after half a minute and five minutes: agents that ask again have very many supports.
 LONG_BY_LINEAGE = {"2pc-recovery", "2pc-recovery-durable"}

@@ -13,7 +13,7 @@ from clew.checker.result import Verdict
 from clew.checker.strategies import Examined, Options, Strategy, examine
 from clew.checker.survey.judging import Demands, judge
 from clew.duration import never_followed
-from clew.engine.lasso import find_horizon
+from clew.engine.repetition.lasso import find_horizon
 from clew.faults import FailureSpec
 from clew.program.checks import CheckedProgram
 from clew.program.outcomes import outcomes_of

@@ -12,8 +12,8 @@ from dataclasses import replace
 from clew.budgets.deadline import Deadline
 from clew.budgets.effort import Effort
 from clew.duration import Duration, Loop, judge_course, never_followed
-from clew.engine.courses import observe_run
 from clew.engine.ground import GroundProgram
+from clew.engine.repetition.courses import observe_run
 from clew.errors import BudgetExhaustedError, EffortExhaustedError, ProgramError
 from clew.faults import FailureSpec, FaultSet
 from clew.program.ir import Program

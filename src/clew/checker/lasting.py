@@ -17,10 +17,10 @@ from clew.budgets.effort import Effort
 from clew.checker.durations import FOLLOWING_EFFORT
 from clew.checker.model import Model
 from clew.duration import State
-from clew.engine.courses import observe_run, state_at
 from clew.engine.fewest import ever_fewer_faults
 from clew.engine.ground import GroundProgram
-from clew.engine.lasso import (
+from clew.engine.repetition.courses import observe_run, state_at
+from clew.engine.repetition.lasso import (
     LASTS,
     RECURS,
     UNCOVERED,

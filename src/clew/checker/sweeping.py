@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from clew.budgets.deadline import Deadline
 from clew.checker.strategies import Examined, Options, Strategy, examine
-from clew.engine.courses import observe_run
 from clew.engine.ground import GroundProgram, SolverFigures
+from clew.engine.repetition.courses import observe_run
 from clew.errors import Notice
 from clew.faults import FailureSpec, FaultSet
 from clew.program.ir import Program

@@ -81,6 +81,7 @@ class _Search:
         # Before that, a repetition proves nothing: a fault or a fact that is still to come would end it.
         start = first_quiet_time(program, self._rules, faults)
         self._states = {t: self._state(t) for t in range(start, self._eot + 1)}
+        self._seen_numbers: dict[int, frozenset[int]] = {}
         self._sizes = {t: tuple(map(len, state)) for t, state in self._states.items()}
 
     def first(self) -> Recurrence | None:
@@ -121,7 +122,7 @@ class _Search:
     def _gaps(self, time: int, period: int) -> Iterator[int]:
         """Yield the number above each gap that is wide enough at all times of a period."""
         window = range(time, time + period + 1)
-        numbers = {n for t in window for table in self._states[t] for n in _numbers(table)}
+        numbers = {n for t in window for n in self._numbers_at(t)}
         if self._reads_clock:
             numbers |= set(window)
         # Numbers that do not grow must lie below the gap, and so must all that is computed in other ways.
@@ -130,6 +131,12 @@ class _Search:
             clock_grows = not self._reads_clock or above <= time
             if below >= small and above - below > 2 * self._reach and clock_grows:
                 yield above
+
+    def _numbers_at(self, time: int) -> frozenset[int]:
+        # Remembered: every window that a time is in asks for them, and to collect them takes longer than all else.
+        if time not in self._seen_numbers:
+            self._seen_numbers[time] = frozenset(n for table in self._states[time] for n in _numbers(table))
+        return self._seen_numbers[time]
 
     def _fixed_numbers(self, time: int) -> Iterator[int]:
         for execution in self._executions:

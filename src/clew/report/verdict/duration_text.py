@@ -37,10 +37,11 @@ def _tell(duration: Duration, eot: int) -> str:
 
 
 def _loop_words(loop: Loop) -> str:
-    grows = " but numbers that grow" if loop.grows else ""
+    # Of what has no part in the promise nothing is said: a counter of messages may well go on.
+    grows = ", but for numbers that grow" if loop.grows else ""
     if loop.period == 1:
-        return f"from time {loop.first} on nothing changes any more{grows}"
-    return f"from time {loop.first} on the run repeats itself every {loop.period} steps, violated throughout"
+        return f"from time {loop.first} on nothing that it depends on changes{grows}"
+    return f"from time {loop.first} on the run repeats itself every {loop.period} steps{grows}, violated throughout"
 
 
 def duration_fields(duration: Duration) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def find_horizon(ground: GroundProgram) -> int:
 
     Inputs count as far as their declaration leaves room for runs after the last of them.
     """
-    given = max((f.time for f in ground.fault_atoms if isinstance(f, Input)), default=0)
+    given = max((f.time for f in FaultSet.of(ground.fault_atoms).of_kind(Input)), default=0)
     return max(ground.spec.eff, given if given < ground.spec.eot else 0)
 
 
