@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from clew.checker.api import check, run
     from clew.checker.result import Verdict
     from clew.dedalus.loader import parse_program
+    from clew.duration import Duration, Persistence
     from clew.engine.execution import Execution, Message
     from clew.errors import ClewError, Notice, ProgramError, UsageError
     from clew.exploration import Exploration, explore
@@ -114,6 +115,7 @@ __all__ = [
     "Crash",
     "Delay",
     "Duplicate",
+    "Duration",
     "Execution",
     "Exploration",
     "FailureSpec",
@@ -127,6 +129,7 @@ __all__ = [
     "Notice",
     "Partition",
     "Pause",
+    "Persistence",
     "Program",
     "ProgramError",
     "Recording",
@@ -161,6 +164,7 @@ _HOMES = {
     "clew.checker.api": ("check", "run"),
     "clew.checker.result": ("Verdict",),
     "clew.dedalus.loader": ("parse_program",),
+    "clew.duration": ("Duration", "Persistence"),
     "clew.engine.execution": ("Execution", "Message"),
     "clew.exploration": ("Exploration", "explore"),
     "clew.errors": ("ClewError", "Notice", "ProgramError", "UsageError"),

@@ -29,7 +29,8 @@ from generators import fault_sets, lasting_programs, mixed_specs, problems
 
 #: So many steps more are interpreted than Clew has looked at.
 LONG = 24
-HALF = settings().max_examples // 2
+#: Of properties that execute every fault set, or interpret long runs.
+HALF, SOME = settings().max_examples // 2, settings().max_examples // 5
 
 
 def _violated(program: Program, spec: FailureSpec, faults: FaultSet) -> list[bool]:
@@ -93,27 +94,30 @@ def machines(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
     fine = draw(st.lists(st.sampled_from(states), min_size=1, max_size=len(states) - 1, unique=True))
     lines.append("pre(X) :- node(X, _);")
     lines += [f"post(X) :- at(X, {state});" for state in fine]
+    lines.append(draw(st.sampled_from(["durable;", "durable at;"])))
     program = check_program(parse_program("\n".join(lines))).program
-    kinds = draw(st.sampled_from([{}, {"crashes": 1}, {"delays": 1}, {"pauses": 1}, {"duplicates": 1}]))
+    names = ("crashes", "delays", "pauses", "duplicates", "restarts", "partitions")
+    kinds = draw(st.sampled_from([{}, *({name: 1} for name in names)]))
     spec = FailureSpec(("a", "b"), eot=draw(st.integers(4, 8)), eff=draw(st.integers(2, 3)), **kinds)
     note(f"{spec}\n{print_program(program)}")
     return program, spec
 
 
+@settings(max_examples=HALF)
 @given(machines(), st.data())
 def test_what_is_said_of_machines_is_so(problem: tuple[Program, FailureSpec], data: st.DataObject) -> None:
     program, spec = problem
     _follow(program, spec, data.draw(fault_sets(spec)))
 
 
-@settings(max_examples=HALF)
+@settings(max_examples=SOME)
 @given(problems(), st.data())
 def test_what_is_said_of_protocols_is_so(problem: tuple[Program, FailureSpec], data: st.DataObject) -> None:
     program, spec = problem
     _follow(program, spec, data.draw(fault_sets(spec)))
 
 
-@settings(max_examples=HALF)
+@settings(max_examples=SOME)
 @given(st.data())
 def test_what_is_said_is_so_after_faults_that_pass(data: st.DataObject) -> None:
     program = check_program(data.draw(lasting_programs())).program
@@ -154,7 +158,7 @@ def test_the_search_for_what_lasts_is_exact(problem: tuple[Program, FailureSpec]
                 assert not all(_violated(program, longer, faults)[spec.eot - 1 :]), faults
 
 
-@settings(max_examples=HALF)
+@settings(max_examples=SOME)
 @given(problems())
 def test_the_search_for_what_lasts_is_exact_for_protocols(problem: tuple[Program, FailureSpec]) -> None:
     program, spec = problem

@@ -125,9 +125,9 @@ def search_exactly(
     """Ask the solver for a violation that lasts; without one, for a run whose future is not known."""
     take(system := LastingModel(program, spec, ledger.deadline))
     stopped = exact.search(system, ledger, find_all=find_all)
-    if stopped is None and (find_all or not ledger.counterexamples):
+    if stopped is None:
         system.ask_unsettled([counterexample.faults for counterexample in ledger.counterexamples])
-        return _conclude(system, ledger)
+        return _conclude(system, ledger, find_all=find_all)
     return stopped
 
 
@@ -139,14 +139,20 @@ def search_exhaustively(
 
     take(system := LastingModel(program, spec, ledger.deadline))
     exhaustive.search(system, ledger, find_all=find_all, symmetric=system if symmetry else None)
-    return _conclude(system, ledger) if find_all or not ledger.counterexamples else None
+    return _conclude(system, ledger, find_all=find_all)
 
 
-def _conclude(system: LastingModel, ledger: Ledger) -> str | None:
-    """Return why there may be more than what was found; None if the future of every run is known."""
+def _conclude(system: LastingModel, ledger: Ledger, *, find_all: bool) -> str | None:
+    """Return why there may be more than what was found; None if the future of every run that matters is known."""
+    found = [counterexample.faults.weight for counterexample in ledger.counterexamples]
     if system.unsettled is not None:
-        return _tell_unsettled(system, system.unsettled)
-    if system.recurring is not None and not ledger.counterexamples:
+        if not found:
+            return _tell_unsettled(system, system.unsettled)
+        if find_all:
+            return f"{_tell_unsettled(system, system.unsettled)}; there may be more"
+        if system.unsettled.weight < min(found):
+            return f"{_tell_unsettled(system, system.unsettled)}; fewer faults may do"
+    if system.recurring is not None and not found:
         faults = system.recurring or "no fault"
         ledger.cautions.append(f"with {faults} something is violated again and again for ever, if not throughout")
     return None

@@ -77,7 +77,7 @@ def loop_marks(diagram: Diagram, layout: Layout) -> Iterator[str]:
     for first in range(loop.first, diagram.last + 1, loop.period):
         last = min(first + loop.period - 1, diagram.last)
         top, bottom = layout.y[first] - 3, layout.y[last] + 3
-        ways += f"M11 {_n(bottom)}H5V{_n(top)}H11M8 {_n(top - 3)}L11 {_n(top)}L8 {_n(top + 3)}"
+        ways += f"M9 {_n(bottom)}H4V{_n(top)}H9M6 {_n(top - 3)}L9 {_n(top)}L6 {_n(top + 3)}"
     yield f'<g class="loop"><title>{safe(told)}</title><path d="{ways}"/></g>'
 
 
