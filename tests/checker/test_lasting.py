@@ -108,7 +108,7 @@ def test_inputs_are_covered_as_far_as_they_are_declared() -> None:
 
 def test_a_rule_that_reads_the_clock_is_refused_with_its_place() -> None:
     reading = parse_program(RETRY + "post(Y) :- link(X, Y)@T, T > 7;", "clock.ded")
-    with pytest.raises(ProgramError, match="clock.ded:8:.*reads the clock"):
+    with pytest.raises(ProgramError, match=r"clock.ded:8:.*reads the clock"):
         clew.check(reading, eot=10, eff=4, lasting=True)
     # A time that is bound and not used tells nothing.
     clew.check(parse_program(RETRY + "post(Y) :- link(X, Y)@T, got(Y)@T;"), eot=10, eff=4, lasting=True)

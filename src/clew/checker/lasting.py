@@ -108,7 +108,7 @@ def refuse_lasting(program: Program, spec: FailureSpec) -> None:
         raise ProgramError(
             f"{program.describe(rule)} reads the clock, so that no run comes back to itself",
             position=premise.position or rule.position,
-            remedy="leave --lasting out (every counterexample says whether it lasts), or count steps up to a bound",
+            remedy="leave --lasting out, as every counterexample says whether it lasts; or count up to a bound",
         )
     needing = {"crashes": spec.crashes, "delays": spec.delays, "choices": len(program.choices)}
     named = [name for name, number in needing.items() if number]

@@ -35,12 +35,11 @@ DUELING, BACKOFF = ROOT / "examples" / "dueling.ded", ROOT / "examples" / "dueli
         ),
         (
             Duration(Persistence.TRANSIENT, 9, Loop(8, 1), 7),
-            "recovers at time 7: EOT 5 is too short (--eot 7, or --lasting)",
+            "recovers at time 7: EOT 5 is too short (--eot 7)",
         ),
         (
             Duration(Persistence.TRANSIENT, 9, None, 7),
-            "recovers at time 7, as far as it was followed, up to time 9: "
-            "EOT 5 is too short (--eot 7, or --lasting)",
+            "recovers at time 7, as far as it was followed, up to time 9: EOT 5 is too short (--eot 7)",
         ),
         (
             Duration(Persistence.TRANSIENT, 9, Loop(8, 1), 7, void=True),
@@ -53,6 +52,8 @@ def test_each_is_one_line(duration: Duration, told: str) -> None:
     assert duration_line(duration, 5) == told
     more = "" if duration.reason else ", if nothing more is given or chosen"
     assert duration_line(duration, 5, open_world=True) == told + more
+    searched = told.replace("(--eot 7)", "(--eot 7, or --lasting)")
+    assert duration_line(duration, 5, of_search=True) == searched
 
 
 def test_a_loop_is_marked_in_the_diagrams() -> None:
@@ -103,7 +104,7 @@ def test_a_violation_that_no_longer_lasts_is_fixed_where_that_was_asked_for(tmp_
     assert replayed.answer.value == "fixed"
     lines = str(replayed).splitlines()
     assert "  fixed: pre(b) no longer lasts" in lines
-    assert "  recovers at time 9: EOT 7 is too short (--eot 9, or --lasting)" in lines
+    assert "  recovers at time 9: EOT 7 is too short (--eot 9)" in lines
     assert lines[-1].endswith(" --lasting")
 
 

@@ -1,1 +1,1 @@
-"""Runs that come back to themselves: seen from outside (``courses``), and as a question to the solver (``lasso``)."""
+"""Runs that come back to themselves: as they are executed (``courses``), and as a question (``lasso``)."""

@@ -8,16 +8,17 @@ from clew.duration import Duration, Loop, Persistence
 from clew.report.text.plain import pluralize
 
 
-def duration_line(duration: Duration, eot: int, *, open_world: bool = False) -> str:
+def duration_line(duration: Duration, eot: int, *, open_world: bool = False, of_search: bool = False) -> str:
     """Return what becomes of the violation when the run goes on, and what to do if only EOT was too small.
 
     ``open_world``: the program is given inputs or chooses, and the run goes on without any more of that.
+    ``of_search``: a search found it, which could look for what lasts instead.
     """
-    told = _tell(duration, eot)
+    told = _tell(duration, eot, ", or --lasting" if of_search else "")
     return f"{told}, if nothing more is given or chosen" if open_world and duration.reason is None else told
 
 
-def _tell(duration: Duration, eot: int) -> str:
+def _tell(duration: Duration, eot: int, alternative: str) -> str:
     match duration.persistence:
         case Persistence.LASTING:
             assert duration.loop is not None, "what lasts repeats itself"
@@ -30,7 +31,7 @@ def _tell(duration: Duration, eot: int) -> str:
             seen = "" if duration.loop else f", as far as it was followed, up to time {duration.followed}"
             if duration.void:
                 return f"passes at time {duration.since}{seen}: nothing is promised from then on"
-            remedy = f"EOT {eot} is too short (--eot {duration.since}, or --lasting)"
+            remedy = f"EOT {eot} is too short (--eot {duration.since}{alternative})"
             return f"recovers at time {duration.since}{seen}: {remedy}"
         case Persistence.OPEN:
             return f"open whether it lasts: {duration.reason}"
@@ -41,7 +42,8 @@ def _loop_words(loop: Loop) -> str:
     grows = ", but for numbers that grow" if loop.grows else ""
     if loop.period == 1:
         return f"from time {loop.first} on nothing that it depends on changes{grows}"
-    return f"from time {loop.first} on the run repeats itself every {loop.period} steps{grows}, violated throughout"
+    rounds = f"from time {loop.first} on the run repeats itself every {loop.period} steps"
+    return f"{rounds}{grows}, violated throughout"
 
 
 def duration_fields(duration: Duration) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def _one_counterexample(
         yield f"  ... and {len(found.violations) - _MOST_ROWS} more rows"
     if found.duration is not None:
         open_world = verdict.program is not None and bool(verdict.program.open_rows)
-        yield f"  {duration_line(found.duration, verdict.spec.eot, open_world=open_world)}"
+        yield f"  {duration_line(found.duration, verdict.spec.eot, open_world=open_world, of_search=True)}"
     yield f"  replay: {replay_command(found.faults, verdict.spec, files, verdict.program)}"
 
 
