@@ -66,6 +66,14 @@ def test_patience_cures_the_livelock() -> None:
     assert (found.answer, found.reason, found.horizon, found.cautions) == (Answer.CERTIFIED, None, 8, ())
 
 
+def test_programs_in_bloom_last_or_recover_like_others() -> None:
+    store = f"{EXAMPLES}/bloom/restarting_store.py"
+    found = check(f"{store}:InMemory", lasting=True)
+    assert [str(c.faults) for c in found.counterexamples] == ["R(s,4,5)"]
+    assert _duration(found).loop == Loop(6, 1)
+    assert check(f"{store}:OnDisk", lasting=True, eot=14).answer is Answer.CERTIFIED
+
+
 def test_with_less_time_the_cure_is_late_and_never_called_lasting() -> None:
     late = check(EXAMPLES / "dueling-backoff.ded", eot=12)
     duration = _duration(late)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from clew.budgets.deadline import Deadline
 from clew.budgets.effort import Effort
-from clew.duration import Duration, Loop, judge_course, never_followed
+from clew.duration import Duration, Loop, State, judge_course, never_followed
 from clew.engine.ground import GroundProgram
 from clew.engine.repetition.courses import observe_run
 from clew.errors import BudgetExhaustedError, EffortExhaustedError, ProgramError
@@ -29,15 +30,36 @@ MOST_FOLLOWED = 200
 
 
 def find_duration(program: Program, spec: FailureSpec, faults: FaultSet, deadline: Deadline) -> Duration:
-    """Follow a run that is violated at the end of ``spec`` until it repeats itself, or the effort is spent."""
+    """Follow a run that is violated at the end of ``spec``, and tell what becomes of the violation."""
+    followed = follow_run(program, spec, faults, deadline)
+    if isinstance(followed, Unfollowed):
+        return never_followed(spec.eot, followed.reason)
+    return judge_course(followed.states, spec.eot, followed.loop)
+
+
+class Unfollowed(NamedTuple):
+    """Why a run could not be executed beyond its end."""
+
+    reason: str
+
+
+class Followed(NamedTuple):
+    """The states of a run at times 1, 2, ... as far as it was followed, and where it repeats itself, if so."""
+
+    states: tuple[State, ...]
+    loop: Loop | None
+
+
+def follow_run(program: Program, spec: FailureSpec, faults: FaultSet, deadline: Deadline) -> Followed | Unfollowed:
+    """Execute a run beyond the end of ``spec`` until it repeats itself, or the effort is spent."""
     if deadline.passed():
-        return never_followed(spec.eot, _time_over(deadline))
+        return Unfollowed(_time_over(deadline))
     own = Deadline(deadline.remaining, Effort(FOLLOWING_EFFORT))
     known, failure = None, "executing the run further takes too long"
     try:
         with own.listening():
             for until in _horizons(spec.eot):
-                known = _follow(program, replace(spec, eot=until), faults, spec.eot, own)
+                known = _follow(program, replace(spec, eot=until), faults, own)
                 if known.loop is not None:
                     break
     except EffortExhaustedError:
@@ -45,9 +67,10 @@ def find_duration(program: Program, spec: FailureSpec, faults: FaultSet, deadlin
     except ProgramError as error:  # a number that grows leaves its range, and the program is refused
         failure = f"in a longer run {error.message}"
     except BudgetExhaustedError as limit:
-        deadline.interrupted = deadline.interrupted or own.interrupted
         failure = str(limit)
-    return known or never_followed(spec.eot, failure)
+    finally:
+        deadline.interrupted = deadline.interrupted or own.interrupted
+    return known or Unfollowed(failure)
 
 
 def _time_over(deadline: Deadline) -> str:
@@ -59,11 +82,10 @@ def _horizons(eot: int) -> Iterator[int]:
     yield from (eot + _FEW_STEPS, 2 * eot + 8, 4 * eot + 16)
 
 
-def _follow(program: Program, spec: FailureSpec, faults: FaultSet, eot: int, deadline: Deadline) -> Duration:
+def _follow(program: Program, spec: FailureSpec, faults: FaultSet, deadline: Deadline) -> Followed:
     # With these faults alone almost everything is certain, and grounding takes a fraction of the time.
     ground = GroundProgram(program, spec, only=faults, expect_outcomes=False, deadline=deadline)
-    states, recurrence = observe_run(program, ground, faults, deadline.effort)
+    states, found = observe_run(program, ground, faults, deadline.effort)
     if deadline.effort:
         deadline.effort.check()
-    loop = None if recurrence is None else Loop(recurrence.time, recurrence.period, recurrence.grows)
-    return judge_course(states, eot, loop)
+    return Followed(states, None if found is None else Loop(found.time, found.period, found.grows))

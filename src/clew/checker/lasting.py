@@ -10,16 +10,13 @@ then, and none is violated throughout.  Where there is such a run it is told, wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from clew.budgets.deadline import Deadline
-from clew.budgets.effort import Effort
-from clew.checker.durations import FOLLOWING_EFFORT
+from clew.checker.durations import Unfollowed, follow_run
 from clew.checker.model import Model
 from clew.duration import State
 from clew.engine.fewest import ever_fewer_faults
-from clew.engine.ground import GroundProgram
-from clew.engine.repetition.courses import observe_run, state_at
+from clew.engine.repetition.courses import state_at
 from clew.engine.repetition.lasso import (
     LASTS,
     RECURS,
@@ -31,7 +28,7 @@ from clew.engine.repetition.lasso import (
     find_horizon,
     find_loop,
 )
-from clew.errors import BudgetExhaustedError, ProgramError, UsageError
+from clew.errors import ProgramError, UsageError
 from clew.faults import FailureSpec, FaultSet
 from clew.program.ir import Program
 from clew.program.outcomes import has_assertions
@@ -145,37 +142,30 @@ def search_exhaustively(
 def _conclude(system: LastingModel, ledger: Ledger, *, find_all: bool) -> str | None:
     """Return why there may be more than what was found; None if the future of every run that matters is known."""
     found = [counterexample.faults.weight for counterexample in ledger.counterexamples]
-    if system.unsettled is not None:
-        if not found:
-            return _tell_unsettled(system, system.unsettled)
-        if find_all:
-            return f"{_tell_unsettled(system, system.unsettled)}; there may be more"
-        if system.unsettled.weight < min(found):
-            return f"{_tell_unsettled(system, system.unsettled)}; fewer faults may do"
+    unsettled = system.unsettled
+    if unsettled is not None and (find_all or not found or unsettled.weight < min(found)):
+        told = _tell_unsettled(system, unsettled, ledger.deadline)
+        return told if not found else f"{told}; {'there may be more' if find_all else 'fewer faults may do'}"
     if system.recurring is not None and not found:
         faults = system.recurring or "no fault"
         ledger.cautions.append(f"with {faults} something is violated again and again for ever, if not throughout")
     return None
 
 
-def _tell_unsettled(system: LastingModel, faults: FaultSet) -> str:
+def _tell_unsettled(system: LastingModel, faults: FaultSet, deadline: Deadline) -> str:
     """Say which run has not come back to itself by EOT, and what EOT would do."""
-    spec, program = system.spec, system.program
+    spec = system.spec
     told = f"with {faults or 'no fault'} the run has not come back to itself by EOT {spec.eot}"
     if system.horizon >= spec.eot - 1:
         return f"{told}: what happens up to time {system.horizon} leaves it no time; give a larger --eot"
-    until = 4 * spec.eot + 16
-    longer = replace(spec, eot=until)
-    try:
-        deadline = Deadline(None, Effort(FOLLOWING_EFFORT))
-        ground = GroundProgram(program, longer, only=faults, expect_outcomes=False, deadline=deadline)
-        states, found = observe_run(program, ground, faults, deadline.effort)
-    except (BudgetExhaustedError, ProgramError):
+    followed = follow_run(system.program, spec, faults, deadline)
+    if isinstance(followed, Unfollowed):
         return f"{told}; give a larger --eot"
-    if found is None or found.grows:
-        why = "numbers in it grow" if found else f"it still changes at time {until}"
+    states, loop = followed
+    if loop is None or loop.grows:
+        why = "numbers in it grow" if loop else f"it still changes at time {len(states)}"
         remedy = "let it come back, as a counter does that ends at a bound"
         return f"{told}, and no larger one is known to do: {why}; {remedy}"
-    repeated = states[found.time - 1 : found.time - 1 + found.period]
+    repeated = states[loop.first - 1 : loop.again - 1]
     lasts = ", violated throughout" if all(state is State.BAD for state in repeated) else ""
-    return f"{told}, but from time {found.time} on{lasts}; give --eot {found.time + found.period} or more"
+    return f"{told}, but from time {loop.first} on{lasts}; give --eot {loop.again} or more"
