@@ -20,6 +20,7 @@ ROOMS = [
     "results",
     "faults",
     "violation",
+    "duration",
     "node_lists",
     "bounds",
     "expectation",
@@ -158,7 +159,7 @@ def test_the_checker_of_proofs_shares_no_code_with_what_makes_them() -> None:
 
 def test_strategies_know_nothing_of_dedalus() -> None:
     """They see the protocol, faults and circuits; so simulated code can be searched by the same loop."""
-    allowed = {"errors", "names", "faults", "violation", "budgets", "lineage", "search"}
+    allowed = {"errors", "names", "faults", "violation", "duration", "budgets", "lineage", "search"}
     for path in (SOURCE / "search").glob("*.py"):
         assert set(_imported_rooms(path)) <= allowed
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

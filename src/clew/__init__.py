@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from clew.checker.grid.result import GridResult
     from clew.checker.result import Verdict
     from clew.dedalus.loader import parse_program
+    from clew.duration import Duration, Persistence
     from clew.engine.execution import Execution, Message
     from clew.errors import ClewError, Notice, ProgramError, UsageError
     from clew.exploration import Exploration, explore
@@ -129,6 +130,7 @@ __all__ = [
     "Crash",
     "Delay",
     "Duplicate",
+    "Duration",
     "Execution",
     "Exploration",
     "FailureSpec",
@@ -144,6 +146,7 @@ __all__ = [
     "Notice",
     "Partition",
     "Pause",
+    "Persistence",
     "Program",
     "ProgramError",
     "Recording",
@@ -182,6 +185,7 @@ _HOMES = {
     "clew.checker.grid.result": ("GridResult",),
     "clew.checker.result": ("Verdict",),
     "clew.dedalus.loader": ("parse_program",),
+    "clew.duration": ("Duration", "Persistence"),
     "clew.engine.execution": ("Execution", "Message"),
     "clew.exploration": ("Exploration", "explore"),
     "clew.errors": ("ClewError", "Notice", "ProgramError", "UsageError"),

@@ -118,6 +118,7 @@ BROKEN = [
         6,
         "pre(c, v1)",
     ),
+    Broken("dueling", frozenset({"O(p,a,1)", "O(a,p,2)", "O(p,a,3)"}), 3, "pre(q)"),
     Broken("primary-backup", frozenset({"P({b},1,5)", "P({b},1,6)", "P({b},2,6)"}), 23, "pre(x)"),
 ]
 CERTIFIED = [
@@ -134,6 +135,7 @@ CERTIFIED = [
     "queue-remembered",
     "primary-backup-witness",
     "session-sticky",
+    "dueling-backoff",
 ]
 #: The lineage search agrees, after half a minute and five minutes: agents that ask again have very many supports.
 LONG_BY_LINEAGE = {"2pc-recovery", "2pc-recovery-durable"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from clew import Answer, Counterexample, FailureSpec, FaultSet, Loss, Verdict, Violation, check, parse_program
+from clew.duration import State
 from clew.errors import BudgetExhaustedError
 from clew.node_lists import read_nodes
-from clew.search.sweep import Course, State, sweep
+from clew.search.sweep import Course, sweep
 from clew.search.verdict import Findings, Ledger, Setting
 
 ROUND_ROBIN = """

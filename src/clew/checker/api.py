@@ -12,6 +12,7 @@ from clew.bounds import Bounds, without_faults
 from clew.budgets.deadline import Deadline
 from clew.checker.bounds import check_restarts, complete
 from clew.checker.checking import Check, search_deadline
+from clew.checker.durations import find_duration
 from clew.checker.expected import note_difference
 from clew.checker.named_nodes import WrittenFault, resolve_fault
 from clew.checker.preparing import (
@@ -72,6 +73,7 @@ def check(
     max_runs: int | None = None,
     time_limit: float | None = None,
     seed: int | None = None,
+    lasting: bool = False,
     allow_hollow: bool = False,
     strict: bool = False,
     coverage: bool = False,
@@ -94,6 +96,7 @@ def check(
       is needed and nothing is said.  ``sweep_seconds``: sweep by the clock instead.
     - ``max_runs`` (not exact), ``time_limit`` in seconds: budgets; when one ends, so does the search.
     - ``seed`` (random): the same seed draws the same faults; 0 by default.
+    - ``lasting`` (exact, exhaustive): look only for violations that last for ever; see ``docs/lasting.md``.
     - ``allow_hollow``: certify also where nothing is promised; without it, that is incomplete.
     - ``strict``: whatever makes a certificate mean little makes it incomplete.
     - ``coverage``: count how often each rule fires in the failure-free run.
@@ -107,10 +110,12 @@ def check(
     """
     # What is wrong with the flags is said before any file is read.
     started = time.monotonic()
-    options = Options(_negation(negation), symmetry, find_all, effort, sweep_seconds, max_runs, seed)
+    options = Options(_negation(negation), symmetry, find_all, effort, sweep_seconds, max_runs, seed, lasting)
     chosen = get_strategy(strategy, options)
     _check_budgets(effort, sweep_seconds, max_runs, time_limit)
     _check_sweep(eot, effort, sweep_seconds)
+    if lasting and checkpoint is not None:
+        raise UsageError("--lasting does not support --checkpoint", remedy="leave one of them out")
     ready = prepare_source(source, params)
     given = Check(ready.checked, chosen, options, Demands(allow_hollow, strict, coverage), started)
     asked = Bounds(nodes, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions, inputs)
@@ -133,6 +138,8 @@ def check(
         raise UsageError(
             f"the {strategy} strategy cannot sweep, and the program states no EOT", remedy="give --eot"
         )
+    if lasting:
+        _refuse_lasting(given.prepared.program, spec, sweeps=sweeps)
     saving = None
     if checkpoint is not None:
         saving = _open_checkpoint(checkpoint, source, given, bounds, spec, sweeps=sweeps)
@@ -151,6 +158,18 @@ def _is_plain(given: Check, asked: Bounds) -> bool:
     options = given.options._replace(find_all=False, checkpoint=None)  # which change nothing of the answer
     demands = given.demands._replace(coverage=False)
     return (given.strategy.name, asked, options, demands) == ("exact", Bounds(), Options(), Demands())
+
+
+def _refuse_lasting(program: Program, spec: FailureSpec, *, sweeps: bool) -> None:
+    """Refuse to look for what lasts where that has no meaning."""
+    from clew.checker.lasting import refuse_lasting  # only when asked for
+
+    if sweeps:
+        raise UsageError(
+            "a sweep ends only at a violation that does not pass, with or without --lasting",
+            remedy="leave it out, or give --eot",
+        )
+    refuse_lasting(program, spec)
 
 
 def _open_checkpoint(
@@ -207,6 +226,9 @@ def run(
             if bounds.eot is None:
                 raise UsageError("no EOT given", remedy="give --eot, or state it: //! eot=6")
             execution = _execute(note_idle_nodes(prepared, spec.nodes), spec, faults, deadline)
+            if execution.violations:
+                duration = find_duration(prepared.program, execution.spec, execution.faults, deadline)
+                execution = replace(execution, duration=duration)
         deadline.check_interrupt()
     except BudgetExhaustedError:
         if deadline.interrupted:

@@ -12,10 +12,12 @@ from clew.budgets.whereabouts import time_left
 from clew.checker.result import Verdict
 from clew.checker.strategies import Examined, Options, Strategy, examine
 from clew.checker.survey.judging import Demands, judge
+from clew.duration import never_followed
+from clew.engine.repetition.lasso import find_horizon
 from clew.faults import FailureSpec
 from clew.program.checks import CheckedProgram
 from clew.program.outcomes import outcomes_of
-from clew.search.verdict import Answer, Ledger
+from clew.search.verdict import Answer, Counterexample, Ledger
 
 if TYPE_CHECKING:
     from clew.checker.remembered.sweep import RememberedSweep
@@ -68,7 +70,8 @@ class Check:
         verdict = self.conclude(swept.spec, examined, _survey_deadline(deadline))
         # Where the survey takes the certificate back, the largest setting is none either.
         certified = None if swept.findings.answer is Answer.CERTIFIED is not verdict.answer else swept.certified
-        return replace(verdict, swept=swept.settings, certified=certified, candidates=findings.candidates)
+        candidates = self._tell_durations(findings.candidates, swept.spec, _survey_deadline(deadline))
+        return replace(verdict, swept=swept.settings, certified=certified, candidates=candidates)
 
     def give_up(self, spec: FailureSpec, reason: str, deadline: Deadline) -> Verdict:
         """Conclude before anything could be searched."""
@@ -82,7 +85,7 @@ class Check:
             judged.answer,
             spec,
             self.strategy.name,
-            findings.counterexamples,
+            self._tell_durations(findings.counterexamples, spec, deadline),
             findings.runs,
             time.monotonic() - self.started,
             judged.reason,
@@ -96,7 +99,26 @@ class Check:
             cautions=judged.cautions,
             remarks=judged.remarks,
             program=self.prepared.program,
+            lasting=self.options.lasting,
+            horizon=find_horizon(examined.ground) if self.options.lasting and examined.ground else None,
         )
+
+    def _tell_durations(
+        self, found: tuple[Counterexample, ...], spec: FailureSpec, deadline: Deadline
+    ) -> tuple[Counterexample, ...]:
+        """Add to each counterexample whether it lasts; of a long list, to as many as are likely to be read."""
+        if not found:
+            return found
+        from clew.checker.durations import MOST_FOLLOWED, find_duration  # a certificate does not pay for it
+
+        program, told = self.prepared.program, []
+        for number, each in enumerate(found):
+            if number < MOST_FOLLOWED:
+                duration = find_duration(program, spec, each.faults, deadline)
+            else:
+                duration = never_followed(spec.eot, f"only the first {MOST_FOLLOWED} runs are executed further")
+            told.append(replace(each, duration=duration))
+        return tuple(told)
 
 
 def _resume_sweep(system: ProgramSweep, checkpoint: Checkpoint) -> RememberedSweep:

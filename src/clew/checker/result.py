@@ -35,6 +35,8 @@ class Verdict(Result):
     also where that says too little to certify it.  ``cautions``: what makes the absence of one mean little,
     ``remarks``: what is worth knowing.  ``program``: what was checked, with its abbreviations
     written out.  ``files``: those of the program as they were given, none for one made in Python.
+    ``lasting``: only violations that last for ever were looked for; ``horizon``: a certificate then covers what
+    fails, is given or is chosen up to this time.
     """
 
     answer: Answer
@@ -57,6 +59,8 @@ class Verdict(Result):
     remarks: tuple[str, ...] = ()
     program: Program | None = field(default=None, repr=False, compare=False)
     files: tuple[str, ...] = field(default=(), compare=False)
+    lasting: bool = False
+    horizon: int | None = None
 
     @property
     def exit_code(self) -> int:

@@ -41,6 +41,7 @@ class Options(NamedTuple):
     sweep: float | None = None
     max_runs: int | None = None
     seed: int | None = None
+    lasting: bool = False
     checkpoint: Checkpoint | None = None
 
 
@@ -91,6 +92,10 @@ def examine(strategy: Strategy, program: Program, spec: FailureSpec, options: Op
 def _exact(
     program: Program, spec: FailureSpec, options: Options, ledger: Ledger, take: Callable[[Model], None]
 ) -> str | None:
+    if options.lasting:
+        from clew.checker.lasting import search_exactly
+
+        return search_exactly(program, spec, ledger, take, find_all=options.find_all)
     take(system := Model(program, spec, deadline=ledger.deadline))
     return exact.search(system, ledger, find_all=options.find_all)
 
@@ -126,6 +131,11 @@ def _random(
 def _exhaustive(
     program: Program, spec: FailureSpec, options: Options, ledger: Ledger, take: Callable[[Model], None]
 ) -> str | None:
+    if options.lasting:
+        from clew.checker.lasting import search_exhaustively
+
+        symmetry, find_all = options.symmetry, options.find_all
+        return search_exhaustively(program, spec, ledger, take, find_all=find_all, symmetry=symmetry)
     from clew.search import exhaustive
 
     take(system := Model(program, spec, deadline=ledger.deadline))
@@ -148,7 +158,7 @@ STRATEGIES: dict[str, Strategy] = {
         Strategy(
             "exact",
             "one question to a solver about all executions",
-            frozenset({"find_all", "effort", "sweep"}),
+            frozenset({"find_all", "effort", "sweep", "lasting"}),
             True,
             _exact,
         ),
@@ -169,7 +179,7 @@ STRATEGIES: dict[str, Strategy] = {
         Strategy(
             "exhaustive",
             "run every admissible fault set, smallest first",
-            frozenset({"symmetry", "find_all", "effort", "sweep", "max_runs", "checkpoint"}),
+            frozenset({"symmetry", "find_all", "effort", "sweep", "max_runs", "checkpoint", "lasting"}),
             False,
             _exhaustive,
         ),
@@ -184,6 +194,7 @@ _FLAGS = {
     "sweep": "--sweep",
     "max_runs": "--max-runs",
     "seed": "--seed",
+    "lasting": "--lasting",
 }
 
 

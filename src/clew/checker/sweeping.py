@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from clew.budgets.deadline import Deadline
-from clew.budgets.effort import READ_ATOM
 from clew.checker.strategies import Examined, Options, Strategy, examine
-from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram, SolverFigures
-from clew.engine.recurrence import find_recurrence
+from clew.engine.repetition.courses import observe_run
 from clew.errors import Notice
 from clew.faults import FailureSpec, FaultSet
 from clew.program.ir import Program
-from clew.program.outcomes import POST, PRE, has_assertions, persistent_relations
-from clew.search.sweep import Course, State
+from clew.program.outcomes import has_assertions, persistent_relations
+from clew.search.sweep import Course
 from clew.search.verdict import Answer, Findings, Ledger
 
 
@@ -51,27 +49,14 @@ class ProgramSweep:
             self._solved[spec] = solver
 
     def follow(self, faults: FaultSet, until: int) -> Course:
-        """Run the faults until this time, and tell at each time whether what must hold does.
-
-        One long run is enough: its prefix up to a time is the run with that EOT, since no rule knows EOT.
-        """
+        """Run the faults until this time, and tell at each time whether what must hold does."""
         needed = FailureSpec(self.base.nodes, until)
         for fault in faults:
             needed = fault.widen(needed)
         # The least EFF: more possible faults would only make the ground program larger.
         spec = replace(self.base, eot=until, eff=needed.eff)
         ground = GroundProgram(self.program, spec, expect_outcomes=False, deadline=self.deadline)
-        run = ground.run(faults)
-        # The run is read in full, row by row, which the meter of the ground program does not see.
-        if self.deadline.effort:
-            self.deadline.effort.count(READ_ATOM * (len(ground.row_atoms) + len(ground.sent_atoms)))
-        # Without assertions, what must hold at a time is what the failure-free run has then.
-        expected = None if has_assertions(self.program) else ground.run(FaultSet())
-        states = tuple(self._state(run, expected, time) for time in range(1, until + 1))
-        if expected is None:
-            recurrence = find_recurrence(self.program, (PRE, POST), faults, [run])
-        else:  # what is expected may still change when the run does not, and any message is an achievement
-            recurrence = find_recurrence(self.program, run.tables, faults, [run, expected])
+        states, recurrence = observe_run(self.program, ground, faults, self.deadline.effort)
         return Course(states) if recurrence is None else Course(states, recurrence.time, recurrence.period)
 
     def _expects_nothing(self, examined: Examined) -> bool:
@@ -80,18 +65,3 @@ class ProgramSweep:
             return False
         assert examined.ground is not None, "what is certified has been grounded"
         return not any(examined.ground.rows_at_end(relation) for relation in persistent_relations(self.program))
-
-    def _state(self, run: Execution, expected: Execution | None, time: int) -> State:
-        if expected is None:
-            pre, post = run.rows(PRE, time), set(run.rows(POST, time))
-            achieved = bool(pre)
-            missing = any(row not in post for row in pre)
-        else:
-            wanted = [(r, row) for r in persistent_relations(self.program) for row in expected.rows(r, time)]
-            # Rows that no message had to bring survive any fault: until one arrived, nothing is achieved.
-            arrived = any(m.arrived is not None and m.arrived <= time for m in expected.messages)
-            achieved = bool(wanted) and arrived
-            missing = any(row not in set(run.rows(relation, time)) for relation, row in wanted)
-        if missing:
-            return State.BAD
-        return State.GOOD if achieved else State.VACUOUS

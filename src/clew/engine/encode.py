@@ -90,6 +90,9 @@ from clew.program.outcomes import POST, PRE, assertion_definitions
 #: The marks of a traceable encoding; relations are numbered, so these names are free.
 RULE, GIVEN = "rule", "given"
 
+#: What searches look for, unless they say something else.
+VIOLATED = "violated"
+
 _OPERATOR_NAMES = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 #: What clingo takes for the least and the largest of nothing.
 _EMPTY = {"min": "#sup", "max": "#inf"}

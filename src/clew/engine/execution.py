@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from clew.duration import Duration
 from clew.errors import Notice
 from clew.faults import FailureSpec, FaultSet, NodeName
 from clew.names import show
@@ -43,7 +44,8 @@ class Execution(Result):
     """What happened under one set of faults.
 
     ``tables[relation][time - 1]`` are the rows at that time, sorted; every relation of the ``program`` is there.
-    ``files``: those of the program as they were given, none for one made in Python.
+    ``files``: those of the program as they were given, none for one made in Python.  ``duration``: whether the
+    violation lasts, if there is one.
     """
 
     spec: FailureSpec
@@ -54,6 +56,7 @@ class Execution(Result):
     notices: tuple[Notice, ...] = ()
     program: Program | None = field(default=None, repr=False, compare=False)
     files: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    duration: Duration | None = field(default=None, repr=False, compare=False)
 
     @property
     def good(self) -> bool:

@@ -18,6 +18,7 @@ from contextlib import closing
 
 from clingo import Model
 
+from clew.engine.encode import VIOLATED
 from clew.engine.ground import GroundProgram
 from clew.engine.solving import every
 from clew.faults import FaultSet
@@ -27,39 +28,40 @@ from clew.faults import FaultSet
 FIRST_ATTEMPT = 1_000
 
 
-def ever_fewer_faults(ground: GroundProgram) -> Iterator[FaultSet]:
+def ever_fewer_faults(ground: GroundProgram, goal: str = VIOLATED) -> Iterator[FaultSet]:
     """Yield violating fault sets, each with fewer faults than the one before; the last has the fewest.
 
-    Nothing at all means that no execution shows a violation.
+    Nothing at all means that no execution shows a violation, or whatever else the ``goal`` is.
     """
-    if ground.violated is not None:
-        yield from _Minimization(ground, ground.violated).improve()
+    wanted = ground.find_goal(goal)
+    if wanted is not None:
+        yield from _Minimization(ground, wanted).improve()
 
 
 class _Minimization:
     """One search; ``_fewest`` is the best that it has found."""
 
-    def __init__(self, ground: GroundProgram, violated: int) -> None:
+    def __init__(self, ground: GroundProgram, wanted: int) -> None:
         self._ground = ground
-        self._violated = violated
+        self._wanted = wanted
         self._fewest: FaultSet | None = None
 
     def improve(self) -> Iterator[FaultSet]:
-        attempt = self._ground.solutions([self._violated], "opt", "auto", conflicts=FIRST_ATTEMPT)
+        attempt = self._ground.solutions([self._wanted], "opt", "auto", conflicts=FIRST_ATTEMPT)
         if (yield from self._fewer(attempt)):
             return
         if self._fewest is None:
-            yield from self._first(every(self._ground.solutions([self._violated], "opt", "auto")))
+            yield from self._first(every(self._ground.solutions([self._wanted], "opt", "auto")))
         # The second attempt may have proven that there is none; otherwise shrink what is there before the cores.
         if self._fewest is not None:
             yield from self._first(every(self._ground.solutions(self._part_of(self._fewest), "ignore", "domRec")))
-            cores = self._ground.solutions([self._violated], "opt", "auto", by_cores=True)
+            cores = self._ground.solutions([self._wanted], "opt", "auto", by_cores=True)
             yield from self._fewer(every(cores))
 
     def _part_of(self, faults: FaultSet) -> list[int]:
-        """Return the assumptions that there is a violation, and no fault but some of these."""
+        """Return the assumptions that the goal is met, and no fault happens but some of these."""
         kept = set(faults)
-        return [self._violated, *(-atom for f, atom in self._ground.fault_atoms.items() if f not in kept)]
+        return [self._wanted, *(-atom for f, atom in self._ground.fault_atoms.items() if f not in kept)]
 
     def _first(self, models: Generator[Model, None, bool]) -> Iterator[FaultSet]:
         """Yield the first model if it is an improvement; without any, ``models`` must be known to be all."""

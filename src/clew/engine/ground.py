@@ -27,7 +27,7 @@ from clingo import Control, HeuristicType, MessageCode, Model, Observer, Symbol
 from clew.budgets.deadline import Deadline, call
 from clew.engine.atoms import GroundRule, NamingRecorder, Recorder, RowAtom, SentAtom
 from clew.engine.callbacks import Arithmetic
-from clew.engine.encode import GIVEN, RULE, Aggregated, encode, encode_expected_rows
+from clew.engine.encode import GIVEN, RULE, VIOLATED, Aggregated, encode, encode_expected_rows
 from clew.engine.execution import Execution, Message, Row, row_key
 from clew.engine.fault_semantics import Arrivals
 from clew.engine.metering import Meter
@@ -400,14 +400,15 @@ class GroundProgram:
 
     # -- search ----------------------------------------------------------------------------------------
 
-    def minimal_faults(self) -> Iterator[FaultSet]:
-        """Yield every subset-minimal violating fault set.
+    def minimal_faults(self, goal: str = VIOLATED) -> Iterator[FaultSet]:
+        """Yield every subset-minimal fault set with which the goal, an atom without arguments, holds.
 
         ``domRec`` with a heuristic that prefers absent faults: each solution is subset-minimal, and is excluded
         together with its supersets, so that no pair of solutions needs to be compared.
         """
-        if self.violated is not None:
-            yield from map(self.faults_of, every(self.solutions([self.violated], "ignore", "domRec")))
+        wanted = self.find_goal(goal)
+        if wanted is not None:
+            yield from map(self.faults_of, every(self.solutions([wanted], "ignore", "domRec")))
 
     def _prefer_absent_faults(self) -> None:
         """Let the domain heuristic decide faults first, for absence: the first solution is then subset-minimal."""
@@ -423,10 +424,14 @@ class GroundProgram:
     def _solve_options(self):  # type: ignore[no-untyped-def]  # clingo types its configuration as a union
         return self._control.configuration.solve
 
+    def find_goal(self, name: str) -> int | None:
+        """Return the atom without arguments that holds in executions that show it; None if none can."""
+        return next((literal for literal, _ in self.atoms(name, 0)), None)
+
     @property
     def violated(self) -> int | None:
         """Return the atom that holds in executions that show a violation; None if none can."""
-        return next((literal for literal, _ in self.atoms("violated", 0)), None)
+        return self.find_goal(VIOLATED)
 
     def solutions(
         self,

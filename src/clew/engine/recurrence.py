@@ -16,7 +16,7 @@ Renaming the numbers that grow then commutes with every rule, and so, by inducti
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from clew.engine.execution import Execution, Row
@@ -48,10 +48,11 @@ State = tuple[frozenset[Row], ...]
 
 @dataclass(frozen=True)
 class Recurrence:
-    """From ``time`` on, what happens happens again every ``period`` steps, but for numbers that have grown."""
+    """From ``time`` on, what happens happens again every ``period`` steps; ``grows``: but for numbers that do."""
 
     time: int
     period: int
+    grows: bool = field(default=False, compare=False)
 
 
 def find_recurrence(
@@ -68,7 +69,7 @@ class _Search:
     def __init__(
         self, program: Program, outcomes: Iterable[str], faults: FaultSet, executions: Sequence[Execution]
     ) -> None:
-        relevant = _dependencies(program, outcomes)
+        relevant = find_dependencies(program, outcomes)
         self._executions = executions
         self._eot = executions[0].spec.eot
         self._relations = [r for r in executions[0].tables if r in relevant]
@@ -78,8 +79,9 @@ class _Search:
         self._constant = max(self._constants(program, faults), default=0)
         self._computed = [c for r in self._rules for c in _fixed_columns(r)]
         # Before that, a repetition proves nothing: a fault or a fact that is still to come would end it.
-        start = _first_quiet_time(program, self._rules, faults)
+        start = first_quiet_time(program, self._rules, faults)
         self._states = {t: self._state(t) for t in range(start, self._eot + 1)}
+        self._seen_numbers: dict[int, frozenset[int]] = {}
         self._sizes = {t: tuple(map(len, state)) for t, state in self._states.items()}
 
     def first(self) -> Recurrence | None:
@@ -87,7 +89,8 @@ class _Search:
             for period in range(1, min(LONGEST_PERIOD, self._eot - time) + 1):
                 # The sizes of tables first: most pairs of times differ there already.
                 if self._sizes[time] == self._sizes[time + period] and self._recurs(time, period):
-                    return Recurrence(time, period)
+                    grows = self._reads_clock or self._states[time] != self._states[time + period]
+                    return Recurrence(time, period, grows)
         return None
 
     def _state(self, time: int) -> State:
@@ -119,7 +122,7 @@ class _Search:
     def _gaps(self, time: int, period: int) -> Iterator[int]:
         """Yield the number above each gap that is wide enough at all times of a period."""
         window = range(time, time + period + 1)
-        numbers = {n for t in window for table in self._states[t] for n in _numbers(table)}
+        numbers = {n for t in window for n in self._numbers_at(t)}
         if self._reads_clock:
             numbers |= set(window)
         # Numbers that do not grow must lie below the gap, and so must all that is computed in other ways.
@@ -128,6 +131,12 @@ class _Search:
             clock_grows = not self._reads_clock or above <= time
             if below >= small and above - below > 2 * self._reach and clock_grows:
                 yield above
+
+    def _numbers_at(self, time: int) -> frozenset[int]:
+        # Remembered: every window that a time is in asks for them, and to collect them takes longer than all else.
+        if time not in self._seen_numbers:
+            self._seen_numbers[time] = frozenset(n for table in self._states[time] for n in _numbers(table))
+        return self._seen_numbers[time]
 
     def _fixed_numbers(self, time: int) -> Iterator[int]:
         for execution in self._executions:
@@ -148,7 +157,7 @@ class _Search:
         return all(_is_blind(rule, growing) for rule in self._rules)
 
 
-def _dependencies(program: Program, outcomes: Iterable[str]) -> frozenset[str]:
+def find_dependencies(program: Program, outcomes: Iterable[str]) -> frozenset[str]:
     """Return the relations that the outcomes depend on, themselves included."""
     found: set[str] = set()
     waiting = list(outcomes)
@@ -160,7 +169,7 @@ def _dependencies(program: Program, outcomes: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _first_quiet_time(program: Program, rules: Sequence[Rule], faults: FaultSet) -> int:
+def first_quiet_time(program: Program, rules: Sequence[Rule], faults: FaultSet) -> int:
     """Return the first time at which nothing is given or goes wrong, and nothing that is late is still to come."""
     looked_at = (p.at for r in rules for p in r.premises if isinstance(p.at, int))
     given = (fact.time for fact in (*program.facts, *program.given))

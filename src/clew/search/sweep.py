@@ -11,13 +11,13 @@ certified: they are the same on every machine.  A limit of the user's, a clock a
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from clew.budgets.effort import USED_UP, Effort
+from clew.duration import State
 from clew.errors import BudgetExhaustedError, EffortExhaustedError, ResourcesExhaustedError
 from clew.faults import FailureSpec, FaultSet
 from clew.search.verdict import Answer, Counterexample, Findings, Ledger, Setting
@@ -29,14 +29,6 @@ FURTHEST = 64
 FOLLOWING_EFFORT = 200_000
 
 _GO_ON = "to go on, give a larger --effort (1 is the usual one), or --eot and --eff"
-
-
-class State(enum.Enum):
-    """How things stand at one time of a run."""
-
-    VACUOUS = "vacuous"
-    BAD = "bad"
-    GOOD = "good"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clew.budgets.deadline import Deadline
+from clew.duration import Duration
 from clew.errors import BudgetExhaustedError, ResourcesExhaustedError
 from clew.faults import FaultSet
 from clew.search.protocol import Run
@@ -27,10 +28,14 @@ class Answer(enum.Enum):
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Faults under which something that must hold does not, as a concrete execution has shown."""
+    """Faults under which something that must hold does not, as a concrete execution has shown.
+
+    ``duration``: whether that lasts; None where nobody has looked.
+    """
 
     faults: FaultSet
     violations: tuple[Violation, ...]
+    duration: Duration | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ class Findings:
 
     ``executions``: what was executed, in order; of a long search the beginning.  ``candidates``: faults under
     which something fails at the end, and a sweep does not know whether it would recover; only if incomplete.
+    ``cautions``: what makes the absence of counterexamples mean less than it seems.
     """
 
     answer: Answer
@@ -47,6 +53,7 @@ class Findings:
     reason: str | None = None
     executions: tuple[Run, ...] = ()
     candidates: tuple[Counterexample, ...] = ()
+    cautions: tuple[str, ...] = ()
 
 
 class Setting(NamedTuple):
@@ -74,6 +81,7 @@ class Ledger:
     runs: int = 0
     counterexamples: list[Counterexample] = field(default_factory=list)
     executions: list[Run] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
     stage: str = "grounding"
     starved: bool = False  # memory or stack ran out: with more of it, the search would have gone on
 
@@ -120,7 +128,9 @@ class Ledger:
             answer = Answer.CERTIFIED if reason is None else Answer.INCOMPLETE
         # In the canonical order: which was found first depends on the strategy.
         found = sorted(self.counterexamples, key=lambda c: c.faults.sort_key())
-        return Findings(answer, tuple(found), self.runs, reason, tuple(self.executions))
+        return Findings(
+            answer, tuple(found), self.runs, reason, tuple(self.executions), cautions=tuple(self.cautions)
+        )
 
 
 def conduct(search: Callable[[Ledger], str | None], ledger: Ledger) -> Findings:

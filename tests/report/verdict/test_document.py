@@ -59,13 +59,33 @@ def assert_valid_and_read_back(verdict: clew.Verdict, folder: Path, *files: str)
         spec.restarts,
         spec.pauses,
         spec.partitions,
+        spec.inputs,
+        verdict.lasting,
     )
 
 
 def test_the_schema_is_a_schema_and_describes_every_field() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert all(field["description"] for field in SCHEMA["properties"].values())
-    assert set(SCHEMA["required"]) == set(SCHEMA["properties"]) == set(verdict_document(kafka()))
+    # Only there where it is true.
+    assert set(SCHEMA["required"]) == set(SCHEMA["properties"]) - {"lasting"} == set(verdict_document(kafka()))
+
+
+def test_a_search_for_what_lasts(tmp_path: Path) -> None:
+    found = clew.check(ROOT / "examples" / "dueling.ded", lasting=True)
+    assert_valid_and_read_back(found, tmp_path)
+    document = verdict_document(found)
+    assert document["lasting"] is True
+    assert document["counterexamples"][0]["duration"] == {
+        "persistence": "lasting",
+        "since": 1,
+        "loop": {"time": 9, "period": 4, "grows": False},
+        "followed": 22,
+        "reason": None,
+    }
+    certified = clew.check(ROOT / "examples" / "dueling-backoff.ded", lasting=True)
+    assert_valid_and_read_back(certified, tmp_path)
+    assert (verdict_document(certified)["verdict"], verdict_document(certified)["lasting"]) == ("certified", True)
 
 
 def test_the_schema_knows_the_names_and_limits_of_the_code() -> None:
@@ -128,6 +148,13 @@ def test_a_sweep_that_knows_only_candidates(tmp_path: Path) -> None:
             "crashes": [],
             "delays": [],
             "violated": [{"relation": "pre", "row": ["b", "a"]}],
+            "duration": {
+                "persistence": "open",
+                "since": None,
+                "loop": None,
+                "followed": 28,
+                "reason": "at time 28 it is still violated, and the run still changes",
+            },
         }
     ]
     assert document["certified"] == {"eot": 2, "eff": 1}

@@ -44,6 +44,7 @@ class CheckOptions(TypedDict, total=False):
     sweep_seconds: float | None
     max_runs: int | None
     seed: int | None
+    lasting: bool
     allow_hollow: bool
     strict: bool
 

@@ -18,13 +18,14 @@ from clew.checker.remembered.values import (
     violation_json,
 )
 from clew.checker.sweeping import ProgramSweep
+from clew.duration import State
 from clew.engine.ground import SolverFigures
 from clew.errors import Notice, Position
 from clew.faults import FailureSpec, FaultSet, NodeName
 from clew.files.checkpoints import Checkpoint, ForeignCheckpointError
 from clew.files.json_document import Item
 from clew.search.protocol import Run
-from clew.search.sweep import Course, State
+from clew.search.sweep import Course
 from clew.search.verdict import MOST_REMEMBERED, Answer, Counterexample, Findings, Ledger
 from clew.violation import Violation
 

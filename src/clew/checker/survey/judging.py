@@ -49,7 +49,7 @@ def judge(
     # Not at the top: a counterexample stands by itself, and its cold start does not pay for this.
     from clew.checker.survey.survey import find_cautions, find_remarks
 
-    cautioned = tuple(find_cautions(survey, program, spec, vacuous=examined.vacuous))
+    cautioned = (*findings.cautions, *find_cautions(survey, program, spec, vacuous=examined.vacuous))
     answer, reason = _answer(findings, survey, cautioned, demands)
     return Judgment(answer, reason, survey, cautioned, tuple(find_remarks(survey)))
 

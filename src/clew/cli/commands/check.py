@@ -93,6 +93,12 @@ NODES_HELP = (
 @time_limit_option()
 @grid_options
 @checkpoint_option
+@click.option(
+    "--lasting",
+    is_flag=True,
+    help="Search only for violations that last for ever: the run repeats itself, violated throughout "
+    "(exact, exhaustive).",
+)
 @click.option("--seed", type=int, metavar="N", help=f"The seed (random only).  Default: {DEFAULT_SEED}.")
 @click.option(
     "--allow-hollow", is_flag=True, help="Certify also where nothing is promised; without it, that is incomplete."
@@ -133,6 +139,7 @@ def check_command(
     grid: GridFlags,
     checkpoint_file: str | None,
     seed: int | None,
+    lasting: bool,
     allow_hollow: bool,
     strict: bool,
     coverage: bool,
@@ -173,6 +180,7 @@ def check_command(
         "sweep_seconds": sweep_seconds,
         "max_runs": max_runs,
         "seed": seed,
+        "lasting": lasting,
         "allow_hollow": allow_hollow,
         "strict": strict,
     }
@@ -182,6 +190,10 @@ def check_command(
         grid.refuse_with_grid(refused)
         check_settings(files, grid, options, params, time_limit, outputs)
     grid.refuse_without_grid()
+    if proof_file is not None and lasting:
+        raise UsageError(
+            "--proof is about all violations, not only those that last", remedy="leave --lasting or --proof out"
+        )
     checkpoint = open_checkpoint(checkpoint_file)
     with progress_display() as progress:
         verdict = check(

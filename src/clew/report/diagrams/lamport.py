@@ -16,6 +16,7 @@ import enum
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, assert_never
 
+from clew.duration import Loop
 from clew.engine.execution import Execution, Message, row_text
 from clew.faults import (
     Crash,
@@ -190,6 +191,8 @@ class Diagram(NamedTuple):
     bands: tuple[Band, ...] = ()
     #: Inputs, and what is chosen, in the order of the faults.
     gifts: tuple[Gift, ...] = ()
+    #: Where the run repeats itself for ever, if a whole round of several steps is in the picture.
+    loop: Loop | None = None
 
     @property
     def numbered(self) -> bool:
@@ -242,18 +245,31 @@ def lamport_of(execution: Execution, counterexample_faults: Iterable[Fault] | No
     if foreseen and execution.faults:
         raise ValueError(f"only a failure-free run foresees faults, this one has {execution.faults}")
     faults = FaultSet.of(execution.faults if counterexample_faults is None else counterexample_faults)
-    return lamport_of_messages(execution.messages, execution.spec, faults, foreseen=foreseen)
+    repeated = execution.duration.repeated if execution.duration and not foreseen else None
+    return lamport_of_messages(execution.messages, execution.spec, faults, foreseen=foreseen, loop=repeated)
 
 
 def lamport_of_messages(
-    messages: Iterable[Message], spec: FailureSpec, faults: FaultSet, *, foreseen: bool = False
+    messages: Iterable[Message],
+    spec: FailureSpec,
+    faults: FaultSet,
+    *,
+    foreseen: bool = False,
+    loop: Loop | None = None,
 ) -> Diagram:
-    """Return the diagram of an execution of which only the messages are known."""
+    """Return the diagram of an execution of which only the messages are known, and where it repeats itself."""
     sendings = (
         Sending(m.relation, f"{m.relation}({row_text(m.row)})", m.source, m.target, m.sent, m.arrived, m.again)
         for m in messages
     )
-    return diagram_of(spec.nodes, spec.eot, sendings, faults, foreseen=foreseen)
+    diagram = diagram_of(spec.nodes, spec.eot, sendings, faults, foreseen=foreseen)
+    return diagram._replace(loop=find_visible_loop(loop, spec.eot))
+
+
+def find_visible_loop(loop: Loop | None, last: int) -> Loop | None:
+    """Return the loop if it is worth a mark in a picture that ends at a time."""
+    # A run at rest needs none: nothing happens there, or the same in every step.
+    return loop if loop and loop.period > 1 and loop.again <= last else None
 
 
 def diagram_of(

@@ -5,6 +5,8 @@ again.  A partition is a shade over its times, with an outline around the lifeli
 the right.  Classes, below ``.lamport``: ``halt`` with ``down`` or ``paused``, ``frozen`` for the lifeline of a
 paused process (``dead`` for one that is down), ``band``, ``island`` for the group; ``gift`` with ``input`` or
 ``pick`` for what is given or chosen, a box at its time.
+A run that repeats itself for ever has brackets beside its times, one for each round (``loop``), with a head that
+points to where the round begins.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ RULES = """
 .band rect{fill:CUT;opacity:.09}
 .band .island{fill:none;stroke:CUT;stroke-width:1.5;stroke-dasharray:4 3;opacity:.8}
 .band text{fill:CUT;font-weight:600;text-anchor:end}
+.loop path{fill:none;stroke:CUT;stroke-width:2;stroke-linejoin:round}
 """
 
 
@@ -72,6 +75,20 @@ def bands(diagram: Diagram, layout: Layout) -> Iterator[str]:
         yield f'<g class="band"><title>{safe(told)}</title>{rect}{islands}{text}</g>'
 
 
+def loop_marks(diagram: Diagram, layout: Layout) -> Iterator[str]:
+    """Draw a bracket beside each round of a run that repeats itself, in the gutter."""
+    loop = diagram.loop
+    if loop is None:
+        return
+    told = f"from time {loop.first} on the run repeats itself every {loop.period} steps"
+    ways = ""
+    for first in range(loop.first, diagram.last + 1, loop.period):
+        last = min(first + loop.period - 1, diagram.last)
+        top, bottom = layout.y[first] - 3, layout.y[last] + 3
+        ways += f"M9 {_n(bottom)}H4V{_n(top)}H9M6 {_n(top - 3)}L9 {_n(top)}L6 {_n(top + 3)}"
+    yield f'<g class="loop"><title>{safe(told)}</title><path d="{ways}"/></g>'
+
+
 def span_marks(diagram: Diagram, layout: Layout, badge: Callable[[float, float, int, str], str]) -> Iterator[str]:
     """Draw the boxes, and the numbers of the faults; ``badge`` draws one of these."""
     for halt in diagram.halts:
@@ -114,6 +131,8 @@ def span_sample(kind: str) -> str | None:
         return f'<g class="halt {kind}"><rect x="3" y="-11" width="24" height="14" rx="4"/></g>'
     if kind in [gift.value for gift in GiftKind]:
         return f'<g class="gift {kind}"><rect x="3" y="-11" width="24" height="14" rx="7"/></g>'
+    if kind == "loop":
+        return '<g class="loop"><path d="M16 2H8V-10H16M13-13L16-10L13-7"/></g>'
     if kind == "band":
         return '<g class="band"><rect x="0" y="-11" width="30" height="14" rx="4"/></g>'
     return None

@@ -37,7 +37,7 @@ from clew.report.diagrams.lamport_layout import (
 )
 from clew.report.diagrams.lamport_layout import pixels as _n
 from clew.report.diagrams.lamport_spans_svg import RULES as SPAN_RULES
-from clew.report.diagrams.lamport_spans_svg import bands, lifelines, span_marks, span_sample
+from clew.report.diagrams.lamport_spans_svg import bands, lifelines, loop_marks, span_marks, span_sample
 from clew.report.text.colours import COLOURS, LIGHT
 from clew.report.text.html import safe
 
@@ -96,7 +96,9 @@ EVENT_STYLE = _style(EVENT_RULES.split("\n")[1:-1])
 
 @dataclass(frozen=True)
 class LegendItem:
-    """``kind``: the class of arrow that it explains, or "crash", "down", "paused", "band", "input", "pick"."""
+    """``kind``: the class of arrow that it explains, or "crash", "down", "paused", "band", "input", "pick",
+    "loop".
+    """
 
     kind: str
     text: str
@@ -107,6 +109,7 @@ def legend_items(diagram: Diagram) -> tuple[LegendItem, ...]:
     kinds = {kind_of(a) for a in diagram.arrows} | {halt.kind.value for halt in diagram.halts}
     kinds |= {gift.kind.value for gift in diagram.gifts}
     kinds |= {name for name, marks in (("crash", diagram.crashes), ("band", diagram.bands)) if marks}
+    kinds |= {"loop"} if diagram.loop else set()
     explained = {
         "ok": "delivered",
         "lost": "lost",
@@ -118,6 +121,7 @@ def legend_items(diagram: Diagram) -> tuple[LegendItem, ...]:
         "band": "a group is cut off",
         "input": "given from outside",
         "pick": "chosen",
+        "loop": "repeated for ever",
         "hit": "will be hit by a fault",
     }
     return tuple(LegendItem(kind, text) for kind, text in explained.items() if kind in kinds)
@@ -176,7 +180,9 @@ def _summary(diagram: Diagram, title: str) -> str:
         if happened
         else f"no fault; marked is what {faults} will hit"
     )
-    return f"{title}: {count}, {what}."
+    loop = diagram.loop
+    again = f"; from time {loop.first} on it repeats itself every {loop.period} steps" if loop else ""
+    return f"{title}: {count}, {what}{again}."
 
 
 def _count(number: int, one: str, many: str) -> str:
@@ -323,6 +329,7 @@ def _marks(diagram: Diagram, layout: Layout) -> Iterator[str]:
         yield f'<g class="crash"><title>{told}</title>{box}{word}</g>'
         yield _badge(x - 35, y, crash.fault, "crash")
     yield from span_marks(diagram, layout, _badge)
+    yield from loop_marks(diagram, layout)
 
 
 def _badge(x: float, y: float, number: int, kind: str) -> str:

@@ -4,7 +4,7 @@ Between the lines of time t and t + 1 stand the messages sent at t, one line for
 a line has a head at every process that it goes to.  Lost messages end in a cross and are named at the right
 margin, a process that crashes, goes down or pauses says so in its column, and its lifeline looks different from
 then on.  A partition is a bar beside its times, and names its group at the margin.  Steps that repeat the one
-before are summed up.
+before are summed up, and where the run begins to repeat itself for ever, the margin says so.
 
 The lines never exceed the width: names are shortened, remarks are wrapped, and when there are too many processes
 some are left out, first those that neither send nor receive; the messages of others are then written out.
@@ -259,6 +259,12 @@ class Drawing:
                 yield "", "", f"{group} CUT OFF {codes[band.fault - 1]}"
             if band.end == time:
                 yield "", "", f"{group} no longer cut off"
+
+        loop = self.diagram.loop
+        if loop and time == loop.first:
+            yield "", "", f"REPEATS every {loop.period} steps"
+        if loop and time > loop.first and (time - loop.first) % loop.period == 0:
+            yield "", "", f"as at time {time - loop.period}"
 
     def _time_line(self, time: int) -> Iterator[str]:
         cells, notes = self._lifelines(time), []

@@ -16,6 +16,7 @@ from typing import TypeVar
 from clew.checker.bounds import LONGEST_EXECUTION
 from clew.checker.strategies import STRATEGIES
 from clew.checker.survey.promises import Part
+from clew.duration import Persistence
 from clew.engine.conditions import Occurrence
 from clew.errors import UsageError
 from clew.faults import FIRST_BOUNDS, FIRST_KINDS, KINDS, FailureSpec, Fault, FaultSet, NodeName, make_fault
@@ -62,6 +63,8 @@ class SavedVerdict:
     pauses: int = 0
     partitions: int = 0
     inputs: int | None = None
+    #: Only violations that last for ever were looked for.
+    lasting: bool = False
     params: tuple[Param, ...] = ()
 
     @property
@@ -83,6 +86,8 @@ def read_verdict(path: str | Path) -> SavedVerdict:
 def verdict_of(document: Item) -> SavedVerdict:
     """Return the verdict in a document, after checking all of it."""
     fields = _FIELDS[_version(document)]
+    lasting = "lasting" in document.mapping()
+    fields = (*fields, "lasting") if lasting else fields
     part = dict(zip(fields, document.members(*fields), strict=True))
     answer = _answer(part["verdict"])
     # A search at random rules nothing out: such a document was not written by Clew.
@@ -96,6 +101,8 @@ def verdict_of(document: Item) -> SavedVerdict:
     candidates = _candidates(part["candidates"], answer, spec) if "candidates" in part else ()
     if found or candidates:
         _check_bounds(part["spec"], spec)
+    if lasting and part["lasting"].value is not True:
+        part["lasting"].refuse("true, or no such field")
     settings = part["sweep"].items()
     _check_reason(part["reason"], answer, swept=bool(settings))
     _check_effort(part["runs"], part["combinations"], part["seconds"])
@@ -119,6 +126,7 @@ def verdict_of(document: Item) -> SavedVerdict:
         counterexamples=found,
         candidates=candidates,
         params=_params(part["spec"]),
+        lasting=lasting,
         **spec.numbers,
     )
 
@@ -231,7 +239,11 @@ def _counterexamples(items: Item, spec: FailureSpec) -> tuple[Counterexample, ..
     for item in items.items():
         _refuse_empty(item)
         kinds = [k for k in KINDS if k.kind.plural in FIRST_KINDS or k.kind.plural in item.mapping()]
-        *lists, violated = item.members(*(kind.kind.plural for kind in kinds), "violated")
+        told = ["duration"] if "duration" in item.mapping() else []
+        members = item.members(*(kind.kind.plural for kind in kinds), "violated", *told)
+        lists, violated = members[: len(kinds)], members[len(kinds)]
+        for duration in members[len(kinds) + 1 :]:
+            _check_duration(duration)
         faults = FaultSet.of(
             f for kind, listed in zip(kinds, lists, strict=True) for f in _faults(listed, kind, spec)
         )
@@ -245,6 +257,22 @@ def _counterexamples(items: Item, spec: FailureSpec) -> tuple[Counterexample, ..
             raise item.problem("an earlier counterexample has the same faults")
         found[faults] = Counterexample(faults, _violations(violated))
     return tuple(found.values())
+
+
+def _check_duration(item: Item) -> None:
+    persistence, since, loop, followed, reason = item.members("persistence", "since", "loop", "followed", "reason")
+    persistence.one_of(kind.value for kind in Persistence)
+    followed.number(1)
+    if since.value is not None:
+        since.number(1)
+    if reason.value is not None:
+        reason.text("a string or null")
+    if loop.value is not None:
+        time, period, grows = loop.members("time", "period", "grows")
+        time.number(1)
+        period.number(1)
+        if not isinstance(grows.value, bool):
+            grows.refuse("true or false")
 
 
 def _refuse_empty(item: Item) -> None:

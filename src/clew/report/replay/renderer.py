@@ -14,6 +14,7 @@ from clew.report.text.commands import check_command, replay_command
 from clew.report.text.json_text import json_text as write_json
 from clew.report.text.json_text import result_fields
 from clew.report.verdict.document import fault_fields, param_fields, violation_fields
+from clew.report.verdict.duration_text import duration_fields, duration_line
 from clew.report.verdict.text import params_lines
 from clew.violation import Violation
 
@@ -43,9 +44,14 @@ def _outcome(replayed: ReplayedVerdict, execution: Execution, before: Sequence[V
         yield f"  {fault.sentence}"
     if not execution.faults:
         yield "  no fault"
+    if execution.violations and not replayed.fails(execution):
+        yield f"  fixed: {_join_rows(execution.violations)} no longer lasts"
+        yield f"  {_duration(replayed, execution)}"
+        return
     if execution.violations:
         changed = "" if set(execution.violations) == set(before) else f" (before: {_join_rows(before)})"
         yield f"  still fails: {_join_rows(execution.violations)}{changed}"
+        yield f"  {_duration(replayed, execution)}"
         yield f"  see: {_see(replayed, execution)}"
         return
     for violation in before:
@@ -54,6 +60,11 @@ def _outcome(replayed: ReplayedVerdict, execution: Execution, before: Sequence[V
     if not any(execution.rows(relation) for relation in replayed.outcomes):
         nothing = "'pre' is empty" if PRE in replayed.outcomes else "no relation that persists has a row"
         yield f"  Beware: {nothing} at the end of this run, so that there is nothing that could fail."
+
+
+def _duration(replayed: ReplayedVerdict, execution: Execution) -> str:
+    assert execution.duration is not None, "a violated run was followed"
+    return duration_line(execution.duration, execution.spec.eot, open_world=bool(replayed.program.open_rows))
 
 
 def _see(replayed: ReplayedVerdict, execution: Execution) -> str:
@@ -77,7 +88,8 @@ def _conclusion(replayed: ReplayedVerdict) -> Iterator[str]:
         return
     yield f"FIXED: {_count(replayed, f'all {total}')}"
     yield "  Other faults may still break it.  To find out:"
-    yield f"  {check_command(replayed.saved.spec, replayed.files, replayed.program)}"
+    lasting = " --lasting" if replayed.saved.lasting else ""
+    yield f"  {check_command(replayed.saved.spec, replayed.files, replayed.program)}{lasting}"
 
 
 def _count(replayed: ReplayedVerdict, number: str) -> str:
@@ -111,6 +123,7 @@ def replay_document(replayed: ReplayedVerdict) -> dict[str, Any]:
                 **fault_fields(found.faults),
                 "before": [violation_fields(violation) for violation in found.violations],
                 "violated": [violation_fields(violation) for violation in execution.violations],
+                "duration": duration_fields(execution.duration) if execution.duration else None,
             }
             for found, execution in zip(replayed.found, replayed.runs, strict=True)
         ],
@@ -126,7 +139,8 @@ def junit(replayed: ReplayedVerdict) -> str:
     cases = []
     for found, execution in zip(replayed.found, replayed.runs, strict=True):
         shown = "\n".join(_outcome(replayed, execution, found.violations)) + "\n"
-        failed = ("", "") if execution.good else ("failure", f"still fails: {_join_rows(execution.violations)}")
+        still = f"still fails: {_join_rows(execution.violations)}"
+        failed = ("failure", still) if replayed.fails(execution) else ("", "")
         name = f"{replayed.kind} {found.faults}"
         cases.append(Case(files, name, *failed, shown, replayed.answer.value))
     return junit_xml(cases, replayed.notices)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from clew.faults import FIRST_KINDS, KINDS, fault_columns
 from clew.report.text.json_text import escape_surrogates
 from clew.report.text.rules import clause_text
+from clew.report.verdict.duration_text import duration_fields
 
 if TYPE_CHECKING:  # whoever only asks what the document calls itself needs no solver
     from clew.checker.result import Verdict
@@ -41,6 +42,8 @@ def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, A
             **spec.numbers,
             **param_fields(verdict.program),
         },
+        # Only where it is true: documents without it stay what they were.
+        **({"lasting": True} if verdict.lasting else {}),
         "counterexamples": [_counterexample(c) for c in verdict.counterexamples],
         "runs": verdict.runs,
         "combinations": verdict.combinations,
@@ -79,7 +82,10 @@ def to_json(verdict: Verdict, files: Sequence[str] = ()) -> str:
 
 def _counterexample(counterexample: Counterexample) -> dict[str, Any]:
     violated = [violation_fields(v) for v in counterexample.violations]
-    return {**fault_fields(counterexample.faults), "violated": violated}
+    document = {**fault_fields(counterexample.faults), "violated": violated}
+    if counterexample.duration is not None:
+        document["duration"] = duration_fields(counterexample.duration)
+    return document
 
 
 def fault_fields(faults: FaultSet) -> dict[str, Any]:

@@ -103,7 +103,8 @@ def _explain(verdict: Verdict, program: Program, deadline: Deadline, *, ascii_on
             failures = FaultSet(found.faults.failures)
             supports = find_why(failure_free, rows[0].violation, failures, MOST_SUPPORT_LINES)
             rows[0] = rows[0]._replace(why=supports)
-    diagram = lamport_of_messages(runs.messages(found.faults), verdict.spec, found.faults)
+    loop = found.duration.repeated if found.duration else None
+    diagram = lamport_of_messages(runs.messages(found.faults), verdict.spec, found.faults, loop=loop)
     left_out = len(found.violations) - len(rows)
     lines = explanation_lines(diagram, rows, found.faults, left_out=left_out, ascii_only=ascii_only)
     summaries = {

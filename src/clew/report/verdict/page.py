@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clew.checker.result import Verdict
 from clew.engine.execution import Execution, row_text
@@ -12,6 +12,7 @@ from clew.explain.explainer import Explainer, Lineage
 from clew.faults import KINDS, FailureSpec, FaultSet, MessageFault
 from clew.names import show
 from clew.program.ir import Program
+from clew.report.diagrams.lamport import find_visible_loop
 from clew.report.text.commands import replay_command
 from clew.report.text.plain import pluralize
 from clew.report.text.rules import rule_text
@@ -19,7 +20,7 @@ from clew.report.verdict.combined_losses import summary_lines
 from clew.report.verdict.distance_text import distance_lead, distance_note, distance_rows
 from clew.report.verdict.page_data import ShownRun, page_data
 from clew.report.verdict.template import Choice, ExecutionRow, MarginRow, Page, render
-from clew.report.verdict.text import Summaries, combinations_text, execution_text, verdict_text
+from clew.report.verdict.text import Summaries, combinations_text, execution_text, lasting_claim, verdict_text
 from clew.report.verdict.wording import describe_violation
 from clew.search.verdict import Answer, Counterexample
 from clew.violation import Violation
@@ -159,6 +160,9 @@ class _VerdictPage:
         match verdict.answer:
             case Answer.COUNTEREXAMPLE:
                 return self._describe_counterexample(verdict.counterexamples[0])
+            case Answer.CERTIFIED if verdict.lasting:
+                bounds, claim = _in_words(verdict.spec), lasting_claim(verdict)
+                return f"Within the bounds ({bounds}) nothing is violated for ever: {claim}."
             case Answer.CERTIFIED:
                 return (
                     f"Whatever happens within the bounds ({_in_words(verdict.spec)}), what must hold at the end "
@@ -184,7 +188,8 @@ class _VerdictPage:
             else ("This can be broken by")
         )
         # Said only where it is proven: the exact strategy asks for the fewest faults, unless it was stopped.
-        smallest = verdict.strategy == "exact" and verdict.reason is None
+        # A longer run could need fewer of them to be violated for ever.
+        smallest = verdict.strategy == "exact" and verdict.reason is None and not verdict.lasting
         fewer = " No combination of fewer faults does that." if smallest else ""
         return f"{ways} {found.faults.count_text()} within the bounds: {broken}.{fewer}"
 
@@ -231,7 +236,9 @@ class _VerdictPage:
             return "What may go wrong"
         return {
             Answer.COUNTEREXAMPLE: "What goes wrong",
-            Answer.CERTIFIED: "Sample runs under the heaviest faults found within the bounds",
+            Answer.CERTIFIED: "The failure-free run"
+            if self.verdict.lasting
+            else "Sample runs under the heaviest faults found within the bounds",
             Answer.INCOMPLETE: "The failure-free run",
         }[self.verdict.answer]
 
@@ -249,11 +256,13 @@ class _VerdictPage:
             whys = self.explainer.explain(counterexample.violations, faults)
             name = "The failing run" if len(found) == 1 else f"Failing run {number}"
             choices.append(Choice(len(shown), f"{number}: {faults}"))
-            shown.append(ShownRun(name, self.explainer.run(faults), whys, beside=True))
+            run = replace(self.explainer.run(faults), duration=counterexample.duration)
+            shown.append(ShownRun(name, run, whys, beside=True))
         return choices
 
     def _samples(self, shown: list[ShownRun]) -> list[Choice]:
-        if self.verdict.answer is not Answer.CERTIFIED:
+        # What passes may be violated at the end, and such a run is no sample of one that holds.
+        if self.verdict.answer is not Answer.CERTIFIED or self.verdict.lasting:
             return []
         self.stage("looking for the heaviest faults")
         choices = []
@@ -308,7 +317,8 @@ class _VerdictPage:
 
     def _measure(self, margins: list[MarginRow]) -> list[str]:
         """Add the distances to failure line by line, and return a caution if they cannot be known."""
-        if self.verdict.answer is not Answer.CERTIFIED:
+        # The distance is that to any violation at the end, not to one that lasts.
+        if self.verdict.answer is not Answer.CERTIFIED or self.verdict.lasting:
             return []
         self.stage("measuring the distance to failure")
         try:
@@ -325,7 +335,9 @@ def _summaries(shown: Sequence[ShownRun]) -> Summaries:
 
 
 def _fault_kinds(shown: Sequence[ShownRun]) -> frozenset[str]:
-    return frozenset(fault.name for s in shown for fault in s.run.faults)
+    kinds = frozenset(fault.name for s in shown for fault in s.run.faults)
+    loops = (s.run.duration.repeated for s in shown if s.run.duration)
+    return kinds | {"loop"} if any(find_visible_loop(loop, shown[0].run.spec.eot) for loop in loops) else kinds
 
 
 def _brief(faults: FaultSet) -> str:

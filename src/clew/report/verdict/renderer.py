@@ -70,6 +70,7 @@ def run_document(run: Execution) -> dict[str, Any]:
     """Return one execution as an object for JSON; ``docs/json.md`` documents its fields."""
     from clew.report.text.json_text import result_fields
     from clew.report.verdict.document import fault_fields, param_fields, violation_fields
+    from clew.report.verdict.duration_text import duration_fields
 
     hidden = run.program.helpers if run.program else ()
     return {
@@ -80,6 +81,7 @@ def run_document(run: Execution) -> dict[str, Any]:
         "spec": {"nodes": list(run.spec.nodes), "eot": run.spec.eot, **param_fields(run.program)},
         "faults": fault_fields(run.faults),
         "violated": [violation_fields(violation) for violation in run.violations],
+        "duration": duration_fields(run.duration) if run.duration else None,
         # A list of the rows for each time, from 1 on.
         "tables": {
             relation: [[list(row) for row in rows] for rows in times]

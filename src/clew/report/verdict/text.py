@@ -17,6 +17,7 @@ from clew.report.diagrams.hits import Hits
 from clew.report.text.commands import replay_command
 from clew.report.text.plain import pluralize
 from clew.report.verdict.combined_losses import summary_lines
+from clew.report.verdict.duration_text import duration_line
 from clew.search.verdict import Answer, Counterexample
 
 #: More violated rows than this are not read; JSON and the report have them all.
@@ -44,8 +45,11 @@ def _verdict_lines(
         case Answer.COUNTEREXAMPLE:
             yield from _counterexample_lines(verdict, files, explanation, summaries)
         case Answer.CERTIFIED:
-            yield f"CERTIFIED: no counterexample exists within {spec_text(verdict.spec)}."
+            none = "no violation lasts" if verdict.lasting else "no counterexample exists"
+            yield f"CERTIFIED: {none} within {spec_text(verdict.spec)}."
             yield from params_lines(verdict.program)
+            if verdict.lasting:
+                yield f"  {lasting_claim(verdict)}"
             if verdict.reason:
                 yield f"  {verdict.reason}"
         case Answer.INCOMPLETE:
@@ -70,7 +74,8 @@ def _state_of_knowledge(verdict: Verdict) -> str:
     """Say how far a search has come that was not finished, or whose certificate would mean nothing."""
     bounds, candidates = spec_text(verdict.spec), verdict.candidates
     if verdict.ruled_out:
-        return f"no counterexample exists, but that is no certificate, within {bounds}"
+        none = "no violation lasts" if verdict.lasting else "no counterexample exists"
+        return f"{none}, but that is no certificate, within {bounds}"
     if len(candidates) > 1:
         return f"{len(candidates)} minimal sets of faults break it within {bounds}, but it may recover later"
     if candidates:
@@ -78,8 +83,9 @@ def _state_of_knowledge(verdict: Verdict) -> str:
         return f"{candidates[0].faults.count_text()} {verb} it within {bounds}, but it may recover later"
     if verdict.certified:
         return f"the sweep was stopped; no counterexample exists within {bounds}"
+    found = "violation found that lasts" if verdict.lasting else "counterexample found"
     left_open = "the sweep was stopped" if verdict.swept else "none is ruled out"
-    return f"no counterexample found, but {left_open} within {bounds}"
+    return f"no {found}, but {left_open} within {bounds}"
 
 
 def _counterexample_lines(
@@ -87,7 +93,8 @@ def _counterexample_lines(
 ) -> Iterator[str]:
     found = verdict.counterexamples
     count = f"{len(found)} minimal ones" if len(found) > 1 else found[0].faults.count_text()
-    yield f"COUNTEREXAMPLE: {count}, within {spec_text(verdict.spec)}."
+    lasting = ", lasting for ever" if verdict.lasting else ""
+    yield f"COUNTEREXAMPLE: {count}{lasting}, within {spec_text(verdict.spec)}."
     yield from params_lines(verdict.program)
     if verdict.reason:
         yield f"  the search was not finished: {verdict.reason}"
@@ -127,6 +134,9 @@ def _one_counterexample(
             yield f"  loses {violation}, which the failure-free run has at the end"
     if len(found.violations) > _MOST_ROWS:
         yield f"  ... and {len(found.violations) - _MOST_ROWS} more rows"
+    if found.duration is not None:
+        open_world = verdict.program is not None and bool(verdict.program.open_rows)
+        yield f"  {duration_line(found.duration, verdict.spec.eot, open_world=open_world, of_search=True)}"
     yield f"  replay: {replay_command(found.faults, verdict.spec, files, verdict.program)}"
 
 
@@ -140,6 +150,15 @@ def spec_text(spec: FailureSpec) -> str:
     parts = [f"EOT {spec.eot}", *filter(None, (kind.limit_words(spec) for kind in KINDS))]
     parts.append(f"nodes {row_text(spec.nodes)}" if spec.nodes else "nodes not known yet")
     return ", ".join(parts)
+
+
+def lasting_claim(verdict: Verdict) -> str:
+    """Return what a certificate of ``--lasting`` covers."""
+    happens = "fails, is given or is chosen" if verdict.program and verdict.program.open_rows else "fails"
+    return (
+        f"whatever {happens} by time {verdict.horizon}: every run comes back to itself by EOT {verdict.spec.eot}, "
+        "and none is violated throughout what it repeats"
+    )
 
 
 def _effort(verdict: Verdict) -> str:
@@ -209,6 +228,9 @@ def outcome_lines(run: Execution) -> Iterator[str]:
     """Say whether what must hold does."""
     yield from (f"VIOLATED: {violation}" for violation in run.violations)
     if run.violations:
+        if run.duration is not None:
+            open_world = run.program is not None and bool(run.program.open_rows)
+            yield duration_line(run.duration, run.spec.eot, open_world=open_world)
         return
     if PRE in run.tables:
         empty = "" if run.rows(PRE) else " ('pre' is empty)"

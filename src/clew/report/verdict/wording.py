@@ -11,6 +11,7 @@ from clew.faults import Fault, FaultSet, node_key
 from clew.names import show
 from clew.program.outcomes import POST, PRE
 from clew.report.diagrams.hits import Hits
+from clew.report.verdict.duration_text import duration_line
 from clew.violation import Violation
 
 if TYPE_CHECKING:  # what finds supports and consequences need not be loaded to speak of them
@@ -29,9 +30,14 @@ def meaning(run: Execution) -> str:
             vacuous = "" if run.rows(PRE) else " ('pre' is empty, so nothing was asked)"
             return f"Everything in 'pre' is in 'post' at the end{vacuous}: the promise is kept."
         return "Everything that the failure-free run has at the end is there: nothing got lost."
+    lasts = ""
+    if run.duration is not None:
+        open_world = run.program is not None and bool(run.program.open_rows)
+        line = duration_line(run.duration, run.spec.eot, open_world=open_world)
+        lasts = f" It {line}." if run.duration.reason is None else f" {line.capitalize()}."
     if run.violations[0].relation == PRE:
-        return "It is in 'pre' at the end but not in 'post': the promise is broken."
-    return "The failure-free run has it at the end, this run does not: it got lost."
+        return f"It is in 'pre' at the end but not in 'post': the promise is broken.{lasts}"
+    return f"The failure-free run has it at the end, this run does not: it got lost.{lasts}"
 
 
 def describe_violation(violation: Violation) -> str:
