@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from clew.budgets.deadline import Deadline
 from clew.budgets.effort import READ_ATOM
-from clew.checker.strategies import Examined, Options, Strategy, examine
+from clew.checker.strategies import Examined, Options, Strategy, examine, note_kept_promises
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram, SolverFigures
 from clew.engine.recurrence import find_recurrence
 from clew.errors import Notice
 from clew.faults import FailureSpec, FaultSet
+from clew.program.assertions import Assertion, assertion_names, find_assertions
 from clew.program.ir import Program
-from clew.program.outcomes import POST, PRE, has_assertions, persistent_relations
+from clew.program.outcomes import has_assertions, persistent_relations
 from clew.search.sweep import Course, State
 from clew.search.verdict import Answer, Findings, Ledger
 
@@ -50,6 +52,10 @@ class ProgramSweep:
         if solver:
             self._solved[spec] = solver
 
+    def note_kept(self, findings: Findings) -> Findings:
+        """Return findings of an earlier search with the promises that they show to hold."""
+        return note_kept_promises(findings, self.strategy, self.program, self.options)
+
     def follow(self, faults: FaultSet, until: int) -> Course:
         """Run the faults until this time, and tell at each time whether what must hold does.
 
@@ -67,10 +73,11 @@ class ProgramSweep:
             self.deadline.effort.count(READ_ATOM * (len(ground.row_atoms) + len(ground.sent_atoms)))
         # Without assertions, what must hold at a time is what the failure-free run has then.
         expected = None if has_assertions(self.program) else ground.run(FaultSet())
-        states = tuple(self._state(run, expected, time) for time in range(1, until + 1))
         if expected is None:
-            recurrence = find_recurrence(self.program, (PRE, POST), faults, [run])
+            states = tuple(_asserted_states(run, find_assertions(self.program)))
+            recurrence = find_recurrence(self.program, assertion_names(self.program), faults, [run])
         else:  # what is expected may still change when the run does not, and any message is an achievement
+            states = tuple(self._state(run, expected, time) for time in range(1, until + 1))
             recurrence = find_recurrence(self.program, run.tables, faults, [run, expected])
         return Course(states) if recurrence is None else Course(states, recurrence.time, recurrence.period)
 
@@ -81,17 +88,26 @@ class ProgramSweep:
         assert examined.ground is not None, "what is certified has been grounded"
         return not any(examined.ground.rows_at_end(relation) for relation in persistent_relations(self.program))
 
-    def _state(self, run: Execution, expected: Execution | None, time: int) -> State:
-        if expected is None:
-            pre, post = run.rows(PRE, time), set(run.rows(POST, time))
-            achieved = bool(pre)
-            missing = any(row not in post for row in pre)
-        else:
-            wanted = [(r, row) for r in persistent_relations(self.program) for row in expected.rows(r, time)]
-            # Rows that no message had to bring survive any fault: until one arrived, nothing is achieved.
-            arrived = any(m.arrived is not None and m.arrived <= time for m in expected.messages)
-            achieved = bool(wanted) and arrived
-            missing = any(row not in set(run.rows(relation, time)) for relation, row in wanted)
-        if missing:
+    def _state(self, run: Execution, expected: Execution, time: int) -> State:
+        wanted = [(r, row) for r in persistent_relations(self.program) for row in expected.rows(r, time)]
+        if any(row not in set(run.rows(relation, time)) for relation, row in wanted):
             return State.BAD
-        return State.GOOD if achieved else State.VACUOUS
+        # Rows that no message had to bring survive any fault: until one arrived, nothing is achieved.
+        arrived = any(m.arrived is not None and m.arrived <= time for m in expected.messages)
+        return State.GOOD if wanted and arrived else State.VACUOUS
+
+
+def _asserted_states(run: Execution, assertions: Sequence[Assertion]) -> Iterator[State]:
+    """Yield how things stand at each time, as if the execution ended there."""
+    pairs = [(a.relation, a.post) for a in assertions if a.post is not None]
+    nevers = [a.relation for a in assertions if a.post is None]
+    happened = False
+    for time in range(1, run.spec.eot + 1):
+        # What must never hold, and has held, is not made good by what comes after.
+        happened = happened or any(run.rows(relation, time) for relation in nevers)
+        if happened or any(not set(run.rows(pre, time)) <= set(run.rows(post, time)) for pre, post in pairs):
+            yield State.BAD
+        else:
+            # A promise that something never happens applies from the beginning: there is nothing to wait for.
+            achieved = not pairs or any(run.rows(pre, time) for pre, _ in pairs)
+            yield State.GOOD if achieved else State.VACUOUS

@@ -27,13 +27,14 @@ from clew.faults import FaultSet
 FIRST_ATTEMPT = 1_000
 
 
-def ever_fewer_faults(ground: GroundProgram) -> Iterator[FaultSet]:
+def ever_fewer_faults(ground: GroundProgram, promise: str | None = None) -> Iterator[FaultSet]:
     """Yield violating fault sets, each with fewer faults than the one before; the last has the fewest.
 
-    Nothing at all means that no execution shows a violation.
+    Nothing at all means that no execution shows a violation; with ``promise``, none of this one of several.
     """
-    if ground.violated is not None:
-        yield from _Minimization(ground, ground.violated).improve()
+    violated = ground.violated if promise is None else ground.broken(promise)
+    if violated is not None:
+        yield from _Minimization(ground, violated).improve()
 
 
 class _Minimization:

@@ -48,9 +48,10 @@ from clew.faults import (
     fault_key,
     make_fault,
 )
+from clew.program.assertions import is_never
 from clew.program.ir import LARGEST_NUMBER, Program, Rule, Value, as_place
 from clew.program.outcomes import has_assertions, outcomes_of
-from clew.violation import Violation
+from clew.violation import Violation, keep_earliest
 
 
 class SolverFigures(NamedTuple):
@@ -197,7 +198,7 @@ class GroundProgram:
         return max(sums, default=0)
 
     def _expect_failure_free_rows(self) -> None:
-        """Demand, without ``pre`` and ``post``, that what persists in the failure-free run does so in all."""
+        """Demand, without assertions, that what persists in the failure-free run does so in all."""
         expected = {self.encoding.relations.number(r): self.rows_at_end(r) for r in outcomes_of(self.program)}
         self.extend("expected", encode_expected_rows(expected, self.spec.eot))
 
@@ -250,12 +251,14 @@ class GroundProgram:
     @cached_property
     def violation_atoms(self) -> dict[Violation, int]:
         """Return every violation that some execution might show, in an order that does not depend on clingo's."""
-        found = {
-            Violation(name, values): literal
-            for number, (name, arity) in enumerate(self.encoding.relations.arities)
-            for literal, values in self.atoms(f"bad{number}", arity)
-        }
-        return dict(sorted(found.items(), key=lambda item: (item[0].relation, row_key(item[0].row))))
+        found: dict[Violation, int] = {}
+        for number, (name, arity) in enumerate(self.encoding.relations.arities):
+            if is_never(name):
+                for literal, values in self.atoms(f"bad{number}", arity + 1):
+                    found[Violation(name, values[:-1], _time(values))] = literal
+            else:
+                found |= {Violation(name, row): literal for literal, row in self.atoms(f"bad{number}", arity)}
+        return dict(sorted(found.items(), key=lambda item: _violation_key(item[0])))
 
     @cached_property
     def _links(self) -> frozenset[SentMessage]:
@@ -326,7 +329,7 @@ class GroundProgram:
         with self._model(faults) as model:
             rows = [atom for atom in self.row_atoms if model.is_true(atom.literal)]
             messages = self._messages(model, faults)
-            violations = tuple(v for v, atom in self.violation_atoms.items() if model.is_true(atom))
+            violations = keep_earliest(v for v, atom in self.violation_atoms.items() if model.is_true(atom))
         tables: dict[str, list[list[Row]]] = {
             name: [[] for _ in range(self.spec.eot)] for name, _ in self.encoding.relations.arities
         }
@@ -357,6 +360,10 @@ class GroundProgram:
 
     def violations(self, faults: FaultSet) -> tuple[Violation, ...]:
         """Return only what goes wrong with these faults: much faster than the whole execution."""
+        return keep_earliest(self.all_violations(faults))
+
+    def all_violations(self, faults: FaultSet) -> tuple[Violation, ...]:
+        """Return the same, and of what must never hold every time at which it does."""
         with self._model(faults) as model:
             return tuple(v for v, atom in self.violation_atoms.items() if model.is_true(atom))
 
@@ -397,14 +404,15 @@ class GroundProgram:
 
     # -- search ----------------------------------------------------------------------------------------
 
-    def minimal_faults(self) -> Iterator[FaultSet]:
-        """Yield every subset-minimal violating fault set.
+    def minimal_faults(self, promise: str | None = None) -> Iterator[FaultSet]:
+        """Yield every subset-minimal violating fault set, or those that break one of several promises.
 
         ``domRec`` with a heuristic that prefers absent faults: each solution is subset-minimal, and is excluded
         together with its supersets, so that no pair of solutions needs to be compared.
         """
-        if self.violated is not None:
-            yield from map(self.faults_of, every(self.solutions([self.violated], "ignore", "domRec")))
+        violated = self.violated if promise is None else self.broken(promise)
+        if violated is not None:
+            yield from map(self.faults_of, every(self.solutions([violated], "ignore", "domRec")))
 
     def _prefer_absent_faults(self) -> None:
         """Let the domain heuristic decide faults first, for absence: the first solution is then subset-minimal."""
@@ -424,6 +432,11 @@ class GroundProgram:
     def violated(self) -> int | None:
         """Return the atom that holds in executions that show a violation; None if none can."""
         return next((literal for literal, _ in self.atoms("violated", 0)), None)
+
+    def broken(self, promise: str) -> int | None:
+        """Return the atom that holds in executions that break one of several promises; None if none can."""
+        number = self.encoding.relations.number(promise)
+        return next((literal for literal, _ in self.atoms(f"broken{number}", 0)), None)
 
     def solutions(
         self,
@@ -490,6 +503,10 @@ def _strip_marks(rule: GroundRule, marks: Container[int], sources: Mapping[int, 
         elif literal not in marks:
             body.append(literal)
     return GroundRule(rule.head, tuple(body), (), None, source if isinstance(source, int) else None)
+
+
+def _violation_key(violation: Violation) -> tuple[object, ...]:
+    return violation.relation, violation.time or 0, row_key(violation.row)
 
 
 def _part(value: Value) -> Part:

@@ -39,6 +39,7 @@ class Findings:
 
     ``executions``: what was executed, in order; of a long search the beginning.  ``candidates``: faults under
     which something fails at the end, and a sweep does not know whether it would recover; only if incomplete.
+    ``kept``: where promises are told apart and some are broken, those that no faults within the bounds break.
     """
 
     answer: Answer
@@ -47,6 +48,7 @@ class Findings:
     reason: str | None = None
     executions: tuple[Run, ...] = ()
     candidates: tuple[Counterexample, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 class Setting(NamedTuple):

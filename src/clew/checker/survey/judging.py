@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # a counterexample needs no survey, and a cold start should n
     from clew.checker.survey.survey import Survey
 
 _HOLLOW = "nothing is promised: what must hold applies in no admissible execution (--allow-hollow permits that)"
+_HOLLOW_PART = "{}: applies in no admissible execution, so that nothing is promised by it (--allow-hollow permits that)"
 _UNKNOWN = "the budget ended before it was known whether anything is promised"
 
 
@@ -58,13 +59,16 @@ def _look_up(
     program: Program, spec: FailureSpec, examined: Examined, demands: Demands, deadline: Deadline
 ) -> Survey | None:
     found = examined.findings.answer is Answer.COUNTEREXAMPLE
-    if deadline.passed() or (found and not demands.coverage and not _adds_up(program)):
+    kept = bool(examined.findings.kept)
+    if deadline.passed() or (found and not demands.coverage and not _adds_up(program) and not kept):
         return None
-    from clew.checker.survey.survey import look_at_sums, take_survey
+    from clew.checker.survey.survey import look_at_promises, look_at_sums, take_survey
 
     try:
         with deadline.listening():
             ground = examined.ground or GroundProgram(program, spec, deadline=deadline)
+            if found and not demands.coverage and kept:
+                return look_at_promises(ground)
             if found and not demands.coverage:
                 return look_at_sums(ground)
             return take_survey(ground, deadline, count=demands.coverage)
@@ -85,6 +89,8 @@ def _answer(
     if not demands.allow_hollow:
         if survey is None or not survey.known:
             return Answer.INCOMPLETE, _UNKNOWN
+        if survey.hollow_promises:
+            return Answer.INCOMPLETE, _HOLLOW_PART.format(" and ".join(f"'{p}'" for p in survey.hollow_promises))
         if survey.hollow:
             return Answer.INCOMPLETE, _HOLLOW
     # Last: without --strict a caution changes nothing, and what is hollow has a reason of its own.
