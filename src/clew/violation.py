@@ -1,4 +1,4 @@
-"""What can go wrong, as an outcome: a row (or any named fact) that had to hold and does not, or the other way round."""
+"""What can go wrong, as an outcome: a row (or named fact) that had to hold and does not, or must never hold."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ Cell = str | int | None | tuple["Cell", ...]
 class Violation:
     """A row of ``pre`` without its row in ``post``, a lost row of a persistent relation, or a row of ``never``.
 
-    ``time``: when it holds, of what must never hold; all others are about the end of an execution.  For systems that
-    are not Dedalus programs, ``relation`` names the invariant and ``row`` says where it broke.
+    ``time``: when it holds, of what must never hold; all others are about the end of an execution.  For systems
+    that are not Dedalus programs, ``relation`` names the invariant and ``row`` says where it broke.
     """
 
     relation: str
     row: tuple[Cell, ...]
     time: int | None = None
+
+    @property
+    def at_any_time(self) -> Violation:
+        """Return it without its time."""
+        return self if self.time is None else Violation(self.relation, self.row)
 
     def __str__(self) -> str:
         when = "" if self.time is None else f" at time {self.time}"

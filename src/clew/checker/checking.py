@@ -93,6 +93,7 @@ class Check:
             solver=examined.solver,
             survey=judged.survey,
             ruled_out=findings.answer is Answer.CERTIFIED,
+            kept=findings.kept,
             cautions=judged.cautions,
             remarks=judged.remarks,
             program=self.prepared.program,

@@ -94,8 +94,8 @@ def examine(strategy: Strategy, program: Program, spec: FailureSpec, options: Op
 def note_kept_promises(findings: Findings, strategy: Strategy, program: Program, options: Options) -> Findings:
     """Return the findings with the promises that hold although others are broken.
 
-    A search that was finished knows them if it asks about each promise, or for all counterexamples; otherwise it ends
-    at the first, and nothing is known of the promises that this one does not break.
+    A search that was finished knows them if it asks about each promise, or for all counterexamples; otherwise it
+    ends at the first, and nothing is known of the promises that this one does not break.
     """
     if findings.answer is not Answer.COUNTEREXAMPLE or findings.reason is not None:
         return findings

@@ -35,7 +35,7 @@ User relations are numbered, never spelled, so no name can clash with the vocabu
 ``input pick``        what is given beside faults: see ``clew.engine.given_rows``
 ``partition``         of a group, whose ``member`` are known; ``parted``: no link between two nodes
 ``a<i>(args, T)``     what arrives, where it may have to wait: only if nodes can pause
-``bad<i>(args)``      a violation; ``violated`` if there is any.  Of what must never hold, with the time: ``bad<i>(args, T)``
+``bad<i>(args)``      a violation, ``bad<i>(args, T)`` of what must never hold; ``violated`` if there is any
 ``broken<i>``         there is a violation of relation i; only where there are several promises
 ``rule(k) given``     only in a traceable encoding: which rule it was; always true
 ===================== =====================================================================

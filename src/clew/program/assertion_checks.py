@@ -1,7 +1,7 @@
 """Promises that are refused: half of a pair, and what would not say when something goes wrong.
 
-A row of ``never`` is a violation at the time at which it holds, so nothing may keep, send or give one.  No rule of the
-protocol may read a promise either: what must hold is said from outside, and nobody who runs knows it.
+A row of ``never`` is a violation at the time at which it holds, so nothing may keep, send or give one.  No rule of
+the protocol may read a promise either: what must hold is said from outside, and nobody who runs knows it.
 """
 
 from __future__ import annotations
@@ -87,20 +87,20 @@ def _check_never(clause: Rule | Fact) -> None:
         raise ProgramError(
             f"'{name}' must never hold, and this fact says that it does",
             position=clause.position,
-            remedy=f"say when something is wrong: {name}(X) :- ...; for a relation of the protocol use another name",
+            remedy=f"say when something is wrong: {name}(X) :- ...; for what the protocol has use another name",
         )
     if clause.timing is not Timing.SAME:
         how = "sent with @async" if clause.timing is Timing.ASYNC else "concluded with @next"
         raise ProgramError(
             f"'{name}' is {how}, and has to hold at the time at which something is wrong",
             position=clause.position,
-            remedy=f"leave out {clause.timing.value}: a row of '{name}' is a violation at any time, and need not be "
-            "kept; for a relation of the protocol use another name",
+            remedy=f"leave out {clause.timing.value}: a row of '{name}' is a violation at any time, and need not "
+            "be kept; for what the protocol has use another name",
         )
 
 
 def _readers(program: Program) -> Iterator[tuple[Rule, str]]:
-    """Yield the rules of the protocol that read a promise; those for ``pre`` and ``post`` may look at each other."""
+    """Yield the rules of the protocol that read a promise; those of promises may look at each other."""
     stated = assertion_names(program) - {PRE, POST}
     if not stated:
         return

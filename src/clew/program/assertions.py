@@ -1,8 +1,8 @@
 """The promises that a program states by name: pairs of ``pre`` and ``post``, and what must ``never`` happen.
 
-Each pair ``pre_NAME``/``post_NAME`` is a promise of its own beside ``pre``/``post``, with columns of its own: a row of
-the first that is not in the second at the end of time violates it.  A row of ``never`` or ``never_NAME`` violates at
-whatever time it holds.
+Each pair ``pre_NAME``/``post_NAME`` is a promise of its own beside ``pre``/``post``, with columns of its own: a
+row of the first that is not in the second at the end of time violates it.  A row of ``never`` or ``never_NAME``
+violates at whatever time it holds.
 
 A name alone tells half of a pair only where both halves are there: protocols have relations like ``pre_commit``.
 ``clew.program.assertion_checks`` refuses a half that is no such relation.
@@ -18,7 +18,7 @@ PRE, POST, NEVER = "pre", "post", "never"
 
 
 class Assertion(NamedTuple):
-    """One promise: rows of ``relation`` must be in ``post`` at the end; without ``post``, there must never be any."""
+    """One promise: rows of ``relation`` must be in ``post`` at the end; without ``post``, there must be none."""
 
     relation: str
     post: str | None

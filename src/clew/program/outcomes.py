@@ -46,7 +46,7 @@ def outcomes_of(program: Program) -> tuple[str, ...]:
     if program.open_rows and not has_assertions(program):
         raise ProgramError(
             "the program has inputs or choices, and does not say what must hold whatever they are",
-            remedy="define 'pre' and 'post', or 'never': without them, only the run without inputs says what must hold",
+            remedy="define 'pre' and 'post', or 'never': only the run without inputs says what else must hold",
         )
     if not found:
         raise ProgramError(

@@ -1,10 +1,9 @@
 """Exact search: one question about all executions at once.
 
-The system is asked for a violating set with the fewest faults; no answer is a certificate.  Where promises are told
-apart, those that the answer does not break are asked about one by one: each is broken, by the fewest faults that
-do it, or holds.  Every answer is
-confirmed by a concrete execution before it counts, so that a mistake in an encoding shows up as a crash, not as a
-counterexample that nobody can replay.
+The system is asked for a violating set with the fewest faults; no answer is a certificate.  Where promises are
+told apart, those that the answer does not break are asked about one by one: each is broken, by the fewest faults
+that do it, or holds.  Every answer is confirmed by a concrete execution before it counts, so that a mistake in an
+encoding shows up as a crash, not as a counterexample that nobody can replay.
 
 The default, because it is exact for negation and aggregates and needs no iteration: every row of the paper's
 Figures 12 and 13 takes 1 to 4 ms beside grounding (Flux 13 ms; ``benchmarks/README.md``).
@@ -44,9 +43,7 @@ def search(
     return f"{stopped}; there may be more" if find_all else f"{stopped}; fewer faults may do"
 
 
-def _search_each(
-    system: SolvableSystem, ledger: Ledger, promises: Sequence[str], *, find_all: bool
-) -> str | None:
+def _search_each(system: SolvableSystem, ledger: Ledger, promises: Sequence[str], *, find_all: bool) -> str | None:
     """Ask for the fewest faults of all, then about every promise that these do not break."""
     decided: list[str] = []
     found: dict[FaultSet, None] = {}

@@ -11,7 +11,8 @@ from clew.search.protocol import Run
 class Failing:
     """Fault sets that fail, by the promises that they break if these are told apart.
 
-    What breaks one promise may be a part of what it takes to break another, and is then no reason to leave that out.
+    What breaks one promise may be a part of what it takes to break another, and is then no reason to leave that
+    out.
     """
 
     def __init__(self, promises: Sequence[str]) -> None:

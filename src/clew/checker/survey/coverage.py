@@ -74,7 +74,7 @@ def _find_evident(ground: GroundProgram) -> frozenset[int]:
 
 
 def _alarms(program: Program) -> frozenset[str]:
-    """Return the relations of the assertions that are only ever read with ``notin``, or for what must never hold."""
+    """Return the relations of the assertions that are only read with ``notin``, or by what must never hold."""
     # A relation like "conflict", read as "notin conflict(...)": that its rules never fire is what one hopes for.
     definitions, names = assertion_definitions(program), assertion_names(program)
     readers: dict[str, set[str]] = {}

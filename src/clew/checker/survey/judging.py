@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # a counterexample needs no survey, and a cold start should n
     from clew.checker.survey.survey import Survey
 
 _HOLLOW = "nothing is promised: what must hold applies in no admissible execution (--allow-hollow permits that)"
-_HOLLOW_PART = "{}: applies in no admissible execution, so that nothing is promised by it (--allow-hollow permits that)"
 _UNKNOWN = "the budget ended before it was known whether anything is promised"
 
 
@@ -80,6 +79,17 @@ def _adds_up(program: Program) -> bool:
     return any(a.function in ADDING for rule in program.rules for a in rule.aggregates)
 
 
+def hollow_reason(survey: Survey) -> str:
+    """Say that nothing is promised, or by which of several promises."""
+    if not survey.hollow_promises:
+        return _HOLLOW
+    names = " and ".join(f"'{name}'" for name in survey.hollow_promises)
+    applies = "applies" if len(survey.hollow_promises) == 1 else "apply"
+    return (
+        f"nothing is promised by {names}, which {applies} in no admissible execution (--allow-hollow permits that)"
+    )
+
+
 def _answer(
     findings: Findings, survey: Survey | None, cautioned: Sequence[str], demands: Demands
 ) -> tuple[Answer, str | None]:
@@ -89,10 +99,8 @@ def _answer(
     if not demands.allow_hollow:
         if survey is None or not survey.known:
             return Answer.INCOMPLETE, _UNKNOWN
-        if survey.hollow_promises:
-            return Answer.INCOMPLETE, _HOLLOW_PART.format(" and ".join(f"'{p}'" for p in survey.hollow_promises))
         if survey.hollow:
-            return Answer.INCOMPLETE, _HOLLOW
+            return Answer.INCOMPLETE, hollow_reason(survey)
     # Last: without --strict a caution changes nothing, and what is hollow has a reason of its own.
     if cautioned and demands.strict:
         return Answer.INCOMPLETE, f"strict: {cautioned[0]}"

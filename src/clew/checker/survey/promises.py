@@ -5,7 +5,7 @@ use them to state several promises at once, and one that never applies hides beh
 relations that exist only for the assertions are looked through.
 
 What must ``never`` hold applies where what its rules look for is there at some time, but for the comparisons and
-negations that make it wrong (``clew.engine.sought_rows``).
+negations that make it wrong (``clew.checker.survey.sought_rows``).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from clew.checker.survey.sought_rows import add_sought_rows
 from clew.engine.conditions import Occurrence, RuleConditions, find_occurrences
 from clew.engine.encode import Relations
 from clew.engine.ground import GroundProgram
-from clew.engine.sought_rows import add_sought_rows
 from clew.engine.values import encode_value
 from clew.errors import Position
 from clew.names import show
@@ -39,10 +39,11 @@ class Part(enum.Enum):
 class Promise:
     """``pre`` as a whole, one of its rules, or a tag; or, without any, a relation that must survive.
 
-    ``name``: the relation, the tag, or the tags of the rule, which is number ``rule`` of the program.  ``relation``:
-    that of the promise that this is a part of: ``pre``, one of the same kind with a name, or ``never``.
-    ``follows``: whenever this part of ``pre`` holds, so does ``post``, whatever the rest of the program does; None
-    where that was not found out.  ``suspected``: it does in all that was tried, and there is too much to try.
+    ``name``: the relation, the tag, or the tags of the rule, which is number ``rule`` of the program.
+    ``relation``: that of the promise that this is a part of: ``pre``, one of the same kind with a name, or
+    ``never``. ``follows``: whenever this part of ``pre`` holds, so does ``post``, whatever the rest of the program
+    does; None where that was not found out.  ``suspected``: it does in all that was tried, and there is too much
+    to try.
     """
 
     part: Part

@@ -59,6 +59,11 @@ class Survey:
         whole = [p for p in self.promises if p.part is Part.WHOLE]
         return tuple(p.relation for p in whole if p.applies is Occurrence.NEVER) if len(whole) > 1 else ()
 
+    def applies(self, relation: str) -> Occurrence:
+        """Return when one of several promises applies."""
+        whole = (p.applies for p in self.promises if p.part is Part.WHOLE and p.relation == relation)
+        return next(whole, Occurrence.UNKNOWN)
+
     @property
     def silent(self) -> tuple[RuleCoverage, ...]:
         """Return the rules that fire in no admissible execution although one would expect them to."""

@@ -2,9 +2,9 @@
 
 The rules of the assertions are kept, and everything that they read of the protocol becomes a free choice: any set
 of rows, built from the constants of the assertions, from values that the protocol has, and from some that it does
-not have: another protocol might.  If even so no row of ``pre`` lacks its ``post``, or none of ``never`` appears, the
-promise says nothing about the protocol.  Most promises are broken at once with few values.  Only of the others more is asked, and where that
-would be too much, it remains a suspicion.
+not have: another protocol might.  If even so no row of ``pre`` lacks its ``post``, or none of ``never`` appears,
+the promise says nothing about the protocol.  Most promises are broken at once with few values.  Only of the others
+more is asked, and where that would be too much, it remains a suspicion.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from itertools import product
 from math import prod
 
 from clew.budgets.deadline import Deadline
+from clew.checker.survey.sought_rows import add_sought_rows
 from clew.engine.conditions import Occurrence, RuleConditions, find_occurrences
 from clew.engine.encode import Relations
 from clew.engine.ground import GroundProgram
-from clew.engine.sought_rows import add_sought_rows
 from clew.engine.values import encode_value
 from clew.errors import ProgramError
 from clew.faults import FailureSpec
@@ -42,7 +42,7 @@ _Domain = Mapping[str, Sequence[tuple[Value, ...]]]
 
 
 def find_tautologies(ground: GroundProgram, deadline: Deadline) -> dict[int, bool | None]:
-    """Return for the rules of each ``pre``, by number, whether ``post`` follows; of ``never``, whether none can fire.
+    """Return for the rules of each ``pre``, by number, whether ``post`` follows; of ``never``, that none can fire.
 
     None where it seems so, and was not found out; a rule of which nothing is known is left out.
     """
@@ -168,7 +168,7 @@ class _FreeProtocol:
         return {n: when for n, when in broken.items() if applies.get(n) is not Occurrence.NEVER}
 
     def _applying(self, free: GroundProgram, numbers: list[int], asked: list[int]) -> dict[int, list[str]]:
-        """Return when rules apply: a rule of ``pre`` concludes something, one of ``never`` finds what it looks for."""
+        """Return when rules apply: one of ``pre`` concludes a row, one of ``never`` finds what it looks for."""
         nevers = [n for n in asked if is_never(self._rule(n).relation)]
         sought = add_sought_rows(free, [numbers.index(n) for n in nevers])
         found = {n: [sought[numbers.index(n)]] for n in nevers}

@@ -33,6 +33,7 @@ from clew.faults import (
 )
 from clew.names import show
 from clew.report.diagrams.hits import Blame, Hits
+from clew.violation import Violation
 
 
 class Fate(enum.Enum):
@@ -132,6 +133,13 @@ class Gift(NamedTuple):
     fault: int
 
 
+class Alarm(NamedTuple):
+    """``text`` must never hold, and does from ``time`` on."""
+
+    time: int
+    text: str
+
+
 class MarkKind(enum.Enum):
     """What can happen to a process, or to all of them, other than that a message of another one arrives."""
 
@@ -190,6 +198,8 @@ class Diagram(NamedTuple):
     bands: tuple[Band, ...] = ()
     #: Inputs, and what is chosen, in the order of the faults.
     gifts: tuple[Gift, ...] = ()
+    #: What must never hold, where it first does.
+    alarms: tuple[Alarm, ...] = ()
 
     @property
     def numbered(self) -> bool:
@@ -242,7 +252,14 @@ def lamport_of(execution: Execution, counterexample_faults: Iterable[Fault] | No
     if foreseen and execution.faults:
         raise ValueError(f"only a failure-free run foresees faults, this one has {execution.faults}")
     faults = FaultSet.of(execution.faults if counterexample_faults is None else counterexample_faults)
-    return lamport_of_messages(execution.messages, execution.spec, faults, foreseen=foreseen)
+    found = lamport_of_messages(execution.messages, execution.spec, faults, foreseen=foreseen)
+    return with_alarms(found, execution.violations)
+
+
+def with_alarms(diagram: Diagram, violations: Iterable[Violation]) -> Diagram:
+    """Mark when something holds that must never hold; all other violations are about the end."""
+    timed = sorted((v.time, str(v.at_any_time)) for v in violations if v.time is not None)
+    return diagram._replace(alarms=tuple(Alarm(time, text) for time, text in timed))
 
 
 def lamport_of_messages(
@@ -312,9 +329,7 @@ def _with_marks(diagram: Diagram, faults: FaultSet, names: Mapping[NodeName, str
                 gifts.append(Gift(place, fault.time, GiftKind(fault.name), number))
             case _:
                 assert_never(fault)
-    return diagram._replace(
-        crashes=tuple(crashes), halts=tuple(halts), bands=tuple(bands), gifts=tuple(gifts)
-    )
+    return diagram._replace(crashes=tuple(crashes), halts=tuple(halts), bands=tuple(bands), gifts=tuple(gifts))
 
 
 def _arrow(

@@ -251,7 +251,7 @@ def _arose(row: Explanation, eot: int) -> list[tuple[int, list[str]]]:
     """Return by time what happened in the failing run; empty where something was only lost."""
     texts = [(event.time, event_text(event)) for event in row.events]
     if texts:
-        texts.append((eot, ending_text(row.violation)))
+        texts.append((row.violation.time or eot, ending_text(row.violation)))
     return [(time, [text for _, text in told]) for time, told in groupby(texts, key=lambda told: told[0])]
 
 

@@ -189,7 +189,7 @@ def event_lines(row: Explanation, eot: int, width: int) -> Iterator[str]:
         return
     yield "  How it arose:"
     texts = [(event.time, event_text(event)) for event in row.events]
-    texts.append((eot, ending_text(row.violation)))
+    texts.append((row.violation.time or eot, ending_text(row.violation)))
     times = [
         (str(time), [shorten(text, width * 4 // 5) for _, text in events])
         for time, events in groupby(texts, key=lambda told: told[0])

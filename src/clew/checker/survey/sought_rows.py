@@ -1,11 +1,12 @@
 """When what a rule for ``never`` looks for is there, without the condition that makes it wrong.
 
-``never(X, Y) :- holds(X, S), holds(Y, S), X != Y;`` looks for holders.  Where nobody holds anything in any execution,
-nothing is promised; that nobody holds it together with somebody else is the promise.  So of a rule only what it
-reads *positively* is asked for, at one time and with its joins and constants: comparisons, negations and what is
-computed are left out.  Relations that only define terms of the assertions, ``clash`` or ``number_of_holders``, say,
-are empty in a correct protocol, too, and are looked through: ``s<i>`` are their rows if nothing but positive
-premises counted.  Columns whose values are computed are left out of ``s<i>``, as nobody knows what they would be.
+``never(X, Y) :- holds(X, S), holds(Y, S), X != Y;`` looks for holders.  Where nobody holds anything in any
+execution, nothing is promised; that nobody holds it together with somebody else is the promise.  So of a rule only
+what it reads *positively* is asked for, at one time and with its joins and constants: comparisons, negations and
+what is computed are left out.  Relations that only define terms of the assertions, ``clash`` or
+``number_of_holders``, say, are empty in a correct protocol, too, and are looked through: ``s<i>`` are their rows
+if nothing but positive premises counted.  Columns whose values are computed are left out of ``s<i>``, as nobody
+knows what they would be.
 
 All this only makes a condition weaker: a rule that can fire is never said to look for nothing.
 """
@@ -66,7 +67,7 @@ def _known(args: Iterable[HeadArg], computed: frozenset[int]) -> list[HeadArg]:
 
 
 def _find_terms(program: Program) -> _Open:
-    """Return the relations that rules of the same time alone define, for assertions alone, with their open columns."""
+    """Return the relations that only define terms of assertions, each with the columns that are computed."""
     given = {fact.relation for fact in (*program.facts, *program.given)} | program.open_rows
     given |= {rule.relation for rule in program.rules if rule.timing is not Timing.SAME}
     terms: _Open = dict.fromkeys(assertion_definitions(program) - given, frozenset())
