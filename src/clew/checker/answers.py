@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NEVER_APPLIES = "it applies in no admissible execution"
 _NOT_KNOWN = "no faults break it, but it is not known whether it ever applies"
-_FIRST_ONLY = "the search ended at the first counterexample"
+_OTHER = "the search ended at a counterexample for another promise"
 
 
 class Standing(enum.Enum):
@@ -103,7 +103,7 @@ def _stand(relation: str, verdict: Answered) -> tuple[Standing, str | None]:
     survey, kept = verdict.survey, verdict.ruled_out or relation in verdict.kept
     applies = survey.applies(relation) if survey else Occurrence.UNKNOWN
     if not kept:
-        return Standing.UNDECIDED, verdict.reason or _FIRST_ONLY
+        return Standing.UNDECIDED, verdict.reason or _OTHER
     if applies is Occurrence.NEVER:
         return Standing.VACUOUS, _NEVER_APPLIES
     if verdict.answer is Answer.CERTIFIED:

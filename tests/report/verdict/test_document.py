@@ -65,7 +65,8 @@ def assert_valid_and_read_back(verdict: clew.Verdict, folder: Path, *files: str)
 def test_the_schema_is_a_schema_and_describes_every_field() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert all(field["description"] for field in SCHEMA["properties"].values())
-    assert set(SCHEMA["required"]) == set(SCHEMA["properties"]) == set(verdict_document(kafka()))
+    # What only programs with several promises have is left out of the others.
+    assert set(SCHEMA["required"]) == set(SCHEMA["properties"]) - {"answers"} == set(verdict_document(kafka()))
 
 
 def test_the_schema_knows_the_names_and_limits_of_the_code() -> None:

@@ -70,7 +70,9 @@ def _find_terms(program: Program) -> _Open:
     """Return the relations that only define terms of assertions, each with the columns that are computed."""
     given = {fact.relation for fact in (*program.facts, *program.given)} | program.open_rows
     given |= {rule.relation for rule in program.rules if rule.timing is not Timing.SAME}
-    terms: _Open = dict.fromkeys(assertion_definitions(program) - given, frozenset())
+    # Only what has rules: crashes that assertions alone look at are no term of theirs.
+    defined = {rule.relation for rule in program.rules} & assertion_definitions(program)
+    terms: _Open = dict.fromkeys(sorted(defined - given), frozenset())
     rules = [rule for rule in program.rules if rule.relation in terms]
     while True:
         # A column that is left out may have bound a variable of another.
