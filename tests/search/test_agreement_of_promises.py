@@ -167,15 +167,11 @@ def test_candidates_of_any_size_and_symmetry_lead_to_the_same(
     symmetries = Symmetries(plain.symmetries(), problem[1].nodes)
     for halved in (
         conduct(
-            lambda book: exhaustive.search(
-                plain, book, find_all=True, symmetric=plain, promises=plain.promises
-            ),
+            lambda book: exhaustive.search(plain, book, find_all=True, symmetric=plain, promises=plain.promises),
             Ledger(),
         ),
         conduct(
-            lambda book: lineage.search(
-                traced, book, find_all=True, symmetric=traced, promises=traced.promises
-            ),
+            lambda book: lineage.search(traced, book, find_all=True, symmetric=traced, promises=traced.promises),
             Ledger(),
         ),
     ):
