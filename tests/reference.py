@@ -275,7 +275,8 @@ def _keep_what_is_halted(history: History, time: int, nodes: _Nodes) -> None:
     """What a node has that does not run at this time, it has at the next."""
     for relation, rows in history[time].items():
         for row in rows:
-            executed = relation not in nodes.observed
+            # Who is down is seen by whoever looks, and is no row of a node that pauses.
+            executed = relation not in nodes.observed and relation not in (CRASH, DOWN)
             kept = nodes.is_paused(row[0], time) or (
                 nodes.is_down(row[0], time) and nodes.survives(relation, row, time)
             )

@@ -101,6 +101,11 @@ def test_all_are_those_that_are_minimal_for_a_promise(strategy: str) -> None:
         ("pre_served", Standing.VIOLATED, (5, 6, 7)),
         ("pre_fair", Standing.VIOLATED, (3, 4, 5, 6, 7)),
     ]
+    assert str(verdict).splitlines()[1:4] == [
+        "  never stays empty: violated by 1 and 2",
+        "  pre_served implies post_served: violated by 5, 6 and 7",
+        "  pre_fair implies post_fair: violated by 3, 4, 5, 6 and 7",
+    ]
 
 
 @pytest.mark.parametrize("strategy", ["lineage", "exhaustive", "random"])

@@ -95,7 +95,7 @@ def _fill_promise(
     if answer.standing is Standing.CERTIFIED:
         ElementTree.SubElement(case, "system-out").text = speakable(verdict_text(verdict, files))
         return
-    message = speakable(standing_text(answer, several=False))
+    message = speakable(standing_text(answer, len(verdict.counterexamples)))
     if verdict.answer is Answer.INCOMPLETE:
         _add(case, "error", "incomplete", message, verdict_text(verdict, files))
     else:

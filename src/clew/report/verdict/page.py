@@ -200,8 +200,8 @@ class _VerdictPage:
         return facts
 
     def _promises(self) -> list[tuple[str, str]]:
-        several = len(self.verdict.counterexamples) > 1
-        return [(a.assertion.title, standing_text(a, several=several)) for a in self.verdict.promises]
+        found = len(self.verdict.counterexamples)
+        return [(a.assertion.title, standing_text(a, found)) for a in self.verdict.promises]
 
     def _cautions(self, shown: int) -> list[str]:
         verdict = self.verdict

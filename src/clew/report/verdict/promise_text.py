@@ -12,22 +12,30 @@ if TYPE_CHECKING:  # most programs have one promise, and need none of it
     from clew.checker.answers import PromiseAnswer
     from clew.checker.result import Verdict
 
+#: More counterexamples than this are not named one by one; JSON has them all.
+_MOST_NUMBERS = 6
+
 
 def promise_lines(verdict: Verdict) -> Iterator[str]:
     """Yield what is known of each promise; nothing for ``pre`` and ``post`` alone, where the verdict says it."""
     for answer in verdict.promises:
-        yield f"  {answer.assertion.title}: {standing_text(answer, several=len(verdict.counterexamples) > 1)}"
+        yield f"  {answer.assertion.title}: {standing_text(answer, len(verdict.counterexamples))}"
 
 
-def standing_text(answer: PromiseAnswer, *, several: bool) -> str:
-    """Say how a promise stands; ``several``: counterexamples are referred to by their number."""
-    if answer.counterexamples and several:
-        return f"{answer.standing.value} by {_join(list(map(str, answer.counterexamples)))}"
+def standing_text(answer: PromiseAnswer, found: int) -> str:
+    """Say how a promise stands; of several counterexamples that were found, which violate it."""
+    if answer.counterexamples and found > 1:
+        return f"{answer.standing.value} by {_which(answer.counterexamples, found)}"
     return f"{answer.standing.value}: {answer.reason}" if answer.reason else answer.standing.value
 
 
-def _join(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+def _which(numbers: Sequence[int], found: int) -> str:
+    if len(numbers) == found:
+        return f"all {found}"
+    if len(numbers) > _MOST_NUMBERS:
+        return f"{len(numbers)} of {found}"
+    *others, last = map(str, numbers)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def holding_lines(run: Execution) -> Iterator[str]:

@@ -14,7 +14,7 @@ from clew.report.diagrams.hits import Hits
 from clew.violation import Violation
 
 if TYPE_CHECKING:  # what finds supports and consequences need not be loaded to speak of them
-    from clew.explain.explanation import Event
+    from clew.explain.explanation import Event, Explanation
     from clew.explain.steps import Step
     from clew.explain.why import Running, Support, Why
     from clew.explain.without import Account, Without
@@ -200,6 +200,16 @@ def event_text(event: Event) -> str:
     if fault is None:
         return f"{_message(step)}{_arrival(step)}"
     return f"{_message(step)} {fault.effect(step.target)}: {fault}"
+
+
+def story(row: Explanation, eot: int) -> list[tuple[int, str]]:
+    """Tell how a violation arose, with the time of each event; empty where something was only lost."""
+    if not row.events:
+        return []
+    # What must never hold and does ends the story: that a node goes on later has no part in it.
+    end = row.violation.time or eot
+    told = [(event.time, event_text(event)) for event in row.events if event.time <= end]
+    return [*told, (end, ending_text(row.violation))]
 
 
 def ending_text(violation: Violation) -> str:
