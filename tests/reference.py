@@ -106,7 +106,9 @@ def violations(program: Program, spec: FailureSpec, faults: FaultSet) -> frozens
     return frozenset((name, *row) for name in _persistent(program) for row in expected[name] - end[name])
 
 
-def broken_promises(program: Program, spec: FailureSpec, faults: FaultSet) -> frozenset[tuple[str, Row, int | None]]:
+def broken_promises(
+    program: Program, spec: FailureSpec, faults: FaultSet
+) -> frozenset[tuple[str, Row, int | None]]:
     """Every row that breaks a promise stated by name; of what must never hold, with the first time it does."""
     history = evaluate(program, spec, faults)
     names = _stated(program)

@@ -1,4 +1,4 @@
-"""One answer for each promise: in text, JSON, JUnit and on the page, by every strategy, with proofs and replays."""
+"""One answer for each promise: in text, JSON, JUnit and on the page, by every strategy, proved and replayed."""
 
 from __future__ import annotations
 

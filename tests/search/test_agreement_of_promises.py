@@ -1,7 +1,7 @@
 """Named pairs and what must never hold: every search, and brute force over the naive interpreter, give one answer.
 
-Under faults of all kinds together.  Each promise is compared for itself: the fault sets that are minimal for it, the
-fewest faults that break it, and that it holds where none do.
+Under faults of all kinds together.  Each promise is compared for itself: the fault sets that are minimal for it,
+the fewest faults that break it, and that it holds where none do.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from named_promises import promise_names, promising_programs
 from reference import broken_promises
 
 #: Of what is expensive: there is one promise more in these programs than in those of the other comparisons.
-SOME = settings().max_examples // 8 + 1
+SOME = settings().max_examples // 14 + 1
 
 
 class _Watched(TracedModel):

@@ -36,7 +36,7 @@ def test_a_run_is_bad_when_the_interpreter_says_so_of_an_execution_that_ends_the
         course = system.follow(faults, UNTIL)
     except ProgramError:
         reject()
-    # A fault that is still to come has no part in an execution that ends before; a crash is seen from the beginning.
+    # A fault that is still to come has no part in an execution that ends before, but a crash is seen before.
     last = max((fault.last for fault in faults), default=1)
     for time in range(max(last, 2), UNTIL + 1):
         spec = replace(base, eot=time, eff=time)

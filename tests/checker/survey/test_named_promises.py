@@ -87,8 +87,9 @@ LOCK = """
 """
 
 
-def _check(assertions: str, **options: bool) -> Verdict:
-    return check(parse_program(LOCK + assertions), nodes=["a", "b", "s"], eot=4, eff=0, crashes=1, **options)
+def _check(assertions: str, *, allow_hollow: bool = False, strict: bool = False) -> Verdict:
+    program, nodes = parse_program(LOCK + assertions), ["a", "b", "s"]
+    return check(program, nodes=nodes, eot=4, eff=0, crashes=1, allow_hollow=allow_hollow, strict=strict)
 
 
 def _standings(verdict: Verdict) -> dict[str, Standing]:
@@ -151,8 +152,8 @@ def test_a_pair_that_applies_only_under_faults_is_named_in_the_caution() -> None
     verdict = _check(assertions)
     assert verdict.answer is Answer.CERTIFIED
     assert verdict.cautions == (
-        "in the failure-free run 'pre_dead' is empty at the end, so little is said by it: EOT may be too small, or "
-        "nothing keeps its rows",
+        "in the failure-free run 'pre_dead' is empty at the end, so little is said by it: "
+        "EOT may be too small, or nothing keeps its rows",
     )
     assert _check(assertions, strict=True).answer is Answer.INCOMPLETE
     assert _standings(_check(assertions, strict=True)) == dict.fromkeys(
@@ -169,7 +170,8 @@ def test_a_pair_that_applies_only_under_faults_is_named_in_the_caution() -> None
         ),
         (
             "pre_x(X, S) :- holds(X, S); post_x(X, S) :- holds(X, S);",
-            "a rule for 'pre_x' (<text>:7) cannot be broken: 'post_x' follows from 'pre_x' alone, whatever happens",
+            "a rule for 'pre_x' (<text>:7) cannot be broken: "
+            "'post_x' follows from 'pre_x' alone, whatever happens",
         ),
     ],
 )
