@@ -11,9 +11,9 @@ from clew.checker.bounds import complete
 from clew.dedalus.loader import load, parse_program
 from clew.dedalus.printer import print_program
 from clew.faults import FailureSpec
+from clew.program.assertions import POST, PRE
 from clew.program.checks import check_program
 from clew.program.ir import Fact, Program, Rule
-from clew.program.outcomes import POST, PRE
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -106,6 +106,34 @@ def violations(program: Program, spec: FailureSpec, faults: FaultSet) -> frozens
     return frozenset((name, *row) for name in _persistent(program) for row in expected[name] - end[name])
 
 
+def broken_promises(
+    program: Program, spec: FailureSpec, faults: FaultSet
+) -> frozenset[tuple[str, Row, int | None]]:
+    """Every row that breaks a promise stated by name; of what must never hold, with the first time it does."""
+    history = evaluate(program, spec, faults)
+    names = _stated(program)
+    found: set[tuple[str, Row, int | None]] = set()
+    for pre in (n for n in names if n == "pre" or n.startswith("pre_")):
+        owed = history[spec.eot][pre] - history[spec.eot]["post" + pre[3:]]
+        found |= {(pre, row, None) for row in owed}
+    for never in (n for n in names if n == "never" or n.startswith("never_")):
+        seen: set[Row] = set()
+        for time in sorted(history):
+            found |= {(never, row, time) for row in history[time][never] - seen}
+            seen |= history[time][never]
+    return frozenset(found)
+
+
+def _stated(program: Program) -> frozenset[str]:
+    """The relations that state promises: pairs of which both halves are defined, and what must never hold."""
+    defined = {clause.relation for clause in program.clauses}
+    names = {n for n in defined if n == "never" or n.startswith("never_")}
+    for pre in (n for n in defined if n == "pre" or n.startswith("pre_")):
+        if "post" + pre[3:] in defined:
+            names |= {pre, "post" + pre[3:]}
+    return frozenset(names)
+
+
 def offered_inputs(program: Program, eot: int) -> frozenset[Input]:
     """Every row that a declaration of inputs offers, at each of its times."""
     facts: dict[str, set[Row]] = {}
@@ -221,12 +249,13 @@ class _Nodes:
 
 
 def _observed(program: Program) -> frozenset[str]:
-    """What only an observer of all nodes would say: ``pre``, ``post``, and what follows at once for them alone."""
+    """What only an observer of all nodes would say: promises, and what follows at once for them alone."""
     readers: dict[str, set[str]] = {}
     for rule in program.rules:
         for premise in rule.premises:
             readers.setdefault(premise.relation, set()).add(rule.relation)
-    reached = {"pre", "post"}
+    stated = {"pre", "post", *_stated(program)}
+    reached = set(stated)
     grown = True
     while grown:
         new = {name for name, heads in readers.items() if heads - {name} and heads - {name} <= reached}
@@ -237,17 +266,18 @@ def _observed(program: Program) -> frozenset[str]:
     reached -= executed
     shrunk = True
     while shrunk:
-        kept = {name for name in reached if readers.get(name, set()) <= reached | {"pre", "post"}}
+        kept = {name for name in reached if readers.get(name, set()) <= reached | stated}
         shrunk = kept != reached
         reached = kept
-    return frozenset(reached | {"pre", "post"})
+    return frozenset(reached | stated)
 
 
 def _keep_what_is_halted(history: History, time: int, nodes: _Nodes) -> None:
     """What a node has that does not run at this time, it has at the next."""
     for relation, rows in history[time].items():
         for row in rows:
-            executed = relation not in nodes.observed
+            # Who is down is seen by whoever looks, and is no row of a node that pauses.
+            executed = relation not in nodes.observed and relation not in (CRASH, DOWN)
             kept = nodes.is_paused(row[0], time) or (
                 nodes.is_down(row[0], time) and nodes.survives(relation, row, time)
             )

@@ -43,6 +43,7 @@ class Duration:
     """What becomes of a violation in a run that was executed up to time ``followed``.
 
     ``loop``: where the run repeats itself, if it was seen to; without it a recovery holds as far as that.
+    A lasting violation without one is of what must never hold, and has held.
     ``since``: of a lasting violation the time from which on it is violated at every time, of a transient one the
     time from which on it is not.  ``void``: since then nothing is promised, so that nothing can be violated.
     ``kept`` and ``again``: of a recurring one a time after the end at which it is not violated, and the next at
@@ -64,6 +65,11 @@ class Duration:
         return self.persistence is Persistence.LASTING
 
     @property
+    def is_final(self) -> bool:
+        """Tell whether nothing that comes after could change it: what must never hold has held."""
+        return self.lasts and self.loop is None
+
+    @property
     def passes(self) -> bool:
         """Tell whether it is known not to last, be it that it comes again."""
         return self.persistence in (Persistence.TRANSIENT, Persistence.RECURRING)
@@ -72,6 +78,11 @@ class Duration:
     def repeated(self) -> Loop | None:
         """Return the loop in which it is violated, throughout or now and then; None if there is none."""
         return self.loop if self.persistence in (Persistence.LASTING, Persistence.RECURRING) else None
+
+
+def once_happened(eot: int, time: int) -> Duration:
+    """Return that something has held which must never hold: whatever comes after does not undo that."""
+    return Duration(Persistence.LASTING, eot, since=time)
 
 
 def never_followed(eot: int, reason: str) -> Duration:

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from clew.dedalus.printer import print_program
 from clew.engine.ground import GroundProgram
+from clew.program.assertions import PRE
 from clew.program.checks import check_program
 from clew.program.ir import CRASH
-from clew.program.outcomes import PRE
 from generators import failure_specs, fault_sets, programs
 from reference import evaluate, violations
 

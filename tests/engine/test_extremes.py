@@ -22,9 +22,10 @@ from clew.engine.extremes import BeyondBudget, Exceeding, Heaviest
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError
 from clew.faults import Crash, FailureSpec, Fault, FaultSet, NodeName, by_message
+from clew.program.assertions import PRE
 from clew.program.checks import check_program
 from clew.program.ir import Program
-from clew.program.outcomes import PRE, has_assertions
+from clew.program.outcomes import has_assertions
 from clew.violation import Violation
 from generators import program_nodes, programs
 

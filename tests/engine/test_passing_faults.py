@@ -9,9 +9,9 @@ import reference
 from clew.dedalus.printer import print_program
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
+from clew.program.assertions import PRE
 from clew.program.checks import check_program
 from clew.program.ir import BUILT_IN
-from clew.program.outcomes import PRE
 from generators import fault_sets, lasting_programs, mixed_specs
 from reference import evaluate, sendings, violations
 

@@ -214,7 +214,7 @@ def test_outcomes_without_assertions_are_what_persists() -> None:
 def test_a_vacuous_program_achieves_nothing() -> None:
     text = """
         start(a, x)@1;
-        pre(N, V) :- never(N, V);  post(N, V) :- start(N, V);  never(N, V)@next :- never(N, V);
+        pre(N, V) :- nothing(N, V);  post(N, V) :- start(N, V);  nothing(N, V)@next :- nothing(N, V);
     """
     known = of_text(text, FailureSpec(("a", "b"), 3, eff=2))
     assert known.outcomes() == ()
@@ -226,7 +226,7 @@ def test_a_vacuous_program_achieves_nothing() -> None:
 def test_what_fails_without_faults_is_no_outcome_and_not_explained() -> None:
     text = """
         start(a, x)@1;  start(N, V)@next :- start(N, V);
-        pre(N, V) :- start(N, V);  post(N, V) :- never(N, V);  never(N, V)@next :- never(N, V);
+        pre(N, V) :- start(N, V);  post(N, V) :- nothing(N, V);  nothing(N, V)@next :- nothing(N, V);
     """
     known = of_text(text, FailureSpec(("a", "b"), 3, eff=2))
     violation = Violation("pre", ("a", "x"))

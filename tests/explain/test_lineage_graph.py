@@ -17,9 +17,9 @@ from clew.explain.lineage_builder import build_lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
 from clew.explain.why import find_why
 from clew.faults import Crash, FailureSpec, FaultSet, SentMessage
+from clew.program.assertions import POST, PRE
 from clew.program.checks import check_program
 from clew.program.ir import CRASH, Program, Timing, as_place
-from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
 from generators import failure_specs, problems
 
@@ -287,7 +287,7 @@ def test_a_message_that_was_in_time_is_not_called_unsent() -> None:
     text = """
         start(a, x)@1;  peer(a, b)@1;
         note(M, V)@async :- start(N, V), peer(N, M);
-        pre(V) :- note(_, V);  post(V) :- never(_, V);  never(N, V)@next :- never(N, V);
+        pre(V) :- note(_, V);  post(V) :- nothing(_, V);  nothing(N, V)@next :- nothing(N, V);
     """
     reason = of_text(text, FailureSpec(("a", "b"), 3, delays=1))
     graph = build_lineage_graph(reason, Violation(PRE, ("x",)))

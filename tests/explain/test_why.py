@@ -252,8 +252,8 @@ def test_without_assertions_a_lost_row_is_explained() -> None:
 def test_a_violation_that_needs_no_fault_has_no_support() -> None:
     text = """
         start(a, x)@1;  start(N, V)@next :- start(N, V);
-        pre(N, V) :- start(N, V);  post(N, V) :- never(N, V);
-        never(M, V)@async :- never(N, V), start(N, M);
+        pre(N, V) :- start(N, V);  post(N, V) :- nothing(N, V);
+        nothing(M, V)@async :- nothing(N, V), start(N, M);
     """
     reason = of_text(text, FailureSpec(("a", "b"), 3, eff=2, crashes=1))
     violation = Violation("pre", ("a", "x"))
@@ -309,7 +309,7 @@ def test_a_message_that_only_must_not_be_late() -> None:
     text = """
         start(a, x)@1;  peer(a, b)@1;
         note(M, V)@async :- start(N, V), peer(N, M);
-        pre(V) :- note(_, V);  post(V) :- never(_, V);  never(N, V)@next :- never(N, V);
+        pre(V) :- note(_, V);  post(V) :- nothing(_, V);  nothing(N, V)@next :- nothing(N, V);
     """
     reason = of_text(text, FailureSpec(("a", "b"), 3, eff=2, delays=1))
     told = find_why(reason, Violation("pre", ("x",)), FaultSet.of([Delay("a", "b", 1, 1)]))

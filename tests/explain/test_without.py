@@ -32,9 +32,9 @@ from clew.faults import (
     Pick,
     Restart,
 )
+from clew.program.assertions import PRE
 from clew.program.checks import check_program
 from clew.program.ir import Program
-from clew.program.outcomes import PRE
 from clew.report.verdict.why_text import rows_to_explain, why_lines
 from clew.report.verdict.wording import step_text
 from clew.violation import Violation
@@ -334,7 +334,7 @@ def test_a_message_that_must_not_come_late() -> None:
     text = """
         start(a, x)@1;  peer(a, b)@1;
         note(M, V)@async :- start(N, V), peer(N, M);
-        pre(V) :- note(_, V);  post(V) :- never(_, V);  never(N, V)@next :- never(N, V);
+        pre(V) :- note(_, V);  post(V) :- nothing(_, V);  nothing(N, V)@next :- nothing(N, V);
     """
     (row,) = explained(text, FailureSpec(("a", "b"), 3, delays=1), Delay("a", "b", 1, 1))
     (line,) = row.account.without
@@ -397,8 +397,8 @@ def test_of_two_faults_that_are_enough_each_the_last_one_is_needed() -> None:
 def test_what_fails_anyway_needs_no_fault() -> None:
     text = """
         start(a, x)@1;  start(N, V)@next :- start(N, V);
-        pre(N, V) :- start(N, V);  post(N, V) :- never(N, V);
-        never(M, V)@async :- never(N, V), start(N, M);
+        pre(N, V) :- start(N, V);  post(N, V) :- nothing(N, V);
+        nothing(M, V)@async :- nothing(N, V), start(N, M);
     """
     (row,) = explained(text, FailureSpec(("a", "b"), 3, eff=2, crashes=1), Crash("a", 1))
     assert (row.account.needed, row.events) == (FaultSet(), ())

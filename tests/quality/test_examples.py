@@ -105,6 +105,12 @@ BROKEN = [
     ),
     Broken("raft-vote", frozenset({"R(c,4,5)", "R(c,4,6)", "R(a,5,6)", "R(c,5,6)"}), 4, "pre(b)"),
     Broken("lease", frozenset({"Z(a,3,8)"}), 1, "pre(S, 2)"),
+    Broken(
+        "lock-service",
+        frozenset({f"Z(a,{since},{until})" for since in (4, 5) for until in (7, 8)}),
+        10,
+        "never(a, b) at time 7",
+    ),
     Broken("abd", frozenset({f"O(s,a,5) R(w,3,{until})" for until in (4, 5, 6)}), 19, "pre(1, 0)"),
     Broken("2pc-recovery", frozenset({"O(C,a,4) R(C,5,6)", "O(C,b,4) R(C,5,6)"}), 2, "pre(a, b)"),
     Broken("queue", frozenset({"U(Q,w,1,4)"}), 2, "pre(j)"),

@@ -90,6 +90,19 @@ def test_a_coordinator_that_crashes_for_good_blocks() -> None:
     assert faults(check(path("2pc-recovery-durable"), crashes=1)) == 1
 
 
+def test_two_hold_the_lock_and_both_have_had_it() -> None:
+    """Of two promises one is broken by a pause and the other holds; without pauses both do."""
+    found = check(path("lock-service"))
+    assert [(a.assertion.title, a.standing.value) for a in found.promises] == [
+        ("never stays empty", "violated"),
+        ("pre_served implies post_served", "certified"),
+    ]
+    assert [str(v) for v in found.counterexamples[0].violations] == ["never(a, b) at time 7"]
+    cured = check(path("lock-service"), pauses=0, strict=True)
+    assert [a.standing.value for a in cured.promises] == ["certified", "certified"]
+    assert cured.answer is Answer.CERTIFIED
+
+
 def test_who_has_voted_from_memory_breaks_the_election_by_a_restart() -> None:
     """The cure names the votes alone: all else may be forgotten."""
     assert check(path("raft-vote"), crashes=2, restarts=0).answer is Answer.CERTIFIED

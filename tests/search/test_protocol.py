@@ -62,12 +62,12 @@ class Pager:
         reason = [self.circuit.present(FIRST)] if call == SECOND else []
         return self.circuit.all_of([self.circuit.absent(call), *up, *reason])
 
-    def ever_fewer_faults(self) -> Iterator[FaultSet]:
+    def ever_fewer_faults(self, promise: str | None = None) -> Iterator[FaultSet]:
         yield FaultSet.of([FIRST, SECOND, Crash("pager", 2)])
         yield FaultSet.of([FIRST, SECOND])
         raise BudgetExhaustedError("the time limit of 1 s ran out")
 
-    def minimal_faults(self) -> Iterator[FaultSet]:
+    def minimal_faults(self, promise: str | None = None) -> Iterator[FaultSet]:
         yield FaultSet.of([FIRST, SECOND])
         raise BudgetExhaustedError("the time limit of 1 s ran out")
 

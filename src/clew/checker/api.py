@@ -227,7 +227,9 @@ def run(
                 raise UsageError("no EOT given", remedy="give --eot, or state it: //! eot=6")
             execution = _execute(note_idle_nodes(prepared, spec.nodes), spec, faults, deadline)
             if execution.violations:
-                duration = find_duration(prepared.program, execution.spec, execution.faults, deadline)
+                duration = find_duration(
+                    prepared.program, execution.spec, execution.faults, deadline, execution.violations
+                )
                 execution = replace(execution, duration=duration)
         deadline.check_interrupt()
     except BudgetExhaustedError:

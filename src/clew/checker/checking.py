@@ -96,6 +96,7 @@ class Check:
             solver=examined.solver,
             survey=judged.survey,
             ruled_out=findings.answer is Answer.CERTIFIED,
+            kept=findings.kept,
             cautions=judged.cautions,
             remarks=judged.remarks,
             program=self.prepared.program,
@@ -114,7 +115,7 @@ class Check:
         program, told = self.prepared.program, []
         for number, each in enumerate(found):
             if number < MOST_FOLLOWED:
-                duration = find_duration(program, spec, each.faults, deadline)
+                duration = find_duration(program, spec, each.faults, deadline, each.violations)
             else:
                 duration = never_followed(spec.eot, f"only the first {MOST_FOLLOWED} runs are executed further")
             told.append(replace(each, duration=duration))

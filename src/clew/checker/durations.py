@@ -6,18 +6,19 @@ Nothing more is given or chosen than what the counterexample says: after it, inp
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from clew.budgets.deadline import Deadline
 from clew.budgets.effort import Effort
-from clew.duration import Duration, Loop, State, judge_course, never_followed
+from clew.duration import Duration, Loop, State, judge_course, never_followed, once_happened
 from clew.engine.ground import GroundProgram
 from clew.engine.repetition.courses import observe_run
 from clew.errors import BudgetExhaustedError, EffortExhaustedError, ProgramError
 from clew.faults import FailureSpec, FaultSet
 from clew.program.ir import Program
+from clew.violation import Violation
 
 #: Units for following one run: a second or so on a usual machine, and the same answer on all of them.
 FOLLOWING_EFFORT = 200_000
@@ -29,8 +30,16 @@ _FEW_STEPS = 4
 MOST_FOLLOWED = 200
 
 
-def find_duration(program: Program, spec: FailureSpec, faults: FaultSet, deadline: Deadline) -> Duration:
-    """Follow a run that is violated at the end of ``spec``, and tell what becomes of the violation."""
+def find_duration(
+    program: Program, spec: FailureSpec, faults: FaultSet, deadline: Deadline, violations: Sequence[Violation] = ()
+) -> Duration:
+    """Follow a run that is violated at the end of ``spec``, and tell what becomes of the violation.
+
+    What must never hold, and does according to these ``violations``, needs no following.
+    """
+    happened = [violation.time for violation in violations if violation.time is not None]
+    if happened:
+        return once_happened(spec.eot, min(happened))
     followed = follow_run(program, spec, faults, deadline)
     if isinstance(followed, Unfollowed):
         return never_followed(spec.eot, followed.reason)

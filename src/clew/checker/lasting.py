@@ -30,6 +30,7 @@ from clew.engine.repetition.lasso import (
 )
 from clew.errors import ProgramError, UsageError
 from clew.faults import FailureSpec, FaultSet
+from clew.program.assertions import find_assertions
 from clew.program.ir import Program
 from clew.program.outcomes import has_assertions
 from clew.search import exact
@@ -80,10 +81,15 @@ class LastingModel(Model):
             self.recurring = faults
         return Run(faults, execution.violations if all(bad) else ())
 
-    def ever_fewer_faults(self) -> Iterator[FaultSet]:
+    @property
+    def promises(self) -> Sequence[str]:
+        """Return nothing: what lasts is that something is violated at every time, whichever promise it is."""
+        return ()
+
+    def ever_fewer_faults(self, promise: str | None = None) -> Iterator[FaultSet]:
         return ever_fewer_faults(self.ground, LASTS)
 
-    def minimal_faults(self) -> Iterator[FaultSet]:
+    def minimal_faults(self, promise: str | None = None) -> Iterator[FaultSet]:
         return self.ground.minimal_faults(LASTS)
 
     def ask_unsettled(self, found: Sequence[FaultSet]) -> None:
@@ -99,6 +105,12 @@ class LastingModel(Model):
 
 def refuse_lasting(program: Program, spec: FailureSpec) -> None:
     """Refuse a program that never comes back to itself, and bounds that leave out what they seem to allow."""
+    for assertion in find_assertions(program):
+        if assertion.post is None:
+            raise UsageError(
+                f"'{assertion.relation}' must not happen at any time, and what has happened lasts in any case",
+                remedy="leave --lasting out; or leave that promise out, to ask about the others",
+            )
     found = find_clock_reader(program)
     if found is not None:
         rule, premise = found

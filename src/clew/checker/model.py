@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from clew.budgets.deadline import Deadline
 from clew.engine.fewest import ever_fewer_faults
 from clew.engine.ground import GroundProgram
 from clew.faults import FailureSpec, Fault, FaultSet, NodeName
+from clew.program.assertions import find_assertions, told_apart
 from clew.program.ir import Program
-from clew.program.outcomes import PRE, has_assertions
+from clew.program.outcomes import has_assertions
 from clew.search.protocol import Run
 from clew.violation import Violation
 
@@ -44,15 +46,23 @@ class Model:
     def vacuous(self) -> bool:
         """Tell whether the failure-free run achieves nothing that could be violated."""
         # Without assertions, what has to survive is read off the failure-free run itself.
-        if not has_assertions(self.program) or self.ground.rows_at_end(PRE):
+        if not has_assertions(self.program):
             return False
-        return not self.program.open_rows or not self.ground.can_hold_at_end(PRE)
+        # Of several promises, one that applies is enough here; the survey looks at each.
+        pres = [a.relation for a in find_assertions(self.program) if a.post is not None]
+        if not pres or any(map(self.ground.rows_at_end, pres)):
+            return False
+        return not self.program.open_rows or not any(map(self.ground.can_hold_at_end, pres))
 
-    def ever_fewer_faults(self) -> Iterator[FaultSet]:
-        return ever_fewer_faults(self.ground)
+    @cached_property
+    def promises(self) -> Sequence[str]:
+        return told_apart(self.program)
 
-    def minimal_faults(self) -> Iterator[FaultSet]:
-        return self.ground.minimal_faults()
+    def ever_fewer_faults(self, promise: str | None = None) -> Iterator[FaultSet]:
+        return ever_fewer_faults(self.ground, self.ground.goal_of(promise))
+
+    def minimal_faults(self, promise: str | None = None) -> Iterator[FaultSet]:
+        return self.ground.minimal_faults(self.ground.goal_of(promise))
 
     def symmetries(self) -> Sequence[Mapping[NodeName, NodeName]]:
         from clew.program.symmetry import automorphisms  # only with --symmetry: a cold start does not pay for it
@@ -62,4 +72,4 @@ class Model:
     def rename_goal(self, goal: Violation, renaming: Mapping[NodeName, NodeName]) -> Violation:
         from clew.program.symmetry import rename_value
 
-        return Violation(goal.relation, tuple(rename_value(value, renaming) for value in goal.row))
+        return replace(goal, row=tuple(rename_value(value, renaming) for value in goal.row))

@@ -14,6 +14,7 @@ from clew.search.protocol import Run
 from clew.search.verdict import Answer, Counterexample, Setting
 
 if TYPE_CHECKING:
+    from clew.checker.answers import PromiseAnswer
     from clew.checker.survey.survey import Survey
 
 _EXIT_CODES = {Answer.CERTIFIED: HOLDS, Answer.COUNTEREXAMPLE: VIOLATED, Answer.INCOMPLETE: INCOMPLETE}
@@ -32,9 +33,10 @@ class Verdict(Result):
     recover.  ``executions``: what was executed, in order (of a long search the beginning, of a sweep those of the
     last setting).  ``solver``: what an exact search cost.  ``survey``: which promises apply and which rules fire;
     None with a counterexample, unless it was asked for.  ``ruled_out``: no counterexample exists within ``spec``,
-    also where that says too little to certify it.  ``cautions``: what makes the absence of one mean little,
-    ``remarks``: what is worth knowing.  ``program``: what was checked, with its abbreviations
-    written out.  ``files``: those of the program as they were given, none for one made in Python.
+    also where that says too little to certify it.  ``kept``: of several promises, those that no faults break
+    although others are broken.  ``cautions``: what makes the absence of one mean little, ``remarks``: what is
+    worth knowing.  ``program``: what was checked, with its abbreviations written out.  ``files``: those of the
+    program as they were given, none for one made in Python.
     ``lasting``: only violations that last for ever were looked for; ``horizon``: a certificate then covers what
     fails, is given or is chosen up to this time.
     """
@@ -55,6 +57,7 @@ class Verdict(Result):
     solver: SolverFigures | None = None
     survey: Survey | None = field(default=None, repr=False)
     ruled_out: bool = False
+    kept: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     program: Program | None = field(default=None, repr=False, compare=False)
@@ -70,6 +73,13 @@ class Verdict(Result):
     def found(self) -> tuple[Counterexample, ...]:
         """Return the counterexamples; without any, the candidates."""
         return self.counterexamples or self.candidates
+
+    @property
+    def promises(self) -> tuple[PromiseAnswer, ...]:
+        """Return an answer for each promise, of a program that states more than ``pre`` and ``post``."""
+        from clew.checker.answers import answer_promises  # most programs have one promise, and need none of it
+
+        return answer_promises(self)
 
     @property
     def combinations(self) -> int:

@@ -8,6 +8,7 @@ exact search does not use.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from clew.checker.model import Model
@@ -15,10 +16,11 @@ from clew.engine.ground import GroundProgram, SolverFigures
 from clew.errors import Notice, UsageError
 from clew.faults import FailureSpec
 from clew.lineage.negation import Negation
+from clew.program.assertions import told_apart
 from clew.program.ir import Program
 from clew.search import exact
 from clew.search.protocol import System, TracedSystem
-from clew.search.verdict import Findings, Ledger, conduct
+from clew.search.verdict import Answer, Findings, Ledger, conduct
 
 if TYPE_CHECKING:
     from clew.files.checkpoints import Checkpoint
@@ -81,12 +83,28 @@ def examine(strategy: Strategy, program: Program, spec: FailureSpec, options: Op
         told.append((model.vacuous(), model.ground.notices, model.ground))
 
     findings = conduct(lambda book: strategy.search(program, spec, options, book, take), ledger)
+    findings = note_kept_promises(findings, strategy, program, options)
     if not told:
         return Examined(findings, False, ())
     vacuous, notices, ground = told[0]
     # The figures of a search that was cut short are those of a question that has no answer.
     answered = strategy.solves and findings.reason is None
     return Examined(findings, vacuous, notices, ground.figures if answered else None, ground)
+
+
+def note_kept_promises(findings: Findings, strategy: Strategy, program: Program, options: Options) -> Findings:
+    """Return the findings with the promises that hold although others are broken.
+
+    A search that was finished knows them if it asks about each promise, or for all counterexamples; otherwise it
+    ends at the first, and nothing is known of the promises that this one does not break.  What lasts is looked for
+    without telling promises apart.
+    """
+    if findings.answer is not Answer.COUNTEREXAMPLE or findings.reason is not None or options.lasting:
+        return findings
+    if not strategy.solves and not options.find_all:
+        return findings
+    broken = {v.relation for c in findings.counterexamples for v in c.violations}
+    return replace(findings, kept=tuple(p for p in told_apart(program) if p not in broken))
 
 
 def _exact(
@@ -97,7 +115,7 @@ def _exact(
 
         return search_exactly(program, spec, ledger, take, find_all=options.find_all)
     take(system := Model(program, spec, deadline=ledger.deadline))
-    return exact.search(system, ledger, find_all=options.find_all)
+    return exact.search(system, ledger, find_all=options.find_all, promises=system.promises)
 
 
 def _lineage(
@@ -114,7 +132,9 @@ def _lineage(
         from clew.checker.remembered.traces import RememberedTraces
 
         searched = RememberedTraces(system, tuple(system.graph.goals), options.checkpoint)
-    return lineage.search(searched, ledger, find_all=options.find_all, symmetric=symmetric)
+    return lineage.search(
+        searched, ledger, find_all=options.find_all, symmetric=symmetric, promises=system.promises
+    )
 
 
 def _random(
@@ -141,7 +161,9 @@ def _exhaustive(
     take(system := Model(program, spec, deadline=ledger.deadline))
     symmetric = system if options.symmetry else None
     searched = _resume_runs(system, options)
-    return exhaustive.search(searched, ledger, find_all=options.find_all, symmetric=symmetric)
+    return exhaustive.search(
+        searched, ledger, find_all=options.find_all, symmetric=symmetric, promises=system.promises
+    )
 
 
 def _resume_runs(system: System, options: Options) -> System:

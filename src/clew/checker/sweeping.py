@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from clew.budgets.deadline import Deadline
-from clew.checker.strategies import Examined, Options, Strategy, examine
+from clew.checker.strategies import Examined, Options, Strategy, examine, note_kept_promises
 from clew.engine.ground import GroundProgram, SolverFigures
 from clew.engine.repetition.courses import observe_run
 from clew.errors import Notice
@@ -47,6 +47,10 @@ class ProgramSweep:
         self._told.update(dict.fromkeys(notices))
         if solver:
             self._solved[spec] = solver
+
+    def note_kept(self, findings: Findings) -> Findings:
+        """Return findings of an earlier search with the promises that they show to hold."""
+        return note_kept_promises(findings, self.strategy, self.program, self.options)
 
     def follow(self, faults: FaultSet, until: int) -> Course:
         """Run the faults until this time, and tell at each time whether what must hold does."""

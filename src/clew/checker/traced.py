@@ -21,7 +21,7 @@ from clew.lineage.support import Supports
 from clew.lineage.unfolding import Unfolding
 from clew.program.ir import Program
 from clew.search.protocol import TracedRun
-from clew.violation import Violation
+from clew.violation import Violation, keep_earliest
 
 if TYPE_CHECKING:
     from clew.lineage.reach import Reach
@@ -64,7 +64,7 @@ class TracedModel(Model):
 
     def trace_atoms(self, faults: FaultSet, true: frozenset[int]) -> TracedRun:
         """Return the run in which exactly these atoms hold."""
-        violations = tuple(v for v, atom in self.graph.goals.items() if atom in true)
+        violations = keep_earliest(v for v, atom in self.graph.goals.items() if atom in true)
         supports = self._supports(self.graph, faults, true)
         return TracedRun(faults, violations, supports.goal_gates(), self._negation is not Negation.IGNORE)
 

@@ -20,8 +20,8 @@ from clew.engine.solving import last
 from clew.engine.values import encode_tuple
 from clew.errors import BudgetExhaustedError
 from clew.faults import FaultSet
+from clew.program.assertions import is_never, post_of
 from clew.program.ir import Aggregate, BinOp, HeadArg, Nested, Premise, Rule, Timing, Var, Wildcard
-from clew.program.outcomes import POST, PRE
 
 
 class Instances(NamedTuple):
@@ -72,13 +72,18 @@ class RuleConditions(RuleEncoder):
     def breaks_promise(self) -> str:
         """Return the condition that the rule, a plain one for ``pre``, concludes what ``post`` lacks."""
         body, eot = self.fires(), self.spec.eot
+        if is_never(self.rule.relation):
+            return body
         args = ",".join(self.expr(a) for a in self.rule.args)
-        return f"{body}, T={eot}, not r{self.relations.number(POST)}({args},{eot})"
+        return f"{body}, T={eot}, not r{self.relations.number(post_of(self.rule.relation))}({args},{eot})"
 
     def promise_broken(self) -> str:
         """Return the condition that ``pre``, whatever its rules are, has what ``post`` lacks."""
         args = ",".join(f"V{k}" for k in range(len(self.rule.args)))
-        pre, post = self.relations.number(PRE), self.relations.number(POST)
+        pre = self.relations.number(self.rule.relation)
+        if is_never(self.rule.relation):
+            return f"r{pre}({','.join(['_'] * len(self.rule.args))},T)"
+        post = self.relations.number(post_of(self.rule.relation))
         return f"r{pre}({args},{self.spec.eot}), not r{post}({args},{self.spec.eot})"
 
     def _head_is_defined(self) -> list[str]:

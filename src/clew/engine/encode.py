@@ -35,7 +35,8 @@ User relations are numbered, never spelled, so no name can clash with the vocabu
 ``input pick``        what is given beside faults: see ``clew.engine.given_rows``
 ``partition``         of a group, whose ``member`` are known; ``parted``: no link between two nodes
 ``a<i>(args, T)``     what arrives, where it may have to wait: only if nodes can pause
-``bad<i>(args)``      a violation; ``violated`` if there is any
+``bad<i>(args)``      a violation, ``bad<i>(args, T)`` of what must never hold; ``violated`` if there is any
+``broken<i>``         there is a violation of relation i; only where there are several promises
 ``rule(k) given``     only in a traceable encoding: which rule it was; always true
 ===================== =====================================================================
 
@@ -63,6 +64,7 @@ from clew.engine.fault_semantics import (
 )
 from clew.engine.values import encode_tuple, encode_value
 from clew.faults import FailureSpec, FaultSet
+from clew.program.assertions import Assertion, find_assertions
 from clew.program.ir import (
     BUILT_IN,
     CRASH,
@@ -85,7 +87,7 @@ from clew.program.ir import (
     as_place,
     expr_vars,
 )
-from clew.program.outcomes import POST, PRE, assertion_definitions
+from clew.program.outcomes import assertion_definitions
 
 #: The marks of a traceable encoding; relations are numbered, so these names are free.
 RULE, GIVEN = "rule", "given"
@@ -179,14 +181,15 @@ def encode(
     if spec.halts:
         lines += _kept_lines(relations, spec)
     lines += _arrival_lines(program, relations, spec, "link(F,A0,T)" if only is None else UNCUT)
-    # Without them, what must hold is known only after the failure-free run: see encode_expected_rows.
-    if {PRE, POST} <= {name for name, _ in relations.arities}:
-        lines += _outcome_lines(relations, spec)
+    # Without any, what must hold is known only after the failure-free run: see encode_expected_rows.
+    stated = find_assertions(program)
+    for assertion in stated:
+        lines += _outcome_lines(assertion, relations, spec, alone=len(stated) == 1)
     return Encoding("\n".join(lines) + "\n", relations)
 
 
 def encode_expected_rows(expected: Mapping[int, Sequence[tuple[Value, ...]]], eot: int) -> str:
-    """Return violations for a program without ``pre`` and ``post``: a row of the failure-free run is missing.
+    """Return violations for a program without assertions: a row of the failure-free run is missing.
 
     The rows are known only after the failure-free run, so this text is grounded later, on top of the rest.
     """
@@ -287,14 +290,18 @@ def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec, wo
     return lines
 
 
-def _outcome_lines(relations: Relations, spec: FailureSpec) -> list[str]:
-    # At the end of time only: what is missing earlier may still come.
-    pre, post = relations.number(PRE), relations.number(POST)
-    args = ",".join(f"A{k}" for k in range(relations.arity(PRE)))
-    return [
-        f"bad{pre}({args}) :- r{pre}({args},{spec.eot}), not r{post}({args},{spec.eot}).",
-        f"violated :- bad{pre}({args}).",
-    ]
+def _outcome_lines(assertion: Assertion, relations: Relations, spec: FailureSpec, *, alone: bool) -> list[str]:
+    i = relations.number(assertion.relation)
+    args = ",".join(f"A{k}" for k in range(relations.arity(assertion.relation)))
+    if assertion.post is None:
+        bad = f"bad{i}({args},T)"
+        line = f"{bad} :- r{i}({args},T)."
+    else:
+        # At the end of time only: what is missing earlier may still come.
+        bad = f"bad{i}({args})"
+        line = f"{bad} :- r{i}({args},{spec.eot}), not r{relations.number(assertion.post)}({args},{spec.eot})."
+    # Of several promises, each can be asked about for itself.
+    return [line, f"violated :- {bad}."] if alone else [line, f"broken{i} :- {bad}.", f"violated :- broken{i}."]
 
 
 class RuleEncoder:

@@ -33,9 +33,9 @@ from clew.faults import (
     Restart,
     by_message,
 )
+from clew.program.assertions import find_assertions
 from clew.program.ir import Program
-from clew.program.outcomes import PRE, has_assertions
-from clew.violation import Violation
+from clew.violation import Violation, keep_earliest
 
 #: How hard to look for an optimum, in conflicts of the solver: unlike seconds, the same on every machine.
 MOST_CONFLICTS = 5_000
@@ -126,7 +126,7 @@ class BeyondBudget(GroundProgram):
             return None
         if not proven:
             best, proven = self._improve(best, assumptions, only)
-        violated = tuple(v for v in self.violations(best) if v in asked)
+        violated = keep_earliest(v for v in self.all_violations(best) if v in asked)
         return Cheapest(best, self.outside(best), proven, violated)
 
     def _any_of(self, rows: frozenset[Violation]) -> int | None:
@@ -197,17 +197,18 @@ class Heaviest(GroundProgram):
 
     def __init__(self, program: Program, spec: FailureSpec, deadline: Deadline) -> None:
         super().__init__(program, spec, deadline=deadline)
-        self._program_has_assertions = has_assertions(program)
         self.extend("weights", self._weights())  # on top of the usual program: its #minimize has the lowest level
         self._solve_options.solve_limit = str(MOST_CONFLICTS)
 
     def _weights(self) -> str:
         """Return what counts: that something is asserted at all; then crashes, which are few, before losses."""
         parts = []
-        if self._program_has_assertions:
-            relations = self.encoding.relations
-            any_row = ",".join("_" * relations.arity(PRE))
-            parts.append(f"asserted :- r{relations.number(PRE)}({any_row},{self.spec.eot}).")
+        relations = self.encoding.relations
+        for assertion in find_assertions(self.program):
+            if assertion.post is not None:  # what must never hold is asserted in any case
+                any_row = ",".join("_" * relations.arity(assertion.relation))
+                parts.append(f"asserted :- r{relations.number(assertion.relation)}({any_row},{self.spec.eot}).")
+        if parts:
             parts.append("#maximize { 1@4 : asserted }.")
         for kind in KINDS:
             if issubclass(kind, MessageFault):

@@ -47,9 +47,10 @@ from clew.faults import (
     fault_key,
     make_fault,
 )
+from clew.program.assertions import is_never
 from clew.program.ir import LARGEST_NUMBER, Program, Rule, Value, as_place
 from clew.program.outcomes import has_assertions, outcomes_of
-from clew.violation import Violation
+from clew.violation import Violation, keep_earliest
 
 
 class SolverFigures(NamedTuple):
@@ -200,7 +201,7 @@ class GroundProgram:
         return max(sums, default=0)
 
     def _expect_failure_free_rows(self) -> None:
-        """Demand, without ``pre`` and ``post``, that what persists in the failure-free run does so in all."""
+        """Demand, without assertions, that what persists in the failure-free run does so in all."""
         expected = {self.encoding.relations.number(r): self.rows_at_end(r) for r in outcomes_of(self.program)}
         self.extend("expected", encode_expected_rows(expected, self.spec.eot))
 
@@ -253,12 +254,14 @@ class GroundProgram:
     @cached_property
     def violation_atoms(self) -> dict[Violation, int]:
         """Return every violation that some execution might show, in an order that does not depend on clingo's."""
-        found = {
-            Violation(name, values): literal
-            for number, (name, arity) in enumerate(self.encoding.relations.arities)
-            for literal, values in self.atoms(f"bad{number}", arity)
-        }
-        return dict(sorted(found.items(), key=lambda item: (item[0].relation, row_key(item[0].row))))
+        found: dict[Violation, int] = {}
+        for number, (name, arity) in enumerate(self.encoding.relations.arities):
+            if is_never(name):
+                for literal, values in self.atoms(f"bad{number}", arity + 1):
+                    found[Violation(name, values[:-1], _time(values))] = literal
+            else:
+                found |= {Violation(name, row): literal for literal, row in self.atoms(f"bad{number}", arity)}
+        return dict(sorted(found.items(), key=lambda item: _violation_key(item[0])))
 
     @cached_property
     def _links(self) -> frozenset[SentMessage]:
@@ -329,7 +332,7 @@ class GroundProgram:
         with self._model(faults) as model:
             rows = [atom for atom in self.row_atoms if model.is_true(atom.literal)]
             messages = self._messages(model, faults)
-            violations = tuple(v for v, atom in self.violation_atoms.items() if model.is_true(atom))
+            violations = keep_earliest(v for v, atom in self.violation_atoms.items() if model.is_true(atom))
         tables: dict[str, list[list[Row]]] = {
             name: [[] for _ in range(self.spec.eot)] for name, _ in self.encoding.relations.arities
         }
@@ -360,6 +363,10 @@ class GroundProgram:
 
     def violations(self, faults: FaultSet) -> tuple[Violation, ...]:
         """Return only what goes wrong with these faults: much faster than the whole execution."""
+        return keep_earliest(self.all_violations(faults))
+
+    def all_violations(self, faults: FaultSet) -> tuple[Violation, ...]:
+        """Return the same, and of what must never hold every time at which it does."""
         with self._model(faults) as model:
             return tuple(v for v, atom in self.violation_atoms.items() if model.is_true(atom))
 
@@ -433,6 +440,10 @@ class GroundProgram:
         """Return the atom that holds in executions that show a violation; None if none can."""
         return self.find_goal(VIOLATED)
 
+    def goal_of(self, promise: str | None) -> str:
+        """Return the goal that holds in executions that break one of several promises, or any."""
+        return VIOLATED if promise is None else f"broken{self.encoding.relations.number(promise)}"
+
     def solutions(
         self,
         assumptions: Sequence[int],
@@ -498,6 +509,10 @@ def _strip_marks(rule: GroundRule, marks: Container[int], sources: Mapping[int, 
         elif literal not in marks:
             body.append(literal)
     return GroundRule(rule.head, tuple(body), (), None, source if isinstance(source, int) else None)
+
+
+def _violation_key(violation: Violation) -> tuple[object, ...]:
+    return violation.relation, violation.time or 0, row_key(violation.row)
 
 
 def _part(value: Value) -> Part:

@@ -26,8 +26,8 @@ from clew.faults import (
     SentMessage,
     fault_key,
 )
+from clew.program.assertions import is_pre, post_of
 from clew.program.ir import CRASH, DOWN, Rule, Timing, as_place
-from clew.program.outcomes import POST, PRE
 from clew.violation import Violation
 
 #: A graph with more goals or firings than this is cut off: nobody can read it, and a page has to show it.
@@ -116,9 +116,9 @@ class _Walk:
     def _outcome(self, failure_free: FailureFree, violation: Violation) -> int:
         """Return where the walk begins: ``post`` if that prevented the violation, otherwise ``pre``."""
         relation = violation.relation
-        if relation == PRE and failure_free.pre_held(violation):
-            relation = POST
-        wanted = (relation, violation.row, self._last)
+        if is_pre(relation) and failure_free.pre_held(violation):
+            relation = post_of(relation)
+        wanted = (relation, violation.row, violation.time or self._last)
         return next(a.literal for a in self._rows.values() if (a.relation, a.row, a.time) == wanted)
 
     def back(self, most_goals: int) -> None:

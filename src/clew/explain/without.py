@@ -13,6 +13,7 @@ from clew.engine.runs import Runs
 from clew.explain.difference import Difference, Link, Topic
 from clew.explain.steps import RowStep, Step, steps_of
 from clew.faults import Fault, FaultSet
+from clew.program.assertions import is_never
 from clew.violation import Violation
 
 
@@ -80,9 +81,9 @@ class Comparison:
         both = faults, _all_but(fault, faults)
         steps = steps_of(self._difference(faults, fault).reason(end), fault, self.runs, both)
         outcome = RowStep(row.relation, row.row, row.time, end.there)
-        return Without(
-            fault, True, Violation(row.relation, row.row), end.there, tuple(s for s in steps if s != outcome)
-        )
+        # All outcomes are about the end but what must never hold, of which the time is a part.
+        missed = Violation(row.relation, row.row, row.time if is_never(row.relation) else None)
+        return Without(fault, True, missed, end.there, tuple(s for s in steps if s != outcome))
 
     def _find_outcome(self, goal: int, there: frozenset[int]) -> Link:
         # Sorted puts ``not post``, a negative number, first: that ``post`` fails is the better story if both

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from clew.errors import Notice, Position, ProgramError
 from clew.names import nearest_name
+from clew.program.assertion_checks import check_assertions
 from clew.program.choosing import expand_choices
 from clew.program.constructs import refuse_constructs
 from clew.program.inputs import check_inputs
@@ -60,6 +61,7 @@ def check_program(program: Program) -> CheckedProgram:
     _check_built_in(program)
     program = expand_successors(program)
     refuse_constructs(program)
+    check_assertions(program)
     check_inputs(program)
     lonely = list(_notice_lonely_variables(program))  # before they are rewritten
     program = _name_locations(_lonely_to_wildcards(program))

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from clew.errors import ProgramError
+from clew.program.assertions import assertion_names
 from clew.program.ir import (
     Choice,
     Choose,
@@ -45,7 +46,6 @@ from clew.program.ir import (
     Var,
     Wildcard,
 )
-from clew.program.outcomes import POST, PRE
 
 _REMEDY = "choose((X), (Y)) takes one Y for each X: all of them are variables that premises bind"
 
@@ -57,6 +57,7 @@ def expand_choices(program: Program) -> Program:
     clauses: list[Fact | Rule] = []
     choices: list[Choice] = []
     numbers: dict[str, int] = {}
+    stated = assertion_names(program)
     for clause in program.clauses:
         if isinstance(clause, Fact) or not clause.choices:
             clauses.append(clause)
@@ -64,7 +65,7 @@ def expand_choices(program: Program) -> Program:
         number = numbers[clause.relation] = numbers.get(clause.relation, 0) + 1
         # The relation says what is chosen; a second rule for it chooses something else.
         name = clause.relation if number == 1 else f"{clause.relation}.{number}"
-        choice, rules = _expand(clause, _check(clause), name)
+        choice, rules = _expand(clause, _check(clause, stated), name)
         choices.append(choice)
         clauses += rules
     helpers = {c.relation for c in clauses} - {c.relation for c in program.clauses}
@@ -76,7 +77,7 @@ def expand_choices(program: Program) -> Program:
     )
 
 
-def _check(rule: Rule) -> Choose:
+def _check(rule: Rule, stated: frozenset[str]) -> Choose:
     """Return the one choice of a rule; refuse what has no meaning with it."""
     first, *others = rule.choices
     if others:
@@ -91,7 +92,7 @@ def _check(rule: Rule) -> Choose:
             position=first.position,
             remedy="choose in a rule of its own, and aggregate what it concludes",
         )
-    if rule.relation in (PRE, POST):
+    if rule.relation in stated:
         raise ProgramError(
             f"'{rule.relation}' chooses, and an assertion is what holds whatever is chosen",
             position=first.position,

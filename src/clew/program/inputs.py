@@ -12,6 +12,7 @@ from dataclasses import replace
 from clew.errors import Position, ProgramError
 from clew.faults import Fault, GivenRow
 from clew.names import nearest_name
+from clew.program.assertions import assertion_names, is_never
 from clew.program.ir import (
     BUILT_IN,
     Aggregate,
@@ -26,13 +27,14 @@ from clew.program.ir import (
     Wildcard,
     expr_vars,
 )
-from clew.program.outcomes import POST, PRE, persists
+from clew.program.outcomes import persists
 
 
 def check_inputs(program: Program) -> None:
     """Refuse declarations of inputs that read more than facts, or leave open what is given."""
+    stated = assertion_names(program)
     for declared in program.inputs:
-        if declared.relation in (PRE, POST):
+        if declared.relation in stated or is_never(declared.relation):
             raise ProgramError(
                 f"'{declared.relation}' is what must hold, and nobody gives it",
                 position=declared.position,

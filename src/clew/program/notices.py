@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clew.errors import Notice, Position
 from clew.names import nearest_name, show
+from clew.program.assertions import assertion_names
 from clew.program.columns import ANYTHING, Columns
 from clew.program.graph import components
 from clew.program.ir import BUILT_IN, Const, Premise, Program, Rule
-from clew.program.outcomes import POST, PRE, assertion_relations, persistent_relations, persists
+from clew.program.outcomes import assertion_relations, persistent_relations, persists
 
 
 def notice_impossible_constants(program: Program) -> Iterator[Notice]:
@@ -56,7 +57,8 @@ def notice_unread_relations(program: Program) -> Iterator[Notice]:
     clauses = (*program.clauses, *program.inputs)
     offered = program.ranges  # what only declarations read is read
     defined = dict.fromkeys(clause.relation for clause in clauses if clause.relation not in offered)
-    outcomes = {PRE, POST} if {PRE, POST} & defined.keys() else set(persistent_relations(program))
+    stated = assertion_names(program)
+    outcomes = stated if stated & defined.keys() else frozenset(persistent_relations(program))
     # A program without outcomes is refused elsewhere, and needs no remark on every relation besides.
     if not outcomes or any(rule.text is not None for rule in program.rules):
         return

@@ -1,20 +1,19 @@
-"""What must hold: ``pre`` and ``post``, or, without them, the persistent relations.
+"""What must hold: ``pre`` and ``post``, further promises by name, or, without any, the persistent relations.
 
 The paper's meta-outcomes (section 3): a violation is a row that is in ``pre`` and not in ``post`` at the end of
-time, so a protocol may fail to achieve something as long as it does not claim to.  A program that states neither
+time, so a protocol may fail to achieve something as long as it does not claim to.  A program that states nothing
 is held to its failure-free run: what persists there must persist under faults.
 """
 
 from __future__ import annotations
 
 from clew.errors import ProgramError
+from clew.program.assertions import POST, PRE, assertion_names, find_assertions
 from clew.program.ir import BUILT_IN, Program, Rule, Timing
-
-PRE, POST = "pre", "post"
 
 
 def has_assertions(program: Program) -> bool:
-    """Tell whether the program states ``pre`` and ``post``; refuse one without the other."""
+    """Tell whether the program states what must hold; refuse ``pre`` without ``post``, and the other way round."""
     # Reversed, so that of several clauses the first is the one that a message points at.
     defined = {c.relation: c for c in reversed(program.clauses) if c.relation in (PRE, POST)}
     if len(defined) == 1:
@@ -31,12 +30,14 @@ def has_assertions(program: Program) -> bool:
             position=defined[POST].position,
             remedy="give both the same columns: a row of 'pre' is looked up in 'post'",
         )
-    return bool(defined)
+    return bool(find_assertions(program))
 
 
 def stated_outcomes(program: Program) -> tuple[str, ...]:
-    """Return the relations whose rows are outcomes: ``pre``, or without it those that persist, if any."""
-    return (PRE,) if has_assertions(program) else persistent_relations(program)
+    """Return the relations whose rows are outcomes: those of promises, or without any those that persist."""
+    if not has_assertions(program):
+        return persistent_relations(program)
+    return tuple(assertion.relation for assertion in find_assertions(program))
 
 
 def outcomes_of(program: Program) -> tuple[str, ...]:
@@ -45,12 +46,12 @@ def outcomes_of(program: Program) -> tuple[str, ...]:
     if program.open_rows and not has_assertions(program):
         raise ProgramError(
             "the program has inputs or choices, and does not say what must hold whatever they are",
-            remedy="define 'pre' and 'post': without them, only the run without inputs says what must hold",
+            remedy="define 'pre' and 'post', or 'never': only the run without inputs says what else must hold",
         )
     if not found:
         raise ProgramError(
             "the program says nothing about what must hold",
-            remedy="define 'pre' and 'post', or make a relation persistent: p(X)@next :- p(X);",
+            remedy="define 'pre' and 'post', or 'never', or make a relation persistent: p(X)@next :- p(X);",
         )
     return found
 
@@ -80,7 +81,7 @@ def persists(rule: Rule) -> bool:
 
 
 def assertion_relations(program: Program) -> frozenset[str]:
-    """Return ``pre``, ``post`` and what only they use; their rules may look at several places.
+    """Return the relations of promises and what only they use; their rules may look at several places.
 
     An assertion is not executed by anybody: it is what an observer of all nodes would say at the end.
     """
@@ -88,7 +89,7 @@ def assertion_relations(program: Program) -> frozenset[str]:
     for rule in program.rules:
         for premise in rule.premises:
             users.setdefault(premise.relation, set()).add(rule.relation)
-    found = {PRE, POST}
+    found = set(assertion_names(program))
     while True:
         # A relation that persists uses itself, which does not make it part of the protocol.
         more = {r for r, heads in users.items() if heads - {r} and heads - {r} <= found} - found
@@ -98,7 +99,7 @@ def assertion_relations(program: Program) -> frozenset[str]:
 
 
 def assertion_definitions(program: Program) -> frozenset[str]:
-    """Return ``pre``, ``post`` and the relations that only define their terms, such as ``missing``.
+    """Return the relations of promises and those that only define their terms, such as ``missing``.
 
     Those are read by nothing else and follow at once from other rows.  What is given, sent or kept is of the
     protocol, even if only the assertions look at it.
@@ -106,6 +107,7 @@ def assertion_definitions(program: Program) -> frozenset[str]:
     of_protocol = {fact.relation for fact in program.facts}
     of_protocol |= {rule.relation for rule in program.rules if rule.timing is not Timing.SAME}
     of_protocol |= program.open_rows
+    stated = assertion_names(program)
     defining = assertion_relations(program) - of_protocol
     while True:
         # What the protocol itself reads is no mere definition; taking one away may make another one read.
@@ -113,10 +115,10 @@ def assertion_definitions(program: Program) -> frozenset[str]:
             premise.relation
             for rule in program.rules
             for premise in rule.premises
-            if rule.relation not in defining | {PRE, POST}
+            if rule.relation not in defining | stated
         }
         if not defining & readers:
-            return defining | {PRE, POST}
+            return defining | stated
         defining -= readers
 
 
@@ -125,7 +127,7 @@ def rests_on_messages(program: Program) -> bool:
 
     Otherwise no fault of messages can violate it.
     """
-    behind = [*stated_outcomes(program), POST]  # grows while it is walked
+    behind = [*stated_outcomes(program), *sorted(assertion_names(program))]  # grows while it is walked
     for relation in behind:
         for rule in program.rules:
             if rule.relation == relation:

@@ -11,31 +11,38 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
 from clew.faults import KINDS, FailureSpec, Fault, FaultSet, by_message
+from clew.search.failing import Failing
 from clew.search.protocol import SymmetricSystem, System
 from clew.search.symmetry import Symmetries
 from clew.search.verdict import Ledger
 
 
 def search(
-    system: System, ledger: Ledger, *, find_all: bool = False, symmetric: SymmetricSystem | None = None
+    system: System,
+    ledger: Ledger,
+    *,
+    find_all: bool = False,
+    symmetric: SymmetricSystem | None = None,
+    promises: Sequence[str] = (),
 ) -> str | None:
-    """Run every fault set; supersets of a known counterexample are skipped."""
+    """Run every fault set; supersets of a known counterexample are skipped, of several ``promises`` for each."""
     symmetries = Symmetries(symmetric.symmetries() if symmetric else (), system.spec.nodes)
-    failing: list[frozenset[Fault]] = []
+    failing = Failing(promises)
     for faults in fault_sets(system):
         # By size, so what is found first is minimal, and a superset of it would not be.
-        if any(known <= set(faults) for known in failing):
+        if failing.cover(faults):
             continue
         if symmetries.renamings and not symmetries.is_representative(faults):
             continue
         ledger.before_run(f"{len(faults.failures)} faults")
         run = system.run(faults)
         ledger.after_run(run)
-        if run.violations:
+        if broken := failing.broken_anew(run):
             ledger.record(run)
             if not find_all:
                 return None
-            failing += [frozenset(faults), *map(frozenset, symmetries.images(faults))]
+            for image in (faults, *symmetries.images(faults)):
+                failing.add(image, broken)
     return None
 
 

@@ -23,11 +23,12 @@ smaller sets are of interest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError
 from clew.faults import FaultSet, NodeName
+from clew.search.failing import Failing
 from clew.search.protocol import SymmetricSystem, TracedRun, TracedSystem
 from clew.search.sat import FaultSolver, TooManyConflictsError, Weight
 from clew.search.symmetry import Symmetries
@@ -46,16 +47,19 @@ def search(
     find_all: bool = False,
     symmetric: SymmetricSystem | None = None,
     most_conflicts: int = MOST_CONFLICTS,
+    promises: Sequence[str] = (),
 ) -> str | None:
-    """Alternate until a counterexample is found (or all are) or no candidate is left."""
-    hypotheses = _Hypotheses(system, symmetric, ledger.deadline, most_conflicts)
+    """Alternate until a counterexample is found (or all are, of each promise) or no candidate is left."""
+    hypotheses = _Hypotheses(system, symmetric, ledger.deadline, most_conflicts, tell_apart=bool(promises))
     try:
-        return _alternate(system, hypotheses, ledger, find_all=find_all)
+        return _alternate(system, hypotheses, ledger, Failing(promises), find_all=find_all)
     finally:
         hypotheses.close()
 
 
-def _alternate(system: TracedSystem, hypotheses: _Hypotheses, ledger: Ledger, *, find_all: bool) -> str | None:
+def _alternate(
+    system: TracedSystem, hypotheses: _Hypotheses, ledger: Ledger, failing: Failing, *, find_all: bool
+) -> str | None:
     """Run candidate after candidate; return why the search is incomplete, or None."""
     complete = True
     larger: TracedRun | None = None  # fails, perhaps with more faults than are needed
@@ -66,12 +70,14 @@ def _alternate(system: TracedSystem, hypotheses: _Hypotheses, ledger: Ledger, *,
             run = system.trace(candidate)
             ledger.after_run(run)
             complete = complete and run.complete
-            if run.violations and hypotheses.is_smallest:
+            broken = failing.broken_anew(run)
+            if broken and hypotheses.is_smallest:
                 ledger.record(run)
                 if not find_all:
                     return None
-                hypotheses.exclude_supersets(candidate)
-            elif run.violations:
+                for image in hypotheses.exclude_supersets(candidate, broken):
+                    failing.add(image, broken)
+            elif broken:
                 larger = run
                 hypotheses.expect_smaller(None if find_all else candidate.weight)
             # A run that fails teaches, too: the goals that it did not violate have supports.  It may come again as
@@ -100,7 +106,13 @@ class _Hypotheses:
     """
 
     def __init__(
-        self, system: TracedSystem, symmetric: SymmetricSystem | None, deadline: Deadline, most_conflicts: int
+        self,
+        system: TracedSystem,
+        symmetric: SymmetricSystem | None,
+        deadline: Deadline,
+        most_conflicts: int,
+        *,
+        tell_apart: bool,
     ) -> None:
         self._system = system
         self._symmetric = symmetric
@@ -108,6 +120,9 @@ class _Hypotheses:
         self._renamed_gates: list[dict[int, int]] = [{} for _ in self._symmetries.renamings]
         self._solver = FaultSolver(system.spec, system.faults, system.circuit, deadline)
         self._violated: dict[Violation, int] = {}
+        # "This promise is broken", where promises are told apart: every goal implies that of its relation.
+        self._broken: dict[str | None, int] = {}
+        self._tell_apart = tell_apart
         self._most_conflicts: int | None = most_conflicts
         self._below: Weight | None = None
         self._by_size = True
@@ -151,10 +166,25 @@ class _Hypotheses:
             for renaming, known in zip(self._symmetries.renamings, self._renamed_gates, strict=True):
                 self._cut(*self._rename(goal, gate, renaming, known))
 
-    def exclude_supersets(self, faults: FaultSet) -> None:
-        """Leave out what contains a counterexample: of those, only the minimal ones are wanted."""
-        for image in self._images(faults):
-            self._solver.require(*(-self._solver.happens(f) for f in image))
+    def exclude_supersets(self, faults: FaultSet, promises: Sequence[str | None]) -> list[FaultSet]:
+        """Leave out what contains a counterexample: of those, only the minimal ones are wanted.
+
+        Where promises are told apart, it is left out for these: more faults may break others.
+        """
+        images = self._images(faults)
+        for image in images:
+            absent = [-self._solver.happens(f) for f in image]
+            if self._tell_apart:
+                for promise in promises:
+                    self._solver.require(-self._promise(promise), *absent)
+            else:
+                self._solver.require(*absent)
+        return images
+
+    def _promise(self, promise: str | None) -> int:
+        if promise not in self._broken:
+            self._broken[promise] = self._solver.new_variable()
+        return self._broken[promise]
 
     def _introduce(self, goals: Mapping[Violation, int]) -> None:
         """Give new goals their variables; with complete lineage, what no run mentions cannot be violated."""
@@ -163,6 +193,8 @@ class _Hypotheses:
             return
         for goal in new:
             self._violated[goal] = literal = self._solver.new_variable()
+            if self._tell_apart:
+                self._solver.require(-literal, self._promise(goal.relation))
             hazard = self._system.hazards.get(goal)
             if hazard is not None:
                 self._solver.require(-literal, self._solver.implies(hazard))

@@ -74,8 +74,11 @@ class SymmetricSystem(System, Protocol):
 class SolvableSystem(System, Protocol):
     """A system whose every execution can be asked about at once."""
 
-    def ever_fewer_faults(self) -> Iterable[FaultSet]:
-        """Yield violating fault sets, each smaller than the one before; end when no smaller one exists."""
+    def ever_fewer_faults(self, promise: str | None = None) -> Iterable[FaultSet]:
+        """Yield violating fault sets, each smaller than the one before; end when no smaller one exists.
 
-    def minimal_faults(self) -> Iterable[FaultSet]:
+        ``promise``: only what violates this relation, one of several that are told apart.
+        """
+
+    def minimal_faults(self, promise: str | None = None) -> Iterable[FaultSet]:
         """Yield every subset-minimal violating fault set."""

@@ -45,6 +45,7 @@ class Findings:
     ``executions``: what was executed, in order; of a long search the beginning.  ``candidates``: faults under
     which something fails at the end, and a sweep does not know whether it would recover; only if incomplete.
     ``cautions``: what makes the absence of counterexamples mean less than it seems.
+    ``kept``: where promises are told apart and some are broken, those that no faults within the bounds break.
     """
 
     answer: Answer
@@ -54,6 +55,7 @@ class Findings:
     executions: tuple[Run, ...] = ()
     candidates: tuple[Counterexample, ...] = ()
     cautions: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 class Setting(NamedTuple):

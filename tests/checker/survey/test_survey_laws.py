@@ -21,9 +21,10 @@ from clew.engine.conditions import Occurrence
 from clew.engine.ground import GroundProgram
 from clew.faults import FailureSpec
 from clew.names import show
+from clew.program.assertions import PRE
 from clew.program.checks import check_program
 from clew.program.ir import Aggregate, Const, Premise, Program, Rule, Timing, Var, Wildcard
-from clew.program.outcomes import PRE, has_assertions
+from clew.program.outcomes import has_assertions
 from clew.search.exhaustive import fault_sets
 from generators import programs, tiny_specs
 from reference import Execution, Row, evaluate

@@ -26,8 +26,8 @@ PERSISTENT = """
     got(N, V)@next :- got(N, V);
 """
 VACUOUS = """
-    start(a, x)@1;  start(N, V)@next :- start(N, V);  gone(M, V)@async :- never(N, V), start(N, M);
-    never(N, V)@next :- never(N, V);  pre(N, V) :- never(N, V);  post(N, V) :- start(N, V);
+    start(a, x)@1;  start(N, V)@next :- start(N, V);  gone(M, V)@async :- nothing(N, V), start(N, M);
+    nothing(N, V)@next :- nothing(N, V);  pre(N, V) :- nothing(N, V);  post(N, V) :- start(N, V);
 """
 BROKEN_ALREADY = """
     start(a, x)@1;  start(N, V)@next :- start(N, V);  peer(a, b)@1;

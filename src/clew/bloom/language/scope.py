@@ -19,7 +19,7 @@ from clew.bloom.ir.schema import Collection, Kind, Schema
 from clew.bloom.language.capture import current_capture, mistake, user_position
 from clew.errors import ProgramError
 from clew.names import nearest_name
-from clew.program.outcomes import POST, PRE
+from clew.program.assertions import stem_of
 
 _INTERFACES = (Kind.INPUT, Kind.OUTPUT)
 
@@ -238,7 +238,7 @@ class Scope(HasCollections):
 
 def how_to_declare(owner: type, name: str, *others: str) -> str:
     """Return the remedy for the name of a collection that a class does not have; ``others`` it has besides."""
-    if name in (PRE, POST):
+    if stem_of(name) is not None:
         # Outcomes need no node, so that it is easy to forget that these are collections like any other.
         return f"declare it in the class, with a name for each column: {name} = scratch('node', 'value')"
     declared = [known for known in dir(owner) if isinstance(getattr(owner, known, None), Declaration)]

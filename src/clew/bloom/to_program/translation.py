@@ -41,9 +41,9 @@ from clew.bloom.to_program.rows import RowTranslator
 from clew.errors import Notice, ProgramError
 from clew.faults import NodeName
 from clew.program import ir
+from clew.program.assertions import POST, PRE, is_never, other_half, stem_of
 from clew.program.ir import CRASH, Fact, Premise, Program, Timing, Var
 from clew.program.notices import find_unread, unread_notice
-from clew.program.outcomes import POST, PRE
 
 _TIMINGS = {Op.NOW: Timing.SAME, Op.NEXT: Timing.NEXT, Op.DELETE: Timing.SAME, Op.SEND: Timing.ASYNC}
 
@@ -80,6 +80,13 @@ class _Translator:
                     f"a collection is called '{collection.name}'",
                     position=collection.position,
                     remedy=f"rename it: in checked programs, '{collection.name}' says {says}",
+                )
+            if is_never(collection.name) and collection.kind not in (Kind.SCRATCH, Kind.TEMP):
+                raise ProgramError(
+                    f"'{collection.name}' is a {collection.kind.value}, and keeps or carries rows",
+                    position=collection.position,
+                    remedy=f"declare it with scratch(): in checked programs, a row of '{collection.name}' is a "
+                    "violation at any time, and need not be kept",
                 )
         for rule in self._program.rules:
             if rule.target in self._outcome_targets:
@@ -249,20 +256,33 @@ class _Translator:
         """Warn of temps and collections of outcomes that nothing reads: a misspelt temp is a new one."""
         collections = self._program.collections
         private = [c.name for c in collections if c.kind is Kind.TEMP or c.name in self._outcome_targets]
-        for group in find_unread([name for name in private if name not in (PRE, POST)], rules):
+        for group in find_unread([name for name in private if stem_of(name) is None], rules):
             known = [c.name for c in collections]
             yield unread_notice(group, self._program.by_name[group[0]].position, known)
 
     def _forgotten_outcomes(self) -> Iterator[Notice]:
-        """Warn of ``pre`` and ``post`` that are declared and never derived: then something else is checked."""
+        """Warn of promises that are declared and never derived: then something else is checked."""
         derived = {rule.target for rule in (*self._program.rules, *self._program.outcomes)}
-        forgotten = [c for c in self._program.collections if c.name in (PRE, POST)]
-        if forgotten and not derived & {PRE, POST}:
-            yield Notice(
-                f"no rule derives '{forgotten[0].name}': it is checked that what persists does not get lost",
-                forgotten[0].position,
-                "mark the block that derives it with @outcome, or leave the declaration out",
-            )
+        stated = [c for c in self._program.collections if self._states_promise(c.name)]
+        remedy = "mark the block that derives it with @outcome, or leave the declaration out"
+        if stated and not any(c.name in derived for c in stated):
+            instead = "it is checked that what persists does not get lost"
+            yield Notice(f"no rule derives '{stated[0].name}': {instead}", stated[0].position, remedy)
+            return
+        for collection in stated:
+            # Half of a pair that is derived is refused, as in any program.
+            if collection.name not in derived and (
+                is_never(collection.name) or other_half(collection.name) not in derived
+            ):
+                yield Notice(
+                    f"no rule derives '{collection.name}': nothing is promised by it", collection.position, remedy
+                )
+
+    def _states_promise(self, name: str) -> bool:
+        """Tell whether a collection is half of a pair of which both are declared, or what must never hold."""
+        if stem_of(name) is None or name in (PRE, POST) or is_never(name):
+            return stem_of(name) is not None
+        return other_half(name) in self._program.by_name
 
 
 def _place_of(collection: Collection) -> Place:

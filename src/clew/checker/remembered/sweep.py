@@ -113,11 +113,12 @@ class RememberedSweep:
             raise ForeignCheckpointError(f"the setting EOT {spec.eot}, EFF {spec.eff}")
         self._charge(known.cost)
         self._system.note(spec, known.notices, known.figures)
+        findings = self._system.note_kept(known.findings)
         # As the search would have left the ledger: the sweep reads its results there.
         ledger.runs = known.findings.runs
         ledger.executions.extend(known.findings.executions)
         ledger.counterexamples.extend(known.findings.counterexamples)
-        return known.findings, known.vacuous
+        return findings, known.vacuous
 
     def _add(self, entry: _Examined | _Followed) -> None:
         self._log.append(entry)

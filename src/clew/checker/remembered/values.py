@@ -55,12 +55,16 @@ def _node(item: Item, nodes: Sequence[NodeName]) -> NodeName:
 
 
 def violation_json(violation: Violation) -> list[object]:
-    return [violation.relation, list(map(_cell_json, violation.row))]
+    when = [] if violation.time is None else [violation.time]
+    return [violation.relation, list(map(_cell_json, violation.row)), *when]
 
 
 def read_violation(item: Item) -> Violation:
-    relation, row = item.parts("relation", "row")
-    return Violation(relation.text("a relation"), tuple(map(_read_cell, row.items())))
+    # Only what must never hold has a time; the others are written as they were before there was any.
+    timed = len(item.items()) > 2
+    relation, row, *when = item.parts("relation", "row", *(["time"] if timed else []))
+    time = when[0].number(1, LARGEST_TIME) if when else None
+    return Violation(relation.text("a relation"), tuple(map(_read_cell, row.items())), time)
 
 
 def _cell_json(cell: Cell) -> object:

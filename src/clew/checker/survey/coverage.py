@@ -9,8 +9,9 @@ from clew.engine.conditions import Occurrence, RuleConditions, find_failure_free
 from clew.engine.ground import GroundProgram
 from clew.errors import Position
 from clew.faults import FailureSpec, FaultSet
+from clew.program.assertions import assertion_names, is_never
 from clew.program.ir import Program, Rule
-from clew.program.outcomes import POST, PRE, assertion_definitions, persists
+from clew.program.outcomes import assertion_definitions, persists
 
 #: A rule as its author knows it: one statement of Bloom can be several rules.
 _Statement = tuple[Position | None, str | None, int | None]
@@ -73,10 +74,20 @@ def _find_evident(ground: GroundProgram) -> frozenset[int]:
 
 
 def _alarms(program: Program) -> frozenset[str]:
-    """Return the relations of the assertions that are only ever read with ``notin``."""
+    """Return the relations of the assertions that are only read with ``notin``, or by what must never hold."""
     # A relation like "conflict", read as "notin conflict(...)": that its rules never fire is what one hopes for.
-    wanted = {p.relation for rule in program.rules for p in rule.positive}
-    return assertion_definitions(program) - wanted - {PRE, POST}
+    definitions, names = assertion_definitions(program), assertion_names(program)
+    readers: dict[str, set[str]] = {}
+    for rule in program.rules:
+        for premise in rule.positive:
+            readers.setdefault(premise.relation, set()).add(rule.relation)
+    alarms = {name for name in names if is_never(name)}
+    grows = bool(alarms)
+    while grows:  # and so are the terms in which it says what must never hold
+        more = {d for d in definitions - names - alarms if d in readers and readers[d] - {d} <= alarms}
+        alarms |= more
+        grows = bool(more)
+    return (definitions - readers.keys() - names) | alarms
 
 
 def count_firings(program: Program, spec: FailureSpec, deadline: Deadline) -> dict[Rule, int]:

@@ -58,13 +58,16 @@ def _look_up(
     program: Program, spec: FailureSpec, examined: Examined, demands: Demands, deadline: Deadline
 ) -> Survey | None:
     found = examined.findings.answer is Answer.COUNTEREXAMPLE
-    if deadline.passed() or (found and not demands.coverage and not _adds_up(program)):
+    kept = bool(examined.findings.kept)
+    if deadline.passed() or (found and not demands.coverage and not _adds_up(program) and not kept):
         return None
-    from clew.checker.survey.survey import look_at_sums, take_survey
+    from clew.checker.survey.survey import look_at_promises, look_at_sums, take_survey
 
     try:
         with deadline.listening():
             ground = examined.ground or GroundProgram(program, spec, deadline=deadline)
+            if found and not demands.coverage and kept:
+                return look_at_promises(ground)
             if found and not demands.coverage:
                 return look_at_sums(ground)
             return take_survey(ground, deadline, count=demands.coverage)
@@ -74,6 +77,17 @@ def _look_up(
 
 def _adds_up(program: Program) -> bool:
     return any(a.function in ADDING for rule in program.rules for a in rule.aggregates)
+
+
+def hollow_reason(survey: Survey) -> str:
+    """Say that nothing is promised, or by which of several promises."""
+    if not survey.hollow_promises:
+        return _HOLLOW
+    names = " and ".join(f"'{name}'" for name in survey.hollow_promises)
+    applies = "applies" if len(survey.hollow_promises) == 1 else "apply"
+    return (
+        f"nothing is promised by {names}, which {applies} in no admissible execution (--allow-hollow permits that)"
+    )
 
 
 def _answer(
@@ -86,7 +100,7 @@ def _answer(
         if survey is None or not survey.known:
             return Answer.INCOMPLETE, _UNKNOWN
         if survey.hollow:
-            return Answer.INCOMPLETE, _HOLLOW
+            return Answer.INCOMPLETE, hollow_reason(survey)
     # Last: without --strict a caution changes nothing, and what is hollow has a reason of its own.
     if cautioned and demands.strict:
         return Answer.INCOMPLETE, f"strict: {cautioned[0]}"

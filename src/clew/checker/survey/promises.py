@@ -1,8 +1,11 @@
-"""Which promises apply: ``pre`` as a whole, each rule of it, each constant tag in it.
+"""Which promises apply: each ``pre`` as a whole, each rule of it, each constant tag in it; and each ``never``.
 
 A *tag* is a constant that the rules of ``pre`` write into a column, as in ``pre("fresh", R, V) :- ...``: programs
 use them to state several promises at once, and one that never applies hides behind the others.  Rules and tags of
 relations that exist only for the assertions are looked through.
+
+What must ``never`` hold applies where what its rules look for is there at some time, but for the comparisons and
+negations that make it wrong (``clew.checker.survey.sought_rows``).
 """
 
 from __future__ import annotations
@@ -11,14 +14,16 @@ import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from clew.checker.survey.sought_rows import add_sought_rows
 from clew.engine.conditions import Occurrence, RuleConditions, find_occurrences
 from clew.engine.encode import Relations
 from clew.engine.ground import GroundProgram
 from clew.engine.values import encode_value
 from clew.errors import Position
 from clew.names import show
+from clew.program.assertions import PRE, Assertion, find_assertions
 from clew.program.ir import Const, Premise, Program, Rule, Timing, Value, Var
-from clew.program.outcomes import PRE, assertion_definitions, has_assertions, stated_outcomes
+from clew.program.outcomes import assertion_definitions, has_assertions, stated_outcomes
 
 
 class Part(enum.Enum):
@@ -32,11 +37,13 @@ class Part(enum.Enum):
 
 @dataclass(frozen=True)
 class Promise:
-    """``pre`` as a whole, one of its rules, or a tag; or, without ``pre``, a relation that must survive.
+    """``pre`` as a whole, one of its rules, or a tag; or, without any, a relation that must survive.
 
     ``name``: the relation, the tag, or the tags of the rule, which is number ``rule`` of the program.
-    ``follows``: whenever this part of ``pre`` holds, so does ``post``, whatever the rest of the program does; None
-    where that was not found out.  ``suspected``: it does in all that was tried, and there is too much to try.
+    ``relation``: that of the promise that this is a part of: ``pre``, one of the same kind with a name, or
+    ``never``. ``follows``: whenever this part of ``pre`` holds, so does ``post``, whatever the rest of the program
+    does; None where that was not found out.  ``suspected``: it does in all that was tried, and there is too much
+    to try.
     """
 
     part: Part
@@ -46,6 +53,7 @@ class Promise:
     follows: bool | None = None
     rule: int | None = None
     suspected: bool = False
+    relation: str = PRE
 
 
 @dataclass(frozen=True)
@@ -59,22 +67,44 @@ def find_promises(ground: GroundProgram) -> tuple[Promise, ...]:
     program = ground.program
     if not has_assertions(program):
         return tuple(_surviving(ground, relation) for relation in stated_outcomes(program))
-    rules = dict(_promising_rules(program))
-    tags = _tags(program)
-    conditions: dict[object, list[str]] = {PRE: [_row_at_end(ground, {})]}
-    for index in rules:
-        conditions[index] = RuleConditions(ground, index).concludes_at_end()
-    for tag in tags:
-        conditions[tag] = [_row_at_end(ground, {tag.column: tag.value})]
-    found = find_occurrences(ground, conditions)
-    return (
-        Promise(Part.WHOLE, PRE, None, found[PRE]),
-        *(
-            Promise(Part.RULE, _name(rule), rule.position, found[index], rule=index)
-            for index, rule in rules.items()
-        ),
-        *(Promise(Part.TAG, show(tag.value), position, found[tag]) for tag, position in tags.items()),
-    )
+    asked = [_Asked(ground, assertion) for assertion in find_assertions(program)]
+    # All at once: an execution that answers for one condition answers for every other that holds in it.
+    found = find_occurrences(ground, {key: bodies for one in asked for key, bodies in one.conditions().items()})
+    return tuple(promise for one in asked for promise in one.promises(found))
+
+
+class _Asked:
+    """One promise with its parts: the questions when each applies, and what the answers say."""
+
+    def __init__(self, ground: GroundProgram, assertion: Assertion) -> None:
+        self._ground = ground
+        self._relation = assertion.relation
+        self._is_never = assertion.post is None
+        self._rules = dict(_promising_rules(ground.program, self._relation))
+        # Of what must never hold, each rule says what is wrong; what else it writes is no promise of its own.
+        self._tags = {} if self._is_never else _tags(ground.program, self._relation)
+
+    def conditions(self) -> dict[object, list[str]]:
+        """Return when the whole applies, each rule and each tag; keys tell parts of different promises apart."""
+        of = self._relation
+        if self._is_never:
+            sought = add_sought_rows(self._ground, self._rules)
+            own = [text for n, text in sought.items() if self._rules[n].relation == of]
+            return {of: own, **{(of, n): [text] for n, text in sought.items()}}
+        found: dict[object, list[str]] = {of: [_row_at_end(self._ground, of, {})]}
+        for index in self._rules:
+            found[of, index] = RuleConditions(self._ground, index).concludes_at_end()
+        for tag in self._tags:
+            found[of, tag] = [_row_at_end(self._ground, of, {tag.column: tag.value})]
+        return found
+
+    def promises(self, found: Mapping[object, Occurrence]) -> Iterator[Promise]:
+        of = self._relation
+        yield Promise(Part.WHOLE, of, None, found[of], relation=of)
+        for index, rule in self._rules.items():
+            yield Promise(Part.RULE, _name(rule, of), rule.position, found[of, index], rule=index, relation=of)
+        for tag, position in self._tags.items():
+            yield Promise(Part.TAG, show(tag.value), position, found[of, tag], relation=of)
 
 
 def _surviving(ground: GroundProgram, relation: str) -> Promise:
@@ -83,20 +113,20 @@ def _surviving(ground: GroundProgram, relation: str) -> Promise:
     return Promise(Part.RELATION, relation, None, applies)
 
 
-def _row_at_end(ground: GroundProgram, fixed: Mapping[int, Value]) -> str:
+def _row_at_end(ground: GroundProgram, pre: str, fixed: Mapping[int, Value]) -> str:
     relations = ground.encoding.relations
     # At EOT only: that is where 'pre' has to imply 'post'.
-    columns = (encode_value(fixed[k]) if k in fixed else "_" for k in range(relations.arity(PRE)))
-    return f"r{relations.number(PRE)}({','.join(columns)},{ground.spec.eot})"
+    columns = (encode_value(fixed[k]) if k in fixed else "_" for k in range(relations.arity(pre)))
+    return f"r{relations.number(pre)}({','.join(columns)},{ground.spec.eot})"
 
 
-def _promising_rules(program: Program) -> Iterator[tuple[int, Rule]]:
-    """Yield the rules for ``pre`` with their numbers, and those for what it merely copies."""
+def _promising_rules(program: Program, promise: str) -> Iterator[tuple[int, Rule]]:
+    """Yield the rules for a promise with their numbers, and those for what it merely copies."""
     only_asserted = assertion_definitions(program)
-    wanted = [PRE]
+    wanted = [promise]
     for relation in wanted:  # which grows on the way
         for index, rule in enumerate(program.rules):
-            if rule.relation != relation or (relation != PRE and rule.timing is not Timing.SAME):
+            if rule.relation != relation or (relation != promise and rule.timing is not Timing.SAME):
                 continue
             yield index, rule
             copied = _find_copy_source(rule)
@@ -115,12 +145,12 @@ def _find_copy_source(rule: Rule) -> str | None:
             return None
 
 
-def _tags(program: Program) -> dict[_Tag, Position | None]:
+def _tags(program: Program, pre: str) -> dict[_Tag, Position | None]:
     """Return the constants that rules write into columns of ``pre``, with the first place of each."""
     only_asserted = assertion_definitions(program)
     found: dict[_Tag, Position | None] = {}
-    for column in range(Relations.of(program).arity(PRE)):
-        wanted = [(PRE, column)]
+    for column in range(Relations.of(program).arity(pre)):
+        wanted = [(pre, column)]
         for relation, place in wanted:
             for rule in (r for r in program.rules if r.relation == relation):
                 arg = rule.args[place]
@@ -138,6 +168,6 @@ def _sources(rule: Rule, variable: Var) -> Iterator[tuple[str, int]]:
         yield from ((premise.relation, k) for k, arg in enumerate(premise.args) if arg == variable)
 
 
-def _name(rule: Rule) -> str:
+def _name(rule: Rule, promise: str) -> str:
     constants = [show(a.value) for a in rule.args if isinstance(a, Const)]
-    return ", ".join(constants) or PRE
+    return ", ".join(constants) or promise

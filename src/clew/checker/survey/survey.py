@@ -17,8 +17,9 @@ from clew.engine.conditions import Occurrence
 from clew.engine.ground import GroundProgram
 from clew.errors import BudgetExhaustedError, Notice, Position
 from clew.faults import FailureSpec
+from clew.program.assertions import is_never, is_pre, post_of, states_more_than_one
 from clew.program.ir import Program
-from clew.program.outcomes import PRE, has_assertions, rests_on_messages, stated_outcomes
+from clew.program.outcomes import has_assertions, rests_on_messages, stated_outcomes
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,13 @@ class Survey:
 
     @property
     def whole(self) -> Occurrence:
-        """Return when anything at all is promised."""
-        parts = [p.applies for p in self.promises if p.part in (Part.WHOLE, Part.RELATION)]
+        """Return when anything at all is promised; of several promises, when the one is that says least."""
+        parts = [p.applies for p in self.promises if p.part is Part.WHOLE]
+        if parts:
+            # Each promise is to say something: one that never applies would hide behind the others.
+            order = (Occurrence.NEVER, Occurrence.UNKNOWN, Occurrence.UNDER_FAULTS, Occurrence.FAILURE_FREE)
+            return min(parts, key=order.index)
+        parts = [p.applies for p in self.promises if p.part is Part.RELATION]
         known = (Occurrence.FAILURE_FREE, Occurrence.UNDER_FAULTS, Occurrence.UNKNOWN)
         return next((when for when in known if when in parts), Occurrence.NEVER if parts else Occurrence.UNKNOWN)
 
@@ -44,8 +50,19 @@ class Survey:
 
     @property
     def hollow(self) -> bool:
-        """Tell whether nothing is promised in any admissible execution."""
+        """Tell whether nothing is promised in any admissible execution, or by one of several promises."""
         return self.whole is Occurrence.NEVER
+
+    @property
+    def hollow_promises(self) -> tuple[str, ...]:
+        """Return the promises that apply in no admissible execution, if others do or may."""
+        whole = [p for p in self.promises if p.part is Part.WHOLE]
+        return tuple(p.relation for p in whole if p.applies is Occurrence.NEVER) if len(whole) > 1 else ()
+
+    def applies(self, relation: str) -> Occurrence:
+        """Return when one of several promises applies."""
+        whole = (p.applies for p in self.promises if p.part is Part.WHOLE and p.relation == relation)
+        return next(whole, Occurrence.UNKNOWN)
 
     @property
     def silent(self) -> tuple[RuleCoverage, ...]:
@@ -83,10 +100,17 @@ def look_at_sums(ground: GroundProgram) -> Survey:
     return Survey(notices=find_equal_values(ground), finished=False)
 
 
+def look_at_promises(ground: GroundProgram) -> Survey:
+    """Look up also which promises apply: those that hold beside a counterexample may promise nothing."""
+    return replace(look_at_sums(ground), promises=find_promises(ground))
+
+
 def find_cautions(survey: Survey | None, program: Program, spec: FailureSpec, *, vacuous: bool) -> Iterator[str]:
     """Yield what makes the absence of a counterexample mean little."""
-    if survey is not None and survey.hollow:
+    if survey is not None and survey.hollow and not survey.hollow_promises:
         yield "nothing is promised within these bounds"
+    elif states_more_than_one(program):
+        yield from _idle_promises(survey)
     elif vacuous:
         yield (
             "in the failure-free run 'pre' is empty at the end, so little is said: "
@@ -100,8 +124,18 @@ def find_cautions(survey: Survey | None, program: Program, spec: FailureSpec, *,
     elif not rests_on_messages(program):
         promised = _describe_outcomes(program)
         yield f"{promised} depends on no message and on no crash, so that no fault could break it"
-    if survey is not None and not survey.hollow:
+    if survey is not None and (not survey.hollow or survey.hollow_promises):
         yield from _doubts(survey)
+
+
+def _idle_promises(survey: Survey | None) -> Iterator[str]:
+    """Yield each of several promises of which nothing is asked in the failure-free run."""
+    for promise in survey.promises if survey is not None else ():
+        if promise.part is Part.WHOLE and is_pre(promise.name) and promise.applies is Occurrence.UNDER_FAULTS:
+            yield (
+                f"in the failure-free run '{promise.name}' is empty at the end, so little is said by it: "
+                "EOT may be too small, or nothing keeps its rows"
+            )
 
 
 def _describe_outcomes(program: Program) -> str:
@@ -117,17 +151,29 @@ def _doubts(survey: Survey) -> Iterator[str]:
             yield f"{_describe(promise)} never applies within these bounds: nothing is promised by it"
         elif promise.applies is Occurrence.UNKNOWN:
             yield f"it is not known whether {_describe(promise)} ever applies"
-        elif promise.follows:
-            yield f"{_describe(promise)} cannot be broken: 'post' follows from 'pre' alone, whatever happens"
-        elif promise.suspected:
-            yield f"{_describe(promise)} can perhaps not be broken: 'post' may follow from 'pre' alone"
+        elif promise.follows or promise.suspected:
+            yield f"{_describe(promise)} {_why_unbreakable(promise)}"
     if not survey.finished:
         yield "the budget did not suffice to look up every promise and every rule"
+
+
+def _why_unbreakable(promise: Promise) -> str:
+    post = post_of(promise.relation)
+    match bool(promise.follows), is_never(promise.relation):
+        case True, True:
+            return "cannot be broken: what it looks for excludes itself, whatever happens"
+        case False, True:
+            return "can perhaps not be broken: what it looks for may exclude itself"
+        case True, False:
+            return f"cannot be broken: '{post}' follows from '{promise.relation}' alone, whatever happens"
+        case _:
+            return f"can perhaps not be broken: '{post}' may follow from '{promise.relation}' alone"
 
 
 def find_remarks(survey: Survey | None) -> Iterator[str]:
     """Yield what is worth knowing."""
     for promise in _skip_repeated_tags(survey.promises if survey is not None else ()):
+        # Of what must never hold, each rule is told of, and the whole is no more than that.
         if promise.part in (Part.RULE, Part.TAG) and promise.applies is Occurrence.UNDER_FAULTS:
             yield f"{_describe(promise)} applies only under faults"
 
@@ -149,9 +195,9 @@ def _describe(promise: Promise) -> str:
         case Part.WHOLE:
             return f"'{promise.name}'"
         case Part.RULE:
-            tags = f" with {promise.name}" if promise.name != PRE else ""
-            return f"a rule for 'pre'{tags}{where}"
+            tags = f" with {promise.name}" if promise.name != promise.relation else ""
+            return f"a rule for '{promise.relation}'{tags}{where}"
         case Part.TAG:
-            return f"the tag {promise.name} in 'pre'{where}"
+            return f"the tag {promise.name} in '{promise.relation}'{where}"
         case Part.RELATION:
             return f"'{promise.name}'"

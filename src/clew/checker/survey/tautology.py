@@ -2,9 +2,9 @@
 
 The rules of the assertions are kept, and everything that they read of the protocol becomes a free choice: any set
 of rows, built from the constants of the assertions, from values that the protocol has, and from some that it does
-not have: another protocol might.  If even so no row of ``pre`` lacks its ``post``, the promise says nothing about
-the protocol.  Most promises are broken at once with few values.  Only of the others more is asked, and where that
-would be too much, it remains a suspicion.
+not have: another protocol might.  If even so no row of ``pre`` lacks its ``post``, or none of ``never`` appears,
+the promise says nothing about the protocol.  Most promises are broken at once with few values.  Only of the others
+more is asked, and where that would be too much, it remains a suspicion.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from itertools import product
 from math import prod
 
 from clew.budgets.deadline import Deadline
+from clew.checker.survey.sought_rows import add_sought_rows
 from clew.engine.conditions import Occurrence, RuleConditions, find_occurrences
 from clew.engine.encode import Relations
 from clew.engine.ground import GroundProgram
 from clew.engine.values import encode_value
 from clew.errors import ProgramError
 from clew.faults import FailureSpec
+from clew.program.assertions import find_assertions, is_never, post_of
 from clew.program.columns import ANYTHING, Columns
 from clew.program.ir import BUILT_IN, Const, Program, Rule, Timing, Value, Var
-from clew.program.outcomes import POST, PRE, assertion_definitions, has_assertions, persists
+from clew.program.outcomes import assertion_definitions, has_assertions, persists
 
 # Both bounds are on what is tried, not on what is certified: beyond them a tautology remains a suspicion.
 #: Rows that the protocol may be free to have; more are not tried: from some hundreds on the solver is slow.
@@ -40,7 +42,7 @@ _Domain = Mapping[str, Sequence[tuple[Value, ...]]]
 
 
 def find_tautologies(ground: GroundProgram, deadline: Deadline) -> dict[int, bool | None]:
-    """Return for the rules of ``pre``, by number, whether ``post`` follows from them.
+    """Return for the rules of each ``pre``, by number, whether ``post`` follows; of ``never``, that none can fire.
 
     None where it seems so, and was not found out; a rule of which nothing is known is left out.
     """
@@ -76,17 +78,25 @@ class _FreeProtocol:
         self._rules = [ground.program.rules[number] for number in self._numbers]
         read = dict.fromkeys(p.relation for rule in self._rules for p in rule.premises)
         self._free = [relation for relation in read if relation not in self._kept and relation not in BUILT_IN]
+        self._asserted = find_assertions(ground.program)
         self._groups = _join_groups([group for rule in self._rules for group in _group_by_variable(rule)])
 
     # -- at a glance -----------------------------------------------------------------------------------------
 
     def is_evidently_breakable(self, number: int) -> bool:
-        """Tell whether ``post`` needs a relation that the rule does not look at, and that may as well be empty."""
+        """Tell whether ``post`` needs a relation that the rule does not look at, and that may as well be empty.
+
+        A rule for ``never`` is broken by the rows that it looks for, if it asks for nothing else.
+        """
         rule = self._rule(number)
+        if is_never(rule.relation):
+            plain = not (rule.negative or rule.comparisons or rule.calls or rule.aggregates)
+            return plain and all(p.relation in self._free for p in rule.positive)
         looked_at = self._behind([p.relation for p in rule.premises])
-        matching = [r for r in self._rules if r.relation == POST and _can_match(rule, r) and not persists(r)]
+        post = post_of(rule.relation)
+        matching = [r for r in self._rules if r.relation == post and _can_match(rule, r) and not persists(r)]
         unseen = [relation for relation in self._free if relation not in looked_at]
-        given = any(fact.relation == POST for fact in self._ground.program.facts)
+        given = any(fact.relation == post for fact in self._ground.program.facts)
         return not given and all(any(p.relation in unseen for p in r.positive) for r in matching)
 
     def _behind(self, relations: Sequence[str]) -> set[str]:
@@ -119,8 +129,9 @@ class _FreeProtocol:
 
     @property
     def promising(self) -> list[int]:
-        """Return the rules of ``pre`` that bring about rows of it, by number."""
-        return [n for n in self._numbers if self._rule(n).relation == PRE and not persists(self._rule(n))]
+        """Return the rules of promises that bring about rows of ``pre`` or ``never``, by number."""
+        stated = [assertion.relation for assertion in self._asserted]
+        return [n for n in self._numbers if self._rule(n).relation in stated and not persists(self._rule(n))]
 
     @property
     def _remembers(self) -> bool:
@@ -139,10 +150,12 @@ class _FreeProtocol:
         """
         if not asked:
             return {}
-        others = set(self.promising) - set(asked) if alone else set()
+        relations = {self._rule(n).relation for n in asked}
+        others = {n for n in self.promising if self._rule(n).relation in relations and n not in asked and alone}
         numbers = [n for n in self._numbers if n not in others]
         original = self._ground.program
-        facts = [fact for fact in original.facts if fact.relation == POST or (fact.relation == PRE and not alone)]
+        left_out = relations if alone else set()
+        facts = [f for f in original.facts if f.relation in self._stated_names and f.relation not in left_out]
         assertions = Program((*facts, *map(self._rule, numbers)), original.helpers)
         choices = self._choices(Relations.of(assertions), spec, domain)
         free = GroundProgram(assertions, spec, expect_outcomes=False, choices=choices, deadline=self._deadline)
@@ -151,8 +164,20 @@ class _FreeProtocol:
             free, {n: [rule.promise_broken() if alone else rule.breaks_promise()] for n, rule in rules.items()}
         )
         unbroken = [n for n, when in broken.items() if when is Occurrence.NEVER]
-        applies = find_occurrences(free, {n: rules[n].concludes_at_end() for n in unbroken}) if unbroken else {}
+        applies = find_occurrences(free, self._applying(free, numbers, unbroken)) if unbroken else {}
         return {n: when for n, when in broken.items() if applies.get(n) is not Occurrence.NEVER}
+
+    def _applying(self, free: GroundProgram, numbers: list[int], asked: list[int]) -> dict[int, list[str]]:
+        """Return when rules apply: one of ``pre`` concludes a row, one of ``never`` finds what it looks for."""
+        nevers = [n for n in asked if is_never(self._rule(n).relation)]
+        sought = add_sought_rows(free, [numbers.index(n) for n in nevers])
+        found = {n: [sought[numbers.index(n)]] for n in nevers}
+        others = (n for n in asked if n not in nevers)
+        return found | {n: RuleConditions(free, numbers.index(n)).concludes_at_end() for n in others}
+
+    @cached_property
+    def _stated_names(self) -> frozenset[str]:
+        return frozenset(name for a in self._asserted for name in (a.relation, a.post) if name)
 
     def _choices(self, relations: Relations, spec: FailureSpec, domain: _Domain) -> str:
         return "\n".join(

@@ -27,8 +27,9 @@ from clew.engine.ground import GroundProgram
 from clew.engine.recurrence import find_dependencies, first_quiet_time
 from clew.engine.values import encode_value
 from clew.faults import KINDS, Fault, FaultSet, Input
+from clew.program.assertions import assertion_names, find_assertions
 from clew.program.ir import Premise, Program, Rule, Var, expr_vars
-from clew.program.outcomes import POST, PRE, has_assertions, persistent_relations
+from clew.program.outcomes import has_assertions, persistent_relations
 
 LASTS, RECURS, UNSETTLED, UNCOVERED = "lasts", "recurs", "unsettled", "uncovered"
 
@@ -36,7 +37,7 @@ LASTS, RECURS, UNSETTLED, UNCOVERED = "lasts", "recurs", "unsettled", "uncovered
 def relevant_relations(program: Program) -> frozenset[str]:
     """Return the relations whose rows are the state of a run: those that have a part in what must hold."""
     if has_assertions(program):
-        return find_dependencies(program, (PRE, POST))
+        return find_dependencies(program, assertion_names(program))
     return find_dependencies(program, persistent_relations(program))
 
 
@@ -152,9 +153,11 @@ def _wrong_lines(ground: GroundProgram, expected: Execution | None, first: int) 
     """Yield at which times, from ``first`` on, something is violated."""
     relations, eot = ground.encoding.relations, ground.spec.eot
     if expected is None:
-        args = ",".join(f"A{k}" for k in range(relations.arity(PRE)))
-        pre, post = relations.number(PRE), relations.number(POST)
-        yield f"wrong(T) :- r{pre}({args},T), not r{post}({args},T), T>={first}."
+        for pre, post in find_assertions(ground.program):
+            assert post is not None, "what must never hold is refused"
+            args = ",".join(f"A{k}" for k in range(relations.arity(pre)))
+            wanted, there = relations.number(pre), relations.number(post)
+            yield f"wrong(T) :- r{wanted}({args},T), not r{there}({args},T), T>={first}."
         return
     for name in persistent_relations(ground.program):
         for time in range(first, eot + 1):

@@ -34,6 +34,7 @@ from clew.faults import (
 )
 from clew.names import show
 from clew.report.diagrams.hits import Blame, Hits
+from clew.violation import Violation
 
 
 class Fate(enum.Enum):
@@ -133,6 +134,13 @@ class Gift(NamedTuple):
     fault: int
 
 
+class Alarm(NamedTuple):
+    """``text`` must never hold, and does from ``time`` on."""
+
+    time: int
+    text: str
+
+
 class MarkKind(enum.Enum):
     """What can happen to a process, or to all of them, other than that a message of another one arrives."""
 
@@ -193,6 +201,8 @@ class Diagram(NamedTuple):
     gifts: tuple[Gift, ...] = ()
     #: Where the run repeats itself for ever, if a whole round of several steps is in the picture.
     loop: Loop | None = None
+    #: What must never hold, where it first does.
+    alarms: tuple[Alarm, ...] = ()
 
     @property
     def numbered(self) -> bool:
@@ -246,7 +256,14 @@ def lamport_of(execution: Execution, counterexample_faults: Iterable[Fault] | No
         raise ValueError(f"only a failure-free run foresees faults, this one has {execution.faults}")
     faults = FaultSet.of(execution.faults if counterexample_faults is None else counterexample_faults)
     repeated = execution.duration.repeated if execution.duration and not foreseen else None
-    return lamport_of_messages(execution.messages, execution.spec, faults, foreseen=foreseen, loop=repeated)
+    found = lamport_of_messages(execution.messages, execution.spec, faults, foreseen=foreseen, loop=repeated)
+    return with_alarms(found, execution.violations)
+
+
+def with_alarms(diagram: Diagram, violations: Iterable[Violation]) -> Diagram:
+    """Mark when something holds that must never hold; all other violations are about the end."""
+    timed = sorted((v.time, str(v.at_any_time)) for v in violations if v.time is not None)
+    return diagram._replace(alarms=tuple(Alarm(time, text) for time, text in timed))
 
 
 def lamport_of_messages(

@@ -182,7 +182,8 @@ def _summary(diagram: Diagram, title: str) -> str:
     )
     loop = diagram.loop
     again = f"; from time {loop.first} on it repeats itself every {loop.period} steps" if loop else ""
-    return f"{title}: {count}, {what}{again}."
+    violated = "".join(f"; violated at time {alarm.time}: {alarm.text}" for alarm in diagram.alarms)
+    return f"{title}: {count}, {what}{again}{violated}."
 
 
 def _count(number: int, one: str, many: str) -> str:
@@ -330,6 +331,17 @@ def _marks(diagram: Diagram, layout: Layout) -> Iterator[str]:
         yield _badge(x - 35, y, crash.fault, "crash")
     yield from span_marks(diagram, layout, _badge)
     yield from loop_marks(diagram, layout)
+    yield from _alarms(diagram, layout)
+
+
+def _alarms(diagram: Diagram, layout: Layout) -> Iterator[str]:
+    """Put the times in boxes at which something holds that must never hold."""
+    for time in sorted({alarm.time for alarm in diagram.alarms}):
+        y = layout.y[time]
+        told = "; ".join(f"{a.text} at time {time}: violated" for a in diagram.alarms if a.time == time)
+        box = f'<rect x="{GUTTER - 30}" y="{_n(y - 10)}" width="28" height="20" rx="4"/>'
+        word = f'<text class="crash" x="{GUTTER - 16}" y="{_n(y + 3.5)}">{time}</text>'
+        yield f'<g class="crash"><title>{safe(told)}</title>{box}{word}</g>'
 
 
 def _badge(x: float, y: float, number: int, kind: str) -> str:

@@ -259,6 +259,10 @@ class Drawing:
                 yield "", "", f"{group} CUT OFF {codes[band.fault - 1]}"
             if band.end == time:
                 yield "", "", f"{group} no longer cut off"
+        alarms = [alarm.text for alarm in self.diagram.alarms if alarm.time == time]
+        if alarms:
+            more = f" and {len(alarms) - 1} more" if len(alarms) > 1 else ""
+            yield "", "", f"VIOLATED {alarms[0]}{more}"
 
         loop = self.diagram.loop
         if loop and time == loop.first:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from clew.checker.answers import Standing
 from clew.checker.bounds import LONGEST_EXECUTION
 from clew.checker.strategies import STRATEGIES
 from clew.checker.survey.promises import Part
@@ -21,6 +22,7 @@ from clew.engine.conditions import Occurrence
 from clew.errors import UsageError
 from clew.faults import FIRST_BOUNDS, FIRST_KINDS, KINDS, FailureSpec, Fault, FaultSet, NodeName, make_fault
 from clew.files.json_document import HugeInteger, Item, format_of, quote_short, read_document, shorten
+from clew.program.assertions import is_never
 from clew.program.ir import SMALLEST_NUMBER, Param, Value
 from clew.report.verdict.document import FORMAT, VERSION
 from clew.search.verdict import Answer, Counterexample
@@ -36,6 +38,9 @@ _FIRST_FIELDS = (
 #: What version 1 did not have.
 _SURVEY = ("cautions", "remarks", "promises", "coverage")
 _OF_SWEEPS = ("certified", "candidates")
+
+#: Only of programs that state more than 'pre' and 'post'.
+_ANSWERS = "answers"
 
 #: The fields of each version that can be read.
 _FIELDS = {1: _FIRST_FIELDS, VERSION: (*_FIRST_FIELDS, *_SURVEY, *_OF_SWEEPS)}
@@ -85,9 +90,11 @@ def read_verdict(path: str | Path) -> SavedVerdict:
 
 def verdict_of(document: Item) -> SavedVerdict:
     """Return the verdict in a document, after checking all of it."""
-    fields = _FIELDS[_version(document)]
+    fields = _FIELDS[version := _version(document)]
     lasting = "lasting" in document.mapping()
     fields = (*fields, "lasting") if lasting else fields
+    if version == VERSION and _ANSWERS in document.mapping():
+        fields = (*fields, _ANSWERS)
     part = dict(zip(fields, document.members(*fields), strict=True))
     answer = _answer(part["verdict"])
     # A search at random rules nothing out: such a document was not written by Clew.
@@ -112,6 +119,8 @@ def verdict_of(document: Item) -> SavedVerdict:
         warning.text()
     if part.keys() >= set(_SURVEY):
         _check_survey(*(part[name] for name in _SURVEY))
+    if _ANSWERS in part:
+        _check_answers(part[_ANSWERS], found)
     for setting in settings:
         _check_setting(setting)
     if "certified" in part:
@@ -321,8 +330,13 @@ def _violations(items: Item) -> tuple[Violation, ...]:
 
 
 def _violation(item: Item) -> Violation:
-    relation, row = item.members("relation", "row")
-    return Violation(relation.text(), tuple(_cell(value) for value in row.items()))
+    timed = "time" in item.mapping()
+    relation, row, *when = item.members("relation", "row", *(["time"] if timed else []))
+    # Only what must never hold is violated at a time; without one, nobody would know when.
+    if timed != is_never(relation.text()):
+        relation.refuse("a relation that must never hold, beside a time" if timed else "a relation with a 'time'")
+    time = when[0].number(1, LONGEST_EXECUTION) if when else None
+    return Violation(relation.text(), tuple(_cell(value) for value in row.items()), time)
 
 
 def _check_reason(item: Item, answer: Answer, *, swept: bool) -> None:
@@ -344,13 +358,41 @@ def _check_survey(cautions: Item, remarks: Item, promises: Item, coverage: Item)
 
 
 def _check_promise(item: Item) -> None:
-    kind, name, place, applies, follows = item.members("part", "name", "place", "applies", "follows_from_pre")
+    named = ["relation"] if "relation" in item.mapping() else []
+    kind, name, place, applies, follows, *relation = item.members(
+        "part", "name", "place", "applies", "follows_from_pre", *named
+    )
+    for of in relation:
+        of.text("a relation")
     kind.one_of(part.value for part in Part)
     name.text()
     applies.one_of(when.value for when in Occurrence)
     _check_place(place)
     if follows.value is not None and not isinstance(follows.value, bool):
         follows.refuse("true, false or null")
+
+
+def _check_answers(items: Item, found: tuple[Counterexample, ...]) -> None:
+    if not items.items():
+        items.refuse("an answer for each promise")
+    for item in items.items():
+        relation, post, answer, numbers, reason = item.members(
+            "relation", "post", "answer", "counterexamples", "reason"
+        )
+        if post.value is not None:
+            post.text("a relation or null")
+        standing = answer.one_of(standing.value for standing in Standing)
+        violating = [
+            number
+            for number, counterexample in enumerate(found, start=1)
+            if any(violation.relation == relation.text() for violation in counterexample.violations)
+        ]
+        if [number.number(1) for number in numbers.items()] != violating:
+            numbers.refuse(f"the counterexamples that violate it: {violating}")
+        if (standing == Standing.VIOLATED.value) != bool(violating):
+            answer.refuse("'violated' if, and only if, a counterexample violates it")
+        if reason.value is not None:
+            reason.text("a string or null")
 
 
 def _check_covered(item: Item) -> None:

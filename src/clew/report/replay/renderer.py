@@ -7,7 +7,7 @@ from typing import Any
 
 from clew.engine.execution import Execution, row_text
 from clew.names import in_one_line
-from clew.program.outcomes import PRE
+from clew.program.assertions import find_assertions, is_never, is_pre, post_of
 from clew.report.renderers import PageOptions
 from clew.report.replay.replaying import ReplayedVerdict
 from clew.report.text.commands import check_command, replay_command
@@ -57,14 +57,24 @@ def _outcome(replayed: ReplayedVerdict, execution: Execution, before: Sequence[V
     for violation in before:
         yield f"  fixed: {_why_fixed(replayed, execution, violation)}"
     # A program that does nothing any more breaks no promise, either: that is not a fix.
-    if not any(execution.rows(relation) for relation in replayed.outcomes):
-        nothing = "'pre' is empty" if PRE in replayed.outcomes else "no relation that persists has a row"
+    if nothing := _nothing_asked(replayed, execution):
         yield f"  Beware: {nothing} at the end of this run, so that there is nothing that could fail."
 
 
 def _duration(replayed: ReplayedVerdict, execution: Execution) -> str:
     assert execution.duration is not None, "a violated run was followed"
     return duration_line(execution.duration, execution.spec.eot, open_world=bool(replayed.program.open_rows))
+
+
+def _nothing_asked(replayed: ReplayedVerdict, execution: Execution) -> str | None:
+    """Say what is empty that should be there; what must never hold is empty where all is well."""
+    asked = [relation for relation in replayed.outcomes if not is_never(relation)]
+    if not asked or any(map(execution.rows, asked)):
+        return None
+    if not find_assertions(replayed.program):
+        return "no relation that persists has a row"
+    names = " and ".join(f"'{relation}'" for relation in asked)
+    return f"{names} {'is' if len(asked) == 1 else 'are'} empty"
 
 
 def _see(replayed: ReplayedVerdict, execution: Execution) -> str:
@@ -75,9 +85,12 @@ def _why_fixed(replayed: ReplayedVerdict, execution: Execution, violation: Viola
     """Say why a row that failed no longer does; not every reason is a good one."""
     if violation.relation not in replayed.outcomes:
         return f"{violation} is not asked for any more: what must hold is about {', '.join(replayed.outcomes)}"
+    if is_never(violation.relation):
+        return f"{violation.at_any_time} does not hold at any time"
     there = violation.row in execution.rows(violation.relation)
-    if violation.relation == PRE:
-        return f"{violation} is in 'post', too" if there else f"{violation} is no longer in 'pre'"
+    if is_pre(violation.relation):
+        pre, post = violation.relation, post_of(violation.relation)
+        return f"{violation} is in '{post}', too" if there else f"{violation} is no longer in '{pre}'"
     return f"{violation} is there at the end" if there else f"{violation} is not in the failure-free run any more"
 
 

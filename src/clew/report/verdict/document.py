@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from clew.faults import FIRST_KINDS, KINDS, fault_columns
+from clew.program.assertions import PRE
 from clew.report.text.json_text import escape_surrogates
 from clew.report.text.rules import clause_text
 from clew.report.verdict.duration_text import duration_fields
 
 if TYPE_CHECKING:  # whoever only asks what the document calls itself needs no solver
+    from clew.checker.answers import PromiseAnswer
     from clew.checker.result import Verdict
     from clew.checker.survey.coverage import RuleCoverage
     from clew.checker.survey.promises import Promise
@@ -54,6 +56,8 @@ def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, A
         "cautions": list(verdict.cautions),
         "remarks": list(verdict.remarks),
         "promises": [_promise(p) for p in verdict.survey.promises] if verdict.survey else [],
+        # Only where there is more than 'pre' and 'post': documents of other programs stay what they were.
+        **({"answers": [_promise_answer(a) for a in answers]} if (answers := verdict.promises) else {}),
         "coverage": [_rule_coverage(c) for c in verdict.survey.coverage] if verdict.survey else [],
         "warnings": [str(notice) for notice in verdict.notices],
         "sweep": [{"eot": s.eot, "eff": s.eff, "verdict": s.answer.value} for s in verdict.swept],
@@ -95,6 +99,16 @@ def fault_fields(faults: FaultSet) -> dict[str, Any]:
     return {name: found for name, found in listed.items() if found or name in FIRST_KINDS}
 
 
+def _promise_answer(answer: PromiseAnswer) -> dict[str, Any]:
+    return {
+        "relation": answer.assertion.relation,
+        "post": answer.assertion.post,
+        "answer": answer.standing.value,
+        "counterexamples": list(answer.counterexamples),
+        "reason": answer.reason,
+    }
+
+
 def _promise(promise: Promise) -> dict[str, Any]:
     return {
         "part": promise.part.value,
@@ -102,6 +116,7 @@ def _promise(promise: Promise) -> dict[str, Any]:
         "place": _place(promise.position),
         "applies": promise.applies.value,
         "follows_from_pre": promise.follows,
+        **({} if promise.relation == PRE else {"relation": promise.relation}),
     }
 
 
@@ -120,4 +135,5 @@ def _place(position: Position | None) -> str | None:
 
 def violation_fields(violation: Violation) -> dict[str, Any]:
     """Return a violated row, as all documents about programs have it."""
-    return {"relation": violation.relation, "row": list(violation.row)}
+    when = {} if violation.time is None else {"time": violation.time}
+    return {"relation": violation.relation, "row": list(violation.row), **when}

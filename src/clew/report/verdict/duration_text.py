@@ -15,13 +15,15 @@ def duration_line(duration: Duration, eot: int, *, open_world: bool = False, of_
     ``of_search``: a search found it, which could look for what lasts instead.
     """
     told = _tell(duration, eot, ", or --lasting" if of_search else "")
-    return f"{told}, if nothing more is given or chosen" if open_world and duration.reason is None else told
+    conditional = open_world and duration.reason is None and not duration.is_final
+    return f"{told}, if nothing more is given or chosen" if conditional else told
 
 
 def _tell(duration: Duration, eot: int, alternative: str) -> str:
     match duration.persistence:
         case Persistence.LASTING:
-            assert duration.loop is not None, "what lasts repeats itself"
+            if duration.loop is None:
+                return f"lasts: what has happened at time {duration.since} cannot be undone"
             return f"lasts: {_loop_words(duration.loop)}"
         case Persistence.RECURRING:
             assert duration.loop is not None, "what recurs repeats itself"

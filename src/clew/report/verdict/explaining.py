@@ -85,7 +85,7 @@ def _without_garbage_collection() -> Iterator[None]:
 def _explain(verdict: Verdict, program: Program, deadline: Deadline, *, ascii_only: bool) -> VerdictExplanation:
     """Explain no more than is shown: some rows in full, and supports of the first of them."""
     from clew.explain.explanation import explain_rows
-    from clew.report.diagrams.lamport import lamport_of_messages
+    from clew.report.diagrams.lamport import lamport_of_messages, with_alarms
     from clew.report.verdict.combined_losses import summary_lines
     from clew.report.verdict.why_text import MOST_SUPPORT_LINES, rows_to_explain
 
@@ -105,6 +105,7 @@ def _explain(verdict: Verdict, program: Program, deadline: Deadline, *, ascii_on
             rows[0] = rows[0]._replace(why=supports)
     loop = found.duration.repeated if found.duration else None
     diagram = lamport_of_messages(runs.messages(found.faults), verdict.spec, found.faults, loop=loop)
+    diagram = with_alarms(diagram, found.violations)
     left_out = len(found.violations) - len(rows)
     lines = explanation_lines(diagram, rows, found.faults, left_out=left_out, ascii_only=ascii_only)
     summaries = {

@@ -1,4 +1,6 @@
-"""A verdict as JUnit XML, the form in which CI systems show results: one test case for each outcome relation.
+"""A verdict as JUnit XML, the form in which CI systems show results: one test case for each promise.
+
+Without promises that a program states, it is one for each relation that must survive.
 
 A case passes only when it is proven: the search ends at a counterexample, so the relations that it does not
 violate are shown as skipped, not as passed.
@@ -10,13 +12,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
 
+from clew.checker.answers import PromiseAnswer, Standing
 from clew.checker.result import Verdict
 from clew.checker.survey.promises import Part
 from clew.engine.conditions import Occurrence
 from clew.errors import ProgramError
-from clew.program.outcomes import PRE, stated_outcomes
+from clew.program.assertions import Assertion, is_never, is_pre, post_of
+from clew.program.outcomes import stated_outcomes
 from clew.report.text.html import speakable
 from clew.report.text.junit import finish_suite
+from clew.report.verdict.promise_text import standing_text
 from clew.report.verdict.text import verdict_text
 from clew.search.verdict import Answer
 
@@ -42,8 +47,13 @@ def _cases(verdict: Verdict) -> dict[str, str]:
     except ProgramError:
         stated = ()  # the search ended before it looked at this
     violated = (v.relation for c in (*verdict.counterexamples, *verdict.candidates) for v in c.violations)
-    names = {r: "pre implies post" if r == PRE else f"{r} survives" for r in (*stated, *violated)}
-    return names or {"": "what must hold"}
+    return {r: _title(r) for r in (*stated, *violated)} or {"": "what must hold"}
+
+
+def _title(relation: str) -> str:
+    if is_never(relation) or is_pre(relation):
+        return Assertion(relation, post_of(relation) if is_pre(relation) else None).title
+    return f"{relation} survives"
 
 
 def _add_empty_promises(suite: ElementTree.Element, verdict: Verdict, files: Sequence[str]) -> None:
@@ -54,7 +64,8 @@ def _add_empty_promises(suite: ElementTree.Element, verdict: Verdict, files: Seq
             place = f" at {promise.position.file}:{promise.position.line}" if promise.position else ""
             case = ElementTree.SubElement(suite, "testcase")
             case.set("classname", speakable(" + ".join(files) or "program"))
-            case.set("name", speakable(f"{promise.part.value} {promise.name}{place} of pre implies post"))
+            whole = _title(promise.relation)
+            case.set("name", speakable(f"{promise.part.value} {promise.name}{place} of {whole}"))
             case.set("time", _seconds(verdict))
             ElementTree.SubElement(case, "skipped", message="never applies within these bounds")
 
@@ -64,6 +75,10 @@ def _seconds(verdict: Verdict) -> str:
 
 
 def _fill(case: ElementTree.Element, relation: str, verdict: Verdict, files: Sequence[str]) -> None:
+    answer = next((a for a in verdict.promises if a.assertion.relation == relation), None)
+    if answer is not None and answer.standing is not Standing.VIOLATED:
+        _fill_promise(case, answer, verdict, files)
+        return
     match verdict.answer:
         case Answer.CERTIFIED:
             ElementTree.SubElement(case, "system-out").text = speakable(verdict_text(verdict, files))
@@ -71,6 +86,20 @@ def _fill(case: ElementTree.Element, relation: str, verdict: Verdict, files: Seq
             _add(case, "error", "incomplete", verdict.reason or "incomplete", verdict_text(verdict, files))
         case Answer.COUNTEREXAMPLE:
             _fill_counterexample(case, relation, verdict, files)
+
+
+def _fill_promise(
+    case: ElementTree.Element, answer: PromiseAnswer, verdict: Verdict, files: Sequence[str]
+) -> None:
+    """Tell how one of several promises stands that no counterexample violates."""
+    if answer.standing is Standing.CERTIFIED:
+        ElementTree.SubElement(case, "system-out").text = speakable(verdict_text(verdict, files))
+        return
+    message = speakable(standing_text(answer, len(verdict.counterexamples)))
+    if verdict.answer is Answer.INCOMPLETE:
+        _add(case, "error", "incomplete", message, verdict_text(verdict, files))
+    else:
+        ElementTree.SubElement(case, "skipped", message=message)
 
 
 def _fill_counterexample(case: ElementTree.Element, relation: str, verdict: Verdict, files: Sequence[str]) -> None:
@@ -82,8 +111,11 @@ def _fill_counterexample(case: ElementTree.Element, relation: str, verdict: Verd
         return
     rows = ", ".join(str(v) for v in found[0].violations if v.relation == relation)
     faults = ", ".join(fault.sentence for fault in found[0].faults) or "no fault is needed"
-    text = verdict_text(replace(verdict, counterexamples=tuple(found)), files)
-    _add(case, "failure", "counterexample", f"{'violated' if relation == PRE else 'lost'}: {rows}; {faults}", text)
+    # The answers for several promises are about all counterexamples, and refer to them by number.
+    told = verdict if verdict.promises else replace(verdict, counterexamples=tuple(found))
+    text = verdict_text(told, files)
+    violated = "violated" if is_pre(relation) or is_never(relation) else "lost"
+    _add(case, "failure", "counterexample", f"{violated}: {rows}; {faults}", text)
 
 
 def _add(case: ElementTree.Element, element: str, kind: str, message: str, text: str) -> None:

@@ -19,9 +19,10 @@ from clew.report.text.rules import rule_text
 from clew.report.verdict.combined_losses import summary_lines
 from clew.report.verdict.distance_text import distance_lead, distance_note, distance_rows
 from clew.report.verdict.page_data import ShownRun, page_data
+from clew.report.verdict.promise_text import standing_text
 from clew.report.verdict.template import Choice, ExecutionRow, MarginRow, Page, render
 from clew.report.verdict.text import Summaries, combinations_text, execution_text, lasting_claim, verdict_text
-from clew.report.verdict.wording import describe_violation
+from clew.report.verdict.wording import assertions_of, describe_violation
 from clew.search.verdict import Answer, Counterexample
 from clew.violation import Violation
 
@@ -77,7 +78,8 @@ def _failure_free_name(explainer: Explainer) -> str:
 def _run_summary(run: Execution) -> str:
     faults = run.faults.count_text()
     if not run.violations:
-        return f"Under {faults} everything that must hold at the end of time {run.spec.eot} does."
+        until = "until" if any(a.post is None for a in assertions_of(run)) else "at"
+        return f"Under {faults} everything that must hold {until} the end of time {run.spec.eot} does."
     return f"Under {faults} the promise is broken: {describe_violation(run.violations[0])}."
 
 
@@ -137,7 +139,7 @@ class _VerdictPage:
             answer=verdict.answer.value.upper(),
             name=" + ".join(self.files) or "program",
             summary=self._summary(),
-            facts=[*_bounds(verdict.spec), *_params(verdict.program), *self._effort()],
+            facts=[*_bounds(verdict.spec), *_params(verdict.program), *self._effort(), *self._promises()],
             cautions=[*self._cautions(found), *missing],
             happens_title=self._title(),
             choices_label=self._choices_label(),
@@ -165,9 +167,9 @@ class _VerdictPage:
                 return f"Within the bounds ({bounds}) nothing is violated for ever: {claim}."
             case Answer.CERTIFIED:
                 return (
-                    f"Whatever happens within the bounds ({_in_words(verdict.spec)}), what must hold at the end "
-                    f"does. That covers all of the at most {combinations_text(verdict)}; it says nothing about "
-                    "more faults or longer runs."
+                    f"Whatever happens within the bounds ({_in_words(verdict.spec)}), what must hold "
+                    f"{'' if verdict.promises else 'at the end '}does. That covers all of the at most "
+                    f"{combinations_text(verdict)}; it says nothing about more faults or longer runs."
                 )
             case Answer.INCOMPLETE if verdict.candidates:
                 return f"Faults were found that break it at the end of time {verdict.spec.eot}; {verdict.reason}."
@@ -207,6 +209,10 @@ class _VerdictPage:
                 ("solver", f"{s.atoms} atoms, {s.rules} rules, {s.choices} choices, {s.conflicts} conflicts")
             )
         return facts
+
+    def _promises(self) -> list[tuple[str, str]]:
+        found = len(self.verdict.counterexamples)
+        return [(a.assertion.title, standing_text(a, found)) for a in self.verdict.promises]
 
     def _cautions(self, shown: int) -> list[str]:
         verdict = self.verdict

@@ -29,13 +29,12 @@ from clew.report.text.commands import replay_command
 from clew.report.verdict.combined_losses import summary_lines
 from clew.report.verdict.wording import (
     account_lead,
-    ending_text,
-    event_text,
     meaning,
     not_needed,
     outcome_text,
     same_but_for_time,
     step_text,
+    story,
     support_words,
     why_lead,
 )
@@ -249,10 +248,7 @@ def _without(account: Account) -> Iterator[tuple[str, list[str], str]]:
 
 def _arose(row: Explanation, eot: int) -> list[tuple[int, list[str]]]:
     """Return by time what happened in the failing run; empty where something was only lost."""
-    texts = [(event.time, event_text(event)) for event in row.events]
-    if texts:
-        texts.append((eot, ending_text(row.violation)))
-    return [(time, [text for _, text in told]) for time, told in groupby(texts, key=lambda told: told[0])]
+    return [(t, [text for _, text in told]) for t, told in groupby(story(row, eot), key=lambda told: told[0])]
 
 
 def _support(support: Support, faults: FaultSet, eot: int) -> dict[str, Any]:

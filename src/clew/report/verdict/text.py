@@ -11,13 +11,14 @@ from clew.checker.result import Verdict
 from clew.engine.execution import Execution, Message, row_text
 from clew.faults import KINDS, FailureSpec, FaultSet
 from clew.names import show
+from clew.program.assertions import is_pre, post_of
 from clew.program.ir import Program
-from clew.program.outcomes import PRE
 from clew.report.diagrams.hits import Hits
 from clew.report.text.commands import replay_command
 from clew.report.text.plain import pluralize
 from clew.report.verdict.combined_losses import summary_lines
 from clew.report.verdict.duration_text import duration_line
+from clew.report.verdict.promise_text import holding_lines, promise_lines
 from clew.search.verdict import Answer, Counterexample
 
 #: More violated rows than this are not read; JSON and the report have them all.
@@ -52,10 +53,12 @@ def _verdict_lines(
                 yield f"  {lasting_claim(verdict)}"
             if verdict.reason:
                 yield f"  {verdict.reason}"
+            yield from promise_lines(verdict)
         case Answer.INCOMPLETE:
             yield f"INCOMPLETE: {_state_of_knowledge(verdict)}."
             yield from params_lines(verdict.program)
             yield f"  {verdict.reason}"
+            yield from promise_lines(verdict)
             yield from _list_counterexamples(verdict.candidates, verdict, files, explanation, summaries)
     if verdict.answer is not Answer.COUNTEREXAMPLE:
         from clew.report.verdict.survey_text import (
@@ -98,6 +101,7 @@ def _counterexample_lines(
     yield from params_lines(verdict.program)
     if verdict.reason:
         yield f"  the search was not finished: {verdict.reason}"
+    yield from promise_lines(verdict)
     yield from _list_counterexamples(found, verdict, files, explanation, summaries)
 
 
@@ -128,8 +132,11 @@ def _one_counterexample(
         yield "  no fault is needed: with this, the run without faults already fails"
     # What is violated after the faults that do it: that is how the story goes.
     for violation in found.violations[:_MOST_ROWS]:
-        if violation.relation == PRE:
-            yield f"  violates {violation}: it is in 'pre' and not in 'post'"
+        if violation.time is not None:
+            yield f"  violates {violation}, which must never hold"
+        elif is_pre(violation.relation):
+            pre = violation.relation
+            yield f"  violates {violation}: it is in '{pre}' and not in '{post_of(pre)}'"
         else:
             yield f"  loses {violation}, which the failure-free run has at the end"
     if len(found.violations) > _MOST_ROWS:
@@ -232,8 +239,4 @@ def outcome_lines(run: Execution) -> Iterator[str]:
             open_world = run.program is not None and bool(run.program.open_rows)
             yield duration_line(run.duration, run.spec.eot, open_world=open_world)
         return
-    if PRE in run.tables:
-        empty = "" if run.rows(PRE) else " ('pre' is empty)"
-        yield f"holds: every row of 'pre' is in 'post' at the end{empty}"
-    else:
-        yield "holds: no row of a persistent relation is missing that the failure-free run has at the end"
+    yield from holding_lines(run)

@@ -17,11 +17,10 @@ from clew.faults import FaultSet
 from clew.report.text.plain import columns, pluralize, shorten
 from clew.report.verdict.wording import (
     account_lead,
-    ending_text,
-    event_text,
     not_needed,
     outcome_text,
     step_text,
+    story,
     support_words,
     why_lead,
 )
@@ -188,11 +187,9 @@ def event_lines(row: Explanation, eot: int, width: int) -> Iterator[str]:
     if not row.events:
         return
     yield "  How it arose:"
-    texts = [(event.time, event_text(event)) for event in row.events]
-    texts.append((eot, ending_text(row.violation)))
     times = [
         (str(time), [shorten(text, width * 4 // 5) for _, text in events])
-        for time, events in groupby(texts, key=lambda told: told[0])
+        for time, events in groupby(story(row, eot), key=lambda told: told[0])
     ]
     left_out = len(times) - _MOST_TIMES
     # Leaving out a single time would save no line: the remark takes one.

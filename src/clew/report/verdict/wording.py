@@ -9,13 +9,13 @@ from clew.engine.execution import Execution, Message
 from clew.explain.steps import MessageStep, NodeStep, PhaseStep
 from clew.faults import Fault, FaultSet, node_key
 from clew.names import show
-from clew.program.outcomes import POST, PRE
+from clew.program.assertions import POST, PRE, Assertion, find_assertions, is_pre, post_of, stem_of
 from clew.report.diagrams.hits import Hits
 from clew.report.verdict.duration_text import duration_line
 from clew.violation import Violation
 
 if TYPE_CHECKING:  # what finds supports and consequences need not be loaded to speak of them
-    from clew.explain.explanation import Event
+    from clew.explain.explanation import Event, Explanation
     from clew.explain.steps import Step
     from clew.explain.why import Running, Support, Why
     from clew.explain.without import Account, Without
@@ -24,27 +24,52 @@ if TYPE_CHECKING:  # what finds supports and consequences need not be loaded to 
 def meaning(run: Execution) -> str:
     """Say what the outcome of a run means, for somebody who sees such a thing for the first time."""
     if not run.violations:
-        # Without 'pre' and 'post' what must hold is that no row gets lost that the failure-free run has at the
-        # end.
-        if PRE in run.tables and POST in run.tables:
-            vacuous = "" if run.rows(PRE) else " ('pre' is empty, so nothing was asked)"
-            return f"Everything in 'pre' is in 'post' at the end{vacuous}: the promise is kept."
+        # Without any promise what must hold is that no row gets lost that the failure-free run has at the end.
+        kept = [_keeping(assertion, run) for assertion in assertions_of(run)]
+        if kept:
+            return f"{'; '.join(kept)}: the promise is kept." if len(kept) == 1 else f"{'; '.join(kept)}."
         return "Everything that the failure-free run has at the end is there: nothing got lost."
     lasts = ""
     if run.duration is not None:
         open_world = run.program is not None and bool(run.program.open_rows)
         line = duration_line(run.duration, run.spec.eot, open_world=open_world)
         lasts = f" It {line}." if run.duration.reason is None else f" {line.capitalize()}."
-    if run.violations[0].relation == PRE:
-        return f"It is in 'pre' at the end but not in 'post': the promise is broken.{lasts}"
+    first = run.violations[0]
+    if first.time is not None:
+        return f"It must never hold, and does at time {first.time}: the promise is broken.{lasts}"
+    if is_pre(first.relation):
+        post = post_of(first.relation)
+        return f"It is in '{first.relation}' at the end but not in '{post}': the promise is broken.{lasts}"
     return f"The failure-free run has it at the end, this run does not: it got lost.{lasts}"
+
+
+def assertions_of(run: Execution) -> tuple[Assertion, ...]:
+    """Return the promises of the program that was executed."""
+    if run.program is not None:
+        return find_assertions(run.program)
+    return (Assertion(PRE, POST),) if PRE in run.tables and POST in run.tables else ()
+
+
+def _keeping(assertion: Assertion, run: Execution) -> str:
+    relation, post = assertion
+    if post is None:
+        return f"Nothing is in '{relation}' at any time"
+    vacuous = "" if run.rows(relation) else f" ('{relation}' is empty, so nothing was asked)"
+    return f"Everything in '{relation}' is in '{post}' at the end{vacuous}"
 
 
 def describe_violation(violation: Violation) -> str:
     """Say what a violation is."""
-    if violation.relation == PRE:
-        return f"at the end {violation} holds, but {Violation(POST, violation.row)} does not"
+    if violation.time is not None:
+        return f"{violation.at_any_time} holds at time {violation.time}, which must never be"
+    if is_pre(violation.relation):
+        return f"at the end {violation} holds, but {_owed(violation)} does not"
     return f"at the end {violation} is missing, which the failure-free run has"
+
+
+def _owed(violation: Violation) -> Violation:
+    """Return the row that a row of ``pre`` asks for."""
+    return Violation(post_of(violation.relation), violation.row)
 
 
 def message_text(message: Message) -> str:
@@ -130,8 +155,8 @@ def why_lead(why: Why) -> str:
     supports, cut = ("one support", "it is cut") if many == "1" else (f"{many} supports", "each is cut")
     if why.by_pre:
         return f"without faults {supports} kept {violation} away; {cut}:"
-    if violation.relation == PRE:
-        return f"given 'pre', {Violation(POST, violation.row)} had {supports} without faults; {cut}:"
+    if is_pre(violation.relation):
+        return f"given '{violation.relation}', {_owed(violation)} had {supports} without faults; {cut}:"
     return f"{violation} had {supports} without faults; {cut}:"
 
 
@@ -168,7 +193,7 @@ def step_text(step: Step, fault: Fault) -> str:
 
 def outcome_text(line: Without) -> str:
     """Say what the steps lead to."""
-    if line.outcome.relation in (PRE, POST):
+    if stem_of(line.outcome.relation) is not None:
         return f"{line.outcome} {'holds' if line.holds else 'does not hold'}"
     return f"{line.outcome} is there at the end"
 
@@ -187,10 +212,22 @@ def event_text(event: Event) -> str:
     return f"{_message(step)} {fault.effect(step.target)}: {fault}"
 
 
+def story(row: Explanation, eot: int) -> list[tuple[int, str]]:
+    """Tell how a violation arose, with the time of each event; empty where something was only lost."""
+    if not row.events:
+        return []
+    # What must never hold and does ends the story: that a node goes on later has no part in it.
+    end = row.violation.time or eot
+    told = [(event.time, event_text(event)) for event in row.events if event.time <= end]
+    return [*told, (end, ending_text(row.violation))]
+
+
 def ending_text(violation: Violation) -> str:
     """Say with what the story ends."""
-    if violation.relation == PRE:
-        return f"{violation} holds, {Violation(POST, violation.row)} does not"
+    if violation.time is not None:
+        return f"{violation.at_any_time} holds"
+    if is_pre(violation.relation):
+        return f"{violation} holds, {_owed(violation)} does not"
     return f"{violation} is missing"
 
 

@@ -35,6 +35,7 @@ from clew.analysis.calm.refinements.monotone_columns import (
 )
 from clew.dedalus.printer import print_clause
 from clew.errors import Notice, ProgramError
+from clew.program.assertions import assertion_names
 from clew.program.ir import (
     BUILT_IN,
     Aggregate,
@@ -47,7 +48,7 @@ from clew.program.ir import (
     Var,
     expr_vars,
 )
-from clew.program.outcomes import POST, PRE, persistent_relations
+from clew.program.outcomes import persistent_relations
 
 
 def dedalus_dataflow(program: Program, name: str, notices: Sequence[Notice] = ()) -> Dataflow:
@@ -95,14 +96,14 @@ def _is_persistence(rule: Rule, lasting: Sequence[str]) -> bool:
 
 
 def _assertions(program: Program) -> frozenset[str]:
-    """Return ``pre``, ``post`` and what only they use; but what is kept or sent belongs to the program."""
+    """Return the relations of promises and what only they use; but what is kept or sent belongs to the program."""
     # What is kept or sent has effects that ``post`` only looks at: it cannot be a mere view.
     own = {rule.relation for rule in program.rules if rule.timing is not Timing.SAME}
     users: dict[str, set[str]] = {}
     for rule in program.rules:
         for premise in rule.premises:
             users.setdefault(premise.relation, set()).add(rule.relation)
-    found = {PRE, POST}
+    found = set(assertion_names(program))
     while True:
         # A relation that nobody uses is no view of an assertion but an output, hence the test for other heads.
         more = {name for name, heads in users.items() if heads - {name} and heads <= found | {name}} - own - found

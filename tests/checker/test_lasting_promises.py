@@ -1,0 +1,57 @@
+"""Several promises, and what must never happen, beside the question whether a violation lasts."""
+
+from __future__ import annotations
+
+import pytest
+
+from clew import Answer, check, parse_program
+from clew.checker.answers import Standing
+from clew.duration import Persistence
+from clew.errors import UsageError
+
+#: What a tells b once may be lost for good; what it tells c is repeated.
+TWO = """
+    peer("a", "b"); other("a", "c"); said("a");
+    peer(X, Y)@next :- peer(X, Y); other(X, Y)@next :- other(X, Y);
+    said(X)@next :- said(X);
+    once(Y)@async :- peer(X, Y), said(X)@1;
+    once(X)@next :- once(X);
+    often(Y)@async :- other(X, Y);
+    pre_once(Y) :- peer(_, Y); post_once(Y) :- once(Y);
+    pre_often(Y) :- other(_, Y); post_often(Y) :- often(Y);
+"""
+NEVER = "gone(Y) :- peer(_, Y), notin once(Y); never_late(Y) :- gone(Y), tick(_, 3)@3; tick(a, 3)@3;"
+
+
+def test_one_of_several_promises_is_violated_for_ever() -> None:
+    found = check(parse_program(TWO), nodes=["a", "b", "c"], eot=8, eff=3, lasting=True)
+    (counterexample,) = found.counterexamples
+    assert str(counterexample.faults) == "O(a,b,1)"
+    assert [str(v) for v in counterexample.violations] == ["pre_once(b)"]
+    # Nothing is known of the other one: the search was for anything that lasts.
+    assert {a.assertion.relation: a.standing for a in found.promises} == {
+        "pre_once": Standing.VIOLATED,
+        "pre_often": Standing.UNDECIDED,
+    }
+
+
+def test_a_certificate_is_about_every_promise() -> None:
+    often = TWO.replace("once(Y)@async :- peer(X, Y), said(X)@1;", "once(Y)@async :- peer(X, Y), said(X);")
+    found = check(parse_program(often), nodes=["a", "b", "c"], eot=8, eff=3, lasting=True)
+    assert found.answer is Answer.CERTIFIED
+    assert {a.standing for a in found.promises} == {Standing.CERTIFIED}
+
+
+def test_what_must_never_happen_lasts_once_it_has_happened() -> None:
+    found = check(parse_program(TWO + NEVER), nodes=["a", "b", "c"], eot=8, eff=3)
+    durations = {str(c.violations[0]): c.duration for c in found.counterexamples}
+    never = durations["never_late(b) at time 3"]
+    assert never is not None
+    assert (never.persistence, never.since, never.loop) == (Persistence.LASTING, 3, None)
+    assert "lasts: what has happened at time 3 cannot be undone" in str(found)
+
+
+def test_what_lasts_is_not_asked_of_what_must_never_happen() -> None:
+    with pytest.raises(UsageError, match="'never_late' must not happen at any time") as caught:
+        check(parse_program(TWO + NEVER), nodes=["a", "b", "c"], eot=8, eff=3, lasting=True)
+    assert "leave --lasting out" in (caught.value.remedy or "")
