@@ -11,10 +11,10 @@ from clew.errors import UsageError
 
 #: What a tells b once may be lost for good; what it tells c is repeated.
 TWO = """
-    peer("a", "b"); other("a", "c"); said("a");
+    peer("a", "b"); other("a", "c"); said("a"); start("a");
     peer(X, Y)@next :- peer(X, Y); other(X, Y)@next :- other(X, Y);
     said(X)@next :- said(X);
-    once(Y)@async :- peer(X, Y), said(X)@1;
+    once(Y)@async :- peer(X, Y), start(X);
     once(X)@next :- once(X);
     often(Y)@async :- other(X, Y);
     pre_once(Y) :- peer(_, Y); post_once(Y) :- once(Y);
@@ -36,7 +36,7 @@ def test_one_of_several_promises_is_violated_for_ever() -> None:
 
 
 def test_a_certificate_is_about_every_promise() -> None:
-    often = TWO.replace("once(Y)@async :- peer(X, Y), said(X)@1;", "once(Y)@async :- peer(X, Y), said(X);")
+    often = TWO.replace("once(Y)@async :- peer(X, Y), start(X);", "once(Y)@async :- peer(X, Y), said(X);")
     found = check(parse_program(often), nodes=["a", "b", "c"], eot=8, eff=3, lasting=True)
     assert found.answer is Answer.CERTIFIED
     assert {a.standing for a in found.promises} == {Standing.CERTIFIED}
