@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from clew.dedalus.clauses import Include
+from clew.dedalus.expressions import DEEPEST_EXPRESSION
 from clew.dedalus.loader import parse_program
-from clew.dedalus.parser import DEEPEST_EXPRESSION, Include, parse_clauses
+from clew.dedalus.parser import parse_clauses
 from clew.errors import Position, ProgramError
 from clew.program.ir import (
     Aggregate,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clew.dedalus.parser import Durable, Persist
+from clew.dedalus.clauses import Durable, Persist
 from clew.errors import ProgramError
 from clew.names import nearest_name
 from clew.program.ir import Fact, InputRule, Premise, Program, Rule, Timing, Var

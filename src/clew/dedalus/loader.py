@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from clew.bounds import Bounds
 from clew.dedalus.assembling import LoadedClause, make_program
+from clew.dedalus.clauses import Clause, Include, Written
 from clew.dedalus.lexer import Text
 from clew.dedalus.params import (
     DeclaredParam,
@@ -23,7 +24,7 @@ from clew.dedalus.params import (
     notice_params,
     resolve_params,
 )
-from clew.dedalus.parser import Clause, Include, Written, parse_text
+from clew.dedalus.parser import parse_text
 from clew.dedalus.patterns import expand_facts
 from clew.dedalus.stated import Stated, named_numbers, read_stated, resolve_defaults
 from clew.errors import Notice, Position, ProgramError, is_quotable

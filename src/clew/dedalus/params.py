@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from clew.bounds import Bounds
+from clew.dedalus.clauses import Written
 from clew.dedalus.lexer import NAME, STRING, Text
-from clew.dedalus.parser import Written
 from clew.dedalus.patterns import ParamClause, evaluate
 from clew.errors import Notice, Position, ProgramError, UsageError
 from clew.names import nearest_name, show

@@ -12,9 +12,8 @@ Recursive descent over this grammar (``name`` and ``string`` are tokens)::
     premise  = name "(" [ mark ] term { "," term } ")" [ "@" name ]
     mark     = "#" | "@"
     vector   = "(" [ name { "," name } ] ")"
-    expr     = product { ("+" | "-") product }
-    product  = factor { ("*" | "/") factor }
-    factor   = name | string | "-" factor | "(" expr ")"
+
+Expressions (``expr``) are read by ``clew.dedalus.expressions``.
 
 A param may be declared anywhere in the files of a program, so a file is read without knowing any; what a param
 could change is then read again with the values (``Written.reread``).
@@ -27,23 +26,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple, TypeVar, cast
+from typing import TypeVar, cast
 
-from clew.dedalus.habits import OF_WORD, habit_between
+from clew.dedalus.clauses import Clause, Durable, FactArg, Include, Persist, Written
+from clew.dedalus.expressions import ExpressionParser
 from clew.dedalus.lexer import END, NAME, PARAM, STRING, Text, Token
 from clew.dedalus.patterns import Computed, FactPattern, Interval, ParamClause, refuse_interval
 from clew.errors import Position, ProgramError
 from clew.program.ir import (
-    LARGEST_NUMBER,
     Aggregate,
     AggregateName,
-    ArithmeticOp,
     BinOp,
     Choose,
     Comparison,
     ComparisonOp,
     Const,
-    Expr,
     Fact,
     HeadArg,
     InputRule,
@@ -60,52 +57,7 @@ from clew.program.ir import (
 AGGREGATES = ("count", "sum", "min", "max", "avg")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
-#: Deeper expressions than this are refused: recursion over them must stay shallow.  It bounds parentheses too;
-#: the printer writes fewer of them than an expression is deep, so what it prints is accepted.
-DEEPEST_EXPRESSION = 50
-
 T = TypeVar("T")
-
-
-class Include(NamedTuple):
-    """``include "path";``, still to be resolved by the loader."""
-
-    path: str
-    position: Position
-
-
-class Durable(NamedTuple):
-    """``durable log, term;``: the relations that survive a restart, each with its position; there may be none."""
-
-    relations: tuple[tuple[str, Position], ...]
-
-
-class Persist(NamedTuple):
-    """``persist[p];`` or ``persist[p, p_neg, 2];``: section 3.1 of the thesis; the loader writes the rule."""
-
-    relation: str
-    deleted: str | None
-    arity: int | None
-    position: Position
-
-
-#: What stands in parentheses before it is known whether that is a fact or the head of a rule.
-FactArg = HeadArg | Interval | Computed
-
-Clause = Fact | Rule | InputRule | Include | Durable | Persist | ParamClause | FactPattern
-
-
-class Written(NamedTuple):
-    """A clause as it was read without params, and what they could change in it.
-
-    ``names``: constants without quotes, each of which may be the name of a param.  ``open``: without their
-    values it cannot be read, and ``clause`` is no more than a place for it.
-    """
-
-    clause: Clause
-    names: frozenset[str]
-    open: bool
-    reread: Callable[[Mapping[str, Value]], Clause]
 
 
 def parse_clauses(text: str, file: str = "<text>") -> list[Clause]:
@@ -118,77 +70,8 @@ def parse_text(text: Text) -> list[Written]:
     return _Parser(text).clauses()
 
 
-class _Parser:
+class _Parser(ExpressionParser):
     """One pass over the tokens of a file, with one token of lookahead."""
-
-    def __init__(self, text: Text) -> None:
-        self._text = text
-        self._tokens = text.tokens()
-        self._next = 0
-        self._parentheses = 0  # open at this point: a chain of "(" would be as deep a recursion as operators
-        self._params: Mapping[str, Value] | None = None  # None: not known yet
-        # Of the clause at hand.
-        self._names: list[str] = []
-        self._open = False
-
-    # -- tokens ----------------------------------------------------------------------------------------
-
-    @property
-    def _token(self) -> Token:
-        return self._tokens[self._next]
-
-    @property
-    def _following(self) -> Token:
-        return self._tokens[min(self._next + 1, len(self._tokens) - 1)]
-
-    def _at(self, token: Token) -> Position:
-        return self._text.position(token.offset)
-
-    def _advance(self) -> Token:
-        token = self._token
-        self._next += 1
-        return token
-
-    def _sees(self, *symbols: str) -> bool:
-        return self._token.kind not in (STRING, END) and self._token.text in symbols
-
-    def _take(self, symbol: str) -> bool:
-        if self._sees(symbol):
-            self._next += 1
-            return True
-        return False
-
-    def _expect(self, *symbols: str) -> None:
-        if not self._sees(*symbols):
-            raise self._refuse_token(" or ".join(f"'{s}'" for s in symbols))
-        self._next += 1
-
-    def _expect_name(self, what: str) -> Token:
-        if self._token.kind != NAME:
-            raise self._refuse_token(what)
-        return self._advance()
-
-    def _refuse_token(self, expected: str) -> ProgramError:
-        token, before = self._token, self._tokens[max(0, self._next - 1)]
-        begins = self._next == 1 or (self._next > 1 and self._tokens[self._next - 2].text == ";")
-        habit = OF_WORD.get(before.text) if begins else None
-        # What people write who come from elsewhere is worth more than the list of tokens that would be right.
-        habit = habit or habit_between(before.text, token.text, self._following.text)
-        shown = token.text if len(token.text) <= 40 else token.text[:37] + "..."
-        remedy = f"expected {expected}"
-        if habit is not None:
-            remedy = habit
-        elif before.text == "not" or token.text == "not":
-            remedy = "negation is written notin"
-        elif before.text.endswith("."):
-            remedy += "; clauses end with ';', not with '.'"
-        elif token.kind == END or self._at(before).line < self._at(token).line:
-            remedy += "; clauses end with ';'"
-        return ProgramError(
-            f"unexpected {shown}" if token.kind == END else f"unexpected '{shown}'",
-            position=self._at(token),
-            remedy=remedy,
-        )
 
     # -- clauses ---------------------------------------------------------------------------------------
 
@@ -512,104 +395,9 @@ class _Parser:
             )
         return term
 
-    # -- expressions -----------------------------------------------------------------------------------
-
-    def _scalar(self) -> Expr:
-        """Parse an expression that has a value."""
-        start = self._token
-        return self._require_value(self._expr(), start)
-
-    def _require_value(self, expr: Expr | Wildcard, start: Token) -> Expr:
-        if isinstance(expr, Wildcard):
-            raise ProgramError(
-                "'_' has no value to compute with",
-                position=self._at(start),
-                remedy="use a variable that a premise binds",
-            )
-        return expr
-
-    def _expr(self) -> Expr | Wildcard:
-        return self._binary(("+", "-"), lambda: self._binary(("*", "/"), self._factor))
-
-    def _binary(self, ops: tuple[str, str], operand: Callable[[], Expr | Wildcard]) -> Expr | Wildcard:
-        start = self._token
-        left = operand()
-        while self._sees(*ops):
-            op = cast(ArithmeticOp, self._advance().text)
-            right_start = self._token
-            left = BinOp(op, self._require_value(left, start), self._require_value(operand(), right_start))
-            # Also a long sum is deep: a + b + c is (a + b) + c.
-            if _depth(left) > DEEPEST_EXPRESSION:
-                raise self._too_deep(start)
-        return left
-
-    def _factor(self) -> Expr | Wildcard:
-        start = self._token
-        if start.kind == NAME:
-            return self._parse_name(self._advance())
-        if start.kind == STRING:
-            return Const(self._advance().text[1:-1])
-        self._parentheses += 1
-        if self._parentheses > DEEPEST_EXPRESSION:
-            raise self._too_deep(start)
-        if self._take("-"):
-            found: Expr | Wildcard = _negate(self._require_value(self._factor(), start))
-        elif self._take("("):
-            found = self._expr()
-            self._expect(")")
-        else:
-            raise self._refuse_token("a variable, a constant or an expression")
-        self._parentheses -= 1
-        return found
-
-    def _parse_name(self, token: Token) -> Const | Var | Wildcard:
-        if token.text == "_":
-            return Wildcard()
-        if token.text.isdigit():
-            return Const(self._number(token))
-        if token.text[0] == "_":
-            raise ProgramError(
-                f"'{token.text}' is neither a variable nor a constant",
-                position=self._at(token),
-                remedy=f'write _ for any value, a capital letter for a variable, or "{token.text}" for a string',
-            )
-        if token.text[0].isupper():
-            return Var(token.text)
-        self._names.append(token.text)
-        return Const(self._params.get(token.text, token.text) if self._params else token.text)
-
-    def _number(self, token: Token) -> int:
-        # The length first: int() of a very long text takes time that is quadratic in it.
-        if len(token.text) > 10 or int(token.text) > LARGEST_NUMBER:
-            raise ProgramError(
-                f"the number {token.text[:40]} is too large",
-                position=self._at(token),
-                remedy=f"numbers go up to {LARGEST_NUMBER}; use a string for an identifier",
-            )
-        return int(token.text)
-
-    def _too_deep(self, start: Token) -> ProgramError:
-        return ProgramError(
-            f"an expression is nested more than {DEEPEST_EXPRESSION} deep",
-            position=self._at(start),
-            remedy="split it over several rules",
-        )
-
-
-def _negate(expr: Expr) -> Expr:
-    match expr:
-        case Const(int(number)):
-            return Const(-number)
-        case _:
-            return BinOp("-", Const(0), expr)
-
 
 def _is_negated_name(expr: BinOp) -> bool:
     match expr:
         case BinOp("-", Const(0), Const(str())):
             return True
     return False
-
-
-def _depth(expr: Expr) -> int:
-    return 1 + max(_depth(expr.left), _depth(expr.right)) if isinstance(expr, BinOp) else 0
