@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from clew.bounds import Bounds, without_faults
+from clew.checker import bounds
 from clew.checker.bounds import complete
 from clew.dedalus.loader import parse_program
 from clew.errors import UsageError
 from clew.faults import FailureSpec
+from clew.program.checks import check_program
+from clew.program.ir import Program
+from generators import open_programs, programs
 
 #: a sends to b, and b, which no fact mentions as a place, sends on to c.
 RELAY = parse_program('n("a", "b"); m(Y)@async :- n(X, Y); k("c")@async :- m(X);')
@@ -145,3 +151,34 @@ def test_a_program_without_facts_has_no_nodes() -> None:
 def test_a_program_without_facts_can_be_given_nodes() -> None:
     program = parse_program("p(X) :- q(X);")
     assert complete(program, Bounds(["a"], eot=3)).nodes == ("a",)
+
+
+# -- nodes that nobody names -------------------------------------------------------------------------------------
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@given(program=programs() | open_programs(), crashes=st.integers(0, 1), delays=st.integers(0, 1))
+def test_the_text_of_the_rules_tells_the_nodes_that_grounding_would(
+    program: Program, crashes: int, delays: int
+) -> None:
+    """Where the text suffices nothing is grounded; it must not suffice where grounding finds more."""
+    checked = check_program(program).program
+    asked = Bounds(eot=3, eff=2, crashes=crashes, delays=delays)
+    with pytest.MonkeyPatch.context() as patched:
+        found = complete(checked, asked).nodes
+        patched.setattr(bounds, "_stay_at", lambda program, located: False)
+        assert found == complete(checked, asked).nodes
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        ("n(a, b); n(b, a); m(Y)@async :- n(X, Y);", ("a", "b")),
+        ("n(a, b); m(Y)@async :- n(X, Y);", ("a", "b")),
+        # Where it is computed, only grounding tells.
+        ("n(1, 1); n(X, N + 1)@next :- n(X, N), N < 3; m(N)@async :- n(X, N);", (1, 2, 3)),
+        ('n(a, b); m("c")@async :- n(X, Y), crash(_, X, _);', ("a", "c")),
+    ],
+)
+def test_the_nodes_that_nobody_names(text: str, nodes: tuple[str | int, ...]) -> None:
+    assert complete(check_program(parse_program(text)).program, Bounds(eot=5)).nodes == nodes

@@ -59,7 +59,7 @@ def test_what_is_printed_and_written_does_the_same_again(folder: Path) -> None:
     done = clew(folder, "check tell.ded --eff 2 --set n=4 --json v.json")
     again = run_clew(folder, shell_arguments(done.replay))
     assert again.code == 1
-    assert "  with n=4, word=hello" in again.out.splitlines()
+    assert again.out.splitlines()[0] == "EOT 3, nodes 1, 2, 3, 4, with n=4, word=hello; these faults:"
     replayed = clew(folder, "replay v.json --json r.json")
     assert (replayed.code, replayed.out.splitlines()[1]) == (1, "  with n=4, word=hello")
     assert json.loads((folder / "r.json").read_text(encoding="utf-8"))["spec"]["params"][0]["value"] == 4
@@ -113,7 +113,7 @@ def test_the_table_of_an_example() -> None:
 COUNTEREXAMPLE: 3 of 4 settings break it, 1 is certified; within EOT 7, EFF 6, 0 crashes, 3 to 4 nodes.
   smallest: acceptors=3 quorum=1
 
-  acceptors  quorum  verdict         faults  executions  counterexample
+  acceptors  quorum  verdict         faults  executions  counterexample or reason
 * 3          1       counterexample  3       1           O(1,2,3) O(1,2,4) O(3,2,4)
   3          2       certified               0
   4          1       counterexample  4       1           O(1,2,3) O(1,2,4) O(1,3,3) O(1,4,3)

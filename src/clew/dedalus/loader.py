@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,30 +63,32 @@ class Template:
     stated: Stated
     texts: tuple[Text, ...]
 
-    @property
+    @cached_property
     def params(self) -> dict[str, DeclaredParam]:
         """Return the params that are declared, by name."""
         return declare_params(self.clauses)
 
-    def instantiate(self, given: Settings | None = None) -> Loaded:
-        """Return the program with these values; raise ``UsageError`` for what cannot be set."""
-        declared = self.params
-        params = resolve_params(declared, given or {})
-        values = {param.name: param.value for param in params}
-        clauses = [_reread(written, values) for written in self.clauses]
-        program = make_program([clause for clause in expand_facts(clauses) if isinstance(clause, LoadedClause)])
-        defaults = resolve_defaults(self.stated.bounds, values)
-        if not declared:
-            return Loaded(program, defaults, expectation=self.stated.expectation)
+    @cached_property
+    def _notices(self) -> tuple[Notice, ...]:
+        """Return what is odd about the params, whatever their values are."""
+        if not self.params:
+            return ()
         used = frozenset(name for written in self.clauses for name in written.names)
         used |= {number.name for value in self.stated.bounds.values() for number in named_numbers(value)}
         named = self.stated.bounds.get("nodes", ())
         nodes = [node for node in named if isinstance(node, str)] if isinstance(named, tuple) else []
-        notices = (
-            *notice_params(declared, used, nodes, self.texts),
-            *notice_misspelt(declared, self.clauses),
-        )
-        return Loaded(replace(program, params=params), defaults, notices, self.stated.expectation)
+        misspelt = notice_misspelt(self.params, self.clauses)
+        return (*notice_params(self.params, used, nodes, self.texts), *misspelt)
+
+    def instantiate(self, given: Settings | None = None) -> Loaded:
+        """Return the program with these values; raise ``UsageError`` for what cannot be set."""
+        params = resolve_params(self.params, given or {})
+        values = {param.name: param.value for param in params}
+        clauses = [_reread(written, values) for written in self.clauses]
+        program = make_program([clause for clause in expand_facts(clauses) if isinstance(clause, LoadedClause)])
+        defaults = resolve_defaults(self.stated.bounds, values)
+        program = replace(program, params=params) if params else program
+        return Loaded(program, defaults, self._notices, self.stated.expectation)
 
 
 def _reread(written: Written, params: Mapping[str, Value]) -> Clause:

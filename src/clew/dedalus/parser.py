@@ -86,7 +86,8 @@ class _Parser(ExpressionParser):
         return found
 
     def _reread(self, start: int, params: Mapping[str, Value]) -> Clause:
-        self._next, self._params, self._names = start, params, []
+        # Whatever an earlier reading was refused for.
+        self._next, self._params, self._names, self._parentheses = start, params, [], 0
         return self._clause()
 
     def _clause(self) -> Clause:

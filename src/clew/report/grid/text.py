@@ -118,7 +118,14 @@ def count_runs(result: GridResult) -> int:
 def table_head(result: GridResult) -> list[str]:
     """Return the titles of the columns."""
     swept = ["within"] if has_sweeps(result) else []
-    return [*(axis.name for axis in result.axes), "verdict", *swept, "faults", "executions", "counterexample"]
+    return [
+        *(axis.name for axis in result.axes),
+        "verdict",
+        *swept,
+        "faults",
+        "executions",
+        "counterexample or reason",
+    ]
 
 
 def has_sweeps(result: GridResult) -> bool:

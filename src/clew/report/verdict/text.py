@@ -211,8 +211,8 @@ def run_heading(run: Execution) -> Iterator[str]:
     """Name the bounds and the faults of a run, and what these amount to."""
     nodes = row_text(run.spec.nodes)
     what = "these faults:" if run.faults.failures else "no fault, but:" if run.faults else "no fault"
-    yield f"EOT {run.spec.eot}, nodes {nodes}; {what}"
-    yield from params_lines(run.program)
+    params = "".join(f", {line.strip()}" for line in params_lines(run.program))
+    yield f"EOT {run.spec.eot}, nodes {nodes}{params}; {what}"
     yield from (f"  {fault.sentence}" for fault in run.faults)
     yield from (f"  {line}" for line in summary_lines(run.faults, run.messages))
 
