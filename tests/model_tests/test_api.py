@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import clew
-from clew.errors import UsageError
+from clew.errors import BudgetExhaustedError, UsageError
 from clew.expectation import Expectation
 from clew.model_tests.model import Kind, ModelOutcome, Status
 from model_files import BLOOM, LOSSY, SAFE, SCENARIO, write, write_model
@@ -97,6 +98,25 @@ def test_all_checks_also_what_states_no_expectation(folder: Path) -> None:
     assert only.reason == "no model states an expectation, so that nothing was compared"
 
 
+def test_a_file_without_expectations_that_cannot_be_loaded_decides_nothing(folder: Path) -> None:
+    write_model(folder, "lossy.ded", LOSSY, ONE)
+    write(folder, "m.py", f"import no_such_library\n{SCENARIO}good = scenario(1)\n")
+    tests = clew.check_models(".", check_all=True)
+    assert tests.exit_code == 0
+    (outcome,) = tests.of_status(Status.NO_EXPECTATION)
+    assert (outcome.reason or "").startswith("m.py:1:1: the model cannot be imported: ModuleNotFoundError")
+
+
+def test_an_interrupt_while_files_are_looked_for_ends_that(folder: Path) -> None:
+    write_model(folder, "lossy.ded", LOSSY, ONE)
+
+    def interrupt(done: int, stage: str) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(BudgetExhaustedError, match="interrupted"):
+        clew.check_models(".", progress=interrupt)
+
+
 def test_python_files_that_are_not_for_clew_are_not_executed(folder: Path) -> None:
     write_model(folder, "lossy.ded", LOSSY, ONE)
     write(folder, "setup.py", "raise SystemExit(7)\n")
@@ -161,6 +181,8 @@ def test_one_model_of_a_file_can_be_named(folder: Path) -> None:
         folder, "m.py", f"{SCENARIO}a = scenario(1, expect='no violation')\nb = scenario(2, expect='violation')\n"
     )
     assert list(outcomes("m.py:b")) == ["m.py:b"]
+    both = clew.check_models(["m.py:b", "."]).outcomes
+    assert [outcome.model.name for outcome in both] == ["m.py:b", "m.py:a"]  # once each
     with pytest.raises(UsageError, match=r"m\.py: defines no model 'c'"):
         outcomes("m.py:c")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -100,7 +100,7 @@ class _Run:
 
     def test(self, paths: tuple[str, ...]) -> ModelTests:
         """Find the models, check them, and compare."""
-        found = discover(paths)
+        found = discover(paths, self._go_on)
         listed, to_import = self._look(found.candidates, found.unreadable)
         # With what needs no import: a Python file that hangs must not keep that waiting.
         texts = [one for ones in listed.values() for one in ones if isinstance(one, Model)]
@@ -108,11 +108,12 @@ class _Run:
             [*map(self._checking, texts), *map(_listing, to_import)],
             [*(model.name for model in texts), *(candidate.file for candidate in to_import)],
         )
-        for candidate, end in zip(to_import, ends[len(texts) :], strict=True):
-            listed[candidate] = [self._admit(one) for one in self._read_listing(candidate, end)]
-        everything = [one for ones in listed.values() for one in ones]
+        for (candidate, look), end in zip(to_import.items(), ends[len(texts) :], strict=True):
+            listed[candidate] = [self._admit(one) for one in self._read_listing(candidate, look, end)]
+        everything = _leave_out_repetitions(one for ones in listed.values() for one in ones)
         _refuse_nothing(everything, paths)
-        imported = [one for one in everything if isinstance(one, Model) and one not in texts]
+        known = frozenset(texts)
+        imported = [one for one in everything if isinstance(one, Model) and one not in known]
         ends = [*ends[: len(texts)], *self._do(list(map(self._checking, imported)), [m.name for m in imported])]
         judged = {
             model.name: judge(model, end, self.seconds, self._cut_short())
@@ -125,17 +126,18 @@ class _Run:
 
     def _look(
         self, candidates: Sequence[Candidate], unreadable: list[str]
-    ) -> tuple[dict[Candidate, _Listed], list[Candidate]]:
+    ) -> tuple[dict[Candidate, _Listed], dict[Candidate, Look]]:
         """Return what the text of files tells of them, and which of them have to be imported to know more."""
         listed: dict[Candidate, _Listed] = {}
-        to_import = []
+        to_import: dict[Candidate, Look] = {}
         for candidate in candidates:
+            self._go_on()
             if not candidate.is_python:
                 listed[candidate] = [self._admit(_list_text(candidate.file))]
                 continue
             look = _look_at(candidate, unreadable)
             if look is Look.EXPECTATIONS or (look is Look.MODELS and self.check_all):
-                to_import.append(candidate)
+                to_import[candidate] = look
                 listed[candidate] = []
             elif look is Look.MODELS:
                 listed[candidate] = [self._admit(Model(candidate.file, Kind.PYTHON))]
@@ -152,7 +154,15 @@ class _Run:
             return one
         return ModelOutcome(one, Status.NO_EXPECTATION)
 
-    def _read_listing(self, candidate: Candidate, ended: Ended[tuple[Model, ...] | Refusal]) -> _Listed:
+    def _go_on(self) -> None:
+        """Show that files are being looked for, and stop at Ctrl-C."""
+        if self.progress is not None:
+            self.progress(0, "looking for models")
+        self.deadline.check_interrupt()
+
+    def _read_listing(
+        self, candidate: Candidate, look: Look, ended: Ended[tuple[Model, ...] | Refusal]
+    ) -> _Listed:
         """Return the models of a Python file, or what became of it instead."""
         if isinstance(ended.value, tuple):
             if candidate.name and not ended.value:
@@ -169,6 +179,8 @@ class _Run:
         else:
             late = f"the time limit of {self.seconds:g} s ran out while it was loaded" if ended.late else None
             outcome = ModelOutcome(file, Status.INCOMPLETE, reason=late or f"not loaded: {self._cut_short()}")
+        if look is Look.MODELS and outcome.status is not Status.BROKEN:
+            outcome = replace(outcome, status=Status.NO_EXPECTATION)  # as far as its text tells
         return [with_printed(outcome, ended.printed)]
 
     def _do(self, works: Sequence[Callable[[], T]], names: Sequence[str]) -> list[Ended[T]]:
@@ -203,6 +215,14 @@ class _Run:
 def _listing(candidate: Candidate) -> Callable[[], tuple[Model, ...] | Refusal]:
     """Return the work of finding out which models a Python file defines."""
     return partial(answer_or_refuse, partial(list_python, candidate), of_user=True)
+
+
+def _leave_out_repetitions(listed: Iterable[Model | ModelOutcome]) -> _Listed:
+    """Return each model once, also one that was named beside its file or folder."""
+    names: dict[str, Model | ModelOutcome] = {}
+    for one in listed:
+        names.setdefault(one.name if isinstance(one, Model) else one.model.name, one)
+    return list(names.values())
 
 
 def _refuse_nothing(listed: Sequence[Model | ModelOutcome], paths: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,12 +69,12 @@ class Discovery:
         return notices
 
 
-def discover(paths: Sequence[str]) -> Discovery:
-    """Find the files that are named, and those below the folders that are."""
+def discover(paths: Sequence[str], go_on: Callable[[], None] = lambda: None) -> Discovery:
+    """Find the files that are named, and those below the folders that are; ``go_on`` may raise to stop that."""
     found = Discovery()
     for path in paths:
         if os.path.isdir(path):  # noqa: PTH112  # unlike Path.is_dir, it never raises
-            for file in _walk(Path(path), found):
+            for file in _walk(Path(path), found, go_on):
                 found.add(Candidate(str(file)))
         else:
             found.add(_candidate(path))
@@ -99,13 +99,14 @@ def _candidate(path: str) -> Candidate:
     return Candidate(file, name)
 
 
-def _walk(folder: Path, found: Discovery) -> Iterator[Path]:
+def _walk(folder: Path, found: Discovery, go_on: Callable[[], None]) -> Iterator[Path]:
     """Yield the files below a folder that may contain models, in the order of their names."""
 
     def note(error: OSError) -> None:
         found.unreadable.append(str(error.filename))
 
     for parent, folders, files in os.walk(folder, onerror=note):
+        go_on()
         found.links += [str(Path(parent) / name) for name in sorted(folders) if _is_link(parent, name)]
         # In place: ``walk`` goes down into what is left, in this order.
         folders[:] = sorted(name for name in folders if _is_own(parent, name))
