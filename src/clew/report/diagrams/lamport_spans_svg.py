@@ -29,6 +29,9 @@ RULES = """
 .band rect{fill:CUT;opacity:.09}
 .band .island{fill:none;stroke:CUT;stroke-width:1.5;stroke-dasharray:4 3;opacity:.8}
 .band text{fill:CUT;font-weight:600;text-anchor:end}
+"""
+#: Those of a run that repeats itself, which few do.
+LOOP_RULES = """
 .loop path{fill:none;stroke:CUT;stroke-width:2;stroke-linejoin:round}
 """
 

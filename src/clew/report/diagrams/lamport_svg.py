@@ -36,8 +36,15 @@ from clew.report.diagrams.lamport_layout import (
     text_width,
 )
 from clew.report.diagrams.lamport_layout import pixels as _n
+from clew.report.diagrams.lamport_spans_svg import (
+    LOOP_RULES,
+    bands,
+    lifelines,
+    loop_marks,
+    span_marks,
+    span_sample,
+)
 from clew.report.diagrams.lamport_spans_svg import RULES as SPAN_RULES
-from clew.report.diagrams.lamport_spans_svg import bands, lifelines, loop_marks, span_marks, span_sample
 from clew.report.text.colours import COLOURS, LIGHT
 from clew.report.text.html import safe
 
@@ -82,14 +89,16 @@ def _style(rules: list[str]) -> str:
     return style
 
 
-#: The rules of all diagrams on a page, for drawings made without ``standalone``.
-STYLE = _style(
+_STEPS_STYLE = _style(
     [
         *_RULES.split("\n")[1:-1],
         *SPAN_RULES.split("\n")[1:-1],
         *(f"text.{name}{{font-size:{size}px}}" for name, size in TEXT_SIZES.items()),
     ]
 )
+_LOOP_STYLE = _style(LOOP_RULES.split("\n")[1:-1])
+#: The rules of all diagrams on a page, for drawings made without ``standalone``.
+STYLE = f"{_STEPS_STYLE}\n{_LOOP_STYLE}"
 #: Those that diagrams of numbered events need besides.
 EVENT_STYLE = _style(EVENT_RULES.split("\n")[1:-1])
 
@@ -163,7 +172,9 @@ def diagram_picture(run: Execution) -> str:
 
 
 def _themes(diagram: Diagram) -> str:
-    return f"<style>{COLOURS}\n{STYLE}{EVENT_STYLE if diagram.numbered else ''}</style>"
+    # A picture has the rules that it needs: most have no loop, and none of them is drawn anew for one.
+    special = EVENT_STYLE if diagram.numbered else f"\n{_LOOP_STYLE}" if diagram.loop else ""
+    return f"<style>{COLOURS}\n{_STEPS_STYLE}{special}</style>"
 
 
 def _summary(diagram: Diagram, title: str) -> str:
