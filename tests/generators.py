@@ -15,7 +15,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from math import comb
 from typing import TypeVar
@@ -187,12 +187,21 @@ def _few_fault_specs(nodes: tuple[str, ...], eot: int) -> list[FailureSpec]:
 
 def _chance(draw: st.DrawFn, percent: int) -> bool:
     """False is the simpler choice."""
-    return draw(st.sampled_from(range(100))) >= 100 - percent
+    return draw(_PERCENT) >= 100 - percent
 
 
 def _pick(draw: st.DrawFn, options: Sequence[T]) -> T:
     """Earlier options are simpler; repeat one to make it likelier."""
-    return draw(st.sampled_from(options))
+    return draw(_one_of(tuple(options)))
+
+
+# Made once: Hypothesis takes longer to look at a new strategy than to draw from one that it knows.
+_PERCENT = st.sampled_from(range(100))
+
+
+@lru_cache(maxsize=4096)
+def _one_of(options: tuple[T, ...]) -> st.SearchStrategy[T]:
+    return st.sampled_from(options)
 
 
 def _constant(draw: st.DrawFn, kind: Kind, nodes: Sequence[str]) -> Const:

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from clew.faults import Crash, Duplicate, FailureSpec, FaultSet, Input, Loss, Partition, Pause, Pick, Restart
 from clew.program.ir import (
@@ -82,6 +83,16 @@ def evaluate(
     program: Program, spec: FailureSpec, faults: FaultSet, offers: list[Offer] | None = None
 ) -> Execution:
     """The rows of every relation the program names, at every time; ``offers`` gets what there is to choose."""
+    return _evaluate(program, spec, faults, offers) if offers is not None else _remembered(program, spec, faults)
+
+
+@lru_cache(maxsize=4)
+def _remembered(program: Program, spec: FailureSpec, faults: FaultSet) -> Execution:
+    """The same; tests ask for the rows of an execution, and then for what it violates and sends."""
+    return _evaluate(program, spec, faults, None)
+
+
+def _evaluate(program: Program, spec: FailureSpec, faults: FaultSet, offers: list[Offer] | None) -> Execution:
     nodes = _Nodes(program, faults, offers)
     history = _given_rows(program, spec, faults, nodes)
     rules = [_with_location(rule) for rule in program.rules]

@@ -15,6 +15,7 @@ import stat
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -122,12 +123,19 @@ def find_own_modules(module: ModuleType, path: Path) -> dict[Path, ModuleType]:
     folder = path.resolve().parent
     found: dict[Path, ModuleType] = {}
     pending = [module]
+    seen: set[int] = set()  # most values are from the same few modules, and to resolve a path asks the disk
     while pending:
         current = pending.pop()
-        file = Path(getattr(current, "__file__", None) or "")
-        if file.suffix != ".py" or folder not in file.resolve().parents or file.resolve() in found:
+        if id(current) in seen:
             continue
-        found[file.resolve()] = current
+        seen.add(id(current))
+        file = Path(getattr(current, "__file__", None) or "")
+        if file.suffix != ".py":
+            continue
+        resolved = file.resolve()
+        if folder not in resolved.parents or resolved in found:
+            continue
+        found[resolved] = current
         # By the text: after ``from settings import LIMIT``, the number does not say where it is from.  By the
         # values, too: a module may have come by other means than a statement.
         pending += [sys.modules[name] for name in _find_imports(current, file) if name in sys.modules]
@@ -146,7 +154,17 @@ def _find_imports(module: ModuleType, file: Path) -> Iterator[str]:
 
 
 def _imports_in(file: Path, package: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(read_source(file))):
+    return iter(_imports_of(read_source(file), package))
+
+
+# Kept by the text: a program that records, replays and minimizes asks for the same files each time.
+@lru_cache(maxsize=64)
+def _imports_of(source: bytes, package: str) -> tuple[str, ...]:
+    return tuple(_walk_imports(source, package))
+
+
+def _walk_imports(source: bytes, package: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Import(names):
                 yield from (alias.name for alias in names)

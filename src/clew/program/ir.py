@@ -15,6 +15,7 @@ import enum
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from clew.errors import Position
@@ -187,36 +188,37 @@ class Rule:
     text: str | None = field(default=None, compare=False, repr=False)
 
     # One body in the order of the text, and views of it: the printer needs the order, everybody else the kinds.
+    # Kept, because nothing is read as often, by checks and by the encoding of every program.
 
-    @property
+    @cached_property
     def premises(self) -> tuple[Premise, ...]:
         return tuple(b for b in self.body if isinstance(b, Premise))
 
-    @property
+    @cached_property
     def positive(self) -> tuple[Premise, ...]:
         return tuple(p for p in self.premises if not p.negated)
 
-    @property
+    @cached_property
     def negative(self) -> tuple[Premise, ...]:
         return tuple(p for p in self.premises if p.negated)
 
-    @property
+    @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
         return tuple(b for b in self.body if isinstance(b, Comparison))
 
-    @property
+    @cached_property
     def calls(self) -> tuple[Call, ...]:
         return tuple(b for b in self.body if isinstance(b, Call))
 
-    @property
+    @cached_property
     def choices(self) -> tuple[Choose, ...]:
         return tuple(b for b in self.body if isinstance(b, Choose))
 
-    @property
+    @cached_property
     def aggregates(self) -> tuple[Aggregate, ...]:
         return tuple(a for a in self.args if isinstance(a, Aggregate))
 
-    @property
+    @cached_property
     def location(self) -> Term:
         """Return where the rule runs: the first column of its first premise."""
         # A negated premise may come first in the text; if it says ``_``, the next one knows the place.

@@ -80,16 +80,20 @@ def as_loaded(given: Scenario | str | LoadedScenario) -> LoadedScenario:
     if isinstance(given, str):
         return load_scenario(given)
     own: dict[Path, ModuleType] = {}
-    # A scenario that was made in Python names no file; the functions in it do.
-    for function in (*given.nodes.values(), *given.invariants):
-        while isinstance(function, partial):
-            function = function.func
-        module = sys.modules.get(getattr(function, "__module__", None) or "")
+    # A scenario that was made in Python names no file; the functions in it do.  Nearly always the same one.
+    for name in dict.fromkeys(map(_module_name, (*given.nodes.values(), *given.invariants))):
+        module = sys.modules.get(name)
         file = getattr(module, "__file__", None)
         if module is not None and file:
             own |= find_own_modules(module, Path(file))
     own = dict(sorted(own.items()))
     return LoadedScenario(given, "", "", digest_files(own), _types(own, given), tuple(map(str, own)))
+
+
+def _module_name(function: object) -> str:
+    while isinstance(function, partial):
+        function = function.func
+    return getattr(function, "__module__", None) or ""
 
 
 def _choices(file: str, scenarios: Mapping[str, Scenario]) -> str:

@@ -260,8 +260,10 @@ def with_value(document: Any, place: Place, value: Any) -> Any:
 
 
 def _copied(document: Any, place: Place) -> tuple[Any, Any]:
-    changed = holder = copy.deepcopy(document)
+    """A copy of what holds the place; everything else is shared, since there are thousands of copies."""
+    changed = holder = copy.copy(document)
     for key in place[:-1]:
+        holder[key] = copy.copy(holder[key])
         holder = holder[key]
     return changed, holder
 

@@ -90,10 +90,11 @@ def stratify(rules: Sequence[Rule], collections: Iterable[str]) -> tuple[Stratum
     for component in components(sources, lambda name: sources[name]):
         members = frozenset(component)
         numbers = sorted(number for name in component for number in deriving[name])
-        for number in numbers:
-            _refuse_strict(rules[number], members, sources)
         # A component with one member is recursive only if it reads itself.
         recursive = any(source in members for name in component for source in sources[name])
+        if recursive:
+            for number in numbers:
+                _refuse_strict(rules[number], members, sources)
         strata.append(Stratum(component, tuple(numbers), recursive))
     return tuple(strata)
 

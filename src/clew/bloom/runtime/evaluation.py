@@ -150,12 +150,11 @@ class Evaluation:
         self._cells = cells
         self._rejections = rejections
         self._widths = {c.name: len(c.schema.columns) for c in program.collections}
-        self._strata = [s for s in stratify(form.rules, [*stores, *cells]) if s.rules]
-        self._tasks = [
-            self._task(rule, origin, address) for rule, origin in zip(form.rules, form.origins, strict=True)
-        ]
+        strata = [s for s in stratify(form.rules, [*stores, *cells]) if s.rules]
+        tasks = [self._task(rule, origin, address) for rule, origin in zip(form.rules, form.origins, strict=True)]
+        self._strata = [(s, [tasks[number] for number in s.rules]) for s in strata]
         self._later = {
-            op: [self._tasks[k] for k, rule in enumerate(form.rules) if rule.op is op]
+            op: [tasks[k] for k, rule in enumerate(form.rules) if rule.op is op]
             for op in (Op.NEXT, Op.DELETE, Op.SEND)
         }
 
@@ -181,22 +180,34 @@ class Evaluation:
 
     def run(self, *, first: bool) -> None:
         """Evaluate to the fixpoint.  In the first step, nothing has been derived from tables yet."""
-        for stratum in self._strata:
-            self._run(stratum, first)
+        for stratum, tasks in self._strata:
+            if stratum.recursive:
+                self._run_rounds(stratum, tasks, first)
+            else:
+                self._run_once(tasks, first)
 
-    def _run(self, stratum: Stratum, first: bool) -> None:
-        tasks = [self._tasks[number] for number in stratum.rules]
+    def _run_once(self, tasks: Sequence[Task], first: bool) -> None:
+        """Evaluate rules that do not read what they derive: one collection, and no round that needs a delta."""
+        # Most strata of most steps are such, and derive nothing; this is what a step costs at least.
+        target = tasks[0].target
+        found = [(task.origin, self._first_round(task, first)) for task in tasks]
+        if target in self._cells:
+            cell = self._cells[target]
+            cell.merge(cell.lattice.merge_all(value for _, value in found))
+        elif any(rows for _, rows in found):  # an iterator counts as rows
+            merge(self._stores[target], found, target, self._rejections)
+
+    def _run_rounds(self, stratum: Stratum, tasks: Sequence[Task], first: bool) -> None:
         changed = self._merge_round([(task, self._first_round(task, first)) for task in tasks])
-        if stratum.recursive:
-            members = frozenset(stratum.collections)
-            # Rules that read nothing of the stratum have nothing new to say after the first round.
-            again = [task for task in tasks if not members.isdisjoint(task.reads)]
-            # Rules that only rearrange values come to an end by themselves, and pay nothing for being watched.
-            budget = Budget([t.origin for t in again]) if any(computes(t.origin) for t in again) else None
-            while changed:
-                if budget is not None:
-                    budget.spend(sum(len(self._stores[name].delta) for name in members if name in self._stores))
-                changed = self._merge_round([(task, self._delta(task, budget)) for task in again])
+        members = frozenset(stratum.collections)
+        # Rules that read nothing of the stratum have nothing new to say after the first round.
+        again = [task for task in tasks if not members.isdisjoint(task.reads)]
+        # Rules that only rearrange values come to an end by themselves, and pay nothing for being watched.
+        budget = Budget([t.origin for t in again]) if any(computes(t.origin) for t in again) else None
+        while changed:
+            if budget is not None:
+                budget.spend(sum(len(self._stores[name].delta) for name in members if name in self._stores))
+            changed = self._merge_round([(task, self._delta(task, budget)) for task in again])
         self._settle(stratum.collections)
 
     def _delta(self, task: Task, budget: Budget | None) -> Any:
