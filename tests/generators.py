@@ -192,7 +192,8 @@ def _chance(draw: st.DrawFn, percent: int) -> bool:
 
 def _pick(draw: st.DrawFn, options: Sequence[T]) -> T:
     """Earlier options are simpler; repeat one to make it likelier."""
-    return draw(_one_of(tuple(options)))
+    picked: T = draw(_one_of(tuple(options)))
+    return picked
 
 
 # Made once: Hypothesis takes longer to look at a new strategy than to draw from one that it knows.

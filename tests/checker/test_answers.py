@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,12 +14,13 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from clew import Answer, Verdict, check, parse_program, replay_verdict, run, write_report
+from clew import Answer, FailureSpec, FaultSet, Verdict, check, parse_program, replay_verdict, run, write_report
 from clew.budgets.deadline import Deadline
 from clew.checker.answers import Standing
 from clew.checker.model import Model
+from clew.checker.strategies import STRATEGIES, Options, note_kept_promises
 from clew.dedalus.printer import print_program
-from clew.errors import UsageError
+from clew.errors import BudgetExhaustedError, UsageError
 from clew.files.checkpoints import Checkpoint
 from clew.program.checks import check_program
 from clew.proof.refuting import ContradictionError, Refutation, refute
@@ -79,6 +82,15 @@ def test_the_exact_search_decides_every_promise_by_its_fewest_faults() -> None:
     ]
     assert "4  │           │           │  VIOLATED never(a, b)" in str(verdict)
     assert "    4  never(a, b) holds" in str(verdict)
+
+
+def test_of_what_goes_on_holding_the_first_time_is_told() -> None:
+    for strategy in ("exact", "lineage"):
+        (found,) = _check(eff=2, eot=6, strategy=strategy).counterexamples
+        assert [str(v) for v in found.violations] == ["never(a, b) at time 4"]
+    execution = run(parse_program(LOCK), found.faults, nodes=["a", "b", "s"], eot=6)
+    assert [time for time in range(1, 7) if execution.rows("never", time)] == [4, 5, 6]
+    assert execution.violations == found.violations
 
 
 ALL = [
@@ -236,6 +248,23 @@ def test_the_page_has_a_line_for_each_promise(eff: int, tmp_path: Path) -> None:
     assert ("violated at time 4: never(a, b)" in text) == (eff == 2)
 
 
+@pytest.mark.parametrize(("kept", "eff"), [("never", 2), ("pre_served", 3), ("pre_fair", 3)])
+def test_there_is_no_proof_where_a_single_promise_is_broken(kept: str, eff: int) -> None:
+    others = {"never", "pre_served", "post_served", "pre_fair", "post_fair"} - {kept, kept.replace("pre", "post")}
+    lines = [line for line in LOCK.splitlines() if line.split("(")[0] not in others]
+    # What holds in any case comes first and last: neither place may be the only one that is looked at.
+    first, last = (
+        "pre_a(S) :- want(_, S); post_a(S) :- want(_, S);",
+        "never_z(X) :- holds(X, S), want(X, S), X == S;",
+    )
+    program = check_program(parse_program("\n".join([first, *lines, last]))).program
+    spec = FailureSpec(("a", "b", "s"), 4, eff)
+    found = check(program, nodes=spec.nodes, eot=4, eff=eff, crashes=0)
+    assert {v.relation for c in found.counterexamples for v in c.violations} == {kept}
+    with pytest.raises(ContradictionError):
+        refute(program, spec, Deadline(None))
+
+
 @settings(max_examples=settings().max_examples // 12 + 1)
 @given(st.data())
 def test_a_proof_is_about_every_promise(data: st.DataObject) -> None:
@@ -276,3 +305,25 @@ def test_a_search_that_is_killed_and_continued_answers_the_same(data: st.DataObj
         if times:
             at = max(1, round(data.draw(st.floats(0, 1)) * times))
             assert killed_and_continued(Path(folder) / "ck", search, at) == search(None)
+
+
+class _Cut(Model):
+    """A system whose questions about single promises run out of budget."""
+
+    def ever_fewer_faults(self, promise: str | None = None) -> Iterator[FaultSet]:
+        if promise is not None:
+            raise BudgetExhaustedError("the time limit was reached")
+        yield from super().ever_fewer_faults()
+
+
+def test_a_question_that_is_cut_short_leaves_its_promise_undecided() -> None:
+    program = check_program(parse_program(LOCK)).program
+    system = _Cut(program, FailureSpec(("a", "b", "s"), 4, 2))
+    found = conduct(lambda book: exact.search(system, book, promises=system.promises), Ledger())
+    assert found.reason == "the time limit was reached; 'pre_served' and 'pre_fair' may need fewer faults, or hold"
+    assert [str(c.faults) for c in found.counterexamples] == ["O(a,s,1)"]
+    assert note_kept_promises(found, STRATEGIES["exact"], program, Options()).kept == ()
+    assert note_kept_promises(replace(found, reason=None), STRATEGIES["exact"], program, Options()).kept == (
+        "pre_served",
+        "pre_fair",
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from clew.dedalus.loader import parse_program
 from clew.engine.execution import Execution, Message
-from clew.engine.fewest import ever_fewer_faults
+from clew.engine.fewest import ever_fewer_faults, minimal_faults
 from clew.engine.ground import GroundProgram
 from clew.errors import ProgramError
 from clew.faults import Crash, Delay, FailureSpec, Fault, FaultSet, Loss
@@ -123,7 +123,7 @@ def test_fewest_faults_and_every_minimal_set() -> None:
     text = PING + "pong(X, Y)@next :- pong(X, Y); pre(X) :- ping(_, X); post(X) :- pong(X, _);"
     found = ground(text, eff=3, crashes=1)
     assert [*ever_fewer_faults(found)][-1] == FaultSet((Crash("a", 1),))
-    assert {str(s) for s in found.minimal_faults()} == {"C(a,1)", "O(a,b,1) C(a,2)", "O(a,b,1) O(a,b,2) C(a,3)"}
+    assert {str(s) for s in minimal_faults(found)} == {"C(a,1)", "O(a,b,1) C(a,2)", "O(a,b,1) O(a,b,2) C(a,3)"}
     assert [*ever_fewer_faults(found)][-1] == FaultSet((Crash("a", 1),))
 
 
@@ -131,7 +131,7 @@ def test_no_faults_no_counterexample() -> None:
     text = PING + "pong(X, Y)@next :- pong(X, Y); pre(X) :- ping(_, X); post(X) :- pong(X, _);"
     found = ground(text)
     assert [*ever_fewer_faults(found)] == []
-    assert list(found.minimal_faults()) == []
+    assert list(minimal_faults(found)) == []
 
 
 def test_without_assertions_the_failure_free_rows_must_persist() -> None:

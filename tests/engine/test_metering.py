@@ -16,7 +16,7 @@ from clew.checker.model import Model
 from clew.checker.traced import TracedModel
 from clew.dedalus.loader import load
 from clew.engine import fewest, solving
-from clew.engine.fewest import ever_fewer_faults
+from clew.engine.fewest import ever_fewer_faults, minimal_faults
 from clew.engine.ground import GroundProgram
 from clew.errors import EffortExhaustedError
 from clew.lineage.negation import Negation
@@ -149,7 +149,7 @@ def test_a_limit_of_one_search_does_not_hold_for_the_next() -> None:
     ground = _ground(effort)
     effort.most = effort.spent + 10 * CONFLICT
     with pytest.raises(EffortExhaustedError):
-        list(ground.minimal_faults())
+        list(minimal_faults(ground))
     effort.most = 10**9
     assert len(list(ever_fewer_faults(ground))[-1]) == 3
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from clew.checker.model import Model
 from clew.checker.strategies import STRATEGIES, Options, note_kept_promises
 from clew.checker.traced import TracedModel
+from clew.dedalus.loader import parse_program
 from clew.dedalus.printer import print_program
 from clew.faults import FailureSpec, Fault, FaultSet
 from clew.lineage.negation import Negation
@@ -191,3 +192,10 @@ def test_neither_chance_nor_ignored_negation_certifies(problem: tuple[Program, F
         for counterexample in found.counterexamples:
             assert oracle.answer is Answer.COUNTEREXAMPLE
             assert set(counterexample.violations) == _violations(*problem, counterexample.faults)
+
+
+def test_a_goal_keeps_its_time_when_nodes_trade_places() -> None:
+    text = 'p("a", "b"); p("b", "a"); never(X, Y) :- p(X, Y), notin p(Y, X);'
+    model = Model(check_program(parse_program(text)).program, FailureSpec(("a", "b"), 3))
+    (swapped,) = model.symmetries()
+    assert model.rename_goal(Violation("never", ("a", "b"), 2), swapped) == Violation("never", ("b", "a"), 2)

@@ -83,3 +83,17 @@ def test_a_program_that_only_says_what_must_never_hold_is_swept() -> None:
     assert [a.standing for a in verdict.promises] == [Standing.VACUOUS]
     sound = check(parse_program(LATE_CLASH + "never(X) :- heard(X), notin ping(X), step(X, 1);"), effort=0.02)
     assert sound.swept[0].eot == 2
+
+
+def test_every_pair_is_followed() -> None:
+    """The first of two holds in every run; what breaks the second is no false alarm for that."""
+    text = """
+        start(a, b); want(b); want(X)@next :- want(X);
+        ping(Y)@async :- start(X, Y);
+        heard(X)@next :- ping(X); heard(X)@next :- heard(X);
+        pre_a(X) :- want(X); post_a(X) :- want(X);
+        pre_heard(X) :- want(X); post_heard(X) :- heard(X);
+    """
+    verdict = check(parse_program(text), nodes=["a", "b"], crashes=0)
+    assert [str(c.faults) for c in verdict.counterexamples] == ["O(a,b,1)"]
+    assert [a.standing for a in verdict.promises] == [Standing.CERTIFIED, Standing.VIOLATED]

@@ -15,7 +15,7 @@ from clew.budgets.deadline import Deadline
 from clew.checker.durations import Unfollowed, follow_run
 from clew.checker.model import Model
 from clew.duration import State
-from clew.engine.fewest import ever_fewer_faults
+from clew.engine.fewest import ever_fewer_faults, minimal_faults
 from clew.engine.repetition.courses import state_at
 from clew.engine.repetition.lasso import (
     LASTS,
@@ -90,7 +90,7 @@ class LastingModel(Model):
         return ever_fewer_faults(self.ground, LASTS)
 
     def minimal_faults(self, promise: str | None = None) -> Iterator[FaultSet]:
-        return self.ground.minimal_faults(LASTS)
+        return minimal_faults(self.ground, LASTS)
 
     def ask_unsettled(self, found: Sequence[FaultSet]) -> None:
         """Let the solver look for a run that has not come back to itself, and for one violated now and then.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from clew.budgets.deadline import Deadline
-from clew.engine.fewest import ever_fewer_faults
+from clew.engine.fewest import ever_fewer_faults, minimal_faults
 from clew.engine.ground import GroundProgram
 from clew.faults import FailureSpec, Fault, FaultSet, NodeName
 from clew.program.assertions import find_assertions, told_apart
@@ -62,7 +62,7 @@ class Model:
         return ever_fewer_faults(self.ground, self.ground.goal_of(promise))
 
     def minimal_faults(self, promise: str | None = None) -> Iterator[FaultSet]:
-        return self.ground.minimal_faults(self.ground.goal_of(promise))
+        return minimal_faults(self.ground, self.ground.goal_of(promise))
 
     def symmetries(self) -> Sequence[Mapping[NodeName, NodeName]]:
         from clew.program.symmetry import automorphisms  # only with --symmetry: a cold start does not pay for it

@@ -92,6 +92,11 @@ def row_key(row: Row) -> tuple[tuple[int, object], ...]:
     return tuple(map(_value_key, row))
 
 
+def violation_key(violation: Violation) -> tuple[object, ...]:
+    """Return a sort key for violations: of what must never hold, what went wrong first comes first."""
+    return violation.relation, violation.time or 0, row_key(violation.row)
+
+
 def _value_key(value: Value) -> tuple[int, object]:
     match value:
         case int():

@@ -38,6 +38,17 @@ def ever_fewer_faults(ground: GroundProgram, goal: str = VIOLATED) -> Iterator[F
         yield from _Minimization(ground, wanted).improve()
 
 
+def minimal_faults(ground: GroundProgram, goal: str = VIOLATED) -> Iterator[FaultSet]:
+    """Yield every subset-minimal fault set with which the goal, an atom without arguments, holds.
+
+    ``domRec`` with a heuristic that prefers absent faults: each solution is subset-minimal, and is excluded
+    together with its supersets, so that no pair of solutions needs to be compared.
+    """
+    wanted = ground.find_goal(goal)
+    if wanted is not None:
+        yield from map(ground.faults_of, every(ground.solutions([wanted], "ignore", "domRec")))
+
+
 class _Minimization:
     """One search; ``_fewest`` is the best that it has found."""
 

@@ -28,10 +28,10 @@ from clew.budgets.deadline import Deadline, call
 from clew.engine.atoms import GroundRule, NamingRecorder, Recorder, RowAtom, SentAtom
 from clew.engine.callbacks import Arithmetic
 from clew.engine.encode import GIVEN, RULE, VIOLATED, Aggregated, encode, encode_expected_rows
-from clew.engine.execution import Execution, Message, Row, row_key
+from clew.engine.execution import Execution, Message, Row, row_key, violation_key
 from clew.engine.fault_semantics import Arrivals
 from clew.engine.metering import Meter
-from clew.engine.solving import every, models
+from clew.engine.solving import models
 from clew.engine.unknown_nodes import notice_unknown_nodes
 from clew.engine.values import symbol_values
 from clew.errors import Notice, ProgramError
@@ -261,7 +261,7 @@ class GroundProgram:
                     found[Violation(name, values[:-1], _time(values))] = literal
             else:
                 found |= {Violation(name, row): literal for literal, row in self.atoms(f"bad{number}", arity)}
-        return dict(sorted(found.items(), key=lambda item: _violation_key(item[0])))
+        return dict(sorted(found.items(), key=lambda item: violation_key(item[0])))
 
     @cached_property
     def _links(self) -> frozenset[SentMessage]:
@@ -407,16 +407,6 @@ class GroundProgram:
 
     # -- search ----------------------------------------------------------------------------------------
 
-    def minimal_faults(self, goal: str = VIOLATED) -> Iterator[FaultSet]:
-        """Yield every subset-minimal fault set with which the goal, an atom without arguments, holds.
-
-        ``domRec`` with a heuristic that prefers absent faults: each solution is subset-minimal, and is excluded
-        together with its supersets, so that no pair of solutions needs to be compared.
-        """
-        wanted = self.find_goal(goal)
-        if wanted is not None:
-            yield from map(self.faults_of, every(self.solutions([wanted], "ignore", "domRec")))
-
     def _prefer_absent_faults(self) -> None:
         """Let the domain heuristic decide faults first, for absence: the first solution is then subset-minimal."""
         if self._prefers_absent_faults:
@@ -509,10 +499,6 @@ def _strip_marks(rule: GroundRule, marks: Container[int], sources: Mapping[int, 
         elif literal not in marks:
             body.append(literal)
     return GroundRule(rule.head, tuple(body), (), None, source if isinstance(source, int) else None)
-
-
-def _violation_key(violation: Violation) -> tuple[object, ...]:
-    return violation.relation, violation.time or 0, row_key(violation.row)
 
 
 def _part(value: Value) -> Part:

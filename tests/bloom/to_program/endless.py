@@ -25,7 +25,7 @@ class EndlessError(Exception):
 def limited_rounds() -> Iterator[None]:
     """A runtime that gives up on steps that do not end."""
     merged, rounds = Evaluation._merge_round, [0]
-    run = Evaluation._run
+    run = Evaluation._run_rounds
 
     def counting(self: Any, derived: Any) -> bool:
         rounds[0] += 1
@@ -37,13 +37,13 @@ def limited_rounds() -> Iterator[None]:
             raise EndlessError
         return changed
 
-    def running(self: Any, stratum: Any, first: bool) -> None:
+    def running(self: Any, stratum: Any, tasks: Any, first: bool) -> None:
         rounds[0] = 0
-        run(self, stratum, first)
+        run(self, stratum, tasks, first)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Evaluation, "_merge_round", counting)
-        patch.setattr(Evaluation, "_run", running)
+        patch.setattr(Evaluation, "_run_rounds", running)
         yield
 
 

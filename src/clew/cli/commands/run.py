@@ -73,7 +73,7 @@ def run_command(
 ) -> None:
     """Perform one execution under chosen faults.
 
-    Prints the relations by time, the messages that are lost or late, and whether 'pre' implies 'post' at the end.
+    Prints the relations by time, the messages that are lost or late, and whether what must hold does.
 
     Exit code: 0 if it holds, 1 if it is violated, 2 bad program or usage, 3 interrupted.
     """
