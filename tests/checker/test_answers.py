@@ -265,7 +265,7 @@ def test_there_is_no_proof_where_a_single_promise_is_broken(kept: str, eff: int)
         refute(program, spec, Deadline(None))
 
 
-@settings(max_examples=settings().max_examples // 12 + 1)
+@settings(max_examples=settings().max_examples // 20 + 1)
 @given(st.data())
 def test_a_proof_is_about_every_promise(data: st.DataObject) -> None:
     program = check_program(data.draw(promising_programs())).program

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clew import Answer, Verdict, check
+from clew import Answer, Pause, Verdict, check, run
 from command import clew
 from counterexamples import EXAMPLES
 
@@ -98,6 +98,9 @@ def test_two_hold_the_lock_and_both_have_had_it() -> None:
         ("pre_served implies post_served", "certified"),
     ]
     assert [str(v) for v in found.counterexamples[0].violations] == ["never(a, b) at time 7"]
+    # It is seen while a is paused and runs no rule, not only when it goes on.
+    paused = run(path("lock-service"), [Pause("a", 4, 8)])
+    assert [str(v) for v in paused.violations] == ["never(a, b) at time 7"]
     cured = check(path("lock-service"), pauses=0, strict=True)
     assert [a.standing.value for a in cured.promises] == ["certified", "certified"]
     assert cured.answer is Answer.CERTIFIED

@@ -31,7 +31,7 @@ from named_promises import promise_names, promising_programs
 from reference import broken_promises
 
 #: Of what is expensive: there is one promise more in these programs than in those of the other comparisons.
-SOME = settings().max_examples // 14 + 1
+SOME = settings().max_examples // 20 + 1
 
 
 class _Watched(TracedModel):

@@ -97,3 +97,19 @@ def test_every_pair_is_followed() -> None:
     verdict = check(parse_program(text), nodes=["a", "b"], crashes=0)
     assert [str(c.faults) for c in verdict.counterexamples] == ["O(a,b,1)"]
     assert [a.standing for a in verdict.promises] == [Standing.CERTIFIED, Standing.VIOLATED]
+
+
+def test_a_run_is_followed_until_named_promises_settle() -> None:
+    """What is said once more at time 12 makes good what was lost, although nothing else changes before."""
+    text = """
+        want(b); want(X)@next :- want(X); step(a, 1); step(X, N+1)@next :- step(X, N), N < 15;
+        ping(b)@async :- step(a, 1); ping(b)@async :- step(a, 12);
+        heard(X)@next :- ping(X); heard(X)@next :- heard(X);
+        pre_heard(X) :- want(X); post_heard(X) :- heard(X);
+    """
+    verdict = check(parse_program(text), nodes=["a", "b"], crashes=0, effort=0.02)
+    assert [(s.eot, s.answer) for s in verdict.swept[:3]] == [
+        (3, Answer.CERTIFIED),
+        (3, Answer.COUNTEREXAMPLE),
+        (14, Answer.CERTIFIED),
+    ]

@@ -23,7 +23,7 @@ from named_promises import promise_names, promising_programs
 from reference import evaluate
 
 #: Every execution of every program is interpreted twice, which is slow.
-few = settings(max_examples=settings().max_examples // 12 + 1)
+few = settings(max_examples=settings().max_examples // 20 + 1)
 
 #: The relations that generated programs use only to say what must never hold.
 TERMS = ("heard", "silent")
