@@ -68,6 +68,28 @@ def test_what_is_printed_and_written_does_the_same_again(folder: Path) -> None:
     assert "unknown param 'n'" in clew(folder, "replay v.json").err
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        [],
+        [{"name": "n", "value": 2, "set": 1}],
+        [{"name": "n", "value": 2}],
+        [{"name": 1, "value": 2, "set": True}],
+        [{"name": "n", "value": None, "set": True}],
+        [{"name": "n", "value": 2, "set": True}, {"name": "n", "value": 3, "set": False}],
+        {"n": 2},
+    ],
+)
+def test_a_document_with_other_params_than_were_written_is_refused(folder: Path, params: object) -> None:
+    clew(folder, "check tell.ded --eff 2 --set n=2 --json v.json")
+    document = json.loads((folder / "v.json").read_text(encoding="utf-8"))
+    document["spec"]["params"] = params
+    (folder / "v.json").write_text(json.dumps(document), encoding="utf-8")
+    done = clew(folder, "replay v.json")
+    assert (done.code, done.out) == (2, "")
+    assert "params" in done.err
+
+
 def test_a_proof_is_of_the_values_that_were_set(folder: Path) -> None:
     assert clew(folder, "check tell.ded --set n=2 --proof p.zip").code == 0
     assert clew(folder, "verify p.zip --program tell.ded --set n=2").code == 0

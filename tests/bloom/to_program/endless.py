@@ -24,26 +24,34 @@ class EndlessError(Exception):
 @contextmanager
 def limited_rounds() -> Iterator[None]:
     """A runtime that gives up on steps that do not end."""
-    merged, rounds = Evaluation._merge_round, [0]
+    merged, once, rounds = Evaluation._merge_round, Evaluation._run_once, [0]
     run = Evaluation._run_rounds
+
+    def refuse_large_sets(evaluation: Any) -> None:
+        sets = [cell.value.held for cell in evaluation._cells.values() if isinstance(cell.value.held, frozenset)]
+        if any(len(held) > LARGEST_SET for held in sets):
+            raise EndlessError
 
     def counting(self: Any, derived: Any) -> bool:
         rounds[0] += 1
         if rounds[0] > MOST_ROUNDS:
             raise EndlessError
         changed = merged(self, derived)
-        sets = [cell.value.held for cell in self._cells.values() if isinstance(cell.value.held, frozenset)]
-        if any(len(held) > LARGEST_SET for held in sets):
-            raise EndlessError
+        refuse_large_sets(self)
         return changed
 
     def running(self: Any, stratum: Any, tasks: Any, first: bool) -> None:
         rounds[0] = 0
         run(self, stratum, tasks, first)
 
+    def running_once(self: Any, tasks: Any, first: bool) -> None:
+        once(self, tasks, first)
+        refuse_large_sets(self)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Evaluation, "_merge_round", counting)
         patch.setattr(Evaluation, "_run_rounds", running)
+        patch.setattr(Evaluation, "_run_once", running_once)
         yield
 
 

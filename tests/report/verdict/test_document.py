@@ -61,6 +61,7 @@ def assert_valid_and_read_back(verdict: clew.Verdict, folder: Path, *files: str)
         spec.partitions,
         spec.inputs,
         verdict.lasting,
+        params=verdict.program.params if verdict.program else (),
     )
 
 
