@@ -475,6 +475,7 @@ FLAGS = {
     "sweep": "--sweep 1",
     "max_runs": "--max-runs 5",
     "seed": "--seed 1",
+    "lasting": "--lasting",
     "checkpoint": "--checkpoint ck",
 }
 

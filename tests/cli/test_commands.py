@@ -28,7 +28,8 @@ def test_a_counterexample_exits_with_1_and_shows_how_to_replay_it() -> None:
     assert replay is not None
     again = clew(*replay.group(1).split())
     assert again.returncode == 1
-    assert again.stdout.endswith("VIOLATED: pre(C, w1)\n")
+    lasts = "lasts: from time 6 on nothing that it depends on changes"
+    assert again.stdout.endswith(f"VIOLATED: pre(C, w1)\n{lasts}\n")
 
 
 def test_a_certificate_exits_with_0() -> None:
@@ -84,6 +85,13 @@ def test_json_to_a_file_and_the_text_beside_it(tmp_path: Path) -> None:
             "crashes": [["a", 4]],
             "delays": [],
             "violated": [{"relation": "pre", "row": ["C", "w1"]}],
+            "duration": {
+                "persistence": "lasting",
+                "since": 4,
+                "loop": {"time": 6, "period": 1, "grows": False},
+                "followed": 10,
+                "reason": None,
+            },
         }
     ]
     assert document["combinations"] == 18536856418509622775644160
@@ -122,6 +130,7 @@ def test_run_shows_relations_by_time() -> None:
         "  log(c, data)",
         "VIOLATED: pre(a, data)",
         "VIOLATED: pre(c, data)",
+        "lasts: from time 2 on nothing that it depends on changes",
     ]
 
 

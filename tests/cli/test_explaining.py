@@ -59,6 +59,7 @@ def test_the_whole_answer_about_kafka() -> None:
         "  the message from c to Z at time 1 is lost",
         "  a crashes at time 4",
         "  violates pre(C, w1): it is in 'pre' and not in 'post'",
+        "  lasts: from time 6 on nothing that it depends on changes",
         "  replay: clew run examples/kafka.ded --nodes a,b,c,C,Z --eot 6 --lose b,Z,1 --lose c,Z,1 --crash a,4",
     ]
     assert diagram.splitlines()[0].split() == ["a", "b", "c", "C", "Z"]
@@ -199,6 +200,7 @@ def test_losses_that_amount_to_something_simple_are_summed_up() -> None:
         "  the message from t to m at time 4 is lost",
         "  together: t is cut off at times 2 to 4",
         "  violates pre(C, w1): it is in 'pre' and not in 'post'",
+        "  lasts: from time 8 on nothing that it depends on changes",
         f"  replay: clew run examples/chain.ded --nodes C,h,m,t --eot 8 {' '.join(CUT_OFF)}",
     ]
     lines = within("run", "examples/chain.ded", *CUT_OFF, "--at", "8").output.splitlines()
@@ -248,7 +250,8 @@ def test_a_diagram_instead_of_rows() -> None:
     done = within("run", KAFKA, *FAULTS, "--diagram")
     assert done.exit_code == 1
     assert "✗     LOST O(b,Z,1)" in done.output and "time 1" not in done.output.splitlines()
-    assert done.output.endswith("VIOLATED: pre(C, w1)\n")
+    lasts = "lasts: from time 6 on nothing that it depends on changes"
+    assert done.output.endswith(f"VIOLATED: pre(C, w1)\n{lasts}\n")
 
 
 def test_a_diagram_as_a_picture(tmp_path: Path) -> None:

@@ -212,6 +212,7 @@ def test_a_shell_reproduces_the_counterexample(stem: str, one: NodeName, other: 
     )
     assert again.returncode == 1, again.stderr
     (told,) = done.lines("  violates ")
-    violated = again.stdout.decode("utf-8", "surrogateescape").splitlines()[-1]
+    violated, lasts = again.stdout.decode("utf-8", "surrogateescape").splitlines()[-2:]
+    assert lasts.startswith("lasts: from time ")
     assert violated.startswith("VIOLATED: pre(")
     assert told.startswith(violated.removeprefix("VIOLATED: "))

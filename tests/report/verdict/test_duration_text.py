@@ -26,8 +26,7 @@ DUELING, BACKOFF = ROOT / "examples" / "dueling.ded", ROOT / "examples" / "dueli
         ),
         (
             Duration(Persistence.LASTING, 9, Loop(6, 2, grows=True), 2),
-            "lasts: from time 6 on the run repeats itself every 2 steps, but for numbers that grow, "
-            "violated throughout",
+            "lasts: from time 6 on the run repeats itself every 2 steps, violated throughout; numbers grow",
         ),
         (
             Duration(Persistence.RECURRING, 9, Loop(4, 2), kept=6, again=7),
@@ -39,7 +38,7 @@ DUELING, BACKOFF = ROOT / "examples" / "dueling.ded", ROOT / "examples" / "dueli
         ),
         (
             Duration(Persistence.TRANSIENT, 9, None, 7),
-            "recovers at time 7, as far as it was followed, up to time 9: EOT 5 is too short (--eot 7)",
+            "recovers at time 7 (followed up to 9): EOT 5 is too short (--eot 7)",
         ),
         (
             Duration(Persistence.TRANSIENT, 9, Loop(8, 1), 7, void=True),

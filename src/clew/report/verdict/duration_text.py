@@ -30,7 +30,7 @@ def _tell(duration: Duration, eot: int, alternative: str) -> str:
             times = f"not violated at time {duration.kept}, violated again at {duration.again}"
             return f"recurs: {times}, and so on, every {pluralize(duration.loop.period, 'step')}"
         case Persistence.TRANSIENT:
-            seen = "" if duration.loop else f", as far as it was followed, up to time {duration.followed}"
+            seen = "" if duration.loop else f" (followed up to {duration.followed})"
             if duration.void:
                 return f"passes at time {duration.since}{seen}: nothing is promised from then on"
             remedy = f"EOT {eot} is too short (--eot {duration.since}{alternative})"
@@ -41,11 +41,11 @@ def _tell(duration: Duration, eot: int, alternative: str) -> str:
 
 def _loop_words(loop: Loop) -> str:
     # Of what has no part in the promise nothing is said: a counter of messages may well go on.
-    grows = ", but for numbers that grow" if loop.grows else ""
     if loop.period == 1:
+        grows = ", but for numbers that grow" if loop.grows else ""
         return f"from time {loop.first} on nothing that it depends on changes{grows}"
     rounds = f"from time {loop.first} on the run repeats itself every {loop.period} steps"
-    return f"{rounds}{grows}, violated throughout"
+    return f"{rounds}, violated throughout{'; numbers grow' if loop.grows else ''}"
 
 
 def duration_fields(duration: Duration) -> dict[str, Any]:
