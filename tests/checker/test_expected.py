@@ -95,3 +95,11 @@ def test_expectations_in_words() -> None:
         "counterexample, 2 faults",
     ]
     assert make_expectation(None, None) is None
+
+
+def test_other_values_of_params_are_another_question(tmp_path: Path) -> None:
+    quorums = Path(clew.__file__).parents[2] / "examples" / "paxos-synod-quorums.ded"
+    assert clew.check(quorums, params={"quorum": 1}).notices == ()
+    grid = clew.check_grid(quorums, {"quorum": [1, 2]})
+    assert grid.notices == ()
+    assert grid.exit_code == 1

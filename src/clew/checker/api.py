@@ -148,13 +148,15 @@ def check(
     verdict = given.sweep(spec, eff, ledger) if sweeps else given.examine(spec, ledger)
     if checkpoint is not None and saving is not None:
         _conclude_checkpoint(checkpoint, saving, verdict, ledger)
-    if not params and _is_plain(given, asked):
+    if _is_plain(given, asked):
         verdict = note_difference(verdict, ready.loaded.expectation)
     return replace(verdict, files=files_of(source))
 
 
 def _is_plain(given: Check, asked: Bounds) -> bool:
     """Tell whether this is the check that expectations are of: with other bounds, the answer may be another."""
+    if any(param.given for param in given.prepared.program.params):
+        return False
     options = given.options._replace(find_all=False, checkpoint=None)  # which change nothing of the answer
     demands = given.demands._replace(coverage=False)
     return (given.strategy.name, asked, options, demands) == ("exact", Bounds(), Options(), Demands())
