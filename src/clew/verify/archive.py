@@ -49,6 +49,8 @@ class Parts:
 def read_parts(file: str | Path) -> Parts:
     """Read a proof's file, which nobody has to trust."""
     path = Path(file)
+    if "\0" in str(file):  # said here, because versions of Python say it in different words
+        raise UnreadableError("its name has a null byte")
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):  # a pipe or a device could have no end
