@@ -55,3 +55,18 @@ def test_what_lasts_is_not_asked_of_what_must_never_happen() -> None:
     with pytest.raises(UsageError, match="'never_late' must not happen at any time") as caught:
         check(parse_program(TWO + NEVER), nodes=["a", "b", "c"], eot=8, eff=3, lasting=True)
     assert "leave --lasting out" in (caught.value.remedy or "")
+
+
+def test_what_happens_after_the_end_says_nothing_about_a_pair_that_recovers() -> None:
+    text = """
+        p(a); persist[p]; peer(a, b); persist[peer];
+        m(Y)@async :- p(X), peer(X, Y);
+        got(Y)@next :- m(Y); persist[got];
+        pre_got(X) :- p(X); post_got(X) :- p(X), got(_);
+        t(a, 1); t(X, N)@next :- t(X, M), successor(M, N), M < 8;
+        never_late(X) :- t(X, 7), got(_);
+    """
+    (found,) = check(parse_program(text), nodes=["a", "b"], eot=3, eff=2).counterexamples
+    assert [str(v) for v in found.violations] == ["pre_got(a)"]
+    assert found.duration is not None
+    assert (found.duration.persistence, found.duration.since) == (Persistence.TRANSIENT, 4)

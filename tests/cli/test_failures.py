@@ -87,7 +87,9 @@ def test_no_failure_of_ours_reads_as_an_answer(
     assert len(tries) >= SOME
     for found in tries:
         if not CAREFUL.match(" ".join(found["function"])):
-            assert found["code"] in (2, 3, 4), found
+            # A counterexample that is found and confirmed stays one; that it could not be followed is told.
+            told = found["code"] == 1 and "open whether it lasts: " in found["output"]
+            assert found["code"] in (2, 3, 4) or told, found
             assert found["output"].strip(), found
 
 

@@ -311,6 +311,7 @@ COUNTEREXAMPLE: 2 faults, within EOT 3, EFF 3, 0 crashes, nodes 1, "1".
   the message from 1 to "1" at time 2 is lost
   together: nothing sent from 1 to "1" at times 1 and 2 arrives
   loses m("1", 1), which the failure-free run has at the end
+  recovers at time 4: EOT 3 is too short (--eot 4, or --lasting)
   replay: clew run p.ded --nodes '+1,"1"' --eot 3 --lose '+1,"1",1' --lose '+1,"1",2'
 
     1      "1"

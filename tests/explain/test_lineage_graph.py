@@ -17,7 +17,7 @@ from clew.explain.lineage_builder import build_lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
 from clew.explain.why import find_why
 from clew.faults import Crash, FailureSpec, FaultSet, SentMessage
-from clew.program.assertions import POST, PRE
+from clew.program.assertions import PRE, is_never, is_pre, post_of
 from clew.program.checks import check_program
 from clew.program.ir import CRASH, Program, Timing, as_place
 from clew.violation import Violation
@@ -375,15 +375,20 @@ def arriving(reason: FailureFree, violation: Violation) -> set[SentMessage]:
 
 def shows_half(reason: FailureFree, violation: Violation) -> bool:
     """``pre`` stays away, and ``post`` holds all the same: the graph shows the first of the two reasons."""
-    return not reason.pre_held(violation) and violation.row in reason.execution.rows(POST)
+    if not is_pre(violation.relation) or reason.pre_held(violation):
+        return False
+    return violation.row in reason.execution.rows(post_of(violation.relation))
 
 
 def assert_consistent(graph: LineageGraph, reason: FailureFree, violation: Violation) -> None:
     assert_well_formed(graph)
     outcome = graph.goals[0]
-    relation = POST if violation.relation == PRE and reason.pre_held(violation) else violation.relation
-    assert (outcome.relation, outcome.row, outcome.last) == (relation, violation.row, reason.spec.eot)
-    assert outcome.present == (relation == POST or violation.relation != PRE)
+    promised = is_pre(violation.relation) and reason.pre_held(violation)
+    relation = post_of(violation.relation) if promised else violation.relation
+    time = violation.time or reason.spec.eot
+    assert (outcome.relation, outcome.row, outcome.last) == (relation, violation.row, time)
+    # What keeps a violation away is that something is there, or that 'pre' or what must never hold is not.
+    assert outcome.present == (promised or not (is_pre(violation.relation) or is_never(violation.relation)))
     for number, goal in enumerate(graph.goals):
         assert_true(goal, reason)
         assert not (graph.why[number] and (goal.given or goal.crashes))

@@ -21,6 +21,7 @@ SOURCE = ROOT / "src" / "clew"
 _OTHER_READERS = {
     "files/reading.py",
     "files/writing.py",
+    "model_tests/processes.py",
     "verify/archive.py",
     "cli/process/orphans.py",
     "cli/process/streams.py",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from clingo import Control, parse_term
+from clingo import Control, Symbol, SymbolType, parse_term
 from pysat.solvers import Solver
 
 from clew.budgets.deadline import Deadline
-from clew.faults import Crash, Delay, Fault, FaultSet, Loss, NodeName
+from clew.faults import Crash, Delay, Fault, FaultSet, Input, Loss, Part, Pick, make_fault
 from clew.proof.completion import Completion
 from clew.proof.loops import Foundations
 from clew.proof.question import Question, QuestionRecorder
 
-_FAULTS = {"loss": Loss, "crash": Crash, "delay": Delay}
+_FAULTS = {"loss": Loss, "crash": Crash, "delay": Delay, "input": Input, "pick": Pick}
 
 
 def project_models(
@@ -57,9 +57,14 @@ def fault_atoms(question: Question) -> dict[int, Fault]:
     for name, literal in question.names:
         symbol = parse_term(name)
         if literal is not None and symbol.name in _FAULTS:
-            values: list[NodeName] = [a.string if str(a).startswith('"') else a.number for a in symbol.arguments]
-            found[literal] = _FAULTS[symbol.name](*values)
+            found[literal] = make_fault(_FAULTS[symbol.name], map(_value, symbol.arguments))
     return found
+
+
+def _value(symbol: Symbol) -> Part:
+    if symbol.type is SymbolType.String:
+        return symbol.string
+    return symbol.number if symbol.type is SymbolType.Number else tuple(map(_value, symbol.arguments))
 
 
 def violating_faults(question: Question) -> set[FaultSet]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from clew.checker.model import Model
 from clew.checker.traced import TracedModel
+from clew.dedalus.loader import parse_program
 from clew.dedalus.printer import print_program
 from clew.engine.ground import GroundProgram
 from clew.faults import FailureSpec, Fault, FaultSet, Input
@@ -135,3 +136,17 @@ def test_all_minimal_sets_are_those_of_brute_force(problem: tuple[Program, Progr
     ledger = Ledger()
     assert lineage.search(TracedModel(program, spec, Negation.EXACT), ledger, find_all=True) is None
     assert {frozenset(c.faults) for c in ledger.counterexamples} == set(expected)
+
+
+def test_inputs_that_the_bounds_do_not_allow_are_not_tried_one_by_one() -> None:
+    """Forty of them have a million million subsets, of which one input alone leaves 41."""
+    text = """
+        p(a, 1..5); persist[p]; peer(a, b); persist[peer];
+        input go(X, V)@T :- p(X, V);
+        m(Y, V)@async :- go(X, V), peer(X, Y);
+        pre(X) :- p(X, _); post(X) :- p(X, _), notin m(_, 6);
+    """
+    program = check_program(parse_program(text)).program
+    for most, number in ((0, 1), (1, 41), (2, 41 + 40 * 39 // 2)):
+        sets = list(exhaustive.fault_sets(Model(program, FailureSpec(("a", "b"), 8, 0, inputs=most))))
+        assert (len(sets), len(set(sets))) == (number, number)

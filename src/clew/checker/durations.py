@@ -94,7 +94,7 @@ def _horizons(eot: int) -> Iterator[int]:
 def _follow(program: Program, spec: FailureSpec, faults: FaultSet, deadline: Deadline) -> Followed:
     # With these faults alone almost everything is certain, and grounding takes a fraction of the time.
     ground = GroundProgram(program, spec, only=faults, expect_outcomes=False, deadline=deadline)
-    states, found = observe_run(program, ground, faults, deadline.effort)
+    states, found = observe_run(program, ground, faults, deadline.effort, pairs_only=True)
     if deadline.effort:
         deadline.effort.check()
     return Followed(states, None if found is None else Loop(found.time, found.period, found.grows))

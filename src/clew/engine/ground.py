@@ -43,6 +43,7 @@ from clew.faults import (
     GivenRow,
     NodeName,
     Part,
+    Pick,
     SentMessage,
     fault_key,
     make_fault,
@@ -123,7 +124,7 @@ class GroundProgram:
             for literal, values in self.atoms(kind.name, len(kind.kind.columns))
         }
         if program.choices and only is None:
-            self._free_given_rows()
+            self._free_picks()
         if expect_outcomes and not has_assertions(program):
             self._expect_failure_free_rows()
 
@@ -167,11 +168,10 @@ class GroundProgram:
         if self._recorder:
             self._recorder.rules = [_strip_marks(rule, marks, sources) for rule in self._recorder.rules]
 
-    def _free_given_rows(self) -> None:
-        """Leave picks open: they are externals, which are false unless something else is said; inputs are open."""
-        for fault, atom in self.fault_atoms.items():
-            if not fault.kind.is_failure:
-                self._control.assign_external(atom, None)
+    def _free_picks(self) -> None:
+        """Leave picks open: they are externals, which are false unless something else is said."""
+        for atom, _ in self.atoms(Pick.name, len(Pick.kind.columns)):
+            self._control.assign_external(atom, None)
 
     def _refuse_overflowing_sums(self) -> None:
         """Refuse sums that could wrap around: clingo adds with 32 bits; a certificate must not rest on that."""

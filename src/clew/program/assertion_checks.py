@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from clew.errors import ProgramError
 from clew.names import nearest_name
 from clew.program.assertions import (
+    NEVER,
     POST,
     PRE,
     assertion_names,
@@ -25,12 +26,21 @@ from clew.program.outcomes import assertion_definitions, persistent_relations
 
 _RESERVED = "'never' and names that begin with 'pre_', 'post_' or 'never_' state what must hold"
 
+#: Taken for promises by whoever writes them, and for ordinary relations by everything else.
+_NAMELESS = frozenset({f"{PRE}_", f"{POST}_", f"{NEVER}_"})
+
 
 def check_assertions(program: Program) -> None:
     """Refuse promises without a meaning; ``pre`` and ``post`` are left to whoever looks for violations."""
     first: dict[str, Rule | Fact] = {}
     for clause in program.clauses:
         first.setdefault(clause.relation, clause)
+    for nameless in sorted(_NAMELESS & first.keys()):
+        raise ProgramError(
+            f"'{nameless}' names no promise: nothing follows the underscore",
+            position=first[nameless].position,
+            remedy=f"write '{nameless}NAME' or '{nameless[:-1]}'; for a relation of the protocol use another name",
+        )
     halves = [name for name in first if stem_of(name) in (PRE, POST) and name not in (PRE, POST)]
     for relation in halves:
         if other_half(relation) in first:

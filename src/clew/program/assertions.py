@@ -51,7 +51,7 @@ def other_half(relation: str) -> str:
 def stem_of(relation: str) -> str | None:
     """Return which of the three a name that can state a promise begins with; None for all other names."""
     stem, _, name = relation.partition("_")
-    # "pre_" alone names nothing, and is a relation like any other.
+    # "pre_" alone names nothing, and is refused.
     return stem if stem in (PRE, POST, NEVER) and (relation == stem or name) else None
 
 

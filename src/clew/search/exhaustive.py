@@ -58,10 +58,24 @@ def fault_sets(system: System) -> Iterator[FaultSet]:
         failing = list(_failure_sets(system, size))
         for more in range(len(given) + 1 if failing else 0):
             for faults in failing:
-                for chosen in combinations(given, more):
+                for chosen in _choose_given(given, more, system.spec):
                     both = FaultSet.of((*faults, *chosen))
                     if system.spec.admits(both):
                         yield both
+
+
+def _choose_given(given: Sequence[Fault], number: int, spec: FailureSpec) -> Iterator[tuple[Fault, ...]]:
+    """Yield so many of what may be given; none of them with more inputs than the bounds allow."""
+    # To make all sets and ask each whether it is admissible takes for ever: 40 inputs have 10^12 subsets.
+    if any(fault.most(spec) is not None for fault in given):
+        limited = [fault for fault in given if fault.most(spec) is not None]
+        others = [fault for fault in given if fault.most(spec) is None]
+        most = min((fault.most(spec) or 0 for fault in limited), default=0)
+        for few in range(min(most, number) + 1):
+            for some in combinations(limited, few):
+                yield from ((*some, *rest) for rest in combinations(others, number - few))
+    else:
+        yield from combinations(given, number)
 
 
 def _failure_sets(system: System, size: int) -> Iterator[FaultSet]:

@@ -26,8 +26,10 @@ class Observed(NamedTuple):
     recurrence: Recurrence | None
 
 
-def observe_run(program: Program, ground: GroundProgram, faults: FaultSet, effort: Effort | None) -> Observed:
-    """Execute with these faults, and look at every time."""
+def observe_run(
+    program: Program, ground: GroundProgram, faults: FaultSet, effort: Effort | None, *, pairs_only: bool = False
+) -> Observed:
+    """Execute with these faults, and look at every time; ``pairs_only``: what must never hold is left aside."""
     run = ground.run(faults)
     # The run is read in full, row by row, which the meter of the ground program does not see.
     if effort:
@@ -35,7 +37,8 @@ def observe_run(program: Program, ground: GroundProgram, faults: FaultSet, effor
     # Without assertions, what must hold at a time is what the failure-free run has then.
     expected = None if has_assertions(program) else ground.run(FaultSet())
     if expected is None:
-        states = tuple(_asserted_states(run, find_assertions(program)))
+        stated = find_assertions(program)
+        states = tuple(_asserted_states(run, [a for a in stated if a.post is not None or not pairs_only]))
         return Observed(states, find_recurrence(program, assertion_names(program), faults, [run]))
     states = tuple(state_at(program, run, expected, time) for time in range(1, run.spec.eot + 1))
     # What is expected may still change when the run does not, and any message is an achievement.

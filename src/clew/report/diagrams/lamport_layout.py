@@ -38,7 +38,6 @@ TEXT_SIZES = {
     "badge": 11,
     "crash": 10,
     "halt": 10,
-    "gift": 10,
     "band": 11,
     "key": 12,
 }

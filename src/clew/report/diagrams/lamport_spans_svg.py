@@ -23,8 +23,6 @@ RULES = """
 .halt rect{fill:PAPER;stroke:CUT;stroke-width:2}
 .halt.paused rect{stroke:HIT}
 .halt .halt{font-weight:700;text-anchor:middle}
-.gift rect{fill:PAPER;stroke:INK;stroke-width:1.5}
-.gift .gift{font-weight:700;text-anchor:middle}
 .frozen{stroke:HIT;stroke-width:5;opacity:.45}
 .band rect{fill:CUT;opacity:.09}
 .band .island{fill:none;stroke:CUT;stroke-width:1.5;stroke-dasharray:4 3;opacity:.8}
@@ -36,6 +34,13 @@ LOOP_RULES = """
 """
 
 
+#: Those that diagrams with inputs or choices need besides.
+GIFT_RULES = """
+.gift rect{fill:PAPER;stroke:INK;stroke-width:1.5}
+.gift .gift{font-weight:700;text-anchor:middle}
+text.gift{font-size:10px}
+.badge.input circle,.badge.pick circle{fill:INK}
+"""
 GIFT_WORDS = {GiftKind.INPUT: "INPUT", GiftKind.PICK: "CHOICE"}
 #: So far below its time stands what is given to a process that crashes or stops at the same time.
 GIFT_BELOW = 24

@@ -37,6 +37,7 @@ from clew.report.diagrams.lamport_layout import (
 )
 from clew.report.diagrams.lamport_layout import pixels as _n
 from clew.report.diagrams.lamport_spans_svg import (
+    GIFT_RULES,
     LOOP_RULES,
     bands,
     lifelines,
@@ -71,7 +72,6 @@ text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;fill
 .badge.late circle{fill:HIT}
 .badge.again circle{fill:HIT}
 .badge.paused circle{fill:HIT}
-.badge.input circle,.badge.pick circle{fill:INK}
 .badge text{fill:PAPER;font-weight:700;text-anchor:middle}
 .crash rect{fill:CUT;stroke:PAPER;stroke-width:2}
 .crash .crash{fill:PAPER;font-weight:700;text-anchor:middle}
@@ -97,8 +97,9 @@ _STEPS_STYLE = _style(
     ]
 )
 _LOOP_STYLE = _style(LOOP_RULES.split("\n")[1:-1])
+_GIFT_STYLE = _style(GIFT_RULES.split("\n")[1:-1])
 #: The rules of all diagrams on a page, for drawings made without ``standalone``.
-STYLE = f"{_STEPS_STYLE}\n{_LOOP_STYLE}"
+STYLE = f"{_STEPS_STYLE}\n{_LOOP_STYLE}\n{_GIFT_STYLE}"
 #: Those that diagrams of numbered events need besides.
 EVENT_STYLE = _style(EVENT_RULES.split("\n")[1:-1])
 
@@ -174,6 +175,7 @@ def diagram_picture(run: Execution) -> str:
 def _themes(diagram: Diagram) -> str:
     # A picture has the rules that it needs: most have no loop, and none of them is drawn anew for one.
     special = EVENT_STYLE if diagram.numbered else f"\n{_LOOP_STYLE}" if diagram.loop else ""
+    special += f"\n{_GIFT_STYLE}" if diagram.gifts else ""
     return f"<style>{COLOURS}\n{_STEPS_STYLE}{special}</style>"
 
 

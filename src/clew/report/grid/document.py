@@ -7,7 +7,7 @@ from typing import Any
 from clew.checker.grid.result import GridResult, GridRow
 from clew.report.grid.text import is_breaking, row_command
 from clew.report.text.json_text import result_fields
-from clew.report.verdict.document import fault_fields, violation_fields
+from clew.report.verdict.document import counterexample_fields
 
 #: What the document calls itself, and the version of its shape.
 FORMAT, VERSION = "clew grid", 1
@@ -43,9 +43,7 @@ def _setting(result: GridResult, row: GridRow, *, smallest: bool) -> dict[str, A
         "remedy": row.problem.remedy if row.problem else None,
         # A search that ended before it knew its nodes has bounds that nobody asked for.
         "spec": {"nodes": list(verdict.spec.nodes), **verdict.spec.numbers} if verdict else None,
-        "counterexamples": [
-            {**fault_fields(c.faults), "violated": [violation_fields(v) for v in c.violations]} for c in found
-        ],
+        "counterexamples": list(map(counterexample_fields, found)),
         "runs": verdict.runs if verdict else 0,
         "cautions": list(verdict.cautions) if verdict else [],
         "command": row_command(result, row) if is_breaking(row) else None,

@@ -46,7 +46,7 @@ def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, A
         },
         # Only where it is true: documents without it stay what they were.
         **({"lasting": True} if verdict.lasting else {}),
-        "counterexamples": [_counterexample(c) for c in verdict.counterexamples],
+        "counterexamples": [counterexample_fields(c) for c in verdict.counterexamples],
         "runs": verdict.runs,
         "combinations": verdict.combinations,
         # The only field that differs between two runs of the same check.
@@ -62,7 +62,7 @@ def verdict_document(verdict: Verdict, files: Sequence[str] = ()) -> dict[str, A
         "warnings": [str(notice) for notice in verdict.notices],
         "sweep": [{"eot": s.eot, "eff": s.eff, "verdict": s.answer.value} for s in verdict.swept],
         "certified": {"eot": verdict.certified.eot, "eff": verdict.certified.eff} if verdict.certified else None,
-        "candidates": [_counterexample(c) for c in verdict.candidates],
+        "candidates": [counterexample_fields(c) for c in verdict.candidates],
     }
 
 
@@ -84,7 +84,8 @@ def to_json(verdict: Verdict, files: Sequence[str] = ()) -> str:
     return escape_surrogates(text) + "\n"
 
 
-def _counterexample(counterexample: Counterexample) -> dict[str, Any]:
+def counterexample_fields(counterexample: Counterexample) -> dict[str, Any]:
+    """Return a counterexample as JSON has it: its faults, what they violate, and how long that lasts."""
     violated = [violation_fields(v) for v in counterexample.violations]
     document = {**fault_fields(counterexample.faults), "violated": violated}
     if counterexample.duration is not None:

@@ -234,9 +234,7 @@ def _astray(message: Message, hits: Hits) -> Iterator[str]:
 def outcome_lines(run: Execution) -> Iterator[str]:
     """Say whether what must hold does."""
     yield from (f"VIOLATED: {violation}" for violation in run.violations)
-    if run.violations:
-        if run.duration is not None:
-            open_world = run.program is not None and bool(run.program.open_rows)
-            yield duration_line(run.duration, run.spec.eot, open_world=open_world)
-        return
+    if run.violations and run.duration is not None:
+        open_world = run.program is not None and bool(run.program.open_rows)
+        yield duration_line(run.duration, run.spec.eot, open_world=open_world)
     yield from holding_lines(run)
