@@ -49,16 +49,17 @@ def _persistence_rule(persist: Persist, clauses: Sequence[LoadedClause]) -> Rule
         for premise in rule.premises:
             arities.setdefault(premise.relation, len(premise.args))
     arity = arities.get(persist.relation, persist.arity)
-    if arity is None or (persist.arity not in (None, arity)):
-        uses = "has" if arity is None else f"has {arity} columns, not {persist.arity}"
+    if arity is None:
         raise ProgramError(
-            f"no fact or rule defines '{persist.relation}', which is to persist"
-            if arity is None
-            else f"'{persist.relation}' {uses}",
+            f"no fact or rule defines '{persist.relation}', which is to persist",
             position=persist.position,
-            remedy="name a relation of the program"
-            if arity is None
-            else f"write persist[{persist.relation}]; the number of columns is known",
+            remedy="name a relation of the program",
+        )
+    if persist.arity not in (None, arity):
+        raise ProgramError(
+            f"'{persist.relation}' has {arity} columns, not {persist.arity}",
+            position=persist.position,
+            remedy=f"write persist[{persist.relation}]; the number of columns is known",
         )
     deleted = persist.deleted or f"{persist.relation}_neg"
     columns = tuple(Var(f"A{number}") for number in range(1, arity + 1))
