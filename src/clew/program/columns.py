@@ -73,7 +73,7 @@ class Columns:
     def __init__(self, program: Program, others: Domain = NOTHING) -> None:
         self._others = others
         given: dict[tuple[str, int], set[Value]] = {}
-        for fact in program.facts:
+        for fact in (*program.facts, *program.given):
             for column, value in enumerate(fact.args):
                 given.setdefault((fact.relation, column), set()).add(value)
         self._found = {key: Domain(frozenset(values)) for key, values in given.items()}

@@ -359,25 +359,26 @@ def rule_constants(program: Program) -> Iterator[Value]:
     """Yield every constant that a rule names."""
     for rule in (*program.rules, *(given.rule for given in program.inputs)):
         for arg in (*rule.args, *(a for p in rule.premises for a in p.args)):
-            yield from _constants(arg)
+            yield from expr_constants(arg)
         for comparison in rule.comparisons:
-            yield from _constants(comparison.left)
-            yield from _constants(comparison.right)
+            yield from expr_constants(comparison.left)
+            yield from expr_constants(comparison.right)
         for call in rule.calls:
             for arg in call.args:
-                yield from _constants(arg)
+                yield from expr_constants(arg)
 
 
-def _constants(expr: HeadArg) -> Iterator[Value]:
+def expr_constants(expr: HeadArg) -> Iterator[Value]:
+    """Yield the constants of an expression, left to right, with repetitions."""
     match expr:
         case Const(value):
             yield value
         case BinOp(_, left, right):
-            yield from _constants(left)
-            yield from _constants(right)
+            yield from expr_constants(left)
+            yield from expr_constants(right)
         case Nested(items):
             for item in items:
-                yield from _constants(item)
+                yield from expr_constants(item)
 
 
 def as_place(value: Value) -> NodeName:

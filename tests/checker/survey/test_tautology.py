@@ -67,6 +67,55 @@ def test_what_the_protocol_could_break_is_no_tautology(assertions: str) -> None:
     assert True not in following(assertions)
 
 
+NUMBERS = """
+sold(a, s, 1)@1;  sold(X, S, V)@next :- sold(X, S, V);  holds(S, X, V)@async :- sold(X, S, V);
+holds(S, X, V)@next :- holds(S, X, V);
+"""
+
+
+def numbers_following(assertions: str) -> list[bool | None]:
+    found = check(parse_program(NUMBERS + assertions), nodes=["a", "s"], eot=4, eff=2, coverage=True).survey
+    assert found is not None
+    return [p.follows for p in found.promises if p.part.value == "rule"]
+
+
+@pytest.mark.parametrize(
+    "assertions",
+    [
+        "never(V) :- holds(_, _, V), V > 7;",
+        "never(V) :- holds(_, _, V), V < 0 - 9;",
+        "never(V) :- holds(_, _, V), V + 3 > 20;",
+        "never(V) :- holds(X, _, V), holds(Y, _, W), V > W + 30;",
+        "pre(V) :- holds(_, _, V);  post(V) :- holds(_, _, V), V < 50;",
+        "many(S, count<V>) :- holds(_, S, V);  never(S) :- many(S, N), N > 7;",
+        "many(S, count<V>) :- holds(_, S, V);  never(S) :- many(S, 9);",
+        "total(S, sum<V>) :- holds(_, S, V);  never(S) :- total(S, N), N > 70;",
+        "last(S, max<V>) :- holds(_, S, V);  never(S) :- last(S, N), N > 70;",
+        "double(S, V * 2) :- holds(_, S, V);  never(S) :- double(S, N), N > 90;",
+    ],
+)
+def test_numbers_far_from_those_of_the_protocol_break_a_promise_about_them(assertions: str) -> None:
+    assert numbers_following(assertions) == [False]
+
+
+@pytest.mark.parametrize(
+    ("assertions", "follows"),
+    [
+        ("never(V) :- holds(_, _, V), V > 7, V < 8;", True),  # there is no number between them
+        ("never(V) :- holds(_, _, V), V > V;", True),
+        # Where values are computed, no few of them stand for all, so that it is a suspicion: 45 breaks the first.
+        ("double(S, V * 2) :- holds(_, S, V);  never(S) :- double(S, 90);", None),
+        ("never(V) :- holds(_, _, V), V + 1 < V;", None),
+        ("many(S, count<V>) :- holds(_, S, V);  never(S) :- many(S, N), N > 50;", None),
+        ("total(S, sum<V>) :- holds(_, S, V);  never(S) :- total(S, N), N > 70, N < 71;", None),
+    ],
+)
+def test_only_where_some_values_stand_for_all_it_is_said_for_certain(
+    assertions: str, follows: bool | None
+) -> None:
+    assert numbers_following(assertions) == [follows]
+
+
 def test_each_rule_is_looked_at_by_itself() -> None:
     text = 'pre("own", X) :- log(X, _);  pre("all", X) :- n(X, _);  post("own", X) :- log(X, _);'
     text += 'post("all", X) :- n(X, Y), log(Y, _);'

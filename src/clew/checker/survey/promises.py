@@ -4,8 +4,8 @@ A *tag* is a constant that the rules of ``pre`` write into a column, as in ``pre
 use them to state several promises at once, and one that never applies hides behind the others.  Rules and tags of
 relations that exist only for the assertions are looked through.
 
-What must ``never`` hold applies where what its rules look for is there at some time, but for the comparisons and
-negations that make it wrong (``clew.checker.survey.sought_rows``).
+What must ``never`` hold applies where each thing that its rules look for is there at some time; that all are there
+together, as comparisons and negations want it, is what is wrong (``clew.checker.survey.sought_rows``).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from clew.engine.values import encode_value
 from clew.errors import Position
 from clew.names import show
 from clew.program.assertions import PRE, Assertion, find_assertions
+from clew.program.columns import ANYTHING, Columns
 from clew.program.ir import Const, Premise, Program, Rule, Timing, Value, Var
 from clew.program.outcomes import assertion_definitions, has_assertions, stated_outcomes
 
@@ -88,7 +89,8 @@ class _Asked:
         """Return when the whole applies, each rule and each tag; keys tell parts of different promises apart."""
         of = self._relation
         if self._is_never:
-            sought = add_sought_rows(self._ground, self._rules)
+            columns = Columns(self._ground.program, others=ANYTHING)
+            sought = add_sought_rows(self._ground, self._rules, columns)
             own = [text for n, text in sought.items() if self._rules[n].relation == of]
             return {of: own, **{(of, n): [text] for n, text in sought.items()}}
         found: dict[object, list[str]] = {of: [_row_at_end(self._ground, of, {})]}

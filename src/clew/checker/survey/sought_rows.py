@@ -2,13 +2,15 @@
 
 ``never(X, Y) :- holds(X, S), holds(Y, S), X != Y;`` looks for holders.  Where nobody holds anything in any
 execution, nothing is promised; that nobody holds it together with somebody else is the promise.  So of a rule only
-what it reads *positively* is asked for, at one time and with its joins and constants: comparisons, negations and
-what is computed are left out.  Relations that only define terms of the assertions, ``clash`` or
-``number_of_holders``, say, are empty in a correct protocol, too, and are looked through: ``s<i>`` are their rows
-if nothing but positive premises counted.  Columns whose values are computed are left out of ``s<i>``, as nobody
-knows what they would be.
+what it reads *positively* is asked for, each premise by itself: a row of its relation at some time, all of them in
+one execution.  That they meet, at one time and with the same values, may be just what is wrong, as in
+``never(S) :- granted(S, a), granted(S, b);``, and so may a constant, as in ``never(X) :- state(X, corrupt)``.
 
-All this only makes a condition weaker: a rule that can fire is never said to look for nothing.
+Relations that only define terms of the assertions, ``clash`` or ``number_of_holders``, say, are empty in a correct
+protocol, too, and are looked through: ``s<i>`` says that what some rule for them looks for is there.
+
+What no rows can satisfy, because a column never has the constant or two columns never have a value in common, is
+told by the text of the program (``_names_impossible_rows``): that is a slip, not a promise.
 """
 
 from __future__ import annotations
@@ -18,89 +20,93 @@ from dataclasses import replace
 
 from clew.engine.conditions import RuleConditions
 from clew.engine.ground import GroundProgram
-from clew.program.ir import Const, HeadArg, Premise, Program, Rule, Timing, Var, Wildcard
+from clew.program.columns import NOTHING, Columns
+from clew.program.ir import BUILT_IN, Const, Premise, Program, Rule, Timing, Wildcard
 from clew.program.outcomes import assertion_definitions
 
-#: Of relations that only define terms, the columns whose values are computed.
-_Open = dict[str, frozenset[int]]
 
+def add_sought_rows(ground: GroundProgram, rules: Iterable[int], columns: Columns | None = None) -> dict[int, str]:
+    """Ground what these rules look for, by their number; return the condition that it is there at some time.
 
-def add_sought_rows(ground: GroundProgram, rules: Iterable[int]) -> dict[int, str]:
-    """Ground what these rules look for, by their number; return the condition that it is there at some time."""
-    numbers = list(rules)
+    ``columns``: what the columns of the program can have, where that is known.
+    """
+    numbers, part = list(rules), ground.next_part()
     terms = _find_terms(ground.program)
-    lines = [_SoughtRows(ground, n, terms).line() for n in _behind(ground.program, numbers, terms)]
-    ground.extend(f"sought{ground.next_part()}", "\n".join(lines))
-    return {n: _SoughtRows(ground, n, terms).condition() for n in numbers}
+    sought = {n: _SoughtRows(ground, n, terms, part, columns) for n in numbers}
+    behind = {n: _SoughtRows(ground, n, terms, part, columns) for n in _behind(ground.program, numbers, terms)}
+    # A rule that is asked about may stand behind another one as well: it is written once.
+    lines = [line for one in (behind | sought).values() for line in one.lines()]
+    ground.extend(f"sought{part}", "\n".join([*lines, *(one.conclusion() for one in behind.values())]))
+    return {n: one.condition() for n, one in sought.items()}
 
 
-class _SoughtRows(RuleConditions):
-    """One rule, of which only positive premises count."""
+class _SoughtRows:
+    """The positive premises of one rule, each of which is there or not."""
 
-    def __init__(self, ground: GroundProgram, index: int, terms: _Open) -> None:
-        rule = ground.program.rules[index]
+    def __init__(
+        self, ground: GroundProgram, index: int, terms: frozenset[str], part: int, columns: Columns | None
+    ) -> None:
+        self._ground = ground
+        self._index = index
         self._terms = terms
-        self._original = rule
-        # A head that is bound in any case: what is concluded is written by ``line``.
-        super().__init__(ground, index, replace(rule, args=(Const(0),), timing=Timing.SAME, body=rule.positive))
-        self.names |= {p.at: "T" for p in rule.premises if isinstance(p.at, Var)}  # also those of negated premises
+        self._part = part
+        self._rule = ground.program.rules[index]
+        self._is_impossible = columns is not None and _names_impossible_rows(self._rule, columns)
+
+    def lines(self) -> list[str]:
+        """Return, for each premise, the rule that it is there at some time."""
+        return [f"{self._name(k)} :- {self._body(p)}." for k, p in enumerate(self._rule.positive)]
 
     def condition(self) -> str:
-        return ", ".join(self.body())
+        if self._is_impossible:
+            return "#false"
+        return ", ".join(self._name(k) for k in range(len(self._rule.positive))) or "#true"
 
-    def line(self) -> str:
-        """Return the rule for ``s<i>``."""
-        body, relation = self.condition(), self._original.relation
-        args = [self.expr(a) for a in _known(self._original.args, self._terms[relation])]
-        return f"s{self.relations.number(relation)}({','.join([*args, 'T'])}) :- {body}."
+    def conclusion(self) -> str:
+        """Return the rule for ``s<i>``: one rule for a term that finds what it looks for is enough."""
+        return f"{self._term(self._rule.relation)} :- {self.condition()}."
 
-    def _premise(self, premise: Premise) -> str:
-        if premise.relation not in self._terms:
-            return super()._premise(premise)
-        time = premise.at if isinstance(premise.at, int) else "T"
-        args = [self.expr(a) for a in _known(premise.args, self._terms[premise.relation])]
-        return f"s{self.relations.number(premise.relation)}({','.join([*args, str(time)])})"
+    def _body(self, premise: Premise) -> str:
+        if premise.relation in self._terms:
+            return self._term(premise.relation)
+        anything = replace(premise, args=(Wildcard(),) * len(premise.args))
+        # A head that is bound in any case: what is concluded is written by ``lines``.
+        alone = replace(self._rule, args=(Const(0),), timing=Timing.SAME, body=(anything,))
+        return ", ".join(RuleConditions(self._ground, self._index, alone).body())
+
+    def _name(self, premise: int) -> str:
+        return f"sought({self._part},{self._index},{premise})"
+
+    def _term(self, relation: str) -> str:
+        return f"s{self._ground.encoding.relations.number(relation)}({self._part})"
 
 
-def _known(args: Iterable[HeadArg], computed: frozenset[int]) -> list[HeadArg]:
-    return [arg for column, arg in enumerate(args) if column not in computed]
+def _names_impossible_rows(rule: Rule, columns: Columns) -> bool:
+    """Tell whether the columns of what a rule reads can never have the values that it wants in them."""
+    constants = (
+        arg.value not in columns.at(premise.relation, k)
+        for premise in rule.positive
+        if premise.relation not in BUILT_IN
+        for k, arg in enumerate(premise.args)
+        if isinstance(arg, Const)
+    )
+    return any(constants) or any(domain == NOTHING for domain in columns.variables(rule).values())
 
 
-def _find_terms(program: Program) -> _Open:
-    """Return the relations that only define terms of assertions, each with the columns that are computed."""
+def _find_terms(program: Program) -> frozenset[str]:
+    """Return the relations that only define terms of assertions."""
     given = {fact.relation for fact in (*program.facts, *program.given)} | program.open_rows
     given |= {rule.relation for rule in program.rules if rule.timing is not Timing.SAME}
     # Only what has rules: crashes that assertions alone look at are no term of theirs.
-    defined = {rule.relation for rule in program.rules} & assertion_definitions(program)
-    terms: _Open = dict.fromkeys(sorted(defined - given), frozenset())
-    rules = [rule for rule in program.rules if rule.relation in terms]
-    while True:
-        # A column that is left out may have bound a variable of another.
-        found = dict(terms)
-        for rule in rules:
-            bound = _bound(rule, terms)
-            computed = (k for k, a in enumerate(rule.args) if not isinstance(a, Const) and a not in bound)
-            found[rule.relation] = found[rule.relation].union(computed)
-        if found == terms:
-            return terms
-        terms = found
+    return (assertion_definitions(program) & {rule.relation for rule in program.rules}) - given
 
 
-def _bound(rule: Rule, terms: _Open) -> set[HeadArg]:
-    """Return the variables that positive premises bind, or the time."""
-    found: set[HeadArg] = {p.at for p in rule.premises if isinstance(p.at, Var)}
-    for premise in rule.positive:
-        known = _known(premise.args, terms.get(premise.relation, frozenset()))
-        found.update(a for a in known if not isinstance(a, Const | Wildcard))
-    return found
-
-
-def _behind(program: Program, rules: Iterable[int], terms: _Open) -> list[int]:
+def _behind(program: Program, rules: Iterable[int], terms: frozenset[str]) -> list[int]:
     """Return the numbers of the rules for the terms that these rules rest on."""
     wanted = {p.relation for n in rules for p in program.rules[n].positive}
     found: dict[int, None] = {}
     while True:
-        new = [n for n, r in enumerate(program.rules) if r.relation in wanted & terms.keys() and n not in found]
+        new = [n for n, r in enumerate(program.rules) if r.relation in wanted & terms and n not in found]
         if not new:
             return sorted(found)
         found.update(dict.fromkeys(new))

@@ -9,12 +9,11 @@ more is asked, and where that would be too much, it remains a suspicion.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import product
-from math import prod
 
 from clew.budgets.deadline import Deadline
+from clew.checker.survey.free_rows import FreeRows, RowsTried
 from clew.checker.survey.sought_rows import add_sought_rows
 from clew.engine.conditions import Occurrence, RuleConditions, find_occurrences
 from clew.engine.encode import Relations
@@ -23,22 +22,11 @@ from clew.engine.values import encode_value
 from clew.errors import ProgramError
 from clew.faults import FailureSpec
 from clew.program.assertions import find_assertions, is_never, post_of
-from clew.program.columns import ANYTHING, Columns
-from clew.program.ir import BUILT_IN, Const, Program, Rule, Timing, Value, Var
+from clew.program.ir import BUILT_IN, Const, Program, Rule, Timing
 from clew.program.outcomes import assertion_definitions, has_assertions, persists
 
-# Both bounds are on what is tried, not on what is certified: beyond them a tautology remains a suspicion.
-#: Rows that the protocol may be free to have; more are not tried: from some hundreds on the solver is slow.
-_MOST_FREE_ROWS = 400
-#: The same with the values that the protocol has, of which all pairs may matter.
-_MOST_OCCURRING_ROWS = 130
 #: So many values that nobody has are tried in every column beside those that the protocol has.
 _MORE_FRESH = 3
-
-#: A column of a relation.
-_Column = tuple[str, int]
-#: The rows that relations may have.
-_Domain = Mapping[str, Sequence[tuple[Value, ...]]]
 
 
 def find_tautologies(ground: GroundProgram, deadline: Deadline) -> dict[int, bool | None]:
@@ -64,7 +52,7 @@ def find_tautologies(ground: GroundProgram, deadline: Deadline) -> dict[int, boo
             found |= dict.fromkeys(suspected) | free.unbreakable_rules(domain, eot, suspected)
     except ProgramError:  # free rows may lead to arithmetic that the protocol never does
         return {n: follows for n, follows in found.items() if follows is False}
-    return found
+    return {n: None if follows and not free.is_decided_by_samples(n) else follows for n, follows in found.items()}
 
 
 class _FreeProtocol:
@@ -79,7 +67,7 @@ class _FreeProtocol:
         read = dict.fromkeys(p.relation for rule in self._rules for p in rule.premises)
         self._free = [relation for relation in read if relation not in self._kept and relation not in BUILT_IN]
         self._asserted = find_assertions(ground.program)
-        self._groups = _join_groups([group for rule in self._rules for group in _group_by_variable(rule)])
+        self._rows = FreeRows(ground, self._rules, self._free)
 
     # -- at a glance -----------------------------------------------------------------------------------------
 
@@ -108,9 +96,16 @@ class _FreeProtocol:
                     found += [p.relation for p in rule.premises if p.relation not in found]
         return set(found)
 
+    def is_decided_by_samples(self, number: int) -> bool:
+        """Tell whether a promise that no rows tried here break cannot be broken by any."""
+        rule = self._rule(number)
+        stated = [] if is_never(rule.relation) else [post_of(rule.relation)]
+        behind = self._behind([*stated, *(p.relation for p in rule.premises)])
+        return self._rows.stand_for_all([rule, *(r for r in self._rules if r.relation in behind)])
+
     # -- questions -------------------------------------------------------------------------------------------
 
-    def unbreakable_rules(self, domain: _Domain | None, eot: int, asked: Sequence[int]) -> dict[int, bool]:
+    def unbreakable_rules(self, domain: RowsTried | None, eot: int, asked: Sequence[int]) -> dict[int, bool]:
         """Ask for a choice of rows under which a rule of ``pre`` applies and ``post`` does not.
 
         A rule that applies under none of them, because there is not the time, say, is left out.
@@ -142,7 +137,7 @@ class _FreeProtocol:
         return self._ground.program.rules[number]
 
     def _ask(
-        self, spec: FailureSpec, domain: _Domain, asked: list[int], *, alone: bool = False
+        self, spec: FailureSpec, domain: RowsTried, asked: list[int], *, alone: bool = False
     ) -> dict[int, Occurrence]:
         """Look for a broken promise of each rule; leave out the rules that do not apply.
 
@@ -179,7 +174,7 @@ class _FreeProtocol:
     def _stated_names(self) -> frozenset[str]:
         return frozenset(name for a in self._asserted for name in (a.relation, a.post) if name)
 
-    def _choices(self, relations: Relations, spec: FailureSpec, domain: _Domain) -> str:
+    def _choices(self, relations: Relations, spec: FailureSpec, domain: RowsTried) -> str:
         return "\n".join(
             f"{{ r{relations.number(relation)}({','.join(map(encode_value, row))},{time}) }}."
             for relation, rows in domain.items()
@@ -207,95 +202,20 @@ class _FreeProtocol:
 
     # -- values ----------------------------------------------------------------------------------------------
 
-    def few_values(self, fresh: int) -> _Domain | None:
+    def few_values(self, fresh: int) -> RowsTried | None:
         """Return rows of constants, two nodes, and so many values that nobody has."""
-        return self._domain(fresh, self.soon)
+        return self._rows.made_of(fresh, len(self._times(self.soon)))
 
-    def more_values(self) -> _Domain | None:
+    def more_values(self) -> RowsTried | None:
         """Return rows with what the protocol has, too; without that, where it can make no difference."""
-        found = self._domain(_MORE_FRESH, self._ground.spec.eot, occurring=True)
+        times = len(self._times(self._ground.spec.eot))
+        found = self._rows.made_of(_MORE_FRESH, times, occurring=True)
         if found is None and not any(r.aggregates or r.comparisons or r.calls for r in self._rules):
-            found = self._domain(_MORE_FRESH, self._ground.spec.eot)
+            found = self._rows.made_of(_MORE_FRESH, times)
         return found
-
-    def _domain(self, fresh: int, eot: int, *, occurring: bool = False) -> _Domain | None:
-        """Return the rows that the free relations may have; None if there are too many."""
-        values: dict[_Column, list[Value]] = {}
-        for group in self._groups:
-            values |= dict.fromkeys(group, self._values(group, fresh, occurring=occurring))
-        domain: dict[str, list[tuple[Value, ...]]] = {}
-        most = _MOST_OCCURRING_ROWS if occurring else _MOST_FREE_ROWS
-        times = len(self._times(eot))
-        for relation in self._free:
-            places = [(relation, k) for k in range(self._ground.encoding.relations.arity(relation))]
-            columns = [values.get(p) or self._values({p}, fresh, occurring=occurring) for p in places]
-            if (prod(map(len, columns)) + sum(map(len, domain.values()))) * times > most:
-                return None
-            domain[relation] = list(product(*columns))
-        return domain
-
-    def _values(self, group: Collection[_Column], fresh: int, *, occurring: bool) -> list[Value]:
-        found: set[Value] = {v for rule in self._rules for column, v in _constants(rule) if column in group}
-        # Two nodes are enough at first: assertions mostly compare places, and two can be equal or different.
-        if any(column == 0 and relation in self._free for relation, column in group):  # places are nodes
-            nodes = self._ground.spec.nodes
-            return sorted(found.union(nodes if occurring else nodes[:2]), key=repr)
-        there: set[Value] = {value for column in group for value in self._occurring.get(column, ())}
-        numbers = [value for value in {*found, *there} if isinstance(value, int)]
-        kinds = [self._columns.at(*column) for column in sorted(group)]
-        if any(kind.has_numbers for kind in kinds):
-            found.update(max(numbers, default=0) + k for k in range(1, fresh + 1))
-            found.add(min(numbers, default=0) - 1)
-        if any(kind.has_names for kind in kinds):
-            found.update(f"value {k}" for k in range(1, fresh + 1))
-        # By repr, because numbers, names and tuples have no order of their own, and the text must not vary.
-        return sorted({*found, *there} if occurring else found, key=repr)
-
-    @cached_property
-    def _columns(self) -> Columns:
-        return Columns(self._ground.program, others=ANYTHING)
-
-    @cached_property
-    def _occurring(self) -> dict[_Column, set[Value]]:
-        """Return the values that the protocol has at the end, in the columns of what the assertions read."""
-        values: dict[_Column, set[Value]] = {}
-        for relation in self._free:
-            for row in self._ground.possible_rows(relation, self._ground.spec.eot):
-                for k, value in enumerate(row):
-                    values.setdefault((relation, k), set()).add(value)
-        return values
 
 
 def _can_match(one: Rule, other: Rule) -> bool:
     """Tell whether a row can be concluded by both: the heads have no different constants."""
     pairs = zip(one.args, other.args, strict=True)
     return not any(isinstance(a, Const) and isinstance(b, Const) and a != b for a, b in pairs)
-
-
-def _constants(rule: Rule) -> Iterator[tuple[_Column, Value]]:
-    for premise in rule.premises:
-        for k, arg in enumerate(premise.args):
-            if isinstance(arg, Const):
-                yield (premise.relation, k), arg.value
-
-
-def _group_by_variable(rule: Rule) -> list[set[_Column]]:
-    """Return the columns of the rule that share a variable."""
-    found: dict[Var, set[_Column]] = {}
-    for premise in rule.premises:
-        for k, arg in enumerate(premise.args):
-            if isinstance(arg, Var):
-                found.setdefault(arg, set()).add((premise.relation, k))
-    for k, head in enumerate(rule.args):
-        if isinstance(head, Var):
-            found.setdefault(head, set()).add((rule.relation, k))
-    return list(found.values())
-
-
-def _join_groups(groups: Iterable[set[_Column]]) -> list[frozenset[_Column]]:
-    """Return the groups of columns that are compared, if only by way of others."""
-    joined: list[set[_Column]] = []
-    for group in groups:
-        apart = [other for other in joined if not other & group]
-        joined = [*apart, group.union(*(other for other in joined if other & group))]
-    return [frozenset(group) for group in joined]
