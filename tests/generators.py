@@ -594,7 +594,8 @@ def _number_of_sets(spec: FailureSpec) -> int:
 def open_programs(draw: st.DrawFn, base: st.SearchStrategy[Program] | None = None) -> Program:
     """A small program with assertions that is given inputs, or chooses, or both; as it is written."""
     chosen = programs() if base is None else base
-    program = draw(chosen.filter(lambda p: any(rule.relation == "pre" for rule in p.rules)))
+    stated = ("pre", "never", "pre_", "never_")
+    program = draw(chosen.filter(lambda p: any(rule.relation.startswith(stated) for rule in p.rules)))
     inputs, facts = _inputs(draw, program) if not _chance(draw, 25) else ((), ())
     rules = _choosing_rules(draw) if not inputs or _chance(draw, 60) else []
     # After the others: which rule of a relation has which number does not depend on what is added.

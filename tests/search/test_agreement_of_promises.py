@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import chain, combinations
 
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 from clew.checker.model import Model
@@ -26,7 +26,7 @@ from clew.search.protocol import TracedRun
 from clew.search.symmetry import Symmetries
 from clew.search.verdict import Answer, Findings, Ledger, conduct
 from clew.violation import Violation
-from generators import fault_sets, few_mixed_specs, mixed_specs
+from generators import fault_sets, few_mixed_specs, mixed_specs, open_programs, open_specs
 from named_promises import promise_names, promising_programs
 from reference import broken_promises
 
@@ -192,6 +192,57 @@ def test_neither_chance_nor_ignored_negation_certifies(problem: tuple[Program, F
         for counterexample in found.counterexamples:
             assert oracle.answer is Answer.COUNTEREXAMPLE
             assert set(counterexample.violations) == _violations(*problem, counterexample.faults)
+
+
+@st.composite
+def open_problems(draw: st.DrawFn) -> tuple[Program, Program, FailureSpec]:
+    """A program with inputs and choices and several promises as it is written, as it is checked, and bounds."""
+    written = draw(open_programs(promising_programs()))
+    spec = draw(open_specs(written, mixed=draw(st.booleans())))
+    note(f"{spec}\n{print_program(written)}\n{written.durable}")
+    return written, check_program(written).program, spec
+
+
+@settings(max_examples=SOME)
+@given(problem=open_problems(), data=st.data())
+def test_what_is_given_and_chosen_violates_what_the_interpreter_says_and_when(
+    problem: tuple[Program, Program, FailureSpec], data: st.DataObject
+) -> None:
+    written, program, spec = problem
+    model = Model(program, spec)
+    assume(model.faults)
+    chosen: list[Fault] = []
+    for fault in data.draw(st.lists(st.sampled_from(model.faults), max_size=6, unique=True)):
+        if spec.admits(FaultSet.of([*chosen, fault])):
+            chosen.append(fault)
+    faults = FaultSet.of(chosen)
+    note(str(faults))
+    expected = _violations(written, spec, faults)
+    assert set(model.run(faults).violations) == expected
+    assert set(_Watched(program, spec, Negation.EXACT).trace(faults).violations) == expected
+
+
+@settings(max_examples=SOME)
+@given(problem=open_problems())
+def test_with_inputs_and_choices_every_search_finds_the_minimal_faults_of_each_promise(
+    problem: tuple[Program, Program, FailureSpec],
+) -> None:
+    written, program, spec = problem
+    model = Model(program, spec)
+    assume(len(model.faults) <= 9)
+    oracle: dict[str, set[FaultSet]] = {name: set() for name in promise_names(written)}
+    for faults in chain.from_iterable(combinations(model.faults, n) for n in range(len(model.faults) + 1)):
+        if spec.admits(FaultSet.of(faults)):
+            for name in {v.relation for v in _violations(written, spec, FaultSet.of(faults))}:
+                if not any(set(known) <= set(faults) for known in oracle[name]):
+                    oracle[name].add(FaultSet.of(faults))
+    traced = TracedModel(program, spec, Negation.EXACT)
+    by_lineage = conduct(
+        lambda book: lineage.search(traced, book, find_all=True, promises=traced.promises), Ledger()
+    )
+    for found in (by_lineage, _exact(program, spec, find_all=True), _exhaustive(program, spec)):
+        assert _minimal(found) == set().union(*oracle.values())
+        assert _minimal_by_promise(found, oracle) == oracle
 
 
 def test_a_goal_keeps_its_time_when_nodes_trade_places() -> None:
