@@ -102,6 +102,15 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile(chosen[0] if chosen else "normal")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes minutes, but in the long mode."""
+    if config.getoption("--thorough"):
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if item not in long]
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Generator[None]:
     """Among the last lines, so that nobody takes a run without a browser for one with it."""
