@@ -148,3 +148,20 @@ def test_time_that_is_over_leaves_it_open() -> None:
         Persistence.OPEN,
         "no time was left to execute the run further",
     )
+
+
+def test_a_run_whose_sums_explode_is_not_followed_into_that() -> None:
+    """Sums of sums have some 400 values at time 5, and so many at time 6 that grounding them takes minutes."""
+    text = """
+        give(a, 4)@2; give(a, 0)@1; give(a, -4)@1; peer(a, b)@1; peer(X, Y)@next :- peer(X, Y);
+        value(M, V)@async :- give(N, V), peer(N, M);
+        value(N, V)@next :- value(N, V), notin lost(N);
+        lost(N) :- total(N, V), V > 5;
+        total(N, sum<V>) :- value(N, V);
+        value(N, V - 1)@next :- total(N, V);
+        pre(N, 0) :- peer(_, N)@1; post(N, V) :- total(N, V);
+    """
+    verdict = clew.check(parse_program(text), nodes=["a", "b"], eot=4, eff=3)
+    (found,) = verdict.counterexamples
+    assert found.duration is not None
+    assert (found.duration.persistence, found.duration.followed) == (Persistence.OPEN, 5)

@@ -173,7 +173,7 @@ def _tell_unsettled(system: LastingModel, faults: FaultSet, deadline: Deadline) 
     followed = follow_run(system.program, spec, faults, deadline)
     if isinstance(followed, Unfollowed):
         return f"{told}; give a larger --eot"
-    states, loop = followed
+    states, loop = followed.states, followed.loop
     if loop is None or loop.grows:
         why = "numbers in it grow" if loop else f"it still changes at time {len(states)}"
         remedy = "let it come back, as a counter does that ends at a bound"
