@@ -164,4 +164,5 @@ def test_a_run_whose_sums_explode_is_not_followed_into_that() -> None:
     verdict = clew.check(parse_program(text), nodes=["a", "b"], eot=4, eff=3)
     (found,) = verdict.counterexamples
     assert found.duration is not None
-    assert (found.duration.persistence, found.duration.followed) == (Persistence.OPEN, 5)
+    assert (found.duration.persistence, found.duration.followed) == (Persistence.OPEN, 4)
+    assert found.duration.reason == "the sums of the run grow too fast to execute it further"
