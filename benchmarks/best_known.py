@@ -22,8 +22,7 @@ from benchmarks.published_sizes import BUGS, PublishedBug
 from benchmarks.smallest import SMALLEST, size_of
 from clew.minimization import pipeline
 from clew.minimization.minimizing import Minimized, minimize
-from clew.minimization.trial import Size
-from clew.simulation.execution.steps import describe
+from clew.simulation.execution.steps import Size, describe
 from clew.simulation.fuzzing.fuzz import record
 from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.loading import LoadedScenario

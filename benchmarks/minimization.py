@@ -19,7 +19,7 @@ from benchmarks.published_sizes import BUGS, Cost, PublishedBug
 from benchmarks.smallest import SMALLEST, size_of
 from clew.minimization.minimizing import minimize
 from clew.minimization.pipeline import Stage
-from clew.minimization.trial import Size
+from clew.simulation.execution.steps import Size
 from clew.simulation.fuzzing.fuzz import fuzz
 from clew.simulation.loading import LoadedScenario, load_scenario
 from clew.simulation.recordings.recording import Recording

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clew.minimization.trial import Size
+from clew.simulation.execution.steps import Size
 
 
 @dataclass(frozen=True)

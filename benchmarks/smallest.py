@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clew.minimization.trial import Size
 from clew.simulation.events import Restart, Send, Start
+from clew.simulation.execution.steps import Size
 from clew.simulation.loading import LoadedScenario
 from clew.simulation.pool import Envelope
 from clew.simulation.world import External, World

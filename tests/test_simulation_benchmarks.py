@@ -11,7 +11,7 @@ from benchmarks.simulation_bars import of_minimization
 from benchmarks.smallest import BY_HAND, SMALLEST, Smallest, size_of
 
 from clew.minimization.pipeline import Stage
-from clew.minimization.trial import Size
+from clew.simulation.execution.steps import Size
 
 _RAFT_45 = BUGS[0]
 

@@ -9,8 +9,8 @@ import pytest
 
 from browser.driving import Page
 from clew.minimization.pipeline import Stage
-from clew.minimization.trial import Size
 from clew.report.simulated.page import run_page
+from clew.simulation.execution.steps import Size
 from clew.simulation.execution.trace import Execution
 from simulated import HOSTILE, crash, drawn, everything, hostile
 

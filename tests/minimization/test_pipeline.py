@@ -8,9 +8,8 @@ import pytest
 
 from clew.minimization import pipeline
 from clew.minimization.minimizing import Minimized, minimize
-from clew.minimization.trial import Size
 from clew.simulation import Broken, Context, Node, Restart, Send
-from clew.simulation.execution.steps import Step
+from clew.simulation.execution.steps import Size, Step
 from minimization.scenarios import (
     Keeper,
     Key,

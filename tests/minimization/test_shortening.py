@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from clew.budgets.deadline import Deadline
 from clew.minimization.search import SequentialSearch
 from clew.minimization.shortening import Walk, shorten
-from clew.minimization.trial import Schedule, Size, Target, measure
+from clew.minimization.trial import Schedule, Target, measure
 from clew.simulation import Broken, Context, Node, Restart, Send
-from clew.simulation.execution.steps import Step
+from clew.simulation.execution.steps import Size, Step
 from clew.simulation.execution.trace import execute
 from minimization.scenarios import Failing, Key, act, aimed, failures, keepers, never, one_minimal, tick
 

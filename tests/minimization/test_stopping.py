@@ -17,9 +17,8 @@ from clew.errors import BudgetExhaustedError, UsageError
 from clew.minimization import pipeline, shortening
 from clew.minimization.minimizing import Minimized, minimize
 from clew.minimization.pipeline import Minimizer, Smallest
-from clew.minimization.trial import Size
 from clew.simulation import Broken, Context, Network, Node, Scenario, Send
-from clew.simulation.execution.steps import Step
+from clew.simulation.execution.steps import Size, Step
 from clew.simulation.execution.trace import execute
 from clew.simulation.recordings.recording import Recording
 from minimization.scenarios import Keeper, Key, Letters, Vote, act, failing, keepers, never, of_steps, votes

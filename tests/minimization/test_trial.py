@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from clew.errors import UsageError
 from clew.minimization.trial import (
     Match,
-    Size,
     Target,
     attempt,
     complete_recorded,
@@ -21,7 +20,7 @@ from clew.minimization.trial import (
     split_steps,
 )
 from clew.simulation import Context, Network, Node, Restart, Send, WaitQuiescence
-from clew.simulation.execution.steps import Do, Step
+from clew.simulation.execution.steps import Do, Size, Step
 from clew.simulation.execution.trace import execute
 from minimization.scenarios import Failing, Keeper, Key, Relay, act, aimed, failures, keepers, never, tick
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from clew.errors import Notice
 from clew.exploration.plan import Bounds
 from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
-from clew.simulation.execution.steps import Act, Do, Step
+from clew.simulation.execution.steps import Step, size_of
 from clew.simulation.execution.trace import Execution
 from clew.simulation.recordings.recording import Recording
 from clew.simulation.scenario import Broken
@@ -45,7 +45,7 @@ class Found:
     @property
     def deliveries(self) -> int:
         """Count the messages that are delivered and the timers that go off on the way."""
-        return sum(isinstance(step, Act) and step.do is Do.DELIVER for step in self.steps)
+        return size_of(self.steps).deliveries
 
 
 @dataclass(frozen=True)

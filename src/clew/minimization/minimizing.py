@@ -15,9 +15,10 @@ from clew.errors import ClewError, Notice, UsageError
 from clew.files.checkpoints import Checkpoint, as_checkpoint, conclude_own
 from clew.minimization.pipeline import Minimizer, Progress, Stage
 from clew.minimization.remembered_search import Memory
-from clew.minimization.trial import Size, not_repeatable_error
+from clew.minimization.trial import not_repeatable_error
 from clew.results import BAD_INPUT, HOLDS, INCOMPLETE, Result
 from clew.simulation.execution.isolation import needs_child, run_isolated
+from clew.simulation.execution.steps import Size
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.execution.workers import limit_workers

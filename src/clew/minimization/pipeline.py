@@ -26,7 +26,6 @@ from clew.minimization.shrinking import contents, smaller_targets
 from clew.minimization.trial import (
     Match,
     Schedule,
-    Size,
     Target,
     attempt,
     complete_recorded,
@@ -34,7 +33,7 @@ from clew.minimization.trial import (
     measure,
     split_steps,
 )
-from clew.simulation.execution.steps import Step
+from clew.simulation.execution.steps import Size, Step
 from clew.simulation.execution.watchdog import StepLimit, step_limit
 from clew.simulation.scenario import Scenario
 

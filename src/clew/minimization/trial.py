@@ -17,8 +17,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.events import Send
-from clew.simulation.execution.steps import Act, Do, Step, act_of, describe, perform
+from clew.simulation.execution.steps import Act, Do, Size, Step, act_of, describe, perform, size_of
 from clew.simulation.execution.trace import find_envelope
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.scenario import Broken, Network, Scenario
@@ -84,26 +83,9 @@ def split_steps(steps: Iterable[Step]) -> tuple[tuple[External, ...], Schedule]:
     return externals, tuple(items)
 
 
-@dataclass(frozen=True)
-class Size:
-    """How big an execution is: deliveries of messages and timers, and events from outside."""
-
-    deliveries: int
-    externals: int
-
-
 def measure(target: Target, schedule: Sequence[Item]) -> Size:
-    """Measure a schedule: messages from outside count when delivered, others from outside when they happen."""
-    deliveries = externals = 0
-    for item in schedule:
-        if isinstance(item, int):
-            externals += not isinstance(target.externals[item], Send)
-        elif item.act.do is Do.DELIVER:
-            deliveries += 1
-            externals += not item.act.source
-        else:
-            externals += 1  # what the network does of itself
-    return Size(deliveries, externals)
+    """Measure a schedule, as every recording and execution is measured."""
+    return size_of(target.steps(schedule))
 
 
 def length_of(schedule: Sequence[Item]) -> int:

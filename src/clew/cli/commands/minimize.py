@@ -19,8 +19,8 @@ from clew.cli.process.streams import ascii_only, warn
 from clew.errors import UsageError
 from clew.minimization.minimizing import minimize
 from clew.minimization.pipeline import Progress
-from clew.minimization.trial import Size
 from clew.report.simulated.minimized import minimize_next_steps, minimize_text
+from clew.simulation.execution.steps import Size
 from clew.simulation.recordings.recording import write_recording
 
 #: Most recordings are small long before; who waits for more says so.

@@ -7,13 +7,13 @@ from typing import Any
 
 from clew.minimization.minimizing import Minimized
 from clew.minimization.pipeline import Stage
-from clew.minimization.trial import Size
 from clew.names import in_one_line
 from clew.report.renderers import PageOptions
 from clew.report.simulated.text import run_text
 from clew.report.simulated.violations import UNNAMED, recording_fields, replay_line
 from clew.report.text.json_text import json_text as write_json
 from clew.report.text.json_text import result_fields
+from clew.simulation.execution.steps import Size
 
 #: What the document calls itself, and the version of its shape.
 FORMAT, VERSION = "clew minimize", 1

@@ -22,7 +22,6 @@ from clew.report.simulated.values import Difference, Piece, abbreviate, differen
 from clew.report.text.colours import COLOURS
 from clew.report.text.html import page_part, page_template, policy_hash, speakable
 from clew.report.text.plain import pluralize
-from clew.simulation.execution.steps import Act
 from clew.simulation.execution.trace import Execution
 from clew.simulation.pool import Envelope
 
@@ -150,11 +149,11 @@ def _summary(execution: Execution) -> str:
 
 
 def _facts(execution: Execution, story: Story) -> list[tuple[str, str]]:
-    outside = sum(not isinstance(moment.step, Act) for moment in execution.moments)
+    size = execution.size
     facts = [
         ("nodes", ", ".join(story.processes)),
-        ("deliveries", str(execution.deliveries)),
-        ("events from outside", str(outside)),
+        ("deliveries", str(size.deliveries)),
+        ("events from outside", str(size.externals)),
     ]
     if story.under_way:
         facts.append(("messages under way at the end", str(story.under_way)))

@@ -6,12 +6,14 @@ A ``Step`` is an event from outside or an ``Act``: what to do with which message
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
-from clew.simulation.pool import Envelope
+from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.scenario import Scenario
-from clew.simulation.world import CodeBlock, External, WaitCondition, World
+from clew.simulation.world import CodeBlock, External, Wait, WaitCondition, World
 
 
 class Do(enum.Enum):
@@ -43,6 +45,33 @@ class Act(NamedTuple):
 
 
 Step = External | Act
+
+
+@dataclass(frozen=True)
+class Size:
+    """How big an execution is: deliveries of messages and timers, and events from outside."""
+
+    deliveries: int
+    externals: int
+
+
+def size_of(steps: Iterable[Step]) -> Size:
+    """Measure a schedule: messages from outside count when delivered, others from outside when they happen.
+
+    What the network does of itself, a loss or a copy, comes from outside, too.  All that is said about sizes, in
+    tables, pages and documents, is counted here.
+    """
+    deliveries = externals = 0
+    for step in steps:
+        if not isinstance(step, Act):
+            # Counting a message twice, when it is sent and when it arrives, would make the cluster look busier.
+            externals += not isinstance(step, Send | Wait)
+        elif step.do is Do.DELIVER:
+            deliveries += 1
+            externals += step.source == OUTSIDE
+        else:
+            externals += 1
+    return Size(deliveries, externals)
 
 
 def describe(step: Step) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from clew.errors import UsageError
 from clew.simulation.execution.effects import Effect, Observer, State, effect_of
-from clew.simulation.execution.steps import Act, Step, act_of, describe, perform
+from clew.simulation.execution.steps import Act, Size, Step, act_of, describe, perform, size_of
 from clew.simulation.pool import Envelope
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.values import to_json
@@ -57,8 +57,12 @@ class Execution:
     also: tuple[Broken, ...] = ()
 
     @property
+    def size(self) -> Size:
+        return size_of(moment.step for moment in self.moments)
+
+    @property
     def deliveries(self) -> int:
-        return sum(moment.happened.fate == "deliver" for moment in self.moments)
+        return self.size.deliveries
 
 
 class AbsentError(UsageError):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from clew.files.json_document import json_line
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Effect
-from clew.simulation.execution.steps import Act, Do, Step
+from clew.simulation.execution.steps import Act, Size, Step, size_of
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import LoadedScenario
@@ -87,8 +87,12 @@ class Recording:
         return self.broken is not None and self.broken.invariant == PROCESS_GOES_ON
 
     @property
+    def size(self) -> Size:
+        return size_of(self.steps)
+
+    @property
     def deliveries(self) -> int:
-        return sum(isinstance(step, Act) and step.do is Do.DELIVER for step in self.steps)
+        return self.size.deliveries
 
 
 def make_recording(
