@@ -277,9 +277,9 @@ BAD = [
     ),
     Bad(
         "other version",
-        "version: this clew reads versions 1 to 3, found 4",
-        old='"version": 3',
-        new='"version": 4',
+        "version: this clew reads versions 1 to 4, found 5",
+        old='"version": 4',
+        new='"version": 5',
     ),
     Bad("no such node", "expected the name of a node", old='"start": "a"', new='"start": "z"'),
     Bad("no such message", "unknown message type 'Join2'", old="$Join", new="$Join2"),
@@ -322,7 +322,7 @@ def test_a_recording_of_other_code(folder: Path) -> None:
     done = clew("minimize", "rec.json", cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: this is a recording of other code: s.py has changed since, or a module that it uses\n"
+        "error: this is a recording of other code: s.py has changed since\n"
         "  remedy: record again; or, to see whether the change helped, replay with --changed-code\n"
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -159,9 +160,71 @@ def test_a_recording_of_other_code(tmp_path: Path) -> None:
     done = changed(tmp_path, "counts to 2", "has counted to 2")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: this is a recording of other code: s.py has changed since, or a module that it uses\n"
+        "error: this is a recording of other code: s.py has changed since\n"
         "  remedy: record again; or, to see whether the change helped, replay with --changed-code\n"
     )
+
+
+IMPORTING = """\
+from clew.simulation import *
+from wording import refusal
+from parts.limits import LIMIT
+
+
+class Fragile(Node):
+    def on_message(self, ctx, sender, message):
+        assert message < LIMIT, refusal
+
+
+scenario = Scenario(nodes={"a": Fragile}, before=[Start("a"), Send("a", 7)])
+"""
+NEIGHBOURS = {"wording.py": "refusal = 'no'\n", "parts/__init__.py": "", "parts/limits.py": "LIMIT = 3\n"}
+
+
+@pytest.mark.parametrize("command", ["replay", "minimize"])
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"wording.py": "refusal = 'never'\n"}, "wording.py has changed since"),
+        ({"parts/limits.py": "LIMIT = 4\n"}, "parts/limits.py has changed since"),
+        (
+            {"s.py": IMPORTING + "# changed\n", "wording.py": "refusal = 1\n"},
+            "s.py and wording.py have changed since",
+        ),
+        (
+            {"s.py": IMPORTING.replace("import refusal", "import refusal2"), "wording.py": None},
+            "s.py has changed since; wording.py cannot be read",
+        ),
+    ],
+)
+def test_the_file_that_has_changed_is_named(
+    command: str, changes: dict[str, str | None], says: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "below"
+    for name, text in {"s.py": IMPORTING, **NEIGHBOURS}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    assert clew("fuzz", "below/s.py", "-o", "rec.json", cwd=tmp_path).returncode == 1
+    for name, changed_text in changes.items():
+        if changed_text is None:
+            (folder / name).unlink()
+        else:
+            (folder / name).write_text(changed_text, encoding="utf-8")
+    done = clew(command, "rec.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    # As seen from the working directory, like all other names of files.
+    named = re.sub(r"(\S+\.py)", r"below/\1", says)
+    assert done.stderr.splitlines()[0] == f"error: this is a recording of other code: {named}"
+
+
+def test_a_scenario_that_was_renamed_is_named_as_it_is_called_now(tmp_path: Path) -> None:
+    recorded(tmp_path, COUNT)
+    scenario_file(tmp_path, COUNT + "# changed\n", "renamed.py")
+    done = clew("replay", "rec.json", "--scenario", "renamed.py", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: this is a recording of other code: renamed.py has changed since\n")
+    scenario_file(tmp_path, COUNT, "renamed.py")
+    assert clew("replay", "rec.json", "--scenario", "renamed.py", cwd=tmp_path).returncode == 1
 
 
 @pytest.mark.parametrize(

@@ -214,5 +214,14 @@ def _is_from(module: object, file: Path) -> bool:
 
 def digest_files(files: Iterable[Path]) -> str:
     """Return a digest of what files contain, whatever they are called and wherever they are."""
-    contents = sorted(hashlib.sha256(read_source(path)).hexdigest() for path in files)
-    return hashlib.sha256("\n".join(contents).encode()).hexdigest()
+    return combine_digests(map(digest_file, files))
+
+
+def digest_file(path: Path) -> str:
+    """Return the SHA-256 of what a file contains."""
+    return hashlib.sha256(read_source(path)).hexdigest()
+
+
+def combine_digests(digests: Iterable[str]) -> str:
+    """Return the digest of files from that of each."""
+    return hashlib.sha256("\n".join(sorted(digests)).encode()).hexdigest()

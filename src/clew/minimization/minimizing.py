@@ -158,7 +158,7 @@ def _open(
     opened = open_given(recording, scenario)
     given, loaded = opened.recording, opened.loaded
     if not opened.same_code:
-        raise changed_code_error(loaded.file)
+        raise changed_code_error(opened)
     if given.identity is None:
         raise UsageError(
             "the recording ends in no violation, so there is nothing to keep", remedy="minimize one that fails"

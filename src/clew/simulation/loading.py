@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from clew.errors import UsageError
-from clew.files.python_module import digest_files, find_own_modules, import_file, require_file
+from clew.files.python_module import combine_digests, digest_file, find_own_modules, import_file, require_file
 from clew.files.python_names import split_name
 from clew.simulation.scenario import Scenario
 
@@ -26,8 +26,8 @@ class LoadedScenario:
     """A scenario and where it is from.
 
     ``modules`` are its file and those from its folder, or below, that it uses: that it imports, or that something
-    in it is from.  ``code`` is a digest of them; ``types`` are the dataclasses and enums that messages in a
-    recording may be made of, by name.
+    in it is from.  ``code`` is a digest of them, ``digests`` one of each; ``types`` are the dataclasses and enums
+    that messages in a recording may be made of, by name.
     """
 
     scenario: Scenario
@@ -36,6 +36,7 @@ class LoadedScenario:
     code: str
     types: Mapping[str, type]
     modules: tuple[str, ...]
+    digests: tuple[str, ...] = ()
 
     @property
     def full_name(self) -> str:
@@ -51,6 +52,11 @@ class LoadedScenario:
         own = given.resolve()  # the file may be a link, and keeps the name by which it was given
         modules = (Path(module) for module in self.modules)
         return tuple(given.name if m == own else m.relative_to(own.parent).as_posix() for m in modules)
+
+    @property
+    def digests_by_file(self) -> dict[str, str]:
+        """Return the digest of each of ``files``."""
+        return dict(zip(self.files, self.digests, strict=bool(self.file)))
 
 
 def load_scenario(where: str) -> LoadedScenario:
@@ -70,7 +76,7 @@ def load_scenario(where: str) -> LoadedScenario:
     if name not in scenarios:
         raise UsageError(f"{file}: defines no scenario '{name}'", remedy=f"there are: {_choices(file, scenarios)}")
     own, scenario = find_own_modules(module, path), scenarios[name]
-    return LoadedScenario(scenario, file, name, digest_files(own), _types(own, scenario), tuple(map(str, own)))
+    return _loaded(scenario, file, name, own)
 
 
 def as_loaded(given: Scenario | str | LoadedScenario) -> LoadedScenario:
@@ -87,7 +93,14 @@ def as_loaded(given: Scenario | str | LoadedScenario) -> LoadedScenario:
         if module is not None and file:
             own |= find_own_modules(module, Path(file))
     own = dict(sorted(own.items()))
-    return LoadedScenario(given, "", "", digest_files(own), _types(own, given), tuple(map(str, own)))
+    return _loaded(given, "", "", own)
+
+
+def _loaded(scenario: Scenario, file: str, name: str, own: Mapping[Path, ModuleType]) -> LoadedScenario:
+    # Each file is read once: a change between two looks would make the digests contradict each other.
+    digests = tuple(map(digest_file, own))
+    code, types = combine_digests(digests), _types(own, scenario)
+    return LoadedScenario(scenario, file, name, code, types, tuple(map(str, own)), digests)
 
 
 def _module_name(function: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +62,12 @@ def test_the_document(tmp_path: Path) -> None:
     assert write_recording(replace(recording, file="s.py")) == (
         "{\n"
         '  "format": "clew-recording",\n'
-        '  "version": 3,\n'
+        '  "version": 4,\n'
         '  "scenario": "s.py",\n'
         '  "name": "scenario",\n'
         f'  "code": "{load_scenario(file).code}",\n'
         '  "files": ["s.py"],\n'
+        f'  "digests": {{"s.py": "{sha256(CRASH.encode()).hexdigest()}"}},\n'
         '  "seed": 0,\n'
         '  "network": "fifo",\n'
         '  "violation": {"invariant": "no uncaught exception", '
@@ -142,7 +144,8 @@ EDITS = [
     Edit(("format",), "clew verdict", "not a recording, but a 'clew verdict'"),
     Edit(("format",), GONE, "does not say what it is: the field 'format' is missing"),
     Edit(("version",), 2, "unknown field 'files'"),
-    Edit(("version",), 4, "version: this clew reads versions 1 to 3, found 4"),
+    Edit(("version",), 3, "unknown field 'digests'"),
+    Edit(("version",), 5, "version: this clew reads versions 1 to 4, found 5"),
     Edit(("version",), "1", "version: expected an integer from 1"),
     Edit(("version",), GONE, "the field 'version' is missing"),
     Edit(("extra",), 1, "unknown field 'extra'"),
@@ -155,7 +158,11 @@ EDITS = [
     Edit(("files",), "s.py", "files: expected a list, found the string 's.py'"),
     Edit(("files",), [], "files: expected the file of the scenario and others, each once, found a list of 0"),
     Edit(("files",), ["s.py", "s.py"], "files: expected the file of the scenario and others, each once"),
-    Edit(("files",), ["s.py", "gone.py"], "this is a recording of other code: "),
+    Edit(("files",), ["s.py", "gone.py"], "digests: expected a digest of each of the files, and of nothing else"),
+    Edit(("digests",), [], "digests: expected an object, found a list of 0"),
+    Edit(("digests",), {}, "digests: expected a digest of each of the files, and of nothing else"),
+    Edit(("digests", "s.py"), "abc", "digests.s.py: expected 64 hexadecimal digits, found the string 'abc'"),
+    Edit(("digests", "t.py"), "0" * 64, "digests: expected a digest of each of the files, and of nothing else"),
     Edit(("files",), ["s.py", "../s.py"], "files[1]: expected the name of a Python file below the folder"),
     Edit(("files",), ["s.py", "/etc/x.py"], "files[1]: expected the name of a Python file below the folder"),
     Edit(("files",), ["s.py", "passwd"], "files[1]: expected the name of a Python file below the folder"),

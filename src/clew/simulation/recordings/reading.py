@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from clew.errors import UsageError
 from clew.files.json_document import Item, format_of, quote_short, read_document, refuse_elsewhere
-from clew.files.python_module import digest_files, find_own_files
+from clew.files.python_module import digest_file, digest_files, find_own_files
 from clew.files.python_names import split_name
+from clew.names import in_one_line
 from clew.simulation.events import Send
 from clew.simulation.execution.effects import Effect
 from clew.simulation.loading import LoadedScenario, as_loaded
@@ -49,7 +50,8 @@ class SavedRecording:
     steps: tuple[SavedStep, ...]
     beginning: Effect
     document: str
-    version: int = VERSION
+    version: int
+    digests: tuple[str, ...]
 
     def recording(self, loaded: LoadedScenario) -> Recording:
         """Make the recording, with the scenario that it is of."""
@@ -72,6 +74,7 @@ class SavedRecording:
             effects,
             self.beginning,
             self.version,
+            self.digests,
         )
 
 
@@ -128,12 +131,47 @@ def open_saved(
     return OpenedRecording(saved.recording(loaded), loaded)
 
 
-def changed_code_error(file: str) -> UsageError:
+def changed_code_error(opened: OpenedRecording) -> UsageError:
     """Make the error that the scenario, or something that it uses, is not what was recorded."""
+    recording, loaded = opened.recording, opened.loaded
+    recorded = _digests_recorded(recording, loaded.file)
+    return _other_code_error(loaded.file, _list_changes(loaded.file, recorded, loaded.digests_by_file))
+
+
+def _other_code_error(file: str, changes: Sequence[str]) -> UsageError:
+    """Make the error; without ``changes``, as it is not known what of the code has changed."""
+    unknown = f"{file or 'the scenario'} has changed since, or a module that it uses"
     return UsageError(
-        f"this is a recording of other code: {file or 'the scenario'} has changed since, or a module that it uses",
+        f"this is a recording of other code: {'; '.join(changes) or unknown}",
         remedy="record again; or, to see whether the change helped, replay with --changed-code",
     )
+
+
+def _list_changes(file: str, recorded: Mapping[str, str], now: Mapping[str, str | None]) -> list[str]:
+    """Say which files are not what was recorded; ``now`` has None for one that cannot be read.
+
+    Nothing where digests were not recorded: in earlier versions, and of a scenario that was made in Python.
+    """
+    if not recorded:
+        return []
+    folder = Path(file).parent
+    gone = [name for name in recorded if now.get(name) is None]
+    changed = [name for name, digest in recorded.items() if name not in gone and now[name] != digest]
+    added = [name for name in now if name not in recorded]
+    return [
+        *_told(folder, changed, "has changed since", "have changed since"),
+        *_told(folder, gone, "cannot be read", "cannot be read"),
+        *_told(folder, added, "was not used then", "were not used then"),
+    ]
+
+
+def _told(folder: Path, names: Sequence[str], one: str, several: str) -> Iterator[str]:
+    """Say something of files, if there are any."""
+    shown = [in_one_line(str(folder / name)) for name in names]
+    if len(shown) > 1:
+        yield f"{', '.join(shown[:-1])} and {shown[-1]} {several}"
+    elif shown:
+        yield f"{shown[0]} {one}"
 
 
 def _refuse_other_code(saved: SavedRecording, where: str) -> None:
@@ -147,7 +185,24 @@ def _refuse_other_code(saved: SavedRecording, where: str) -> None:
     except (OSError, SyntaxError, ValueError, RecursionError):
         same = False
     if not same:
-        raise changed_code_error(str(file))
+        recorded = _digests_recorded(saved, str(file))
+        now = {name: _digest_now(file.resolve().parent / name if name != file.name else file) for name in recorded}
+        raise _other_code_error(str(file), _list_changes(str(file), recorded, now))
+
+
+def _digests_recorded(recorded: SavedRecording | Recording, file: str) -> dict[str, str]:
+    """Return the recorded digests by file; the scenario itself under the name of the file that it is in now."""
+    own, now = Path(recorded.file).name, Path(file).name
+    names = (now if name == own else name for name in recorded.files)
+    return dict(zip(names, recorded.digests, strict=False))  # earlier versions have none
+
+
+def _digest_now(path: Path) -> str | None:
+    """Return the digest of a file, None if it cannot be read; only to say which file has changed."""
+    try:
+        return digest_file(path)
+    except (OSError, ValueError):
+        return None
 
 
 def _recorded_files(saved: SavedRecording, scenario: Path) -> Iterable[Path]:
@@ -223,6 +278,7 @@ def read_recording(document: Item) -> SavedRecording:
         _read_beginning(part["beginning"]) if "beginning" in part else Effect(""),
         document.file,
         version,
+        _read_file_digests(part["digests"], part["files"]) if "digests" in part else (),
     )
 
 
@@ -236,6 +292,14 @@ def _read_files(part: Item, scenario: str) -> tuple[str, ...]:
     if (Path(scenario).name in names) != bool(scenario) or len(set(names)) < len(names):
         part.refuse("the file of the scenario and others, each once")
     return names
+
+
+def _read_file_digests(part: Item, files: Item) -> tuple[str, ...]:
+    """Read the digest of each of the files, in their order."""
+    names = [item.text() for item in files.items()]
+    if sorted(part.mapping()) != sorted(names):
+        part.refuse("a digest of each of the files, and of nothing else")
+    return tuple(_read_digest(part.member(name), 64) for name in names)
 
 
 def _read_version(document: Item) -> int:

@@ -25,16 +25,18 @@ from clew.simulation.values import to_json
 from clew.simulation.world import CodeBlock, WaitCondition
 
 #: What the document calls itself, and the version of its shape; readers refuse what they do not know.
-FORMAT, VERSION = "clew-recording", 3
+FORMAT, VERSION = "clew-recording", 4
 
 _FIELDS = (
-    "format", "version", "scenario", "name", "code", "files", "seed", "network", "violation", "beginning", "steps",
+    "format", "version", "scenario", "name", "code", "files", "digests", "seed", "network", "violation",
+    "beginning", "steps",
 )  # fmt: skip
 
 #: The fields of each version that can be read.
 FIELDS = {
-    1: tuple(field for field in _FIELDS if field not in ("files", "beginning")),
-    2: tuple(field for field in _FIELDS if field != "files"),
+    1: tuple(field for field in _FIELDS if field not in ("files", "digests", "beginning")),
+    2: tuple(field for field in _FIELDS if field not in ("files", "digests")),
+    3: tuple(field for field in _FIELDS if field != "digests"),
     VERSION: _FIELDS,
 }
 
@@ -56,11 +58,11 @@ class WaitOutcome(NamedTuple):
 class Recording:
     """``file`` and ``name`` of the scenario are as they were given, "" for one made in Python.
 
-    ``code`` is a digest of the scenario's code, which is in ``files``, as seen from its folder; ``seed`` is for
-    what the nodes draw.  ``effects`` has an entry for each step, None for those that wait for quiescence;
-    ``beginning`` is what nodes did that are up before the first.  ``broken`` is the violation that it ends with,
-    if it does, and ``identity`` what makes it that one.  ``version`` is that of the document it was read from,
-    which may lack some of this.
+    ``code`` is a digest of the scenario's code, which is in ``files``, as seen from its folder; ``digests`` has
+    one of each of these, so that a file that has changed can be named.  ``seed`` is for what the nodes draw.
+    ``effects`` has an entry for each step, None for those that wait for quiescence; ``beginning`` is what nodes
+    did that are up before the first.  ``broken`` is the violation that it ends with, if it does, and ``identity``
+    what makes it that one.  ``version`` is that of the document it was read from, which may lack some of this.
     """
 
     file: str
@@ -75,6 +77,7 @@ class Recording:
     effects: tuple[Effect | WaitOutcome | None, ...]
     beginning: Effect
     version: int = VERSION
+    digests: tuple[str, ...] = ()
 
     @property
     def scenario(self) -> str:
@@ -118,6 +121,7 @@ def make_recording(
         taken,
         effects,
         execution.beginning,
+        digests=loaded.digests if loaded.file else (),
     )
 
 
@@ -168,6 +172,7 @@ def write_recording(recording: Recording) -> str:
         "name": recording.name,
         "code": recording.code,
         "files": list(recording.files),
+        "digests": dict(zip(recording.files, recording.digests, strict=False)),  # earlier versions have none
         "seed": recording.seed,
         "network": recording.network.value,
         "violation": _violation(recording),

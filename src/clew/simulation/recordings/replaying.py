@@ -4,7 +4,7 @@ A difference means that the code is not determined by what its nodes have seen. 
 process tells on what it depends: if the two differ from each other, on something that changes all the time; if
 they agree, on something that is fixed for a process.
 
-Of a recording of an earlier version, what it has is compared.  Version 2 only lacks ``files``.  Version 1 has
+Of a recording of an earlier version, what it has is compared.  Versions 2 and 3 only lack lists of files.  Version 1 has
 neither ``beginning`` nor when conditions held, nothing of what code blocks do, and nothing beside attributes; its
 digests of whole events cover less than today's, so that the parts of an event are compared, one by one.
 """
@@ -138,7 +138,7 @@ def replay_opened(found: OpenedRecording, *, changed_code: bool = False) -> Repl
     tell_run(found.recording.seed)
     with step_limit(found.loaded.scenario.step_seconds):
         if not changed_code and not found.same_code:
-            raise changed_code_error(found.loaded.file)
+            raise changed_code_error(found)
         replayed = _replay_changed_code(found) if changed_code else _replay_exactly(found)
     return replace(replayed, scenario=found.loaded.full_name)
 
