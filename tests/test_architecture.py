@@ -61,7 +61,7 @@ SUB_ROOMS = {
     ],
     "bloom": ["values", "lattices", "ir", "language", "runtime", "network", "to_program", "__init__"],
     "simulation": [
-        *["events", "node", "pool", "values", "user_code", "process", "world", "scenario", "loading"],
+        *["events", "node", "pool", "values", "user_code", "process", "world", "scenario", "labels", "loading"],
         *["execution", "recordings", "fuzzing", "__init__"],
     ],
     "report": [

@@ -34,13 +34,14 @@ _EXIT_CODES = {
 class Found:
     """A violation: what broke, its identity, and the shortest schedule seen that leads to it.
 
-    ``trace``: that of an exception.
+    ``trace``: that of an exception.  ``labels``: what the message of each event is called, if not by its type.
     """
 
     broken: Broken
     identity: str
     steps: tuple[Step, ...]
     trace: str | None = None
+    labels: tuple[str, ...] = ()
 
     @property
     def deliveries(self) -> int:

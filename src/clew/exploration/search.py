@@ -33,6 +33,7 @@ from clew.simulation.pool import Link
 from clew.simulation.recordings.nondeterminism import find_suspects
 from clew.simulation.recordings.reading import LARGEST_SEED
 from clew.simulation.recordings.recording import PROCESS_GOES_ON, make_recording, record_deadly
+from clew.simulation.recordings.replaying import attempt
 from clew.simulation.scenario import Scenario
 from clew.simulation.user_code import name_of
 from clew.simulation.world import WaitCondition
@@ -126,11 +127,22 @@ def _with_recording(explored: Exploration, loaded: LoadedScenario, seed: int) ->
     explored = replace(explored, scenario=loaded.full_name)
     if not explored.found:
         return explored
+    explored = replace(
+        explored, found=tuple(_with_labels(found, loaded.scenario, seed) for found in explored.found)
+    )
     found = explored.found[0]
     if found.broken.invariant == PROCESS_GOES_ON:
         return replace(explored, recording=record_deadly(loaded, seed, found.steps, found.broken.what))
     execution = execute(loaded.scenario, seed, found.steps)
     return replace(explored, recording=make_recording(loaded, seed, found.steps, execution), execution=execution)
+
+
+def _with_labels(found: Found, scenario: Scenario, seed: int) -> Found:
+    """Ask what the messages of a schedule are called, which takes an execution."""
+    deadly = found.broken.invariant == PROCESS_GOES_ON
+    # Without invariants: another one may break on the way, and would end it.
+    whole = attempt(replace(scenario, invariants=()), seed, found.steps[:-1] if deadly else found.steps)
+    return replace(found, labels=whole.execution.labels)
 
 
 class Search:

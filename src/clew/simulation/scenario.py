@@ -61,7 +61,8 @@ class Scenario:
     ``loss``, ``duplication``: how likely a message is lost or arrives twice.
     ``timers``: how likely the next event is a timer while there are messages.
     ``rare``: by the name of a timer, how likely it goes off when it is drawn (default 1).
-    ``fingerprint``: what of a message matters when executions are compared (default: its type).
+    ``fingerprint``: what of a message matters when executions are compared (default: its type).  Messages without
+    a ``label`` are called by it, too.
     ``identity``: what makes two violations the same (default: invariant, nodes, and where an exception arose).
     ``messages``: dataclasses and enums that messages are made of and that are not in the scenario's file.
     ``code``: code blocks that makers make, so that recordings can name them.

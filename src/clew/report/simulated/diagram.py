@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from clew.report.diagrams.lamport import Arrow, Diagram, Fate, Mark, MarkKind
 from clew.report.simulated.run import Event, Story
-from clew.report.simulated.values import short_name
 from clew.simulation.events import Heal, Partition, Restart, Start, Stop
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.world import CodeBlock
@@ -81,11 +80,11 @@ class _Maker:
                     self._mark_turn(event, turn)
         for envelope, sent in zip(event.moment.happened.sent, event.sent, strict=True):
             if sent.fate == "down" and envelope.source not in (OUTSIDE, envelope.target):
-                arrow = _arrow(envelope, sent.text, self._times.get(event.number, self._first), None)
+                arrow = _arrow(envelope, sent.label, sent.text, self._times.get(event.number, self._first), None)
                 self._arrows.append(arrow._replace(cause=event.number))
 
     def _add_envelope(self, event: Event, envelope: Envelope) -> None:
-        label = envelope.kind if envelope.timer else short_name(envelope.kind)
+        label = envelope.kind if envelope.timer else event.label
         if event.node and envelope.timer:
             self._mark(event, MarkKind.TIMER, label)
         elif event.node and envelope.source == OUTSIDE:
@@ -99,7 +98,9 @@ class _Maker:
 
     def _of_event(self, event: Event, envelope: Envelope, arrived: int | None) -> Arrow:
         sent = self._first if event.cause is None else self._times.get(event.cause, self._first)
-        return _arrow(envelope, event.message, sent, arrived)._replace(event=event.number, cause=event.cause)
+        return _arrow(envelope, event.label, event.message, sent, arrived)._replace(
+            event=event.number, cause=event.cause
+        )
 
     def _mark(self, event: Event, kind: MarkKind, label: str) -> None:
         time = self._time(event)
@@ -128,7 +129,6 @@ class _Maker:
         return time
 
 
-def _arrow(envelope: Envelope, detail: str, sent: int, arrived: int | None) -> Arrow:
+def _arrow(envelope: Envelope, label: str, detail: str, sent: int, arrived: int | None) -> Arrow:
     fate = Fate.LOST if arrived is None else Fate.DELIVERED
-    labels = (short_name(envelope.kind),)
-    return Arrow(envelope.source, envelope.target, sent, arrived, labels, (detail,), fate)
+    return Arrow(envelope.source, envelope.target, sent, arrived, (label,), (detail,), fate)

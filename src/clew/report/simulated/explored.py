@@ -11,6 +11,7 @@ from clew.names import harmless
 from clew.report.renderers import PageOptions
 from clew.report.simulated.violations import (
     UNNAMED,
+    describe_steps,
     next_steps,
     replay_line,
     step_line,
@@ -21,9 +22,7 @@ from clew.report.simulated.violations import (
 from clew.report.text.json_text import json_text as write_json
 from clew.report.text.json_text import result_fields
 from clew.report.text.plain import pluralize
-from clew.simulation.execution.steps import describe
 from clew.simulation.recordings.recording import PROCESS_GOES_ON
-from clew.simulation.world import Wait
 
 #: What the document calls itself, and the version of its shape.
 FORMAT, VERSION = "clew explore", 1
@@ -68,13 +67,8 @@ def _violation(found: Found) -> Iterator[str]:
     if found.broken.invariant != PROCESS_GOES_ON:
         yield from violation_details(found.broken, found.trace)
     yield "  schedule:" if found.steps else "  schedule: none, it is so from the beginning"
-    number = 0
-    for step in found.steps:
-        if isinstance(step, Wait):
-            yield f"        ({describe(step)})"
-            continue
-        number += 1
-        yield step_line(number, step)
+    for number, words in describe_steps(found.steps, found.labels):
+        yield f"        ({words})" if number is None else step_line(number, words)
 
 
 def _effort_lines(explored: Exploration) -> Iterator[str]:
@@ -108,7 +102,7 @@ def explore_document(explored: Exploration) -> dict[str, Any]:
         "scenario": explored.scenario,
         **result_fields(explored),
         "bounds": asdict(explored.bounds),
-        "violations": [violation_fields(f.broken, f.identity, f.steps) for f in explored.found],
+        "violations": [violation_fields(f.broken, f.identity, f.steps, f.labels) for f in explored.found],
         "invariants": list(explored.invariants),
         "schedules": explored.schedules,
         "states": explored.states,

@@ -10,8 +10,8 @@ from clew.names import harmless
 from clew.report.renderers import PageOptions
 from clew.report.simulated.violations import (
     UNNAMED,
+    describe_steps,
     next_steps,
-    number_steps,
     recording_fields,
     replay_line,
     step_line,
@@ -75,7 +75,8 @@ def _headline(recording: Recording) -> str:
 
 def _details(fuzzed: Fuzzed, recording: Recording) -> Iterator[str]:
     if recording.ends_process:
-        yield from (step_line(number, step) for number, step in number_steps(recording.steps)[-_MOST_STEPS:])
+        events = [(number, words) for number, words in describe_steps(recording.steps, ()) if number is not None]
+        yield from (step_line(number, words) for number, words in events[-_MOST_STEPS:])
     elif recording.broken is not None:
         yield from violation_details(recording.broken, fuzzed.trace, fuzzed.also)
 
@@ -118,7 +119,7 @@ def fuzz_document(fuzzed: Fuzzed) -> dict[str, Any]:
         "scenario": fuzzed.scenario,
         **result_fields(fuzzed),
         "seed": recording.seed if recording else None,
-        "violation": recording_fields(recording) if recording else None,
+        "violation": recording_fields(recording, fuzzed.execution) if recording else None,
         "early": fuzzed.early,
         "coverage": _coverage_fields(fuzzed.coverage) if _was_counted(fuzzed) else None,
         "warnings": [str(notice) for notice in fuzzed.notices],

@@ -70,7 +70,7 @@ def minimize_document(found: Minimized) -> dict[str, Any]:
         "scenario": found.recording.scenario,
         **result_fields(found),
         "seed": found.recording.seed,
-        "violation": recording_fields(found.recording),
+        "violation": recording_fields(found.recording, found.execution),
         **_size_fields(found.size),
         # Without the seconds of each: the same recording gives the same bytes.
         "stages": [{"name": s.name, **_size_fields(s.size), "schedules": s.schedules} for s in found.stages],

@@ -265,5 +265,5 @@ class _Teller:
 def _title(event: Event) -> str:
     what, title = event.moment.happened.what, event.title
     if isinstance(what, Envelope) and event.node and not what.timer:
-        title = f"{what.target} ← {what.source or 'outside'}: {event.kind}"
+        title = f"{what.target} ← {what.source or 'outside'}: {event.label}"
     return speakable(abbreviate(title, _TERSE))

@@ -103,7 +103,7 @@ def replay_event(number: int, moment: Moment) -> str:
 
 def _event(number: int, moment: Moment) -> Iterator[str]:
     happened = moment.happened
-    yield f"{number:4}. {describe(moment.step)}"
+    yield f"{number:4}. {describe(moment.step, moment.label)}"
     for remark in happened.remarks:
         yield f"      log: {remark}"
     lost = {(envelope.source, envelope.nth) for envelope in happened.lost}
@@ -157,7 +157,7 @@ def replay_document(replayed: Replayed) -> dict[str, Any]:
         "scenario": replayed.scenario,
         **result_fields(replayed),
         "seed": recording.seed,
-        "violation": violation_fields(broken, execution.identity, steps) if broken else None,
+        "violation": violation_fields(broken, execution.identity, steps, execution.labels) if broken else None,
         "before": recording.identity,
         "absent": replayed.absent,
         "warnings": [str(notice) for notice in replayed.notices],

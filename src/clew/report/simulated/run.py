@@ -43,6 +43,8 @@ class Sent(NamedTuple):
     fate: str
     #: Its delivery or its loss.
     event: int | None
+    #: What it is called, where it is no timer.
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,9 @@ class Event:
     """One event of a run."""
 
     number: int
-    #: What happened, to which kind of message, if to any, and that message in full.
+    #: What happened, what the message is called that it happened to, if to any, and that message in full.
     head: str
-    kind: str
+    label: str
     message: str
     node: str
     #: The event that sent what is delivered here.
@@ -64,7 +66,15 @@ class Event:
 
     @property
     def title(self) -> str:
-        return f"{self.head}: {self.kind}" if self.kind else self.head
+        return f"{self.head}: {self.label}" if self.label else self.head
+
+    @property
+    def told(self) -> str:
+        """Return what happened in full: the label of a message only where the message itself does not say it."""
+        label, message = self.moment.label, self.message
+        # A fingerprint may well be the beginning of the message.
+        said = not label or message.startswith(label.removesuffix("…"))
+        return ": ".join(filter(None, [self.head, message if said else f"{label} = {message}"]))
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -147,36 +157,42 @@ class _FinalFate(NamedTuple):
 
 def _event(moment: Moment, fates: Mapping[Name, _FinalFate | None], contents: Mapping[Name, Any]) -> Event:
     happened, what = moment.happened, moment.happened.what
-    kind, message, cause = "", "", None
+    label, message, cause = "", "", None
     if isinstance(what, Envelope) and what.cause >= 0:
         cause = what.cause + 1
     if isinstance(what, Send):
-        kind, message = short_name(type(what.message).__qualname__), message_text(what.message)
+        label, message = moment.label or _type_name(what.message), message_text(what.message)
     elif isinstance(what, Envelope) and not what.timer:
         known = contents.get(_name(what))
-        kind, message = short_name(what.kind), message_text(what.payload) if known is None else value_text(known)
+        label = moment.label or _type_name(what.payload)
+        message = message_text(what.payload) if known is None else value_text(known)
     return Event(
         happened.number + 1,
         _head(moment),
-        kind,
+        label,
         message,
         happened.node,
         cause,
         tuple(number + 1 for number in happened.depends),
         tuple(
-            _follow_sent(envelope, content, fates)
-            for envelope, content in zip(happened.sent, moment.sent, strict=True)
+            _follow_sent(envelope, content, label, fates)
+            for envelope, content, label in zip(happened.sent, moment.sent, moment.sent_labels, strict=True)
         ),
         moment,
     )
 
 
-def _follow_sent(envelope: Envelope, content: Any, fates: Mapping[Name, _FinalFate | None]) -> Sent:
+def _type_name(message: Any) -> str:
+    return short_name(type(message).__qualname__)
+
+
+def _follow_sent(envelope: Envelope, content: Any, label: str, fates: Mapping[Name, _FinalFate | None]) -> Sent:
     end = fates.get(_name(envelope))
     event = None if end is None else end.event
     if envelope.timer:
         return Sent(str(envelope.payload), envelope.target, "timer", event)
-    return Sent(value_text(content), envelope.target, "" if end is None else end.fate, event)
+    label = label or _type_name(envelope.payload)
+    return Sent(value_text(content), envelope.target, "" if end is None else end.fate, event, label)
 
 
 def _contents(moments: Iterable[Moment]) -> dict[Name, Any]:

@@ -104,8 +104,7 @@ class _Teller:
 
     def event(self, event: Event, digits: int) -> Iterator[str]:
         number, indent = f"{event.number:>{digits}}. ", " " * (digits + 4)
-        told = f"{event.head}: {event.message}" if event.message else event.head
-        yield from self.fold(told, number, indent + "  ", _MOST_LINES)
+        yield from self.fold(event.told, number, indent + "  ", _MOST_LINES)
         if event.begins:
             state = ", ".join(f"{change.name}={change.after}" for change in event.changes())
             yield from self.fold(f"begins with {state}" if state else "begins", indent, indent + "  ", _MOST_LINES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from clew.files.json_document import is_below_here
@@ -11,6 +11,7 @@ from clew.names import in_one_line
 from clew.report.text.plain import pluralize
 from clew.report.text.shell import file_words
 from clew.simulation.execution.steps import Step, describe
+from clew.simulation.execution.trace import Execution
 from clew.simulation.recordings.recording import Recording
 from clew.simulation.scenario import Broken
 from clew.simulation.world import Wait
@@ -35,14 +36,23 @@ def violation_details(broken: Broken, trace: str | None, also: Sequence[Broken] 
         yield f"  also broken: {other.invariant}{where}: {other.what}"
 
 
-def number_steps(steps: Sequence[Step]) -> list[tuple[int, Step]]:
-    """Return the events of a schedule with their numbers; waiting is no event."""
-    return list(enumerate((step for step in steps if not isinstance(step, Wait)), start=1))
+def describe_steps(steps: Iterable[Step], labels: Iterable[str]) -> Iterator[tuple[int | None, str]]:
+    """Describe a schedule in words, with the numbers of its events; waiting is no event, and has none.
+
+    ``labels``: what the message of each event is called, as far as that is known.
+    """
+    known, number = iter(labels), 0
+    for step in steps:
+        if isinstance(step, Wait):
+            yield None, describe(step)
+        else:
+            number += 1
+            yield number, describe(step, next(known, ""))
 
 
-def step_line(number: int, step: Step) -> str:
+def step_line(number: int, words: str) -> str:
     """Return a line of a schedule."""
-    return f"    {number:3}. {describe(step)}"
+    return f"    {number:3}. {words}"
 
 
 # -- what next ---------------------------------------------------------------------------------------------------
@@ -75,19 +85,22 @@ def next_steps(recorded_in: str | None, scenario: str, *, minimize: bool = True)
 # -- for JSON ----------------------------------------------------------------------------------------------------
 
 
-def violation_fields(broken: Broken, identity: str | None, steps: Sequence[Step]) -> dict[str, Any]:
+def violation_fields(
+    broken: Broken, identity: str | None, steps: Iterable[Step], labels: Iterable[str]
+) -> dict[str, Any]:
     """Return a violation and the schedule that leads to it, as all documents about scenarios have it."""
     return {
         "invariant": broken.invariant,
         "what": broken.what,
         "nodes": list(broken.nodes),
         "identity": identity,
-        "schedule": [describe(step) for step in steps],
+        "schedule": [words for _, words in describe_steps(steps, labels)],
     }
 
 
-def recording_fields(recording: Recording) -> dict[str, Any] | None:
-    """Return the violation that a recording ends with."""
+def recording_fields(recording: Recording, execution: Execution | None) -> dict[str, Any] | None:
+    """Return the violation that a recording ends with; ``execution`` is what happens in it, if that is known."""
     if recording.broken is None:
         return None
-    return violation_fields(recording.broken, recording.identity, recording.steps)
+    labels = execution.labels if execution is not None else ()
+    return violation_fields(recording.broken, recording.identity, recording.steps, labels)

@@ -39,9 +39,13 @@ class Act(NamedTuple):
     fingerprint: str
 
     def __str__(self) -> str:
+        return self.describe()
+
+    def describe(self, label: str = "") -> str:
+        """Say what is done; ``label``: what the message is called, if not by its type."""
         if self.timer:
             return f"timer {self.kind} at {self.target}"
-        return f"{self.do.value} {self.kind} from {self.source or 'outside'} to {self.target}"
+        return f"{self.do.value} {label or self.kind} from {self.source or 'outside'} to {self.target}"
 
 
 Step = External | Act
@@ -74,9 +78,11 @@ def size_of(steps: Iterable[Step]) -> Size:
     return Size(deliveries, externals)
 
 
-def describe(step: Step) -> str:
-    """Describe a step in words."""
+def describe(step: Step, label: str = "") -> str:
+    """Describe a step in words; ``label``: what its message is called, if not by its type."""
     match step:
+        case Act():
+            return step.describe(label)
         case Start(node):
             return f"start {node}"
         case Stop(node):
@@ -84,7 +90,7 @@ def describe(step: Step) -> str:
         case Restart(node):
             return f"restart {node}"
         case Send(node, message):
-            return f"send {type(message).__qualname__} to {node}"
+            return f"send {label or type(message).__qualname__} to {node}"
         case Partition(source, target, one_way):
             return f"partition {source} from {target}{', one way' if one_way else ''}"
         case Heal(source, target):
@@ -95,7 +101,6 @@ def describe(step: Step) -> str:
             return f"wait for {name}"
         case CodeBlock(name, _):
             return f"code block {name}"
-    return str(step)
 
 
 def act_of(scenario: Scenario, envelope: Envelope, do: Do = Do.DELIVER) -> Act:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
+from clew.simulation.events import Send
 from clew.simulation.execution.effects import Effect, Observer, State, effect_of
 from clew.simulation.execution.steps import Act, Size, Step, act_of, describe, perform, size_of
+from clew.simulation.labels import label_of
 from clew.simulation.pool import Envelope
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.values import to_json
@@ -24,7 +26,8 @@ class Moment(NamedTuple):
 
     ``step`` is what was done, which is more than what was asked for: it has the fingerprint that a message has
     now.  Of a code block, the states are those of the whole cluster.  ``sent`` is what ``happened.sent``
-    contained then, as JSON: the node that gets a message may change it.
+    contained then, as JSON: the node that gets a message may change it.  ``label`` is what the message is called
+    that the event is about, ``sent_labels`` what those are called that it sent; "" where the type says it all.
     """
 
     step: Step
@@ -33,6 +36,8 @@ class Moment(NamedTuple):
     after: State
     effect: Effect
     sent: tuple[Any, ...] = ()
+    label: str = ""
+    sent_labels: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -55,6 +60,11 @@ class Execution:
     beginning: Effect
     waits: tuple[int | None, ...] = ()
     also: tuple[Broken, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return what the message of each event is called; "" where there is none, or its type says it all."""
+        return tuple(moment.label for moment in self.moments)
 
     @property
     def size(self) -> Size:
@@ -124,19 +134,22 @@ class _Executor:
 
     def take(self, step: Step) -> bool:
         """Do what a step says; False if what it is about is not on its way."""
-        world = self._world
+        world, label = self._world, ""
         if isinstance(step, Act):
             envelope = find_envelope(world, step)
             if envelope is None:
                 return False
             # As it is now: a fingerprint that differs from the recorded one is a difference like others.
             step = act_of(self._scenario, envelope, step.do)
+            # Before it is delivered: its receiver may change it.
+            label = "" if envelope.timer else label_of(self._scenario, envelope.payload)
             perform(world, envelope, step.do)
         else:
             self._asked = None  # what comes from outside has waited until now
+            label = label_of(self._scenario, step.message) if isinstance(step, Send) else ""
             world.inject(step)
         assert world.history is not None
-        self._moments.append(self._moment(step, world.history[-1]))
+        self._moments.append(self._moment(step, world.history[-1], label))
         self.broken = self._scenario.look(world)
         if self.broken is None:
             self._ask()
@@ -161,12 +174,13 @@ class _Executor:
                 self._waits[-1] = len(self._moments) - self._since
                 self._asked = None
 
-    def _moment(self, step: Step, happened: Happened) -> Moment:
+    def _moment(self, step: Step, happened: Happened, label: str) -> Moment:
         observer = self._observer
         sight = observer.look_at_all() if isinstance(step, CodeBlock) else observer.look_at(happened.node)
         sent = _contents(happened.sent)
         effect = effect_of(sight, happened.sent, sent, happened.remarks, happened.depends)
-        return Moment(step, happened, sight.before, sight.after, effect, sent)
+        labels = tuple("" if e.timer else label_of(self._scenario, e.payload) for e in happened.sent)
+        return Moment(step, happened, sight.before, sight.after, effect, sent, label, labels)
 
 
 def _contents(sent: Sequence[Envelope]) -> tuple[Any, ...]:

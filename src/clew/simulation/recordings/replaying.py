@@ -4,9 +4,10 @@ A difference means that the code is not determined by what its nodes have seen. 
 process tells on what it depends: if the two differ from each other, on something that changes all the time; if
 they agree, on something that is fixed for a process.
 
-Of a recording of an earlier version, what it has is compared.  Versions 2 and 3 only lack lists of files.  Version 1 has
-neither ``beginning`` nor when conditions held, nothing of what code blocks do, and nothing beside attributes; its
-digests of whole events cover less than today's, so that the parts of an event are compared, one by one.
+Of a recording of an earlier version, what it has is compared.  Versions 2 and 3 only say less about files.
+Version 1 has neither ``beginning`` nor when conditions held, nothing of what code blocks do, and nothing beside
+attributes; its digests of whole events cover less than today's, so that the parts of an event are compared, one
+by one.
 """
 
 from __future__ import annotations
@@ -49,16 +50,18 @@ class Difference:
     """The first event that did something else: its number from 1, its step, its node, and what differed.
 
     Number 0 is what nodes did that were up before the first event.  For a wait, it is that of the event before it.
+    ``label``: what the message is called that the step is about, if not by its type.
     """
 
     number: int
     step: Step | None
     node: str
     what: str
+    label: str = ""
 
     def __str__(self) -> str:
         where = f" at {self.node}" if self.node else ""
-        step = f" ({describe(self.step)})" if self.step is not None else ""
+        step = f" ({describe(self.step, self.label)})" if self.step is not None else ""
         event = f"event {self.number}" if self.number else "the beginning"
         return f"{'after ' if isinstance(self.step, Wait) else ''}{event}{where}{step}: {self.what}"
 
@@ -240,11 +243,12 @@ def _complete_effect(recording: Recording, step: Step, effect: Effect, moment: M
 
 
 def _compare_event(number: int, step: Step, effect: Effect, moment: Moment) -> Difference | None:
-    node = moment.happened.node
+    node, label = moment.happened.node, moment.label
     if effect != moment.effect:
-        return Difference(number, step, node, describe_difference(effect, moment.effect))
+        return Difference(number, step, node, describe_difference(effect, moment.effect), label)
     if isinstance(step, Act) and isinstance(moment.step, Act) and step != moment.step:
         was, now = step.fingerprint, moment.step.fingerprint
+        # By its type: its label may be the fingerprint, and there are two.
         return Difference(number, step, node, f"the fingerprint of the message was '{was}' and is '{now}'")
     return None
 
