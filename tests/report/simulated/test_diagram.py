@@ -58,7 +58,7 @@ def test_one_of_everything() -> None:
         (13, 9, "a", "c", 5, 7, Fate.DELIVERED),
         (18, 8, "b", "a", 5, 11, Fate.DELIVERED),
         (19, 9, "a", "b", 5, 11, Fate.DELIVERED),
-        (21, 13, "c", "a", 7, 12, Fate.DELIVERED),
+        (21, 13, "c", "a", 7, 13, Fate.DELIVERED),  # the violation comes last
     ]
     assert [(a.process, a.stop and a.stop.event, a.start and a.start.event) for a in diagram.absences()] == [
         ("a", None, 1),

@@ -170,6 +170,14 @@ class Mark(NamedTuple):
     other: str = ""
 
 
+class Ground(NamedTuple):
+    """A violation rests on ``process`` as it is after ``event``, which is at ``time``."""
+
+    process: str
+    time: int
+    event: int
+
+
 class Absence(NamedTuple):
     """``process`` is not up from its stop (None: the beginning) to its start (None: the end)."""
 
@@ -192,8 +200,9 @@ class Diagram(NamedTuple):
     marks: tuple[Mark, ...] = ()
     #: The processes that are not up at the beginning.
     down: tuple[str, ...] = ()
-    #: The event after which something is wrong.
+    #: The event after which something is wrong, and what else that rests on.
     broken: int | None = None
+    grounds: tuple[Ground, ...] = ()
     #: Processes that do not run for a while, and partitions, in the order of the faults.
     halts: tuple[Halt, ...] = ()
     bands: tuple[Band, ...] = ()

@@ -2,7 +2,8 @@
 
 What concerns no single process has its pill in the left margin.  Where a run can be read event by event, ``link``
 makes every pill a link to its event.  Classes, below ``.lamport``: ``event`` with the kind of mark or ``message``,
-``broken`` for the one after which something is wrong, ``of`` for the labels of events, ``span`` for partitions.
+``broken`` for the one after which something is wrong, ``of`` for the labels of events, ``span`` for partitions,
+``ground`` for lines to what a violation rests on.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ RULES = """
 .span{fill:none;stroke:CUT;stroke-width:2.5;stroke-dasharray:6 4}
 .span.heal{stroke:GOOD;stroke-dasharray:none}
 .across{stroke:MUTED;stroke-dasharray:2 4}
+.ground{fill:none;stroke:CUT;stroke-width:1.6;stroke-dasharray:1.5 4;stroke-linecap:round}
 """
 
 
@@ -176,6 +178,20 @@ def spans(diagram: Diagram, layout: EventLayout) -> Iterator[str]:
             bars = bar if mark.kind is MarkKind.CUT_ONE_WAY else f"{bar}M{pixels(start)} {pixels(y - 8)}v16"
             kind = "heal" if mark.kind is MarkKind.HEAL else "cut"
             yield f'<path class="span {kind}" {number} d="M{pixels(start)} {pixels(y)}H{pixels(end)}{bars}"/>'
+
+
+def grounds(diagram: Diagram, layout: EventLayout) -> Iterator[str]:
+    """Draw lines from the violation to the latest events of the nodes that the invariant read."""
+    violation = next((event for event in layout.events if event.number == diagram.broken), None)
+    if violation is None:
+        return
+    for ground in diagram.grounds:
+        if ground.process in layout.x:
+            x, y = layout.x[ground.process], layout.y[ground.time]
+            yield (
+                f'<path class="ground" data-event="{violation.number}" '
+                f'd="M{pixels(x)} {pixels(y)}L{pixels(violation.x)} {pixels(violation.y)}"/>'
+            )
 
 
 def events(layout: EventLayout, link: str) -> Iterator[str]:

@@ -48,6 +48,8 @@ class _EventDrawing(Drawing):
         for mark in diagram.marks:
             if mark.event in notes and mark.kind in _WORDS:
                 self._turns.setdefault(mark.event, []).append(mark)
+        #: What is drawn last: an event that breaks something may send in vain, and that follows it.
+        self._final = next((line for _, line in reversed(_in_order(diagram))), None)
         super().__init__(diagram, width, ascii_only)
 
     # -- where everything goes -----------------------------------------------------------------------------------
@@ -110,7 +112,7 @@ class _EventDrawing(Drawing):
         # The note beside it names them anyway where a word finds no room.
         for turn in turns:
             self._at_process(cells, turn)
-        note = "; ".join(filter(None, [note, self._verdict(mark.event)]))
+        note = "; ".join(filter(None, [note, self._verdict(mark)]))
         yield from self._row(str(mark.event), cells, note, mark.event)
 
     def _span(self, cells: list[str], mark: Mark) -> str:
@@ -160,13 +162,20 @@ class _EventDrawing(Drawing):
     def _remark(self, sent: Sent) -> str:
         (arrow,) = sent.arrows
         if arrow.event is None:
-            return f"LOST: {self._short(arrow.target, 20)} is down"
+            return "; ".join(
+                filter(None, [f"LOST: {self._short(arrow.target, 20)} is down", self._verdict(arrow)])
+            )
         when = "at the beginning" if arrow.cause is None else f"at {arrow.cause}"
         told = f"LOST, sent {when}" if arrow.fate is Fate.LOST else f"sent {when}"
-        return "; ".join(filter(None, [told, self._verdict(arrow.event)]))
+        return "; ".join(filter(None, [told, self._verdict(arrow)]))
 
-    def _verdict(self, event: int) -> str:
-        return "VIOLATED" if event == self.diagram.broken else ""
+    def _verdict(self, line: Mark | Arrow) -> str:
+        """Return the verdict, on the last line of the event after which something is wrong, and nowhere else."""
+        number = line.cause if isinstance(line, Arrow) and line.event is None else line.event
+        if self.diagram.broken is None or number != self.diagram.broken:
+            return ""
+        turned = isinstance(self._final, Mark) and self._is_turn_of_code(self._final)
+        return "VIOLATED" if line is self._final or turned else ""
 
     def _afterwords(self) -> Iterator[str]:
         kinds = {m.kind for m in self.diagram.marks}

@@ -22,7 +22,7 @@ from math import hypot
 from clew.engine.execution import Execution
 from clew.report.diagrams.lamport import Arrow, Diagram, Fate, lamport_of
 from clew.report.diagrams.lamport_events_svg import RULES as EVENT_RULES
-from clew.report.diagrams.lamport_events_svg import EventLayout, events, spans
+from clew.report.diagrams.lamport_events_svg import EventLayout, events, grounds, spans
 from clew.report.diagrams.lamport_layout import (
     GUTTER,
     LABEL_LINE,
@@ -159,6 +159,7 @@ def diagram_svg(
     parts += [*bands(diagram, layout), *_grid(diagram, layout)]
     if isinstance(layout, EventLayout):
         parts += spans(diagram, layout)
+        parts += grounds(diagram, layout)
     parts += [*_arrows(diagram, layout), *_labels(layout)]
     if isinstance(layout, EventLayout):
         parts += events(layout, link)

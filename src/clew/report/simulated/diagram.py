@@ -2,7 +2,8 @@
 
 The time of an event is how long the longest chain of events is that it rests on: events that have nothing to do
 with each other share a time, and the picture is as short as it can be.  Events that concern no single process
-(partitions, code blocks) separate what comes before them from what comes after.
+(partitions, code blocks) separate what comes before them from what comes after.  The event after which something
+is wrong comes last: that rests on all nodes that the invariant read, whatever they had to do with the event.
 
 In the picture: what happens at processes, partitions, and what gets lost.  Not in it: that a message comes into
 the world from outside (it is shown when it arrives), and messages that are still under way at the end.
@@ -10,7 +11,9 @@ the world from outside (it is shown when it arrives), and messages that are stil
 
 from __future__ import annotations
 
-from clew.report.diagrams.lamport import Arrow, Diagram, Fate, Mark, MarkKind
+from collections.abc import Iterator
+
+from clew.report.diagrams.lamport import Arrow, Diagram, Fate, Ground, Mark, MarkKind
 from clew.report.simulated.run import Event, Story
 from clew.simulation.events import Heal, Partition, Restart, Start, Stop
 from clew.simulation.pool import OUTSIDE, Envelope
@@ -27,8 +30,10 @@ class _Maker:
         self._story = story
         self._times: dict[int, int] = {}
         self._shown = {event.number for event in story.events}
-        # What was sent before the first event that is told comes from a time of its own, above all others.
-        self._first = 1 if any(self._comes_from_before(event) for event in story.events) else 0
+        # What was sent before the first event that is told comes from a time of its own, above all others; so does
+        # what the violation rests on.
+        above = any(self._comes_from_before(event) for event in story.events)
+        self._first = 1 if above or not self._shown.issuperset(story.grounds.values()) else 0
         # No event is drawn above this time: what concerns all processes parts the picture.
         self._since = self._first
         self._last = self._first
@@ -46,7 +51,12 @@ class _Maker:
             marks=tuple(self._marks),
             down=self._story.down,
             broken=self._story.broken,
+            grounds=tuple(self._grounds()),
         )
+
+    def _grounds(self) -> Iterator[Ground]:
+        for process, number in self._story.grounds.items():
+            yield Ground(process, self._times.get(number, self._first), number)
 
     def _comes_from_before(self, event: Event) -> bool:
         what = event.moment.happened.what
@@ -123,7 +133,8 @@ class _Maker:
     def _time(self, event: Event) -> int:
         """Return the time of an event: after everything that it rests on."""
         rests_on = [self._times.get(number, 0) for number in event.depends]
-        time = 1 + max([self._since, self._last_at.get(event.node, 0), *rests_on])
+        latest = self._last if event.number == self._story.broken else 0
+        time = 1 + max([self._since, self._last_at.get(event.node, 0), latest, *rests_on])
         self._times[event.number] = self._last_at[event.node] = time
         self._last = max(self._last, time)
         return time

@@ -79,6 +79,8 @@ class _EventRow:
     sent: Sequence[_SentRow]
     depends: Sequence[int]
     links: Sequence[tuple[int, str]]
+    #: Of the violation, the latest event at each node that the invariant read.
+    read: Sequence[tuple[int, str]]
 
 
 def run_page(
@@ -110,6 +112,7 @@ def run_page(
         "cautions": [speakable(caution) for caution in (*_omissions(story), *cautions)],
         "replay": speakable(replay),
         "trace": speakable(execution.trace or ""),
+        "grounded": bool(diagram.grounds),
         "legend": _legend(diagram),
         "svg": Markup(lamport_svg.diagram_svg(diagram, title=scenario_name, link="#e")),
         "events": _Teller(story).tell(),
@@ -176,6 +179,8 @@ def _legend(diagram: Diagram) -> list[tuple[str, str]]:
         items.append(("lost-arrow", "a message that is lost"))
     if diagram.broken is not None:
         items.append(("broken", "after this something is wrong"))
+    if diagram.grounds:
+        items.append(("ground-line", "what the invariant read besides"))
     return items
 
 
@@ -206,22 +211,28 @@ class _Teller:
 
     def _event(self, event: Event) -> _EventRow:
         # Attributes that stay as they are go first: earlier events show them.
-        terse = self._room < 0
+        terse, broken = self._room < 0, event.number == self._story.broken
         kept = event.unchanged()
         return _EventRow(
             event.number,
             self._titles[event.number],
             self._text(event.message),
-            event.number == self._story.broken,
+            broken,
             self._text(event.node or "all nodes"),
             () if event.ends else [self._state_row(change) for change in event.changes()],
             () if terse else [(self._text(name), self._text(value)) for name, value in kept],
             f"Left out: {pluralize(len(kept), 'attribute')} that did not change." if terse and kept else "",
             [self._text(remark) for remark in event.remarks],
             [self._message_row(sent) for sent in event.sent],
-            event.depends,
-            [(number, self._titles.get(number, "(left out)")) for number in event.depends],
+            sorted({*event.depends, *(self._story.grounds.values() if broken else ())}),
+            [self._link(number) for number in event.depends],
+            [self._link(number, node) for node, number in self._story.grounds.items()] if broken else (),
         )
+
+    def _link(self, number: int, node: str = "") -> tuple[int, str]:
+        """Return the number of an event and its title; ``node``: of which it is the latest, if it has no title."""
+        left_out = f"{self._text(node)} (left out)" if node else "(left out)"
+        return number, self._titles.get(number, left_out)
 
     def _state_row(self, change: Change) -> _StateRow:
         before, after = change.before or "", change.after or ""

@@ -124,6 +124,13 @@ class Story:
     dropped: int
     #: The event after which something is wrong.
     broken: int | None
+    #: The latest event at each node that the broken invariant read, by node; also that of the violation, if it is.
+    read: Mapping[str, int]
+
+    @property
+    def grounds(self) -> dict[str, int]:
+        """Return what the violation rests on besides its own event, by node."""
+        return {node: number for node, number in self.read.items() if number != self.broken}
 
     @property
     def left_out(self) -> int:
@@ -145,7 +152,30 @@ def story_of(execution: Execution, *, nodes: Sequence[str] = (), most: int | Non
         sum(end is None for end in fates.values()),
         sum(end is not None and end.fate == "stop" for end in fates.values()),
         moments[-1].happened.number + 1 if execution.broken is not None and moments else None,
+        _read_by_invariant(execution, processes),
     )
+
+
+def _read_by_invariant(execution: Execution, processes: Sequence[str]) -> dict[str, int]:
+    """Return the latest event at each of the nodes that are to blame: those that are named, or else all."""
+    if execution.broken is None:
+        return {}
+    named = execution.broken.nodes or processes
+    latest: dict[str, int] = {}
+    for moment in execution.moments:
+        latest |= dict.fromkeys(_places_of(moment, processes), moment.happened.number + 1)
+    return {process: latest[process] for process in processes if process in named and process in latest}
+
+
+def _places_of(moment: Moment, processes: Sequence[str]) -> Iterable[str]:
+    """Return the nodes that an event happened at: of a code block, those that it changed."""
+    happened = moment.happened
+    if not isinstance(happened.what, CodeBlock):
+        return (happened.node,)
+    turned = {turn.node for turn in happened.lives}
+    # The states of a code block are those of the whole cluster, with attributes by node.
+    changed = [name for name, _ in moment.effect.state]
+    return [p for p in processes if p in turned or any(name.startswith(f"{p}.") for name in changed)]
 
 
 class _FinalFate(NamedTuple):

@@ -45,6 +45,7 @@ def run_text(
         lines += teller.event(event, indent)
     if execution.broken is not None:
         lines += ["", *teller.fold(f"VIOLATED: {violation_text(execution.broken)}")]
+        lines += [line for told in _grounds(story) for line in teller.fold(told, "  ", "  ")]
         for other in execution.also:
             lines += teller.fold(f"VIOLATED, too: {violation_text(other)}")
     if execution.trace is not None:
@@ -63,6 +64,13 @@ def heading(scenario_name: str, execution: Execution, story: Story) -> str:
     if story.left_out:
         told += f"; the first {pluralize(story.left_out, 'event is', 'events are')} left out"
     return f"{told}."
+
+
+def _grounds(story: Story) -> Iterator[str]:
+    """Say what a violation rests on, unless that is the last event alone."""
+    if story.grounds:
+        read = [f"{node} after {number}" for node, number in story.read.items()]
+        yield f"seen at {', '.join(read)}"
 
 
 def violation_text(broken: Broken) -> str:
