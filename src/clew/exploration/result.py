@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from clew.errors import Notice
 from clew.exploration.plan import Bounds
+from clew.names import harmless
 from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
 from clew.simulation.execution.steps import Step, size_of
 from clew.simulation.execution.trace import Execution
@@ -39,9 +40,12 @@ class Found:
 
     broken: Broken
     identity: str
-    steps: tuple[Step, ...]
-    trace: str | None = None
-    labels: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = field(repr=False)
+    trace: str | None = field(default=None, repr=False)
+    labels: tuple[str, ...] = field(default=(), repr=False)
+
+    def __str__(self) -> str:
+        return harmless(f"{size_of(self.steps)}; broken: {self.broken}")
 
     @property
     def deliveries(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -48,7 +48,7 @@ class Minimized(Result):
     execution: Execution
     size: Size
     stages: tuple[Stage, ...]
-    pace: tuple[tuple[int, int], ...]
+    pace: tuple[tuple[int, int], ...] = field(repr=False)
     ahead: int
     reason: str | None
     problem: ClewError | None

@@ -32,6 +32,14 @@ class Broken:
     what: str
     nodes: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what}"
+
+    @property
+    def place(self) -> str:
+        """Return the invariant and the nodes."""
+        return f"{self.invariant} at {', '.join(self.nodes)}" if self.nodes else self.invariant
+
 
 #: Looks at the nodes that are up, by name, and says what is wrong, or None.
 Invariant = Callable[[Mapping[str, Any]], "Broken | str | None"]
@@ -192,12 +200,11 @@ class Scenario:
         """Return the identity of a violation: what minimization must keep."""
         if self.identity:
             return str(ask("the scenario's identity", self.identity, broken, remedy="it must take every Broken"))
-        where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
         if world.failure is not None:
             # Without the message of the exception, which often quotes values: minimization changes those.
             raised = [f"{one.error.partition(':')[0]} in {one.place}" for one in world.failure.all]
-            return f"{broken.invariant}{where}: {'; '.join(raised)}"
-        return f"{broken.invariant}{where}"
+            return f"{broken.place}: {'; '.join(raised)}"
+        return broken.place
 
     def blocks_by_name(self) -> dict[str, CodeBlock]:
         """Return the code blocks that a recording can name."""

@@ -87,9 +87,7 @@ def _was_counted(fuzzed: Fuzzed) -> bool:
 
 
 def _coverage_lines(coverage: Coverage) -> Iterator[str]:
-    counts = [pluralize(coverage.runs, "run"), pluralize(coverage.steps, "step")]
-    counts.append(pluralize(coverage.deliveries, "delivery", "deliveries"))
-    yield f"  covered: {', '.join(counts)}"
+    yield f"  covered: {coverage}"
     yield f"  types of messages delivered: {', '.join(coverage.types) or 'none'}"
     states = f"{coverage.states}{' or more' if coverage.states >= MOST_STATES else ''}"
     yield f"  different states of nodes, looked at every {PERIOD} events: {states}"

@@ -17,7 +17,6 @@ from clew.report.diagrams import lamport_svg
 from clew.report.diagrams.lamport import Diagram, Fate, MarkKind
 from clew.report.simulated.diagram import run_diagram
 from clew.report.simulated.run import Change, Event, Sent, Story, story_of
-from clew.report.simulated.text import violation_text
 from clew.report.simulated.values import Difference, Piece, abbreviate, difference, pieces, trim_context
 from clew.report.text.colours import COLOURS
 from clew.report.text.html import page_part, page_template, policy_hash, speakable
@@ -148,7 +147,7 @@ def _render(values: Mapping[str, object]) -> str:
 def _summary(execution: Execution) -> str:
     if execution.broken is None:
         return "Every invariant holds throughout this run."
-    return f"{violation_text(execution.broken)}."
+    return f"{execution.broken}."
 
 
 def _facts(execution: Execution, story: Story) -> list[tuple[str, str]]:

@@ -58,6 +58,9 @@ def _conclusion(replayed: Replayed, document: str | None) -> Iterator[str]:
         return
     if replayed.outcome is ReplayOutcome.DIFFERENT:
         yield f"DIFFERENT: {replayed.reason}"
+        if replayed.cause is not None:
+            yield f"  likely cause: {replayed.cause.text}"
+            yield from (f"    {place}: {what}" for place, what in replayed.cause.places)
         return
     if replayed.outcome is ReplayOutcome.LOST:
         yield f"INCOMPLETE: {replayed.reason}."

@@ -11,7 +11,6 @@ from clew.report.simulated.values import difference, trim_context
 from clew.report.text.plain import columns, in_ascii, pluralize, printable, shorten
 from clew.simulation.events import Send
 from clew.simulation.execution.trace import Execution
-from clew.simulation.scenario import Broken
 
 #: How many events are told, the last ones.
 MOST_EVENTS = 400
@@ -44,10 +43,10 @@ def run_text(
     for event in () if brief else story.events:
         lines += teller.event(event, indent)
     if execution.broken is not None:
-        lines += ["", *teller.fold(f"VIOLATED: {violation_text(execution.broken)}")]
+        lines += ["", *teller.fold(f"VIOLATED: {execution.broken}")]
         lines += [line for told in _grounds(story) for line in teller.fold(told, "  ", "  ")]
         for other in execution.also:
-            lines += teller.fold(f"VIOLATED, too: {violation_text(other)}")
+            lines += teller.fold(f"VIOLATED, too: {other}")
     if execution.trace is not None:
         lines += ["", *(teller.clean(line) for line in execution.trace.rstrip().split("\n"))]
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -71,11 +70,6 @@ def _grounds(story: Story) -> Iterator[str]:
     if story.grounds:
         read = [f"{node} after {number}" for node, number in story.read.items()]
         yield f"seen at {', '.join(read)}"
-
-
-def violation_text(broken: Broken) -> str:
-    where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
-    return f"{broken.invariant}{where}: {broken.what}"
 
 
 class _Teller:

@@ -22,8 +22,7 @@ UNNAMED = "a scenario made in Python"
 
 def violation_headline(broken: Broken, deliveries: int) -> str:
     """Say which invariant broke, where, and how far into the execution."""
-    where = f" at {', '.join(broken.nodes)}" if broken.nodes else ""
-    return f"{broken.invariant}{where}, after {pluralize(deliveries, 'delivery', 'deliveries')}"
+    return f"{broken.place}, after {pluralize(deliveries, 'delivery', 'deliveries')}"
 
 
 def violation_details(broken: Broken, trace: str | None, also: Sequence[Broken] = ()) -> Iterator[str]:
@@ -32,8 +31,7 @@ def violation_details(broken: Broken, trace: str | None, also: Sequence[Broken] 
     for line in trace.rstrip().splitlines() if trace else ():
         yield f"    {line}"
     for other in also:
-        where = f" at {', '.join(other.nodes)}" if other.nodes else ""
-        yield f"  also broken: {other.invariant}{where}: {other.what}"
+        yield f"  also broken: {other}"
 
 
 def describe_steps(steps: Iterable[Step], labels: Iterable[str]) -> Iterator[tuple[int | None, str]]:

@@ -58,6 +58,10 @@ class Size:
     deliveries: int
     externals: int
 
+    def __str__(self) -> str:
+        deliveries = f"{self.deliveries} {'delivery' if self.deliveries == 1 else 'deliveries'}"
+        return f"{deliveries}, {self.externals} event{'' if self.externals == 1 else 's'} from outside"
+
 
 def size_of(steps: Iterable[Step]) -> Size:
     """Measure a schedule: messages from outside count when delivered, others from outside when they happen.

@@ -7,10 +7,11 @@ use the world directly.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
+from clew.names import harmless
 from clew.simulation.events import Send
 from clew.simulation.execution.effects import Effect, Observer, State, effect_of
 from clew.simulation.execution.steps import Act, Size, Step, act_of, describe, perform, size_of
@@ -53,13 +54,17 @@ class Execution:
     ``also``: what else is broken where ``broken`` is.
     """
 
-    moments: tuple[Moment, ...]
+    # Not in the repr: thousands of events, which a failing assertion would print.
+    moments: tuple[Moment, ...] = field(repr=False)
     broken: Broken | None
     identity: str | None
-    trace: str | None
-    beginning: Effect
-    waits: tuple[int | None, ...] = ()
+    trace: str | None = field(repr=False)
+    beginning: Effect = field(repr=False)
+    waits: tuple[int | None, ...] = field(default=(), repr=False)
     also: tuple[Broken, ...] = ()
+
+    def __str__(self) -> str:
+        return harmless(f"{self.size}; {'nothing is broken' if self.broken is None else f'broken: {self.broken}'}")
 
     @property
     def labels(self) -> tuple[str, ...]:

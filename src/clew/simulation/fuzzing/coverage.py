@@ -44,6 +44,11 @@ class Coverage:
     idle: int = 0
     driven_by_timers: int = 0
 
+    def __str__(self) -> str:
+        counts = {"run": self.runs, "step": self.steps}
+        told = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items()]
+        return f"{', '.join(told)}, {self.deliveries} {'delivery' if self.deliveries == 1 else 'deliveries'}"
+
     @property
     def is_hollow(self) -> bool:
         """Tell whether "nothing found" would say nothing: no handler ran but those that start nodes, if any."""

@@ -10,10 +10,11 @@ For every event it keeps digests of what it did, so that a replay can tell the f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from clew.files.json_document import json_line
+from clew.names import harmless
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.steps import Act, Size, Step, size_of
@@ -67,17 +68,22 @@ class Recording:
 
     file: str
     name: str
-    code: str
-    files: tuple[str, ...]
+    # Not in the repr: digests, and thousands of steps, which a failing assertion would print.
+    code: str = field(repr=False)
+    files: tuple[str, ...] = field(repr=False)
     seed: int
     network: Network
     broken: Broken | None
     identity: str | None
-    steps: tuple[Step, ...]
-    effects: tuple[Effect | WaitOutcome | None, ...]
-    beginning: Effect
-    version: int = VERSION
-    digests: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = field(repr=False)
+    effects: tuple[Effect | WaitOutcome | None, ...] = field(repr=False)
+    beginning: Effect = field(repr=False)
+    version: int = field(default=VERSION, repr=False)
+    digests: tuple[str, ...] = field(default=(), repr=False)
+
+    def __str__(self) -> str:
+        end = "nothing is broken" if self.broken is None else f"broken: {self.broken}"
+        return harmless(f"{self.scenario or 'a scenario made in Python'}, seed {self.seed}: {self.size}; {end}")
 
     @property
     def scenario(self) -> str:
