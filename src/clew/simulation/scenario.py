@@ -43,7 +43,7 @@ class Broken:
 
 #: Looks at the nodes that are up, by name, and says what is wrong, or None.
 Invariant = Callable[[Mapping[str, Any]], "Broken | str | None"]
-#: Makes an event from outside, or None if there is none to make now.
+#: Makes an event from outside, or None if there is none to make now.  ``World.events`` is a source of identities.
 Maker = Callable[[Random, World], "External | None"]
 
 #: What can be expected of random executions.

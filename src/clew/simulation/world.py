@@ -93,7 +93,8 @@ class Beginning(NamedTuple):
 class World:
     """``makers`` make the node of each name; those in ``running`` are up from the beginning.
 
-    ``seed`` is for what the nodes draw, not for the schedule.
+    ``seed`` is for what the nodes draw, not for the schedule.  ``events``: how many events have happened so far.
+    That is an identity for what the next one sends: no other event has this number, and a replay has it, too.
     """
 
     def __init__(
