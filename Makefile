@@ -55,9 +55,9 @@ bench: $(VENV)/ready
 pictures: $(VENV)/installed
 	CLEW=$(BIN)/clew sh docs/pictures/make.sh
 
-# what fuzzing finds in two releases of a Raft library from PyPI, each in an environment of its own
+# what fuzzing finds in two releases of a Raft library from PyPI, each in an environment of its own: about two minutes
 example-pysyncobj:
-	PYTHON=$(PYTHON) sh examples/pysyncobj/run.sh
+	@PYTHON=$(PYTHON) sh examples/pysyncobj/run.sh
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -6,6 +6,8 @@ import dataclasses
 import gzip
 import os
 import pickle
+import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -194,3 +196,54 @@ def test_a_node_shows_values_only() -> None:
     assert sorted(vars(node)) == [
         "answers", "applied", "commit", "forgot", "life", "log", "revised", "role", "term", "won",
     ]  # fmt: skip
+
+
+# -- the survey --------------------------------------------------------------------------------------------------
+
+
+def test_the_survey_says_how_long_it_takes_and_how_long_it_took() -> None:
+    done = subprocess.run(
+        [sys.executable, str(FILE.with_name("run.py")), "2"], capture_output=True, text=True, check=True
+    )
+    first, *rest = done.stdout.splitlines()
+    assert first == f"PySyncObj {VERSION}: 4 scenarios, about 1 s"
+    surveyed = [line for line in rest if not line.startswith(" ")]
+    assert [line.partition(":")[0] for line in surveyed] == ["cluster", "compaction", "uncrashed", "dump"]
+    assert all(re.search(r": 2 runs, [\d,]+ events, \d+\.\d s", line) for line in surveyed)
+
+
+def test_the_survey_shows_how_far_it_is() -> None:
+    """On a terminal, in one line that is written over."""
+    ours, theirs = pty.openpty()
+    code = (
+        "import runpy, sys; sys.path.insert(0, sys.argv[1]); run = runpy.run_path(sys.argv[1] + '/run.py');"
+        "survey = run['survey']; survey.__globals__['SECONDS_BETWEEN'] = 0.0; print(survey('dump', 3)[0])"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(FILE.parent)], stdout=subprocess.PIPE, stderr=theirs, text=True
+    ) as survey:
+        os.close(theirs)
+        said, _ = survey.communicate(timeout=60)
+    shown = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert said.startswith("dump: 3 runs, ")
+    assert re.findall(r"\rdump: (\d) of 3 runs, \d+ s ", shown) == ["0", "1", "2"]
+    assert shown.endswith("\r\x1b[K")
+
+
+def test_the_make_target_says_how_long_it_takes_before_it_starts(tmp_path: Path) -> None:
+    """Also before it installs anything, which here fails at once."""
+    run = FILE.with_name("run.sh")
+    done = subprocess.run(
+        ["sh", str(run)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHON": "false"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    first, second = done.stdout.splitlines()[:2]
+    assert first == "Fuzzing PySyncObj 0.3.14 and 0.3.17, 200 runs of each of 4 scenarios."
+    assert second.startswith("200 runs of each take about two minutes in all, on one core; before that, ")
+    assert "about two minutes" in (FILE.parents[2] / "Makefile").read_text(encoding="utf-8")
