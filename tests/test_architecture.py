@@ -61,8 +61,8 @@ SUB_ROOMS = {
     ],
     "bloom": ["values", "lattices", "ir", "language", "runtime", "network", "to_program", "__init__"],
     "simulation": [
-        *["events", "node", "pool", "values", "user_code", "process", "world", "scenario", "labels", "loading"],
-        *["execution", "recordings", "fuzzing", "__init__"],
+        *["events", "node", "pool", "timing", "values", "user_code", "process", "world", "scenario", "labels"],
+        *["loading", "execution", "recordings", "fuzzing", "__init__"],
     ],
     "report": [
         *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "calm", "blazes"],

@@ -28,7 +28,7 @@ class Keeper(Node):
 
     def on_start(self, ctx: Context) -> None:
         self.got: list[tuple[str, Any]] = []
-        self.times: list[int] = []
+        self.times: list[float] = []
         ctx.durable["lives"] = ctx.durable.get("lives", 0) + 1
         self.lives = ctx.durable["lives"]
 

@@ -77,6 +77,11 @@ def explore(
     """
     _check_arguments(seed, time_limit)
     loaded = as_loaded(scenario)
+    if loaded.scenario.time is not None:
+        raise UsageError(
+            "the scenario has virtual time, in which there is one order of events for each seed",
+            remedy="fuzz it: seeds differ in how long messages take; or explore it without time=",
+        )
     if needs_child(in_process or visit is not None):
         again = partial(
             explore,

@@ -159,6 +159,12 @@ def _open(
     given, loaded = opened.recording, opened.loaded
     if not opened.same_code:
         raise changed_code_error(opened)
+    if loaded.scenario.time is not None:
+        # What is left out would change when everything after it is due: the schedule is not free to choose that.
+        raise UsageError(
+            "the scenario has virtual time, and executions with times cannot be minimized yet",
+            remedy="minimize a violation of the same scenario without time=, if it has one; replay shows this one",
+        )
     if given.identity is None:
         raise UsageError(
             "the recording ends in no violation, so there is nothing to keep", remedy="minimize one that fails"

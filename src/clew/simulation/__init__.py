@@ -9,15 +9,17 @@ event at a time.
 
 from __future__ import annotations
 
-from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
+from clew.simulation.events import Elapse, Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.node import Context, Node
 from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.timing import VirtualTime
 from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
 __all__ = [
     "Broken",
     "CodeBlock",
     "Context",
+    "Elapse",
     "External",
     "Heal",
     "Network",
@@ -28,6 +30,7 @@ __all__ = [
     "Send",
     "Start",
     "Stop",
+    "VirtualTime",
     "WaitCondition",
     "WaitQuiescence",
     "World",

@@ -61,3 +61,10 @@ class WaitQuiescence:
 
     Timers do not count, but at the end of a scenario in which nothing has been delivered: see ``Scenario``.
     """
+
+
+@dataclass(frozen=True)
+class Elapse:
+    """Go on when so many seconds of virtual time have passed; only where the scenario has virtual time."""
+
+    seconds: float

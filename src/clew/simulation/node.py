@@ -28,11 +28,12 @@ class Context(Protocol):
         """Return the name of this node."""
 
     @property
-    def now(self) -> int:
-        """Return the logical time, by Lamport's clock.
+    def now(self) -> float:
+        """Return the time.
 
-        It is greater at every event than at all events of this node before it, also in earlier lives, and than at
-        those that sent what is delivered; what comes from outside comes at time 0.
+        In any order it is logical, a whole number by Lamport's clock: greater at every event than at all events of
+        this node before it, also in earlier lives, and than at those that sent what is delivered; what comes from
+        outside comes at time 0.  With virtual time it is what the clock of this node says, in seconds.
         """
 
     @property
@@ -46,8 +47,12 @@ class Context(Protocol):
     def send(self, target: str, message: Any) -> None:
         """Send a message, also to oneself; it is isolated: changing it afterwards changes nothing there."""
 
-    def set_timer(self, name: str = "timer") -> None:
-        """Ask for ``on_timer``: it can come at any time from now on.  Set again, it is still one timer."""
+    def set_timer(self, name: str = "timer", after: float | None = None) -> None:
+        """Ask for ``on_timer`` when ``after`` seconds have passed by the clock of this node, never earlier.
+
+        Only virtual time counts seconds: in any order it can come at any time from now on.  Set again, it is still
+        one timer; with virtual time it begins anew.
+        """
 
     def cancel_timer(self, name: str = "timer") -> None:
         """Withdraw a timer; one that is not set is no mistake."""

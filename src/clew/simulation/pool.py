@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
 from typing import Any
 
 Link = tuple[str, str]
@@ -22,13 +23,14 @@ class Envelope:
 
     It is the ``nth`` thing that ``source`` sent: together they name it, and the name is the same in every
     execution in which the source did the same so far, whatever others did meanwhile.  ``cause`` is the number of
-    the event that sent it, ``time`` the logical time of that event at its sender.
+    the event that sent it, ``time`` the time of that event at its sender.  ``due``: when it arrives or goes off,
+    in virtual time.
     """
 
-    __slots__ = ("cause", "nth", "payload", "place", "source", "target", "time", "timer")
+    __slots__ = ("cause", "due", "nth", "payload", "place", "source", "target", "time", "timer")
 
     def __init__(
-        self, source: str, nth: int, target: str, payload: Any, timer: bool, cause: int, time: int
+        self, source: str, nth: int, target: str, payload: Any, timer: bool, cause: int, time: float
     ) -> None:
         self.source = source
         self.nth = nth
@@ -37,6 +39,7 @@ class Envelope:
         self.timer = timer
         self.cause = cause
         self.time = time
+        self.due = 0
         self.place = -1
 
     @property
@@ -179,6 +182,65 @@ class Pool:
         for healed in [link] if link is not None else list(self._held):
             for envelope in self._held.pop(healed, []):
                 self.add(envelope)
+
+
+class TimedPool(Pool):
+    """What is on its way in virtual time: only what is due first can be delivered."""
+
+    def __init__(self, fifo: bool) -> None:
+        super().__init__(fifo)
+        # The order of arrival here decides between those that are due at one time: heaps have none of their own.
+        self._by_time: list[tuple[int, int, Envelope]] = []
+        self._added = 0
+        self._latest: dict[Link, int] = {}
+
+    def add(self, envelope: Envelope) -> None:
+        link = (envelope.source, envelope.target)
+        if self._fifo and link[0] != OUTSIDE:
+            # Over FIFO nothing overtakes: it is due no sooner than what was sent before it.
+            envelope.due = self._latest[link] = max(envelope.due, self._latest.get(link, 0))
+        super().add(envelope)
+
+    def arm(self, envelope: Envelope) -> None:
+        super().arm(envelope)
+        self._put(envelope)
+
+    def _make_ready(self, link: Link, envelope: Envelope) -> None:
+        super()._make_ready(link, envelope)
+        self._put(envelope)
+
+    def _put(self, envelope: Envelope) -> None:
+        self._added += 1
+        heappush(self._by_time, (envelope.due, self._added, envelope))
+
+    @property
+    def next_due(self) -> int | None:
+        """Return when the next thing happens; None if nothing can."""
+        while self._by_time and not _is_there(self._by_time[0]):
+            heappop(self._by_time)
+        return self._by_time[0][0] if self._by_time else None
+
+    def due(self) -> list[Envelope]:
+        """Return what can be delivered now: all that is due at the next time, in the order it got there."""
+        time = self.next_due
+        found: dict[Envelope, tuple[int, int, Envelope]] = {}
+        while self._by_time and self._by_time[0][0] == time:
+            entry = heappop(self._by_time)
+            if _is_there(entry):
+                found.setdefault(entry[2], entry)  # what a partition held was put here twice
+        for entry in found.values():
+            heappush(self._by_time, entry)
+        return list(found)
+
+    def is_due(self, envelope: Envelope) -> bool:
+        """Tell whether nothing else has to happen before it."""
+        time = self.next_due
+        return time is not None and envelope.due <= time
+
+
+def _is_there(entry: tuple[int, int, Envelope]) -> bool:
+    """Tell whether it can still be delivered at that time: it may have been taken, or held up."""
+    return entry[2].place >= 0 and entry[2].due == entry[0]
 
 
 def _take_out(ready: list[Envelope], envelope: Envelope) -> None:

@@ -99,9 +99,9 @@ class Surroundings(Protocol):
     @property
     def pool(self) -> Pool: ...
 
-    def send(self, source: str, target: str, payload: Any, time: int) -> None: ...
+    def send(self, source: str, target: str, payload: Any, time: float) -> None: ...
 
-    def arm(self, node: str, name: str, time: int) -> None: ...
+    def arm(self, node: str, name: str, time: float, after: float | None) -> None: ...
 
     def remark(self, text: str) -> None: ...
 
@@ -114,7 +114,9 @@ class Process:
     #: A node that keeps its context has not all of the world in its state.
     is_machinery = True
 
-    def __init__(self, world: Surroundings, name: str, node: Node, durable: Durable, seed: str, now: int) -> None:
+    def __init__(
+        self, world: Surroundings, name: str, node: Node, durable: Durable, seed: str, now: float
+    ) -> None:
         self._world = world
         self._seed = seed
         self._random: Random | None = None
@@ -155,8 +157,8 @@ class Process:
     def send(self, target: str, message: Any) -> None:
         self._world.send(self.me, target, message, self.now)
 
-    def set_timer(self, name: str = "timer") -> None:
-        self._world.arm(self.me, name, self.now)
+    def set_timer(self, name: str = "timer", after: float | None = None) -> None:
+        self._world.arm(self.me, name, self.now, after)
 
     def cancel_timer(self, name: str = "timer") -> None:
         self._world.pool.cancel(self.me, name)

@@ -10,9 +10,10 @@ from typing import Any
 
 from clew.errors import ClewError, UsageError
 from clew.names import nearest_name
-from clew.simulation.events import WaitQuiescence
+from clew.simulation.events import Elapse, WaitQuiescence
 from clew.simulation.node import Node
 from clew.simulation.process import Failure
+from clew.simulation.timing import VirtualTime
 from clew.simulation.user_code import StoppedError, ask, blame, name_of, refuse_suspended, refuse_suspended_result
 from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
@@ -75,6 +76,7 @@ class Scenario:
     ``messages``: dataclasses and enums that messages are made of and that are not in the scenario's file.
     ``code``: code blocks that makers make, so that recordings can name them.
     ``step_seconds``: a handler that takes longer is stopped, as a mistake in the scenario.
+    ``time``: how long messages take and when timers go off; without it, things happen in any order.
     ``expect``: what ``clew test`` has to find in the ``expect_runs`` executions from the seed ``expect_seed`` on:
     a "violation" in one of them, or "no violation" in any.
     """
@@ -98,6 +100,7 @@ class Scenario:
     messages: Sequence[type] = ()
     code: Sequence[CodeBlock] = ()
     step_seconds: float = 10.0
+    time: VirtualTime | None = None
     expect: str | None = None
     expect_runs: int = DEFAULT_EXPECT_RUNS
     expect_seed: int = 0
@@ -121,6 +124,7 @@ class Scenario:
         if not self.step_seconds > 0:
             raise UsageError(f"step_seconds is {self.step_seconds}", remedy="give a number above 0")
         self._refuse_impossible_expectation()
+        self._refuse_idle_time()
         # Now, when the user can still see which function it is, and not after the first thousand runs.
         self._refuse_suspended_functions()
         chances = {"loss": self.loss, "duplication": self.duplication, "timers": self.timers, **self.rare}
@@ -139,6 +143,17 @@ class Scenario:
             # True is an int.
             if isinstance(number, bool) or not isinstance(number, int) or number < least:
                 raise UsageError(f"expect_{name} is {number!r}", remedy=f"give a whole number, from {least} on")
+
+    def _refuse_idle_time(self) -> None:
+        if self.time is not None:
+            self.time.refuse_unknown_nodes(self.nodes)
+            return
+        elapsing = next((e for e in (*self.before, *self.after) if isinstance(e, Elapse)), None)
+        if elapsing is not None:
+            raise UsageError(
+                f"{elapsing} waits for virtual time, and the scenario has none",
+                remedy="give the scenario time=VirtualTime(...)",
+            )
 
     def _refuse_suspended_functions(self) -> None:
         for invariant in self.invariants:
@@ -159,6 +174,7 @@ class Scenario:
             seed=seed,
             running=tuple(self.running),
             recording=recording,
+            timing=self.time,
         )
 
     def look(self, world: World) -> Broken | None:

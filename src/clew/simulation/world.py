@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from clew.errors import ClewError, UsageError
-from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
+from clew.simulation.events import Elapse, Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.node import Node
-from clew.simulation.pool import OUTSIDE, Envelope, Pool
+from clew.simulation.pool import OUTSIDE, Envelope, Pool, TimedPool
 from clew.simulation.process import Durable, Failure, Process, failure_of, place_of
+from clew.simulation.timing import Clock, VirtualTime, check_seconds
 from clew.simulation.user_code import (
     StoppedError,
     ask,
@@ -56,9 +57,9 @@ class CodeBlock:
 
 
 #: What is no event of its own: it says until when the next one waits.
-Wait = WaitQuiescence | WaitCondition
+Wait = WaitQuiescence | WaitCondition | Elapse
 
-External = Start | Stop | Restart | Send | Partition | Heal | WaitQuiescence | WaitCondition | CodeBlock
+External = Start | Stop | Restart | Send | Partition | Heal | WaitQuiescence | WaitCondition | Elapse | CodeBlock
 
 
 class Happened(NamedTuple):
@@ -68,7 +69,7 @@ class Happened(NamedTuple):
     where it happened, "" for what concerns none or several.  ``depends`` are the numbers of the earlier events
     that it rests on directly.  ``sent`` is what it put on its way, ``lost`` what of it went to a node that is
     down.  ``gone``: what a code block took from its way, by delivering it or otherwise; ``lives``: the nodes that
-    it started, stopped and restarted.
+    it started, stopped and restarted.  ``time``: the virtual time, None where things happen in any order.
     """
 
     number: int
@@ -81,6 +82,7 @@ class Happened(NamedTuple):
     remarks: tuple[str, ...]
     gone: tuple[Envelope, ...] = ()
     lives: tuple[Start | Stop | Restart, ...] = ()
+    time: int | None = None
 
 
 class Beginning(NamedTuple):
@@ -93,8 +95,9 @@ class Beginning(NamedTuple):
 class World:
     """``makers`` make the node of each name; those in ``running`` are up from the beginning.
 
-    ``seed`` is for what the nodes draw, not for the schedule.  ``events``: how many events have happened so far.
-    That is an identity for what the next one sends: no other event has this number, and a replay has it, too.
+    ``seed`` is for what the nodes draw, not for the schedule; with virtual time (``timing``) also for how long
+    messages take.  ``events``: how many events have happened so far.  That is an identity for what the next one
+    sends: no other event has this number, and a replay has it, too.
     """
 
     def __init__(
@@ -105,8 +108,12 @@ class World:
         seed: int = 0,
         running: tuple[str, ...] = (),
         recording: bool = False,
+        timing: VirtualTime | None = None,
     ) -> None:
-        self.pool = Pool(fifo)
+        self.pool = Pool(fifo) if timing is None else TimedPool(fifo)
+        #: The virtual time, in microseconds; it stays 0 where things happen in any order.
+        self.time = 0
+        self.clock = None if timing is None else Clock(timing, seed)
         # Numbers what is sent in the beginning with a cause that no event has.
         self.events = -1  # the beginning, before the first event
         self.failure: Failure | None = None
@@ -119,7 +126,7 @@ class World:
         # By node, not by process: storage, the clock and the numbers of what was sent outlive a restart.
         self._durable: dict[str, Durable] = {}
         self._lives: dict[str, int] = {}
-        self._ended: dict[str, int] = {}  # the logical time at which the latest life of a node ended
+        self._ended: dict[str, float] = {}  # the logical time at which the latest life of a node ended
         self._sent: dict[str, int] = {}
         # The latest event at each node: program order, one of the two things that an event depends on.
         self._last_at: dict[str, int] = {}
@@ -145,9 +152,13 @@ class World:
         """Hand a message over, or let a timer go off."""
         self.pool.take(envelope)
         process = self.processes[envelope.target]
-        # Lamport's clock: it says the same in executions that differ only in the order of unrelated events.
-        now = process.now
-        process.now = (now if now > envelope.time else envelope.time) + 1
+        if self.clock is not None:
+            self._pass_time(envelope.due)
+            process.now = self.clock.local(process.me, self.time)
+        else:
+            # Lamport's clock: it says the same in executions that differ only in the order of unrelated events.
+            now = process.now
+            process.now = (now if now > envelope.time else envelope.time) + 1
         if envelope.timer:
             self._run(process, process.node.on_timer, envelope.payload)
         else:
@@ -155,8 +166,9 @@ class World:
         self._note(envelope, "deliver", envelope.target, envelope.cause)
 
     def lose(self, envelope: Envelope) -> None:
-        """Let a message get lost on its way."""
+        """Let a message get lost on its way: with virtual time, when it would have arrived."""
         self.pool.take(envelope)
+        self._pass_time(envelope.due)
         self._note(envelope, "lose", "", envelope.cause)
 
     def duplicate(self, envelope: Envelope) -> None:
@@ -164,8 +176,24 @@ class World:
         # Its own number, so that the two can be told apart; the cause stays that of the original, which sent both.
         copy = self._envelope(envelope.source, envelope.target, isolate(envelope.payload), False, envelope.time)
         copy.cause = envelope.cause
+        self._pass_time(envelope.due)
+        self._set_due(copy)
         self.pool.add(copy)
         self._note(envelope, "duplicate", "", envelope.cause)
+
+    def elapse(self, time: int) -> None:
+        """Let the virtual time come to this; what is due until then has to happen before."""
+        self._pass_time(time)
+
+    def _pass_time(self, time: int) -> None:
+        # What a partition held up is due in the past when it heals.
+        if time > self.time:
+            self.time = time
+
+    def _set_due(self, envelope: Envelope) -> None:
+        if self.clock is not None:
+            taken = self.clock.latency(envelope.source, envelope.target, envelope.nth)
+            envelope.due = self.time + taken
 
     def _run(self, process: Process, handler: Any, *arguments: Any) -> None:
         try:
@@ -189,10 +217,11 @@ class World:
 
     # -- what processes do ---------------------------------------------------------------------------------------
 
-    def send(self, source: str, target: str, payload: Any, time: int) -> None:
+    def send(self, source: str, target: str, payload: Any, time: float) -> None:
         # Isolated when it is sent, not when it is delivered: the sender may change it as soon as this returns.
         envelope = self._envelope(source, target, isolate(payload), False, time)
         if target in self.processes:
+            self._set_due(envelope)
             self.pool.add(envelope)
         elif target not in self._makers:
             raise UsageError(
@@ -202,18 +231,29 @@ class World:
         elif self.history is not None:
             self._lost.append(envelope)
 
-    def arm(self, node: str, name: str, time: int) -> None:
+    def arm(self, node: str, name: str, time: float, after: float | None = None) -> None:
         if not isinstance(name, str):  # a recording names the timer
             raise UsageError(f"the name of a timer is {name!r}", remedy="name timers by strings")
+        seconds = None if after is None else check_seconds(f"'after' of the timer '{name}'", after)
+        if self.clock is not None:
+            if seconds is None:
+                raise UsageError(
+                    f"the timer '{name}' has no time, and the scenario has virtual time",
+                    remedy=f"say when: ctx.set_timer({name!r}, after=0.5)",
+                )
+            self.pool.cancel(node, name)
+            timer = self._envelope(node, node, name, True, time)
+            timer.due = self.time + self.clock.lapse(node, seconds)
+            self.pool.arm(timer)
         # One that is set stays as it is: it has a number, by which schedules name it.
-        if self.pool.timer(node, name) is None:
+        elif self.pool.timer(node, name) is None:
             self.pool.arm(self._envelope(node, node, name, True, time))
 
     def remark(self, text: str) -> None:
         if self.history is not None:
             self._remarks.append(str(text))
 
-    def _envelope(self, source: str, target: str, payload: Any, timer: bool, time: int) -> Envelope:
+    def _envelope(self, source: str, target: str, payload: Any, timer: bool, time: float) -> Envelope:
         # Counted by sender: a name must not depend on what unrelated nodes did meanwhile (see Envelope).
         nth = self._sent.get(source, 0) + 1
         self._sent[source] = nth
@@ -302,8 +342,12 @@ class World:
         node = ask(f"making the node '{name}'", self._makers[name], remedy="give nodes a maker without arguments")
         if type(node) not in _EXECUTABLE:
             _refuse_suspended_handlers(type(node))
-        # Later than all of its earlier lives, from which its storage is.
-        now = self._ended[name] + 1 if name in self._ended else 0
+        now: float
+        if self.clock is not None:
+            now = self.clock.local(name, self.time)
+        else:
+            # Later than all of its earlier lives, from which its storage is.
+            now = self._ended[name] + 1 if name in self._ended else 0
         process = Process(self, name, node, durable, f"{self._seed}/{name}/{life}", now)
         self.processes[name] = process
         self.nodes[name] = process.node
@@ -366,6 +410,7 @@ class World:
                 tuple(self._remarks),
                 tuple(self._gone),
                 tuple(self._turns),
+                None if self.clock is None else self.time,
             )
         )
         self._forget()

@@ -23,6 +23,7 @@ from clew.simulation.execution.steps import describe
 from clew.simulation.execution.trace import Moment
 from clew.simulation.recordings.recording import PROCESS_GOES_ON
 from clew.simulation.recordings.replaying import Replayed, ReplayOutcome
+from clew.simulation.timing import show_time
 
 #: What the document calls itself, and the version of its shape.
 FORMAT, VERSION = "clew replay", 1
@@ -106,7 +107,8 @@ def replay_event(number: int, moment: Moment) -> str:
 
 def _event(number: int, moment: Moment) -> Iterator[str]:
     happened = moment.happened
-    yield f"{number:4}. {describe(moment.step, moment.label)}"
+    when = "" if happened.time is None else f"at {show_time(happened.time)}: "
+    yield f"{number:4}. {when}{describe(moment.step, moment.label)}"
     for remark in happened.remarks:
         yield f"      log: {remark}"
     lost = {(envelope.source, envelope.nth) for envelope in happened.lost}

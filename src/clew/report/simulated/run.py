@@ -17,6 +17,7 @@ from clew.report.simulated.values import message_text, short_name, value_text
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop
 from clew.simulation.execution.trace import Execution, Moment
 from clew.simulation.pool import OUTSIDE, Envelope
+from clew.simulation.timing import show_time
 from clew.simulation.world import CodeBlock
 
 _TURNS = {Start: "starts", Stop: "stops", Restart: "restarts"}
@@ -235,6 +236,12 @@ def _name(envelope: Envelope) -> Name:
 
 
 def _head(moment: Moment) -> str:
+    """Say what happened; with virtual time, when."""
+    time = moment.happened.time
+    return _deed(moment) if time is None else f"at {show_time(time)}, {_deed(moment)}"
+
+
+def _deed(moment: Moment) -> str:
     match moment.happened.what:
         case Envelope() as envelope:
             return _delivery(envelope, moment.happened.fate)

@@ -59,12 +59,18 @@ def effect_of(
     contents: Sequence[Any],
     remarks: Sequence[str],
     depends: Sequence[int] = (),
+    time: int | None = None,
 ) -> Effect:
-    """Sum up an event; ``contents`` is what the envelopes that it ``sent`` contained then, as JSON."""
+    """Sum up an event; ``contents`` is what the envelopes that it ``sent`` contained then, as JSON.
+
+    ``time`` is when it happened, in virtual time.
+    """
     names = [[e.source, e.nth, e.target, e.timer] for e in sent]
     # Down is not the same as up without attributes.
     up = sight.after is not None
     everything = [names, contents, depends, remarks, up, sight.attributes, sight.beside]
+    if time is not None:  # not where there is none: digests of recordings are to stay what they are
+        everything.append(time)
     before, after = sight.before or {}, sight.after or {}
     changed = [
         name

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
+from clew.simulation.events import Elapse, Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.scenario import Scenario
 from clew.simulation.world import CodeBlock, External, Wait, WaitCondition, World
@@ -103,6 +103,8 @@ def describe(step: Step, label: str = "") -> str:
             return "wait until no message is left"
         case WaitCondition(name, _):
             return f"wait for {name}"
+        case Elapse(seconds):
+            return f"let {seconds:g} s pass"
         case CodeBlock(name, _):
             return f"code block {name}"
 

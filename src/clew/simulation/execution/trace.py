@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 from clew.errors import UsageError
 from clew.names import harmless
-from clew.simulation.events import Send
+from clew.simulation.events import Elapse, Send
 from clew.simulation.execution.effects import Effect, Observer, State, effect_of
 from clew.simulation.execution.steps import Act, Size, Step, act_of, describe, perform, size_of
 from clew.simulation.labels import label_of
-from clew.simulation.pool import Envelope
+from clew.simulation.pool import Envelope, TimedPool
 from clew.simulation.scenario import Broken, Scenario
+from clew.simulation.timing import to_ticks
 from clew.simulation.values import to_json
 from clew.simulation.world import CodeBlock, Happened, Wait, WaitCondition, World
 
@@ -76,6 +77,11 @@ class Execution:
         return size_of(moment.step for moment in self.moments)
 
     @property
+    def is_timed(self) -> bool:
+        """Tell whether its events have times, in virtual time."""
+        return any(moment.happened.time is not None for moment in self.moments)
+
+    @property
     def deliveries(self) -> int:
         return self.size.deliveries
 
@@ -124,6 +130,7 @@ class _Executor:
         self._waits: list[int | None] = []
         self._asked: WaitCondition | None = None
         self._since = 0
+        self._until: int | None = None  # the virtual time that is waited for
         # Nodes that are up from the beginning act before the first event; a replay must notice if that changed.
         sent, remarks = self._world.beginning
         self._beginning = effect_of(self._observer.look_at_all(), sent, _contents(sent), remarks)
@@ -131,11 +138,19 @@ class _Executor:
 
     def wait(self, wait: Wait) -> None:
         """Note when a condition holds; it decides nothing here, for the schedule says what comes next."""
-        self._asked = None
+        self._stop_waiting()
+        if isinstance(wait, Elapse):
+            self._until = self._world.time + to_ticks(wait.seconds)
         if isinstance(wait, WaitCondition):
             self._waits.append(None)
             self._asked, self._since = wait, len(self._moments)
             self._ask()
+
+    def _stop_waiting(self) -> None:
+        self._asked = None
+        if self._until is not None:
+            self._world.elapse(self._until)
+            self._until = None
 
     def take(self, step: Step) -> bool:
         """Do what a step says; False if what it is about is not on its way."""
@@ -150,7 +165,7 @@ class _Executor:
             label = "" if envelope.timer else label_of(self._scenario, envelope.payload)
             perform(world, envelope, step.do)
         else:
-            self._asked = None  # what comes from outside has waited until now
+            self._stop_waiting()  # what comes from outside has waited until now
             label = label_of(self._scenario, step.message) if isinstance(step, Send) else ""
             world.inject(step)
         assert world.history is not None
@@ -183,7 +198,7 @@ class _Executor:
         observer = self._observer
         sight = observer.look_at_all() if isinstance(step, CodeBlock) else observer.look_at(happened.node)
         sent = _contents(happened.sent)
-        effect = effect_of(sight, happened.sent, sent, happened.remarks, happened.depends)
+        effect = effect_of(sight, happened.sent, sent, happened.remarks, happened.depends, happened.time)
         labels = tuple("" if e.timer else label_of(self._scenario, e.payload) for e in happened.sent)
         return Moment(step, happened, sight.before, sight.after, effect, sent, label, labels)
 
@@ -194,6 +209,13 @@ def _contents(sent: Sequence[Envelope]) -> tuple[Any, ...]:
 
 def find_envelope(world: World, act: Act) -> Envelope | None:
     """Find the very envelope that an act names, if it can be delivered and is what the act says."""
+    found = _find_named(world, act)
+    if found is not None and isinstance(world.pool, TimedPool) and not world.pool.is_due(found):
+        return None  # nothing arrives, and no timer goes off, before its time
+    return found
+
+
+def _find_named(world: World, act: Act) -> Envelope | None:
     if act.timer:
         timer = world.pool.timer(act.target, act.kind)
         return timer if timer is not None and timer.nth == act.nth else None

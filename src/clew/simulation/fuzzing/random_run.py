@@ -1,7 +1,8 @@
 """Random executions: what happens next is drawn, from one seed.
 
 Events from outside are spread evenly over the execution.  A timer goes off with the scenario's probability, and
-whenever no message is left; otherwise one of the messages that can be delivered is.
+whenever no message is left; otherwise one of the messages that can be delivered is.  With virtual time what is due
+first happens first, and drawn is only how long messages take, and the order of what is due at the same time.
 
 An execution is over when everything from outside has happened and what it waits for last has come; when nothing
 can happen any more; or after its steps.  In the last two cases it may have come less far than the scenario says,
@@ -15,10 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from clew.simulation.events import WaitQuiescence
+from clew.simulation.events import Elapse, WaitQuiescence
 from clew.simulation.execution.steps import Do, Step, act_of, perform
-from clew.simulation.pool import Envelope
+from clew.simulation.pool import Envelope, TimedPool
 from clew.simulation.scenario import Broken, Scenario
+from clew.simulation.timing import show_time, to_ticks
 from clew.simulation.user_code import name_of
 from clew.simulation.world import External, Wait, WaitCondition, World
 
@@ -60,6 +62,7 @@ class RandomRun:
         self._weights = [weight for weight, _ in scenario.events]
         self._makers = [maker for _, maker in scenario.events]
         self._waiting: Wait | None = None
+        self._since = 0  # the virtual time at which it began to wait
         self._steps_left = scenario.steps
         #: Whether there was nothing to wait for but timers, so that it goes on for all its steps.
         self.driven_by_timers = False
@@ -120,15 +123,23 @@ class RandomRun:
                 return f"events from outside were still to come after {self._all_steps()}"
         return None
 
-    def _not_over(self, wait: Wait, rest: Sequence[External | None]) -> str:
+    def _not_over(self, wait: Wait, rest: Sequence[External | None]) -> str | None:
         in_vain = any(not isinstance(event, Wait) for event in rest)
+        if not in_vain and isinstance(wait, WaitQuiescence) and self._is_out_of_time:
+            return None  # the scenario says when it ends
         missing = ", so that what comes after that did not happen" if in_vain else ""
         if isinstance(wait, WaitCondition):
             return f"'{wait.name}' did not hold at the end{missing}"
         return f"messages were still under way after {self._all_steps()}{missing}"
 
+    @property
+    def _is_out_of_time(self) -> bool:
+        return self.world.clock is not None and self.world.time >= self.world.clock.until
+
     def _all_steps(self) -> str:
-        steps = self._scenario.steps
+        steps, clock = self._scenario.steps, self.world.clock
+        if clock is not None and self._is_out_of_time:
+            return show_time(clock.until)
         return f"{steps} step{'' if steps == 1 else 's'}"
 
     # -- from outside --------------------------------------------------------------------------------------------
@@ -150,7 +161,10 @@ class RandomRun:
     def _begin_to_wait(self, wait: Wait) -> None:
         if self._recording:
             self.steps.append(wait)
+        self._since = self.world.time
         pool = self.world.pool
+        if isinstance(pool, TimedPool):
+            return  # timers have their times, and the execution its end
         if isinstance(wait, WaitQuiescence) and not self._is_more():
             # Timers never run out, so waiting for them would be for ever; but a cluster of heartbeats only would
             # end at once.
@@ -171,12 +185,29 @@ class RandomRun:
     def _is_over(self, wait: Wait) -> bool:
         if isinstance(wait, WaitCondition):
             return bool(self.world.consult(f"the condition '{wait.name}'", wait.condition, self.world))
-        return not self.world.pool.messages and not self.driven_by_timers
+        if isinstance(wait, Elapse):
+            return self._has_elapsed(self._since + to_ticks(wait.seconds))
+        pool = self.world.pool
+        if isinstance(pool, TimedPool):
+            return pool.next_due is None
+        return not pool.messages and not self.driven_by_timers
+
+    def _has_elapsed(self, time: int) -> bool:
+        """Tell whether nothing is due any more before this time; then it has come."""
+        pool = self.world.pool
+        assert isinstance(pool, TimedPool)
+        due = pool.next_due
+        if due is not None and due <= time:
+            return False
+        self.world.elapse(time)
+        return True
 
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _internal(self) -> bool:
         pool, draw, scenario = self.world.pool, self._draw, self._scenario
+        if isinstance(pool, TimedPool):
+            return self._next_due(pool)
         messages, timers = pool.messages, pool.timers
         do = Do.DELIVER
         envelope: Envelope | None = None
@@ -191,15 +222,32 @@ class RandomRun:
             envelope = messages[int(draw() * len(messages))]
             # Timers are neither lost nor duplicated: they are inside of a node.
             do = self._fate()
+        self._perform(envelope, do)
+        return True
+
+    def _next_due(self, pool: TimedPool) -> bool:
+        """Let happen what is due first; False at the end of the time, or if nothing can happen any more."""
+        clock, due = self.world.clock, pool.next_due
+        assert clock is not None
+        if due is None:
+            return self._waiting is None and self._is_more()
+        if due > clock.until:
+            self.world.elapse(clock.until)
+            return False
+        together = pool.due()
+        envelope = together[int(self._draw() * len(together))] if len(together) > 1 else together[0]
+        self._perform(envelope, Do.DELIVER if envelope.timer else self._fate())
+        return True
+
+    def _perform(self, envelope: Envelope, do: Do) -> None:
         if self._recording:
-            self.steps.append(act_of(scenario, envelope, do))
+            self.steps.append(act_of(self._scenario, envelope, do))
         if do is Do.DELIVER:
             self.deliveries += 1
             self.touched = envelope.target
             if not envelope.timer:
                 self.kinds.add(type(envelope.payload))
         perform(self.world, envelope, do)
-        return True
 
     def _fate(self) -> Do:
         scenario = self._scenario

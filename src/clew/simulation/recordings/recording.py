@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from clew.files.json_document import json_line
 from clew.names import harmless
-from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
+from clew.simulation.events import Elapse, Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Effect
 from clew.simulation.execution.steps import Act, Size, Step, size_of
 from clew.simulation.execution.trace import Execution, execute
@@ -140,7 +140,7 @@ def _with_effects(
     waits = iter(map(WaitOutcome, execution.waits))
     for step in steps:
         effect: Effect | WaitOutcome | None = None
-        if not isinstance(step, WaitQuiescence):
+        if not isinstance(step, WaitQuiescence | Elapse):
             effect = next(waits if isinstance(step, WaitCondition) else done, None)
             if effect is None:
                 break
@@ -236,6 +236,8 @@ def _step(step: Step) -> dict[str, Any]:
             return {"wait": QUIESCENCE}
         case WaitCondition(name, _):
             return {"wait_for": name}
+        case Elapse(seconds):
+            return {"elapse": seconds}
         case CodeBlock(name, _):
             return {"code": name}
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from clew.errors import UsageError
 from clew.files.json_document import Item
-from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
+from clew.simulation.events import Elapse, Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.execution.steps import Act, Do, Step
 from clew.simulation.loading import LoadedScenario
 from clew.simulation.pool import OUTSIDE
 from clew.simulation.recordings.recording import QUIESCENCE
+from clew.simulation.timing import check_seconds
 from clew.simulation.values import from_json
 
 #: Beyond any number of messages in a document: one with as many steps is larger than any that is read.
@@ -62,6 +64,14 @@ def _wait_for(parts: Parts, known: KnownNames) -> Step:
     return known.conditions[parts["wait_for"].one_of(known.conditions)]
 
 
+def _elapse(parts: Parts, known: KnownNames) -> Step:
+    seconds = parts["elapse"].value
+    try:
+        return Elapse(check_seconds("elapse", seconds))
+    except UsageError:
+        parts["elapse"].refuse("seconds, a number that is at least 0")
+
+
 def _code(parts: Parts, known: KnownNames) -> Step:
     return known.code[parts["code"].one_of(known.code)]
 
@@ -102,6 +112,7 @@ STEP_KINDS = {
     "heal": StepKind(_heal),
     "wait": StepKind(_wait, waits=True),
     "wait_for": StepKind(_wait_for, (), ("held_after",), waits=True),
+    "elapse": StepKind(_elapse, waits=True),
     "code": StepKind(_code),
     "timer": StepKind(_timer, ("name",)),
     **{do.value: StepKind(_message(do), ("to", "message"), ("fingerprint",)) for do in Do},
