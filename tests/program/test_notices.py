@@ -1,11 +1,11 @@
-"""Constants that no row has: a rule that looks for one never fires."""
+"""What is probably misspelt: constants that no row has, and promises that nobody checks."""
 
 from __future__ import annotations
 
 import pytest
 
 from clew import parse_program
-from clew.program.notices import notice_impossible_constants
+from clew.program.notices import notice_impossible_constants, notice_unread_relations
 
 BROADCAST = """
 node(a, b)@1;  node(X, Y)@next :- node(X, Y);  bcast(a, "data")@1;
@@ -41,3 +41,10 @@ def test_without_a_near_one_the_writers_are_to_be_checked() -> None:
 )  # fmt: skip
 def test_what_may_be_there_is_not_told(rule: str) -> None:
     assert told(rule) == []
+
+
+@pytest.mark.parametrize(("name", "meant"), [("nevr", "never"), ("Never", "never"), ("nevr_x", "never_x")])
+def test_a_promise_that_is_misspelt_is_told(name: str, meant: str) -> None:
+    promised = "p(a, 1); p(X, V)@next :- p(X, V); pre(X) :- p(X, _); post(X) :- p(X, 1); "
+    program = parse_program(f"{promised} {name}(X) :- p(X, 1), p(X, V), V > 1;")
+    assert [n.remedy for n in notice_unread_relations(program)] == [f"did you mean '{meant}'?"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clew.errors import Notice, Position
 from clew.names import nearest_name, show
-from clew.program.assertions import assertion_names
+from clew.program.assertions import NEVER, POST, PRE, assertion_names
 from clew.program.columns import ANYTHING, Columns
 from clew.program.graph import components
 from clew.program.ir import BUILT_IN, Const, Premise, Program, Rule
@@ -65,7 +65,14 @@ def notice_unread_relations(program: Program) -> Iterator[Notice]:
     first = {clause.relation: clause.position for clause in reversed(clauses)}
     read = [premise.relation for rule in program.rules for premise in rule.premises]
     for group in find_unread([name for name in defined if name not in outcomes], program.rules):
-        yield unread_notice(group, first[group[0]], [*defined, *read])
+        yield unread_notice(group, first[group[0]], [*defined, *read, *_names_of_promises(group)])
+
+
+def _names_of_promises(group: Iterable[str]) -> Iterator[str]:
+    """Yield what relations may have been meant to be: a promise that is misspelt is checked by nobody."""
+    for name in group:
+        own = name.partition("_")[2]
+        yield from (f"{stem}_{own}" if own else stem for stem in (PRE, POST, NEVER))
 
 
 def notice_forgotten_records(program: Program) -> Iterator[Notice]:
