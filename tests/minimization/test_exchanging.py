@@ -10,12 +10,18 @@ import pytest
 
 from clew.budgets.deadline import Deadline
 from clew.minimization import exchanging
-from clew.minimization.exchanging import describe_delivery, exchange, exchange_externals, find_spare
+from clew.minimization.exchanging import (
+    Exchange,
+    apply_exchange,
+    describe_delivery,
+    exchange_externals,
+    find_spare,
+)
 from clew.minimization.search import SequentialSearch
 from clew.minimization.trial import Match, Schedule, Size, Target, attempt, measure
 from clew.simulation import Broken, CodeBlock, External, Heal, Restart, Scenario, Send, Start, Stop
 from clew.simulation.execution.steps import Step
-from minimization.scenarios import Key, act, aimed, keepers, never, nothing
+from minimization.scenarios import Key, Relay, act, aimed, keepers, never, nothing, tick
 
 
 def aimed_without(scenario: Scenario, steps: list[Step], *spare: int) -> tuple[Target, Schedule]:
@@ -43,7 +49,7 @@ def sends(*keys: int) -> list[Step]:
 def test_a_message_arrives_where_the_other_one_did() -> None:
     steps: list[Step] = [Send("a", Key(1)), Send("b", Key(2)), Heal(), act("", 1, "a"), act("", 2, "b")]
     target, schedule = aimed(keepers(never("b", bool)), steps)
-    items = exchange(schedule[:1] + schedule[2:4], 0, 1, describe_delivery(target, 1))
+    items = apply_exchange(schedule[:1] + schedule[2:4], Exchange(0, 1, describe_delivery(target, 1)))
     assert [item if isinstance(item, int) else str(item.act) for item in items] == [
         1,
         2,
@@ -53,7 +59,7 @@ def test_a_message_arrives_where_the_other_one_did() -> None:
 
 def test_in_the_place_of_another_event_a_message_arrives_at_once() -> None:
     target, schedule = aimed(keepers(never("b", bool)), [Send("b", Key(2)), Heal(), Heal(), act("", 1, "b")])
-    items = exchange(schedule[1:3], 1, 0, describe_delivery(target, 0))
+    items = apply_exchange(schedule[1:3], Exchange(1, 0, describe_delivery(target, 0)))
     assert [item if isinstance(item, int) else str(item.act) for item in items] == [
         0,
         "deliver Key from outside to b",
@@ -64,7 +70,7 @@ def test_in_the_place_of_another_event_a_message_arrives_at_once() -> None:
 
 def test_another_event_takes_the_delivery_away() -> None:
     target, schedule = aimed(keepers(never("b", bool)), [Send("b", Key(2)), Heal(), act("", 1, "b")])
-    assert exchange(schedule[:1] + schedule[2:], 0, 1, describe_delivery(target, 1)) == [1]
+    assert apply_exchange(schedule[:1] + schedule[2:], Exchange(0, 1, describe_delivery(target, 1))) == [1]
 
 
 # -- what is spare -----------------------------------------------------------------------------------------------
@@ -102,6 +108,15 @@ def test_a_restart_takes_the_place_of_a_stop_and_a_start() -> None:
     assert more.steps(exchanged(more, schedule)) == (Restart("b"),)
 
 
+def test_a_message_comes_directly_instead_of_being_passed_on() -> None:
+    """a passes key 5 on to b; another message from outside has it for b, where nothing from outside is left."""
+    scenario = keepers(never("b", lambda kept: kept[:2] == [0, 5]))
+    steps: list[Step] = [Send("a", Relay("b", (5,))), act("", 1, "a", "Relay"), tick("b"), act("a", 2, "b")]
+    target, schedule = aimed(scenario, steps)
+    more = Target(target.scenario, 0, (*target.externals, Send("b", Key(5))), target.identity)
+    assert more.steps(exchanged(more, schedule)) == (tick("b"), Send("b", Key(5)), act("", 1, "b"))
+
+
 def test_what_is_no_shorter_stays() -> None:
     scenario = keepers(never("b", lambda kept: len(kept) == 2))
     target, schedule = aimed_without(scenario, sends(1, 2, 3), 2)
@@ -110,7 +125,7 @@ def test_what_is_no_shorter_stays() -> None:
 
 def test_another_process_makes_the_same_candidates() -> None:
     target, schedule = aimed(keepers(never("b", bool)), [Send("b", Key(2)), Heal(), act("", 1, "b")])
-    family = exchanging._Exchanges(schedule, [(1, 0, describe_delivery(target, 0)), (0, 1, None)])
+    family = exchanging._Exchanges(schedule, [Exchange(1, 0, describe_delivery(target, 0)), Exchange(0, 1, None)])
     copied = pickle.loads(pickle.dumps(family))
     assert len(copied) == 2
     assert [copied.at(place) for place in (0, 1)] == [family.at(place) for place in (0, 1)]

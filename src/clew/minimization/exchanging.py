@@ -2,13 +2,14 @@
 
 Delta debugging only leaves out.  It keeps whichever events it comes to first, two deposits of 50 where a single
 one of 100 was recorded, too, or a stop and a start where there was a restart.  So each remaining event is
-exchanged for each that was left out, and what ends in the violation then is reduced once more.
+exchanged for each that was left out; so is each message that nodes pass on, for one that comes to the same node
+from outside.  What ends in the violation then is reduced once more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from clew.minimization.deltas import externals_of
 from clew.minimization.reduction import ReducedTrial
@@ -38,14 +39,36 @@ def exchange_externals(search: Search, target: Target, schedule: Schedule) -> Sc
     """Return the schedule after all exchanges that make it shorter."""
     best = schedule
     while True:
-        used = externals_of(best)
-        pairs = [(old, new) for new in find_spare(target, used) for old in used]
-        success = search.first(
-            _Exchanges(best, [(old, new, describe_delivery(target, new)) for old, new in pairs])
-        )
+        success = search.first(_Exchanges(best, _list_exchanges(target, best)))
         if success is None:
             return best
         best = success.schedule
+
+
+class Exchange(NamedTuple):
+    """What goes, an event from outside or the delivery of a message; what comes, and the delivery of that."""
+
+    old: Item
+    new: int
+    delivery: Act | None
+
+
+def _list_exchanges(target: Target, schedule: Schedule) -> list[Exchange]:
+    used = externals_of(schedule)
+    found: list[Exchange] = []
+    for new in find_spare(target, used):
+        delivery = describe_delivery(target, new)
+        # A message that nodes pass on, to a leader that they know, can come to it directly as well.
+        relayed: list[Item] = [
+            item
+            for item in schedule
+            if not isinstance(item, int)
+            and delivery is not None
+            and item.act.source != OUTSIDE
+            and (item.act.target, item.act.timer, item.act.kind) == (delivery.target, False, delivery.kind)
+        ]
+        found += [Exchange(old, new, delivery) for old in [*used, *relayed]]
+    return found
 
 
 def find_spare(target: Target, used: Sequence[int]) -> list[int]:
@@ -82,8 +105,17 @@ def describe_delivery(target: Target, external: int) -> Act | None:
     return Act(Do.DELIVER, OUTSIDE, 0, event.node, False, kind, mark)
 
 
-def exchange(items: Sequence[Item], old: int, new: int, delivery: Act | None) -> list[Item]:
-    """Return the schedule with one event from outside in the place of another, and delivered where that was."""
+def apply_exchange(items: Sequence[Item], exchange: Exchange) -> list[Item]:
+    """Return the schedule with the new event in the place of the old one."""
+    old, new, delivery = exchange
+    if isinstance(old, int):
+        return _exchange_external(items, old, new, delivery)
+    assert delivery is not None, "only a message takes the place of a message"
+    place = items.index(old)
+    return [*items[:place], new, ScheduledAct(delivery, old.name, new), *items[place + 1 :]]
+
+
+def _exchange_external(items: Sequence[Item], old: int, new: int, delivery: Act | None) -> list[Item]:
     exchanged: list[Item] = []
     waiting = delivery is not None
     for item in items:
@@ -92,6 +124,7 @@ def exchange(items: Sequence[Item], old: int, new: int, delivery: Act | None) ->
         elif isinstance(item, int) or item.origin != old or item.act.source != OUTSIDE:
             exchanged.append(item)
         elif delivery is not None:
+            # Delivered where the old one was.
             exchanged.append(ScheduledAct(delivery._replace(do=item.act.do), item.name, new))
             waiting = False
     if waiting and delivery is not None:
@@ -103,22 +136,22 @@ def exchange(items: Sequence[Item], old: int, new: int, delivery: Act | None) ->
 
 
 class _Exchanges:
-    """The schedule after each of some exchanges: the old event, the new one, and the delivery of that."""
+    """The schedule after each of some exchanges."""
 
-    def __init__(self, schedule: Schedule, pairs: list[tuple[int, int, Act | None]]) -> None:
+    def __init__(self, schedule: Schedule, exchanges: list[Exchange]) -> None:
         self._schedule = schedule
-        self._pairs = pairs
+        self._exchanges = exchanges
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpack_exchanges, (plain(self._schedule), self._pairs)
+        return _unpack_exchanges, (plain(self._schedule), self._exchanges)
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return len(self._exchanges)
 
     def at(self, place: int) -> Candidate:
-        old, new, delivery = self._pairs[place]
-        return ReducedTrial(exchange(self._schedule, old, new, delivery), self._schedule, Match.CAUSE)
+        items = apply_exchange(self._schedule, self._exchanges[place])
+        return ReducedTrial(items, self._schedule, Match.CAUSE)
 
 
-def _unpack_exchanges(items: Plain, pairs: list[tuple[int, int, Act | None]]) -> _Exchanges:
-    return _Exchanges(from_plain(items), pairs)
+def _unpack_exchanges(items: Plain, exchanges: list[Exchange]) -> _Exchanges:
+    return _Exchanges(from_plain(items), exchanges)

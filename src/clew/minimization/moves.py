@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from clew.minimization.exchanging import describe_delivery, exchange
+from clew.minimization.exchanging import Exchange, apply_exchange, describe_delivery
 from clew.minimization.trial import Item, Target
 from clew.simulation.events import Send
 from clew.simulation.world import External
@@ -58,7 +58,7 @@ def replace_external(random: Random, items: list[Item], target: Target) -> None:
         alike = [k for k in alike if getattr(target.externals[k], "node", "") != event.node]
     if alike:
         new = random.choice(alike)
-        items[:] = exchange(items, old, new, describe_delivery(target, new))
+        items[:] = apply_exchange(items, Exchange(old, new, describe_delivery(target, new)))
 
 
 def _is_alike(event: External, other: External) -> bool:

@@ -18,7 +18,7 @@ from clew.errors import BudgetExhaustedError, ClewError, UsageError
 from clew.files.checkpoints import ForeignCheckpointError
 from clew.minimization.causal_order import canonicalize, causal_past
 from clew.minimization.deltas import TrialMode, remove_deliveries, remove_externals
-from clew.minimization.departing import Departure
+from clew.minimization.departing import Departure, Shortcuts
 from clew.minimization.exchanging import exchange_externals
 from clew.minimization.parallel_search import ParallelSearch
 from clew.minimization.points import Point, count_nodes, weigh
@@ -48,8 +48,10 @@ _LEAST_GAIN = 0.02
 #: By events and not by schedules, so that long and short executions are given up after about as long.
 _BACKTRACK_EVENTS = 3000
 _BACKTRACKS = 30
+#: Longer executions than this are departed from before anything else is left out one by one.
+_LONG = 300
 #: How many candidates in a row may fail before the search for shorter executions ends: at most and at least.
-_PATIENCE = 60
+_PATIENCE = 100
 _LEAST_PATIENCE = 10
 #: With several cluster sizes to start from, each gets this part of the patience first.
 _SHARE = 4
@@ -167,6 +169,7 @@ class Minimizer:
 
     def _run_tfb(self) -> None:
         with self._searching("TFB") as search:
+            self._take_shortcut(search)
             while True:
                 before = length_of(self._best)
                 self._keep(remove_externals(search, self._best, TrialMode(Match.TYPE)))
@@ -177,6 +180,12 @@ class Minimizer:
                 self._keep(remove_deliveries(search, self._best, self._choose_backtracking(), everything=True))
                 if length_of(self._best) == before:
                     return
+
+    def _take_shortcut(self, search: Search) -> None:
+        """Begin with a short execution instead of a long one, if random departures from the long one find any."""
+        if length_of(self._best) > _LONG:
+            success = search.first(Shortcuts(self._best, f"{self._target.seed}/shortcut"))
+            self._keep(success and success.schedule)
 
     def _shrink_and_shorten(self) -> None:
         """Shorten at every cluster size for a while, then at the best for long, and alternate while it helps."""
