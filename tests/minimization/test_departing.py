@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.minimization.departing import Departure
+from clew.minimization.departing import Departure, Shortcuts
 from clew.minimization.trial import Size, Target, is_better, measure
 from clew.simulation import Broken, Restart, Send
 from clew.simulation.execution.steps import Step
@@ -66,3 +66,18 @@ def test_a_candidate_executes_not_much_more_than_it_may() -> None:
     found = Departure(schedule, "0", 10).evaluate(target)
     assert found.schedule is None
     assert 10 <= found.executed <= 20
+
+
+# -- shortcuts ---------------------------------------------------------------------------------------------------
+
+
+def test_shortcuts_leave_a_long_execution_near_its_beginning() -> None:
+    """A key and a tick are enough; the recording has 200 keys before."""
+    steps: list[Step] = [step for key in range(1, 201) for step in (Send("b", Key(key)), act("", key, "b"))]
+    target, schedule = aimed(keepers(never("b", lambda kept: 0 in kept[1:] or len(kept) == 200)), steps)
+    family = Shortcuts(schedule, "0")
+    assert len(family) == 8
+    assert {family.at(place).latest for place in range(8)} == {100}
+    found = next(filter(None, (family.at(place).evaluate(target).schedule for place in range(8))))
+    assert measure(target, found) == Size(2, 1)
+    assert len(Shortcuts(schedule[:49], "0")) == 0

@@ -166,3 +166,26 @@ def test_what_breaks_before_the_first_event() -> None:
     scenario = keepers(nodes={"a": Fragile}, running="a")
     found = minimize(of_steps(scenario, []), scenario)
     assert (found.recording.steps, found.size, found.reason) == ((), Size(0, 0), None)
+
+
+# -- how long shortening goes on ---------------------------------------------------------------------------------
+
+
+def test_shortening_that_gains_nothing_costs_no_more_than_what_was_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a short recording it ends with its least patience, of a long one later: it can afford to."""
+    monkeypatch.setattr(pipeline, "_PATIENCE", 20)
+    monkeypatch.setattr(pipeline, "_LEAST_PATIENCE", 2)
+    scenario = keepers(never("b", lambda kept: 7 in kept))
+    short = minimize(of_steps(scenario, sent("b", 7)), scenario)
+    long = minimize(of_steps(scenario, sent("b", *[1] * 150, 7)), scenario)
+    assert short.size == long.size == Size(1, 1)
+    assert [found.stages[-1].schedules for found in (short, long)] == [207, 1016]
+
+
+def test_effort_is_the_same_with_several_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "_LEAST_PATIENCE", 2)
+    scenario = keepers(never("b", lambda kept: 7 in kept and len(kept) > 3))
+    recording = of_steps(scenario, sent("b", *range(1, 30)))
+    one, two = (minimize(recording, scenario, workers=workers) for workers in (1, 2))
+    assert one.recording == two.recording
+    assert [stage.schedules for stage in one.stages] == [stage.schedules for stage in two.stages]
