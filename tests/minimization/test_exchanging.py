@@ -33,9 +33,9 @@ def aimed_without(scenario: Scenario, steps: list[Step], *spare: int) -> tuple[T
     return target, taken
 
 
-def exchanged(target: Target, schedule: Schedule) -> Schedule:
+def exchanged(target: Target, schedule: Schedule, most: int = 100) -> Schedule:
     search = SequentialSearch(target, Deadline(None), lambda executed, found: None)
-    return exchange_externals(search, target, schedule)
+    return exchange_externals(search, target, schedule, most)
 
 
 def sends(*keys: int) -> list[Step]:
@@ -97,6 +97,7 @@ def test_one_large_message_takes_the_place_of_several() -> None:
     assert measure(target, schedule) == Size(3, 3)
     found = exchanged(target, schedule)
     assert target.steps(found) == (Send("b", Key(6)), act("", 1, "b"))
+    assert exchanged(target, schedule, 0) == schedule
 
 
 def test_a_restart_takes_the_place_of_a_stop_and_a_start() -> None:

@@ -35,11 +35,11 @@ from clew.simulation.world import CodeBlock, External
 _MOST = 40
 
 
-def exchange_externals(search: Search, target: Target, schedule: Schedule) -> Schedule:
-    """Return the schedule after all exchanges that make it shorter."""
+def exchange_externals(search: Search, target: Target, schedule: Schedule, most: int) -> Schedule:
+    """Return the schedule after all exchanges that make it shorter; so many may fail in a row at most."""
     best = schedule
     while True:
-        success = search.first(_Exchanges(best, _list_exchanges(target, best)))
+        success = search.first(_Exchanges(best, _list_exchanges(target, best)[:most]))
         if success is None:
             return best
         best = success.schedule

@@ -53,6 +53,8 @@ _LONG = 300
 #: How many candidates in a row may fail before the search for shorter executions ends: at most and at least.
 _PATIENCE = 100
 _LEAST_PATIENCE = 10
+#: So many exchanges of events from outside are worth a candidate of that search.
+_EXCHANGES = 5
 #: With several cluster sizes to start from, each gets this part of the patience first.
 _SHARE = 4
 #: How often contents may be replaced by what a user calls smaller and is not shorter: it might go on for ever.
@@ -269,7 +271,7 @@ class Minimizer:
     def _shorten(self, number: int, patience: int) -> None:
         """Look for shorter executions; ``number``, how often that was done before, makes the changes others."""
         with self._searching("shortening") as search:
-            self._keep(exchange_externals(search, self._target, self._best))
+            self._keep(exchange_externals(search, self._target, self._best, _EXCHANGES * patience))
             self._keep(shorten(search, self._best, f"{self._target.seed}/{number}", patience))
             self._canonicalize(search)
 
