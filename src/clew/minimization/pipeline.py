@@ -21,7 +21,7 @@ from clew.minimization.deltas import TrialMode, remove_deliveries, remove_extern
 from clew.minimization.departing import Departure, Shortcuts
 from clew.minimization.exchanging import exchange_externals
 from clew.minimization.parallel_search import ParallelSearch
-from clew.minimization.points import Point, count_nodes, weigh
+from clew.minimization.points import Point, PointsBySize, count_nodes, weigh
 from clew.minimization.remembered_search import Memory, RememberedSearch
 from clew.minimization.search import CandidateList, Search, SequentialSearch, Witness
 from clew.minimization.shortening import LENGTH, shorten
@@ -50,12 +50,14 @@ _BACKTRACK_EVENTS = 3000
 _BACKTRACKS = 30
 #: Longer executions than this are departed from before anything else is left out one by one.
 _LONG = 300
-#: How many candidates in a row may fail before the search for shorter executions ends: at most and at least.
-_PATIENCE = 100
+#: How many candidates in a row may fail before the search for shorter executions ends: at most, for each event of
+#: the best execution, and at least.
+_PATIENCE = 200
+_PATIENCE_EACH = 5
 _LEAST_PATIENCE = 10
 #: So many exchanges of events from outside are worth a candidate of that search.
 _EXCHANGES = 5
-#: With several cluster sizes to start from, each gets this part of the patience first.
+#: This part of the patience is for each cluster size to start from, and for departures to smaller ones.
 _SHARE = 4
 #: How often contents may be replaced by what a user calls smaller and is not shorter: it might go on for ever.
 _SIDEWAYS = 100
@@ -191,46 +193,43 @@ class Minimizer:
 
     def _shrink_and_shorten(self) -> None:
         """Shorten at every cluster size for a while, then at the best for long, and alternate while it helps."""
-        patience = self._choose_patience()
-        rounds = count()
+        effort, rounds = self._effort, count()
         points = self._shrink_contents() if self._shrink else [self._point]
         if len(points) > 1:
             for point in points:
                 self._enter(point)
-                self._shorten(next(rounds), max(1, patience // _SHARE))
+                self._shorten(next(rounds), max(1, self._choose_patience(effort) // _SHARE))
             self._enter(self._smallest)
-        self._shorten(next(rounds), patience)
-        while self._shrink and self._shrink_further(patience):
-            self._shorten(next(rounds), patience)
+        self._shorten(next(rounds), self._choose_patience(effort))
+        while self._shrink and self._shrink_further(effort):
+            self._shorten(next(rounds), self._choose_patience(effort))
 
-    def _shrink_further(self, patience: int) -> bool:
+    def _shrink_further(self, effort: int) -> bool:
         """Tell whether contents could be shrunk so that the execution is shorter, which makes room for others."""
         before = length_of(self._best)
         self._shrink_contents()
-        return length_of(self._best) < before or self._depart_to_smaller(patience)
+        return length_of(self._best) < before or self._depart_to_smaller(self._choose_patience(effort) // _SHARE)
 
-    def _choose_patience(self) -> int:
+    def _choose_patience(self, effort: int) -> int:
         """Return how many candidates may fail in a row: together not much more than all stages before cost."""
-        affordable = self._effort // (LENGTH * max(1, length_of(self._best)))
-        return min(_PATIENCE, max(_LEAST_PATIENCE, affordable))
+        length = max(1, length_of(self._best))
+        return min(_PATIENCE, max(_LEAST_PATIENCE, min(_PATIENCE_EACH * length, effort // (LENGTH * length))))
 
     def _shrink_contents(self) -> list[Point]:
         """Shrink as far as possible; return the smallest execution of each cluster size on the way."""
         with self._counting("contents"):
-            points = {count_nodes(self._point): self._point}
+            points = PointsBySize(self._point)
             # A user's ``smaller`` may lead in circles.
             had = {contents(self._target, self._best)}
             while self._sideways < _SIDEWAYS and (found := self._shrink_once(had)):
                 for point in found:
-                    size = count_nodes(point)
-                    # Of two alike, the later one: its contents are smaller.
-                    points[size] = min(point, points.get(size, point), key=weigh)
+                    points.add(point)
                 self._enter(found[0])
                 now = contents(self._target, self._best)
                 self._sideways += now >= min(had)
                 had.add(now)
             # The smallest cluster last: what is entered later counts, of two executions that are alike.
-            return [points[size] for size in sorted(points, reverse=True)]
+            return points.list_largest_first()
 
     def _shrink_once(self, had: set[tuple[int, str]]) -> list[Point]:
         """Return the first smaller execution; and if its cluster is smaller by several, the first in between."""
@@ -259,7 +258,10 @@ class Minimizer:
     def _depart_to_smaller(self, patience: int) -> bool:
         """Enter a smaller target that only a departure from the best schedule fits; False if there is none."""
         with self._counting("contents"):
-            for number, target in enumerate(islice(smaller_targets(self._target, self._best), patience)):
+            targets = list(islice(smaller_targets(self._target, self._best), patience))
+            # Each in turn, several times if there are few, as of a cluster: those are what counts most.
+            for number in range(patience if targets else 0):
+                target = targets[number % len(targets)]
                 departure = Departure(self._best, f"{target.seed}/smaller/{number}", LENGTH)
                 search = self._search_alone(target, self._witness_smaller)
                 success = search.first(CandidateList([departure]))

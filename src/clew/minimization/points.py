@@ -24,3 +24,18 @@ def count_nodes(point: Point) -> int:
     target, schedule = point
     events = [target.externals[item] if isinstance(item, int) else item.act for item in schedule]
     return len({getattr(event, "target", "") or getattr(event, "node", "") for event in events} - {""})
+
+
+class PointsBySize:
+    """The smallest execution of each cluster size."""
+
+    def __init__(self, first: Point) -> None:
+        self._points = {count_nodes(first): first}
+
+    def add(self, point: Point) -> None:
+        size = count_nodes(point)
+        # Of two alike, the later one: its contents are smaller.
+        self._points[size] = min(point, self._points.get(size, point), key=weigh)
+
+    def list_largest_first(self) -> list[Point]:
+        return [self._points[size] for size in sorted(self._points, reverse=True)]
