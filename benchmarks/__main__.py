@@ -2,9 +2,10 @@
 
 Of the first paper (lineage): fig11, fig12, fig13, and bars; fewest has the bars of the search for the fewest
 faults, passing those of restarts, partitions and their like, and grids that of a hundred settings.  Of the second
-(DEMi): minimization prints Tables 1, 2 and 3 with the published numbers in brackets, draws Figure 2, and has bars
-of its own; simulation has the bars of speed, memory, workers and replays.  bloom has the bars of the Bloom
-runtime.  Of the thesis: blazes is the evaluation of section 4.7, with Figures 4.9 to 4.11, and has bars.
+(DEMi): minimization prints Tables 1 to 4 with the published numbers in brackets, draws Figure 2, and has bars of
+its own; luck minimizes ten recordings of each bug, and has bars; simulation has the bars of speed, memory,
+workers and replays.  bloom has the bars of the Bloom runtime.  Of the thesis: blazes is the evaluation of section
+4.7, with Figures 4.9 to 4.11, and has bars.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from benchmarks import (
     bloom_bars,
     fewest,
     grids,
+    instrumentation,
+    luck,
     minimization,
     passing,
     shrinking,
@@ -33,7 +36,7 @@ from benchmarks.output import OUT, publish
 
 PARTS = (
     *("fig11", "fig12", "fig13", "bars", "fewest", "passing", "grids"),
-    *("minimization", "simulation", "bloom", "blazes"),
+    *("minimization", "luck", "simulation", "bloom", "blazes"),
 )
 
 
@@ -72,6 +75,10 @@ def _measure(wanted: tuple[str, ...], effort: Effort) -> int:
         met &= _judge("grids-bars", list(grids.measure(effort)), effort)
     if "minimization" in wanted:
         met &= _minimization(effort)
+    if "luck" in wanted:
+        rows = luck.measure(effort)
+        publish("luck", luck.table(rows), rows, effort)
+        met &= _judge("luck-bars", list(luck.bars(rows)), effort)
     if "simulation" in wanted:
         met &= _judge("simulation-bars", simulation_bars.of_simulation(effort), effort)
     if "bloom" in wanted:
@@ -103,6 +110,8 @@ def _minimization(effort: Effort) -> bool:
     publish("table2", minimization.table_2(rows), rows, effort)
     columns = shrinking.measure()
     publish("table3", shrinking.table_3(columns), columns, effort)
+    lines = instrumentation.measure()
+    publish("table4", instrumentation.table_4(lines), lines, effort)
     for row in rows:
         if row.name == PACE_OF:
             files = draw(row, OUT)

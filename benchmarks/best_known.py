@@ -62,7 +62,9 @@ def _violating(loaded: LoadedScenario, least: int) -> Iterator[int]:
 
 
 def _patiently(found: Minimized, loaded: LoadedScenario, patience: int) -> Minimized:
-    usual, pipeline._PATIENCE = pipeline._PATIENCE, patience
+    usual = pipeline._PATIENCE, pipeline._LEAST_PATIENCE
+    # Both: what is small already has cost little, and would be given up soon.
+    pipeline._PATIENCE = pipeline._LEAST_PATIENCE = patience
     try:
         while True:
             again = minimize(found.recording, loaded)
@@ -70,7 +72,7 @@ def _patiently(found: Minimized, loaded: LoadedScenario, patience: int) -> Minim
                 return found
             found = again
     finally:
-        pipeline._PATIENCE = usual
+        pipeline._PATIENCE, pipeline._LEAST_PATIENCE = usual
 
 
 def _total(size: Size) -> int:

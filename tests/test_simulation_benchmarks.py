@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from benchmarks.bars import Bar
+from benchmarks.instrumentation import count_lines
+from benchmarks.instrumentation import measure as measure_lines
 from benchmarks.minimization import Row, scenario, table_1, table_2
 from benchmarks.published_sizes import BUGS, TABLE_3_INITIAL, TABLE_3_WITH, Cost
 from benchmarks.shrinking import Shrunk, table_3
@@ -144,3 +148,22 @@ def test_bars_are_met_up_to_their_limits() -> None:
 
 def test_bars_are_not_met_beyond_their_limits() -> None:
     assert [bar.passed for bar in of_minimization([_row(Size(33, 9), seconds=120.1)])] == [False] * 4
+
+
+# -- Table 4 -----------------------------------------------------------------------------------------------------
+
+
+def test_lines_are_counted_without_docstrings_comments_and_empty_ones(tmp_path: Path) -> None:
+    file = tmp_path / "code.py"
+    file.write_text(
+        '"""A file."""\n\n# why\nX = """\ntext\n"""\n\ndef f():\n    """Do."""\n    return (\n        X\n    )\n'
+    )
+    assert (count_lines(file), count_lines(file, "f")) == (7, 4)
+
+
+def test_table_4_in_the_guide_is_what_is_counted() -> None:
+    guide = (Path(__file__).parents[1] / "docs/simulation.md").read_text(encoding="utf-8")
+    for row in measure_lines():
+        shown = next(line for line in guide.splitlines() if line.startswith(f"| {row.purpose}"))
+        spark = row.spark_published.replace("~", "about ")
+        assert shown.split("|")[2:-1] == [f" {cell} " for cell in (row.raft_published, row.raft, spark, row.spark)]

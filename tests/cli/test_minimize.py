@@ -97,8 +97,8 @@ recorded               2          4          1
 provenance             2          2          1
 STSSched               2          2          5
 TFB                    2          2         27
-contents               2          2          8
-shortening             2          2      10013
+contents               2          2        209
+shortening             2          2       1043
 """
 
 

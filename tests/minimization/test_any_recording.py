@@ -26,7 +26,7 @@ _EXAMPLES = settings.default.max_examples if settings.default else 100
 
 def minimize_quickly(file: Path, loaded: LoadedScenario) -> Minimized:
     """With little patience, so that hundreds of scenarios can be tried; the laws are the same."""
-    with mock.patch.multiple(pipeline, _PATIENCE=1, _BACKTRACKS=3), mock.patch.object(shortening, "_LENGTH", 10):
+    with mock.patch.multiple(pipeline, _PATIENCE=1, _BACKTRACKS=3), mock.patch.object(shortening, "LENGTH", 10):
         return minimize(file, loaded, in_process=True)
 
 

@@ -35,7 +35,7 @@ from minimization.scenarios import Failing, aimed, failing, failures, one_minima
 
 def quickly(recording: Recording, scenario: Scenario, **how: object) -> Minimized:
     """With little patience, so that hundreds of clusters can be tried; the laws are the same."""
-    with mock.patch.multiple(pipeline, _PATIENCE=1, _BACKTRACKS=3), mock.patch.object(shortening, "_LENGTH", 20):
+    with mock.patch.multiple(pipeline, _PATIENCE=1, _BACKTRACKS=3), mock.patch.object(shortening, "LENGTH", 20):
         return minimize(recording, scenario, **how)  # type: ignore[arg-type]
 
 

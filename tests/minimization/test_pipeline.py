@@ -60,7 +60,7 @@ def test_tfb_replaces_messages_whose_contents_depend_on_history() -> None:
 
 
 def test_every_stage_does_its_part() -> None:
-    """c has nothing to do with it, and one of two relays is too many."""
+    """c has nothing to do with it; one of two relays is too many, and one of the keys of the other."""
     scenario = keepers(never("b", lambda kept: 3 in kept))
     steps: list[Step] = [
         Send("c", Key(9)),
@@ -82,9 +82,9 @@ def test_every_stage_does_its_part() -> None:
         ("shortening", 2, 1),
     ]
     assert found.recording.steps == (
-        Send("a", Relay("b", (2, 3))),
+        Send("a", Relay("b", (3,))),
         act("", 1, "a", "Relay"),
-        act("a", 3, "b"),
+        act("a", 2, "b"),
     )
     assert found.size == Size(2, 1)
 
@@ -127,14 +127,15 @@ def test_another_invariant_is_another_violation(named: bool) -> None:
     scenario = keepers(many, seven)
     found = minimize(of_steps(scenario, sent("b", 5, 6, 7)), scenario)
     assert found.recording.broken == Broken("many", "kept", ("b",) if named else ())
-    assert found.size == Size(3, 3)
+    # Two keys, and a tick in place of the third.
+    assert found.size == Size(3, 2)
 
 
 def test_the_same_exception_elsewhere_is_another_violation() -> None:
     scenario = keepers(nodes=dict.fromkeys("ab", Crashing), running="ab")
     found = minimize(of_steps(scenario, sent("b", 5, 6, 7)), scenario)
     assert found.recording.identity == "no uncaught exception at b: ValueError in Crashing.three"
-    assert found.size == Size(3, 3)
+    assert found.size == Size(3, 2)
 
 
 def test_the_same_at_another_node_is_another_violation() -> None:
@@ -164,3 +165,26 @@ def test_what_breaks_before_the_first_event() -> None:
     scenario = keepers(nodes={"a": Fragile}, running="a")
     found = minimize(of_steps(scenario, []), scenario)
     assert (found.recording.steps, found.size, found.reason) == ((), Size(0, 0), None)
+
+
+# -- how long shortening goes on ---------------------------------------------------------------------------------
+
+
+def test_shortening_that_gains_nothing_costs_no_more_than_what_was_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a short recording it ends with its least patience, of a long one later: it can afford to."""
+    monkeypatch.setattr(pipeline, "_PATIENCE", 20)
+    monkeypatch.setattr(pipeline, "_LEAST_PATIENCE", 2)
+    scenario = keepers(never("b", lambda kept: 7 in kept))
+    short = minimize(of_steps(scenario, sent("b", 7)), scenario)
+    long = minimize(of_steps(scenario, sent("b", *[1] * 150, 7)), scenario)
+    assert short.size == long.size == Size(1, 1)
+    assert [found.stages[-1].schedules for found in (short, long)] == [207, 1016]
+
+
+def test_effort_is_the_same_with_several_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "_LEAST_PATIENCE", 2)
+    scenario = keepers(never("b", lambda kept: 7 in kept and len(kept) > 3))
+    recording = of_steps(scenario, sent("b", *range(1, 30)))
+    one, two = (minimize(recording, scenario, workers=workers) for workers in (1, 2))
+    assert one.recording == two.recording
+    assert [stage.schedules for stage in one.stages] == [stage.schedules for stage in two.stages]

@@ -30,7 +30,7 @@ def shown(found: Minimized) -> tuple[object, ...]:
 
 def minimized(failure: Failing, checkpoint: Checkpoint | None, workers: int = 1) -> tuple[object, ...]:
     scenario, recording = failure
-    with mock.patch.multiple(pipeline, _PATIENCE=1, _BACKTRACKS=3), mock.patch.object(shortening, "_LENGTH", 20):
+    with mock.patch.multiple(pipeline, _PATIENCE=1, _BACKTRACKS=3), mock.patch.object(shortening, "LENGTH", 20):
         found = minimize(recording, scenario, checkpoint=checkpoint, workers=workers)
     assert workers > 1 or found.ahead == 0
     return shown(found)

@@ -33,6 +33,19 @@ class Outer:
 
 
 @dataclass(frozen=True)
+class Task:
+    inputs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Hashable all the way down, as messages of protocols mostly are."""
+
+    name: str
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True)
 class Picky:
     """Has at least two members, and knows how many."""
 
@@ -59,7 +72,13 @@ class Picky:
         ([[1], 2], [[2], [[1]], [[], 2]]),
         ({3, 20}, [{3}, {20}]),
         (frozenset({1}), [frozenset()]),
-        ((1, [2, 3]), [(1, [3]), (1, [2])]),
+        ((), []),
+        ((1, 2), [(2,), (1,)]),
+        ((1, [2, 3]), [([2, 3],), (1,), (1, [3]), (1, [2])]),
+        (frozenset({(1,)}), [frozenset(), frozenset({()})]),
+        ({(1, 2): 3}, [{}, {(2,): 3}, {(1,): 3}]),
+        ({(1,): 3, (): 4}, [{(): 4}, {(1,): 3}]),
+        (Job("j", (Task((1,)),)), [Job("j", ()), Job("j", (Task(()),))]),
         ({"b": 1, "a": [2]}, [{"b": 1}, {"a": [2]}, {"b": 1, "a": []}]),
         (Inner([1]), [Inner([])]),
         (

@@ -40,7 +40,7 @@ class Counted(Deadline):
 def stopped_after(checks: int, scenario: Scenario, recording: Recording) -> Smallest:
     assert recording.identity is not None
     exact = replace(scenario, check_every=1)
-    with mock.patch.multiple(pipeline, _PATIENCE=2), mock.patch.object(shortening, "_LENGTH", 10):
+    with mock.patch.multiple(pipeline, _PATIENCE=2), mock.patch.object(shortening, "LENGTH", 10):
         return Minimizer(
             exact, recording.seed, recording.steps, recording.identity, deadline=Counted(checks)
         ).run()
@@ -135,7 +135,8 @@ def test_ctrl_c(workers: int) -> None:
             os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.getsignal(signal.SIGINT)
-    found = minimize(recording, scenario, workers=workers, progress=press)
+    with mock.patch.multiple(pipeline, _PATIENCE=1000, _LEAST_PATIENCE=1000):
+        found = minimize(recording, scenario, workers=workers, progress=press)
     assert (found.reason, len(pressed)) == ("interrupted", 1)
     check(scenario, recording, found)
     assert signal.getsignal(signal.SIGINT) is before

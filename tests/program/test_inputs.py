@@ -61,6 +61,7 @@ def refusal(text: str) -> ProgramError:
             "'pre' chooses",
             "a rule of the protocol",
         ),
+        ("p(a, B) :- successor(1, B);", "2:1", "no premise but 'successor'", "first column is the location"),
         ("p(X, B)@next :- link(X, Y), successor(A, B);", "2:29", "neither side of 'successor' is bound", "bind A"),
         ("p(X) :- link(X, A), notin successor(A, 3);", "2:27", "B == A + 1, and nothing else", "B != A + 1"),
         (

@@ -2,5 +2,5 @@
 
 Read ``trial`` for what it means to try a schedule, ``search`` for how candidates are tried in order, then
 ``pipeline`` for the stages: ``causal_order`` (provenance), ``deltas`` and ``backtracking`` (STSSched, TFB),
-``shrinking`` and ``shortening``.
+``shrinking`` (contents), and ``shortening``, with its candidates in ``moves``, ``departing`` and ``exchanging``.
 """

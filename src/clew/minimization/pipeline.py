@@ -11,17 +11,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 
 from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError, ClewError, UsageError
 from clew.files.checkpoints import ForeignCheckpointError
 from clew.minimization.causal_order import canonicalize, causal_past
 from clew.minimization.deltas import TrialMode, remove_deliveries, remove_externals
+from clew.minimization.departing import Departure, Shortcuts
+from clew.minimization.exchanging import exchange_externals
 from clew.minimization.parallel_search import ParallelSearch
+from clew.minimization.points import Point, PointsBySize, count_nodes, weigh
 from clew.minimization.remembered_search import Memory, RememberedSearch
 from clew.minimization.search import CandidateList, Search, SequentialSearch, Witness
-from clew.minimization.shortening import shorten
+from clew.minimization.shortening import LENGTH, shorten
 from clew.minimization.shrinking import contents, smaller_targets
 from clew.minimization.trial import (
     Match,
@@ -44,8 +47,17 @@ _LEAST_GAIN = 0.02
 #: By events and not by schedules, so that long and short executions are given up after about as long.
 _BACKTRACK_EVENTS = 3000
 _BACKTRACKS = 30
-#: How many walks in a row may fail before the search for shorter executions ends.
-_PATIENCE = 100
+#: Longer executions than this are departed from before anything else is left out one by one.
+_LONG = 300
+#: How many candidates in a row may fail before the search for shorter executions ends: at most, for each event of
+#: the best execution, and at least.
+_PATIENCE = 200
+_PATIENCE_EACH = 5
+_LEAST_PATIENCE = 10
+#: So many exchanges of events from outside are worth a candidate of that search.
+_EXCHANGES = 5
+#: This part of the patience is for each cluster size to start from, and for departures to smaller ones.
+_SHARE = 4
 #: How often contents may be replaced by what a user calls smaller and is not shorter: it might go on for ever.
 _SIDEWAYS = 100
 
@@ -100,6 +112,7 @@ class Minimizer:
         externals, schedule = split_steps(steps)
         self._target = Target(scenario, seed, externals, identity)
         self._best = schedule
+        self._kept: Point | None = None
         self._deadline = deadline
         self._workers = workers
         self._progress = progress
@@ -107,6 +120,8 @@ class Minimizer:
         self._memory = memory
         self._stage = "recorded"
         self._tried = 0
+        self._sideways = 0
+        self._effort = 0  # events performed, about
         self._ahead = 0
         self._stages: list[Stage] = []
         self._pace: list[tuple[int, int]] = []
@@ -126,7 +141,8 @@ class Minimizer:
         except ClewError as error:
             # Only a schedule that the search made up ended there; what was found before still holds.
             stopped, problem = f"an error ended the stage {self._stage}", error
-        steps = self._target.steps(self._best)
+        target, schedule = self._smallest
+        steps = target.steps(schedule)
         return Smallest(steps, self._size(), tuple(self._stages), tuple(self._pace), self._ahead, stopped, problem)
 
     # -- the stages ----------------------------------------------------------------------------------------------
@@ -156,6 +172,7 @@ class Minimizer:
 
     def _run_tfb(self) -> None:
         with self._searching("TFB") as search:
+            self._take_shortcut(search)
             while True:
                 before = length_of(self._best)
                 self._keep(remove_externals(search, self._best, TrialMode(Match.TYPE)))
@@ -167,45 +184,96 @@ class Minimizer:
                 if length_of(self._best) == before:
                     return
 
-    def _shrink_and_shorten(self) -> None:
-        """Alternate as long as the execution gets shorter: each makes room for the other."""
-        for number in count():
-            before = length_of(self._best)
-            if self._shrink:
-                self._shrink_contents()
-            self._shorten(number)
-            if length_of(self._best) == before:
-                return
+    def _take_shortcut(self, search: Search) -> None:
+        """Begin with a short execution instead of a long one, if random departures from the long one find any."""
+        if length_of(self._best) > _LONG:
+            success = search.first(Shortcuts(self._best, f"{self._target.seed}/shortcut"))
+            self._keep(success and success.schedule)
 
-    def _shrink_contents(self) -> None:
+    def _shrink_and_shorten(self) -> None:
+        """Shorten at every cluster size for a while, then at the best for long, and alternate while it helps."""
+        effort, rounds = self._effort, count()
+        points = self._shrink_contents() if self._shrink else [self._point]
+        if len(points) > 1:
+            for point in points:
+                self._enter(point)
+                self._shorten(next(rounds), max(1, self._choose_patience(effort) // _SHARE))
+            self._enter(self._smallest)
+        self._shorten(next(rounds), self._choose_patience(effort))
+        while self._shrink and self._shrink_further(effort):
+            self._shorten(next(rounds), self._choose_patience(effort))
+
+    def _shrink_further(self, effort: int) -> bool:
+        """Tell whether contents could be shrunk so that the execution is shorter, which makes room for others."""
+        before = length_of(self._best)
+        self._shrink_contents()
+        return length_of(self._best) < before or self._depart_to_smaller(self._choose_patience(effort) // _SHARE)
+
+    def _choose_patience(self, effort: int) -> int:
+        """Return how many candidates may fail in a row: together not much more than all stages before cost."""
+        length = max(1, length_of(self._best))
+        return min(_PATIENCE, max(_LEAST_PATIENCE, min(_PATIENCE_EACH * length, effort // (LENGTH * length))))
+
+    def _shrink_contents(self) -> list[Point]:
+        """Shrink as far as possible; return the smallest execution of each cluster size on the way."""
         with self._counting("contents"):
+            points = PointsBySize(self._point)
             # A user's ``smaller`` may lead in circles.
             had = {contents(self._target, self._best)}
-            sideways = 0
-            while sideways < _SIDEWAYS and self._shrink_once(had):
+            while self._sideways < _SIDEWAYS and (found := self._shrink_once(had)):
+                for point in found:
+                    points.add(point)
+                self._enter(found[0])
                 now = contents(self._target, self._best)
-                sideways += now >= min(had)
+                self._sideways += now >= min(had)
                 had.add(now)
+            # The smallest cluster last: what is entered later counts, of two executions that are alike.
+            return points.list_largest_first()
 
-    def _shrink_once(self, had: set[tuple[int, str]]) -> bool:
+    def _shrink_once(self, had: set[tuple[int, str]]) -> list[Point]:
+        """Return the first smaller execution; and if its cluster is smaller by several, the first in between."""
+        found: list[Point] = []
+        largest = count_nodes(self._point)
         for target in smaller_targets(self._target, self._best):
             if contents(target, self._best) in had:
                 continue
-            success = self._search_alone(target, self._witness_smaller).first(
-                CandidateList([self._choose_backtracking().candidate(self._best)])
-            )
-            if success is not None:
-                # Together: one is nothing without the other, should the search be stopped now.
-                self._target, self._best = target, success.schedule
-                search = self._search_alone(target, self._witness)
-                self._keep(remove_deliveries(search, self._best, TrialMode(Match.TYPE), everything=True))
-                return True
-        return False
+            point = self._try_smaller(target)
+            if point is not None and not found:
+                found.append(point)
+            elif point is not None and count_nodes(found[0]) < count_nodes(point) < largest:
+                return [*found, point]
+            if found and count_nodes(found[0]) >= largest - 1:
+                return found
+        return found
 
-    def _shorten(self, number: int) -> None:
+    def _try_smaller(self, target: Target) -> Point | None:
+        search = self._search_alone(target, self._witness_smaller)
+        success = search.first(CandidateList([self._choose_backtracking().candidate(self._best)]))
+        if success is None:
+            return None
+        how = TrialMode(Match.TYPE)
+        return Point(target, remove_deliveries(search, success.schedule, how, everything=True))
+
+    def _depart_to_smaller(self, patience: int) -> bool:
+        """Enter a smaller target that only a departure from the best schedule fits; False if there is none."""
+        with self._counting("contents"):
+            targets = list(islice(smaller_targets(self._target, self._best), patience))
+            # Each in turn, several times if there are few, as of a cluster: those are what counts most.
+            for number in range(patience if targets else 0):
+                target = targets[number % len(targets)]
+                departure = Departure(self._best, f"{target.seed}/smaller/{number}", LENGTH)
+                search = self._search_alone(target, self._witness_smaller)
+                success = search.first(CandidateList([departure]))
+                if success is not None:
+                    self._enter(Point(target, success.schedule))
+                    return True
+            return False
+
+    def _shorten(self, number: int, patience: int) -> None:
         """Look for shorter executions; ``number``, how often that was done before, makes the changes others."""
         with self._searching("shortening") as search:
-            self._keep(shorten(search, self._best, f"{self._target.seed}/{number}", _PATIENCE))
+            self._keep(exchange_externals(search, self._target, self._best, _EXCHANGES * patience))
+            self._keep(shorten(search, self._best, f"{self._target.seed}/{number}", patience))
             self._canonicalize(search)
 
     def _canonicalize(self, search: Search) -> None:
@@ -230,6 +298,20 @@ class Minimizer:
 
     # -- keeping the books ---------------------------------------------------------------------------------------
 
+    @property
+    def _point(self) -> Point:
+        return Point(self._target, self._best)
+
+    @property
+    def _smallest(self) -> Point:
+        """The smallest execution so far, of those entered before and the present one."""
+        return self._point if self._kept is None else min(self._point, self._kept, key=weigh)
+
+    def _enter(self, point: Point) -> None:
+        """Go on from another execution; the smallest so far is kept, should the search be stopped now."""
+        self._kept = self._smallest
+        self._target, self._best = point
+
     def _keep(self, schedule: Schedule | None) -> None:
         if schedule is not None and length_of(schedule) <= length_of(self._best):
             self._best = schedule
@@ -237,6 +319,8 @@ class Minimizer:
     def _witness(self, executed: int, schedule: Schedule | None) -> None:
         """Keep at once whatever reproduced the violation: the search may be stopped at any time."""
         self._tried += executed
+        # Estimated, but the same whenever it is computed again: by the clock it would not be.
+        self._effort += executed * length_of(self._best)
         if schedule is not None and length_of(schedule) < length_of(self._best):
             self._best = schedule
         size = self._size()
@@ -273,7 +357,7 @@ class Minimizer:
         self._stages.append(stage)
 
     def _size(self) -> Size:
-        return measure(self._target, self._best)
+        return measure(*self._smallest)
 
     def _search_alone(self, target: Target, witness: Witness) -> Search:
         def make(told: Witness) -> Search:

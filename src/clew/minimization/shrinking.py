@@ -1,7 +1,8 @@
 """Smaller contents for messages from outside (observation 5 of the paper).
 
-A message that has a method ``smaller`` says itself what it can be shrunk to; otherwise the lists, sets and dicts
-in it lose items.  Messages that are equal are shrunk together, because they say the same to several
+A message that has a method ``smaller`` says itself what it can be shrunk to; otherwise the lists, tuples, sets and
+dicts in it lose items, wherever they are: in fields of dataclasses, frozen or not, in items, in keys and values.
+Messages that are equal are shrunk together, because they say the same to several
 nodes: a cluster whose members disagree about who is in it would break for that reason alone.
 """
 
@@ -42,21 +43,12 @@ def shrink_message(message: Any) -> Iterator[Any]:
     own = getattr(message, "smaller", None)
     if callable(own):
         yield from _ask_smaller(f"the method smaller of a {type(message).__qualname__}", own)
-    elif isinstance(message, list):
-        yield from ([item for k, item in enumerate(message) if k not in out] for out in _cuts(len(message)))
-        yield from _inside(message)
-    elif isinstance(message, tuple):
-        yield from map(tuple, _inside(list(message)))
+    elif isinstance(message, list | tuple):
+        yield from map(type(message), _with_less(message))
     elif isinstance(message, set | frozenset):
-        items = sorted(message, key=canonical)
-        yield from (message - {items[k] for k in out} for out in _cuts(len(items)))
+        yield from map(type(message), _with_less(sorted(message, key=canonical)))
     elif isinstance(message, dict):
-        keys = sorted(message, key=canonical)
-        for out in _cuts(len(keys)):
-            gone = {keys[k] for k in out}
-            yield {k: v for k, v in message.items() if k not in gone}
-        for key in keys:
-            yield from ({**message, key: simpler} for simpler in shrink_message(message[key]))
+        yield from _smaller_dicts(message)
     elif is_dataclass(message) and not isinstance(message, type):
         yield from _with_smaller_fields(message)
 
@@ -73,6 +65,26 @@ def _cuts(count: int) -> Iterator[set[int]]:
     if 2 < count <= _MOST_FOR_PAIRS:
         yield from (set(pair) for pair in combinations(range(count), 2))
     yield from ({k} for k in range(count))
+
+
+def _with_less(items: Sequence[Any]) -> Iterator[list[Any]]:
+    """Yield fewer items, then as many with one of them smaller."""
+    yield from ([item for k, item in enumerate(items) if k not in out] for out in _cuts(len(items)))
+    yield from _inside(list(items))
+
+
+def _smaller_dicts(message: dict[Any, Any]) -> Iterator[dict[Any, Any]]:
+    keys = sorted(message, key=canonical)
+    for out in _cuts(len(keys)):
+        gone = {keys[k] for k in out}
+        yield {k: v for k, v in message.items() if k not in gone}
+    for key in keys:
+        yield from ({**message, key: simpler} for simpler in shrink_message(message[key]))
+    for key in keys:
+        for simpler in shrink_message(key):
+            # In the same place, so that the order of the others stays; an equal key would be lost.
+            if simpler not in message:
+                yield {simpler if k == key else k: v for k, v in message.items()}
 
 
 def _inside(items: list[Any]) -> Iterator[list[Any]]:

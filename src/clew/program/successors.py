@@ -48,6 +48,12 @@ def _expand(rule: Rule) -> Rule:
     computed: dict[Var, Expr] = {}
     body = [b for b in rule.body if not (isinstance(b, Premise) and b.relation == SUCCESSOR)]
     waiting = [p for p in rule.premises if p.relation == SUCCESSOR]
+    if len(waiting) == len(rule.premises):  # it is arithmetic, and no row of any node
+        raise ProgramError(
+            f"the rule for '{rule.relation}' has no premise but 'successor', so it has no place to run",
+            position=rule.position,
+            remedy="add a premise whose first column is the location",
+        )
     while waiting:
         ready = next((p for p in waiting if _is_known(p.args[0], known) or _is_known(p.args[-1], known)), None)
         if ready is None or len(ready.args) != 2 or ready.negated or ready.at is not None:
