@@ -11,6 +11,7 @@ import json
 import re
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,10 @@ def documents(tmp_path: Path) -> Path:
     return Path(shutil.copytree(DOCUMENTS, tmp_path / "documents"))
 
 
-def steps_of(file: Path) -> list[dict[str, Any]]:
-    """What is done, without digests of what came of it."""
-    digests = ("digest", "state", "sent", "remarks", "beside", "held_after")
-    return [
-        {name: value for name, value in step.items() if name not in digests}
-        for step in json.loads(file.read_text(encoding="utf-8"))["steps"]
-    ]
+def count_steps(file: Path) -> Counter[str]:
+    """Count what is done, by what it is: the first word of a step."""
+    steps: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["steps"]
+    return Counter(next(iter(step)) for step in steps)
 
 
 def test_the_documents_are_of_the_first_version() -> None:
@@ -81,10 +79,12 @@ def test_an_exception_is_raised_again(documents: Path, name: str) -> None:
     assert "All 3 events did what was recorded." in replayed.stdout
 
 
-def test_a_recording_is_minimized_to_what_it_was_minimized_to(documents: Path) -> None:
+def test_a_recording_is_minimized_as_far_as_it_was(documents: Path) -> None:
+    """Not to the same events: which of several smallest executions is found has changed since."""
     minimized = clew("minimize", "tokens.json", "-o", "now.json", "--report", "now.html", cwd=documents)
     assert minimized.returncode == 0, minimized.stderr
-    assert steps_of(documents / "now.json") == steps_of(documents / "tokens-minimized.json")
+    assert count_steps(documents / "now.json") == count_steps(documents / "tokens-minimized.json")
+    assert count_steps(documents / "now.json") == {"start": 2, "send": 4, "deliver": 9}
     assert "few" in (documents / "now.html").read_text(encoding="utf-8")
     # What is written is of today's version, and complete.
     assert json.loads((documents / "now.json").read_text(encoding="utf-8"))["version"] == 4
