@@ -14,6 +14,7 @@ from clew.program.assertions import find_assertions, told_apart
 from clew.program.ir import Program
 from clew.program.outcomes import has_assertions
 from clew.search.protocol import Run
+from clew.search.symmetry import rename_fault
 from clew.violation import Violation
 
 
@@ -73,3 +74,6 @@ class Model:
         from clew.program.symmetry import rename_value
 
         return replace(goal, row=tuple(rename_value(value, renaming) for value in goal.row))
+
+    def rename_fault(self, fault: Fault, renaming: Mapping[NodeName, NodeName]) -> Fault:
+        return rename_fault(fault, renaming, self.spec.nodes)

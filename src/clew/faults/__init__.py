@@ -13,18 +13,23 @@ twice, nodes may restart or pause, and a partition is one fault.
 Of Clew, this package imports only how names are shown.
 """
 
-from clew.faults.base import Cell, MessageFault, Part, Span
+from clew.faults.base import AnyFault, Cell, Kind, MessageFault, Part, Span, notation
 from clew.faults.finite import Duplicate, Partition, groups_of, name_group
 from clew.faults.given import GivenRow, Input, Pick
 from clew.faults.halting import Pause, Restart
 from clew.faults.kinds import FIRST_KINDS, KINDS, Crash, Delay, Fault, Loss, fault_columns, fault_key, make_fault
 from clew.faults.limits import FIRST_BOUNDS, NodeName, SentMessage, node_key
-from clew.faults.sets import FailureSpec, FaultSet, by_message, exclusive_pairs
+from clew.faults.sets import FailureSpec, by_message, exclusive_pairs
+from clew.faults.sets import FaultSet as FaultsOf
+
+#: The faults of a model; ``FaultsOf`` is a set of any faults, also of code.
+FaultSet = FaultsOf[Fault]
 
 __all__ = [
     "FIRST_BOUNDS",
     "FIRST_KINDS",
     "KINDS",
+    "AnyFault",
     "Cell",
     "Crash",
     "Delay",
@@ -32,8 +37,10 @@ __all__ = [
     "FailureSpec",
     "Fault",
     "FaultSet",
+    "FaultsOf",
     "GivenRow",
     "Input",
+    "Kind",
     "Loss",
     "MessageFault",
     "NodeName",
@@ -52,4 +59,5 @@ __all__ = [
     "make_fault",
     "name_group",
     "node_key",
+    "notation",
 ]

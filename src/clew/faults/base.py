@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from math import comb
-from typing import ClassVar, NamedTuple, Self, TypeVar
+from typing import ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 from clew.faults.limits import Limits, NodeName, SentMessage
 from clew.names import show
@@ -57,6 +57,18 @@ class Kind(NamedTuple):
     @property
     def columns(self) -> tuple[str, ...]:
         return (*self.nodes, *self.numbers)
+
+
+class AnyFault(Protocol):
+    """What searches want to know of a fault: nothing of what it does.
+
+    The faults of models are in ``clew.faults.kinds``, those of simulated code in ``clew.injection.faults``.
+    """
+
+    kind: ClassVar[Kind]
+
+    def order_key(self) -> tuple[object, ...]:
+        """Return its place in the canonical order of faults."""
 
 
 class MessageFault:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
+from typing import Generic, TypeVar
 
-from clew.faults.base import Span
-from clew.faults.kinds import KINDS, Crash, Delay, Fault, Loss, fault_key
+from clew.faults.base import AnyFault, Span
+from clew.faults.kinds import KINDS, Crash, Delay, Fault, Loss
 from clew.faults.limits import Limits, NodeName, SentMessage
 
 
@@ -42,18 +43,22 @@ def _count(number: int, name: str) -> str:
     return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
+F = TypeVar("F", bound=AnyFault)
+G = TypeVar("G", bound=AnyFault)
+
+
 @dataclass(frozen=True)
-class FaultSet:
-    """A set of faults with one canonical order.
+class FaultSet(Generic[F]):
+    """A set of faults of a model, or of code, with one canonical order.
 
     A tuple, not a frozenset: what is printed, saved and searched first must not depend on hashing.
     """
 
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[F, ...] = ()
 
     @staticmethod
-    def of(faults: Iterable[Fault]) -> FaultSet:
-        return FaultSet(tuple(sorted(set(faults), key=fault_key)))
+    def of(faults: Iterable[F]) -> FaultSet[F]:
+        return FaultSet(tuple(sorted(set(faults), key=_order_key)))
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -68,12 +73,12 @@ class FaultSet:
         return tuple(f for f in self.faults if isinstance(f, Delay))
 
     @property
-    def failures(self) -> tuple[Fault, ...]:
+    def failures(self) -> tuple[F, ...]:
         """Return what fails: neither inputs nor what is chosen."""
         return tuple(f for f in self.faults if f.kind.is_failure)
 
     @property
-    def given(self) -> FaultSet:
+    def given(self) -> FaultSet[F]:
         """Return what does not fail: inputs, and what is chosen."""
         return FaultSet(tuple(f for f in self.faults if not f.kind.is_failure))
 
@@ -95,10 +100,10 @@ class FaultSet:
             return f"{', '.join(given)} and no fault"
         return f"{failures} with {' and '.join(given)}"
 
-    def of_kind(self, kind: type[Fault]) -> tuple[Fault, ...]:
+    def of_kind(self, kind: type[G]) -> tuple[G, ...]:
         return tuple(f for f in self.faults if isinstance(f, kind))
 
-    def __iter__(self) -> Iterator[Fault]:
+    def __iter__(self) -> Iterator[F]:
         return iter(self.faults)
 
     def __len__(self) -> int:
@@ -109,10 +114,14 @@ class FaultSet:
 
     def sort_key(self) -> tuple[object, ...]:
         """Return a key that puts fewest faults first, then follows the order of the faults."""
-        return (*self.weight, tuple(fault_key(f) for f in self.faults))
+        return (*self.weight, tuple(f.order_key() for f in self.faults))
 
     def __str__(self) -> str:
         return " ".join(map(str, self.faults)) if self.faults else "no fault"
+
+
+def _order_key(fault: AnyFault) -> tuple[object, ...]:
+    return fault.order_key()
 
 
 # Without the decorator: it adds no field, and to make the methods anew takes half a millisecond of a cold start.
@@ -130,7 +139,7 @@ class FailureSpec(Limits):
         for kind in KINDS:
             yield from kind.possible(self)
 
-    def admits(self, faults: FaultSet) -> bool:
+    def admits(self, faults: FaultSet[Fault]) -> bool:
         """Tell whether this set of faults stays within the bounds."""
         return (
             all(fault.is_within(self) for fault in faults)
@@ -138,9 +147,21 @@ class FailureSpec(Limits):
             and all(self._are_few_enough(kind, faults) for kind in KINDS)
         )
 
-    def _are_few_enough(self, kind: type[Fault], faults: FaultSet) -> bool:
+    def _are_few_enough(self, kind: type[Fault], faults: FaultSet[Fault]) -> bool:
         most = kind.most(self)
         return most is None or len(faults.of_kind(kind)) <= most
+
+    def exclusive_pairs(self, faults: Iterable[Fault]) -> Iterator[tuple[Fault, Fault]]:
+        """Yield the faults of which not both can happen."""
+        return exclusive_pairs(faults)
+
+    def limited_groups(self, faults: Iterable[Fault]) -> Iterator[tuple[list[Fault], int]]:
+        """Yield the faults of each kind that is limited in number, with how many of them there may be."""
+        known = list(faults)
+        for kind in KINDS:
+            most = kind.most(self)
+            if most is not None:
+                yield [fault for fault in known if isinstance(fault, kind)], most
 
     def combinations(self) -> int:
         """Return the paper's bound on the number of failure combinations (the Combinations column).

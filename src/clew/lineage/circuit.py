@@ -13,22 +13,24 @@ a gate once, it never needs to be told again.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from clew.faults import Fault, FaultSet
+from clew.faults import AnyFault, Fault, FaultsOf
+
+F = TypeVar("F", bound=AnyFault)
 
 
 # Tuples, not dataclasses: these take half a millisecond each to define, which every explanation would pay for.
-class Present(NamedTuple):
+class Present(NamedTuple, Generic[F]):
     """Holds when the fault happens."""
 
-    fault: Fault
+    fault: F
 
 
-class Absent(NamedTuple):
+class Absent(NamedTuple, Generic[F]):
     """Holds when the fault does not happen."""
 
-    fault: Fault
+    fault: F
 
 
 class AllOf(NamedTuple):
@@ -51,13 +53,13 @@ class AtLeast(NamedTuple):
     weights: tuple[int, ...]
 
 
-Gate = Present | Absent | AllOf | AnyOf | AtLeast
+GateOf = Present[F] | Absent[F] | AllOf | AnyOf | AtLeast
 
 #: The gates that every circuit has: what always and what never holds, as AllOf(()) and AnyOf(()).
 ALWAYS, NEVER = 0, 1
 
 
-class Circuit:
+class CircuitOf(Generic[F]):
     """Gates under construction; a gate's inputs always have smaller numbers than the gate.
 
     So the numbers in ascending order are a topological order: every pass over a circuit is a loop, not a
@@ -67,26 +69,26 @@ class Circuit:
     def __init__(self) -> None:
         # Numbers instead of objects that refer to each other: a checkpoint can list them, and the solver's tables
         # of literals are indexed by them.
-        self._gates: list[Gate] = [AllOf(()), AnyOf(())]
+        self._gates: list[GateOf[F]] = [AllOf(()), AnyOf(())]
         # By the kind of the gate, too: as tuples, AllOf(()) and AnyOf(()) are equal.
-        self._numbers: dict[tuple[type, Gate], int] = {
+        self._numbers: dict[tuple[type, GateOf[F]], int] = {
             (type(g), g): number for number, g in enumerate(self._gates)
         }
 
-    def __getitem__(self, number: int) -> Gate:
+    def __getitem__(self, number: int) -> GateOf[F]:
         return self._gates[number]
 
     def __len__(self) -> int:
         return len(self._gates)
 
-    def add(self, gate: Gate) -> int:
+    def add(self, gate: GateOf[F]) -> int:
         """Return the number of a gate that another circuit made, after the same gates; it may be there already.
 
         This is how a checkpoint is restored: gate by gate, so that every number means what it meant.
         """
         return self._number(gate)
 
-    def _number(self, gate: Gate) -> int:
+    def _number(self, gate: GateOf[F]) -> int:
         key = type(gate), gate
         number = self._numbers.get(key)
         if number is None:
@@ -94,10 +96,10 @@ class Circuit:
             self._gates.append(gate)
         return number
 
-    def present(self, fault: Fault) -> int:
+    def present(self, fault: F) -> int:
         return self._number(Present(fault))
 
-    def absent(self, fault: Fault) -> int:
+    def absent(self, fault: F) -> int:
         return self._number(Absent(fault))
 
     # The following three simplify: most premises are certain, so most gates fold into one of their inputs and
@@ -128,7 +130,7 @@ class Circuit:
             return self.any_of(i for i, _ in open_inputs)
         return self._number(AtLeast(missing, tuple(i for i, _ in open_inputs), tuple(w for _, w in open_inputs)))
 
-    def evaluate(self, gate: int, faults: FaultSet) -> bool:
+    def evaluate(self, gate: int, faults: FaultsOf[F]) -> bool:
         """Tell whether the gate holds when exactly these faults happen."""
         happening = set(faults)
         value: dict[int, bool] = {}
@@ -157,7 +159,7 @@ class Circuit:
                 work.extend(inputs_of(self._gates[number]))
         return sorted(found)
 
-    def rename_faults(self, gate: int, rename: Callable[[Fault], Fault], known: dict[int, int]) -> int:
+    def rename_faults(self, gate: int, rename: Callable[[F], F], known: dict[int, int]) -> int:
         """Build the same promise about renamed faults; ``known`` remembers what this renaming gave before."""
         for number in self.below([gate], known):
             match self._gates[number]:
@@ -174,7 +176,12 @@ class Circuit:
         return known[gate]
 
 
-def inputs_of(gate: Gate) -> tuple[int, ...]:
+#: Those of models; the others are for any faults, also of code.
+Circuit = CircuitOf[Fault]
+Gate = GateOf[Fault]
+
+
+def inputs_of(gate: GateOf[F]) -> tuple[int, ...]:
     """Return the gates that a gate rests on directly."""
     return () if isinstance(gate, Present | Absent) else gate.inputs
 

@@ -27,7 +27,7 @@ def search(
 ) -> str | None:
     """Run every fault set; supersets of a known counterexample are skipped, of several ``promises`` for each."""
     symmetries = Symmetries(symmetric.symmetries() if symmetric else (), system.spec.nodes)
-    failing = Failing(promises)
+    failing: Failing[Fault] = Failing(promises)
     for faults in fault_sets(system):
         # By size, so what is found first is minimal, and a superset of it would not be.
         if failing.cover(faults):

@@ -23,17 +23,19 @@ smaller sets are of interest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic, TypeVar
 
 from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError
-from clew.faults import FaultSet, NodeName
+from clew.faults import AnyFault, FaultsOf, NodeName
 from clew.search.failing import Failing
-from clew.search.protocol import SymmetricSystem, TracedRun, TracedSystem
+from clew.search.protocol import SymmetricSystemOf, TracedRunOf, TracedSystemOf
 from clew.search.sat import FaultSolver, TooManyConflictsError, Weight
-from clew.search.symmetry import Symmetries
-from clew.search.verdict import Ledger
+from clew.search.verdict import LedgerOf
 from clew.violation import Violation
+
+F = TypeVar("F", bound=AnyFault)
 
 #: How hard to look for a smallest candidate, in conflicts of the solver: the same on every machine.  The programs
 #: of the papers need at most 366, ack-deliv within Figure 11 1,242, with five nodes as many as 27,000.
@@ -41,29 +43,43 @@ MOST_CONFLICTS = 2_000
 
 
 def search(
-    system: TracedSystem,
-    ledger: Ledger,
+    system: TracedSystemOf[F],
+    ledger: LedgerOf[F],
     *,
     find_all: bool = False,
-    symmetric: SymmetricSystem | None = None,
+    symmetric: SymmetricSystemOf[F] | None = None,
     most_conflicts: int = MOST_CONFLICTS,
     promises: Sequence[str] = (),
+    is_open: bool = False,
+    prefer: Callable[[], Sequence[int]] | None = None,
 ) -> str | None:
-    """Alternate until a counterexample is found (or all are, of each promise) or no candidate is left."""
-    hypotheses = _Hypotheses(system, symmetric, ledger.deadline, most_conflicts, tell_apart=bool(promises))
+    """Alternate until a counterexample is found (or all are, of each promise) or no candidate is left.
+
+    ``is_open``: each run of the system may show faults that were not known before; then the first run that fails is
+    the counterexample.  ``prefer``: gates, in this order, under which a candidate is looked for before others are.
+    """
+    hypotheses = _Hypotheses(
+        system, symmetric, ledger.deadline, most_conflicts, tell_apart=bool(promises), prefer=prefer
+    )
     try:
-        return _alternate(system, hypotheses, ledger, Failing(promises), find_all=find_all)
+        return _alternate(system, hypotheses, ledger, Failing(promises), find_all=find_all, is_open=is_open)
     finally:
         hypotheses.close()
 
 
 def _alternate(
-    system: TracedSystem, hypotheses: _Hypotheses, ledger: Ledger, failing: Failing, *, find_all: bool
+    system: TracedSystemOf[F],
+    hypotheses: _Hypotheses[F],
+    ledger: LedgerOf[F],
+    failing: Failing[F],
+    *,
+    find_all: bool,
+    is_open: bool,
 ) -> str | None:
     """Run candidate after candidate; return why the search is incomplete, or None."""
     complete = True
-    larger: TracedRun | None = None  # fails, perhaps with more faults than are needed
-    candidate: FaultSet | None = FaultSet()  # the failure-free run first: without it, no support is known
+    larger: TracedRunOf[F] | None = None  # fails, perhaps with more faults than are needed
+    candidate: FaultsOf[F] | None = FaultsOf()  # the failure-free run first: without it, no support is known
     try:
         while candidate is not None:
             ledger.before_run(f"{len(candidate.failures)} faults")
@@ -71,7 +87,7 @@ def _alternate(
             ledger.after_run(run)
             complete = complete and run.complete
             broken = failing.broken_anew(run)
-            if broken and hypotheses.is_smallest:
+            if broken and (hypotheses.is_smallest or is_open):
                 ledger.record(run)
                 if not find_all:
                     return None
@@ -82,7 +98,9 @@ def _alternate(
                 hypotheses.expect_smaller(None if find_all else candidate.weight)
             # A run that fails teaches, too: the goals that it did not violate have supports.  It may come again as
             # the smallest candidate, and is then recorded, so it must not be excluded.
-            hypotheses.learn(run, exclude=run is not larger)
+            # With complete lineage its own supports see to it that none is run twice, and so they do where a run is
+            # all that is known: "not exactly these faults" says nothing of faults that are still to be seen.
+            hypotheses.learn(run, exclude=run is not larger and not is_open)
             ledger.tell("choosing faults")
             candidate = hypotheses.next_candidate()
     except BudgetExhaustedError as limit:
@@ -97,7 +115,7 @@ def _alternate(
     return None if complete else "negated premises were not followed, so faults that matter may be missing"
 
 
-class _Hypotheses:
+class _Hypotheses(Generic[F]):
     """Which goal could still be violated by which faults, after what the runs have shown.
 
     In the solver, each goal has a variable, "this goal is violated".  It implies that the goal's ``pre`` is
@@ -107,17 +125,19 @@ class _Hypotheses:
 
     def __init__(
         self,
-        system: TracedSystem,
-        symmetric: SymmetricSystem | None,
+        system: TracedSystemOf[F],
+        symmetric: SymmetricSystemOf[F] | None,
         deadline: Deadline,
         most_conflicts: int,
         *,
         tell_apart: bool,
+        prefer: Callable[[], Sequence[int]] | None,
     ) -> None:
         self._system = system
+        self._prefer = prefer
         self._symmetric = symmetric
-        self._symmetries = Symmetries(symmetric.symmetries() if symmetric else (), system.spec.nodes)
-        self._renamed_gates: list[dict[int, int]] = [{} for _ in self._symmetries.renamings]
+        self._renamings = symmetric.symmetries() if symmetric else ()
+        self._renamed_gates: list[dict[int, int]] = [{} for _ in self._renamings]
         self._solver = FaultSolver(system.spec, system.faults, system.circuit, deadline)
         self._violated: dict[Violation, int] = {}
         # "This promise is broken", where promises are told apart: every goal implies that of its relation.
@@ -136,9 +156,13 @@ class _Hypotheses:
         """Free the solver's memory, which Python does not know of."""
         self._solver.close()
 
-    def next_candidate(self) -> FaultSet | None:
+    def next_candidate(self) -> FaultsOf[F] | None:
         """Return faults that could violate a goal: a smallest set, unless that is hard to find."""
         possible = [-self._other_goal]
+        if self._prefer is not None:
+            for gate in self._prefer():
+                if preferred := self._solver.smallest([*possible, self._solver.implies(gate)], other=True):
+                    return preferred
         if self._by_size:
             try:
                 self.is_smallest = True
@@ -156,17 +180,20 @@ class _Hypotheses:
         if size is None:
             self._most_conflicts = None
 
-    def learn(self, run: TracedRun, *, exclude: bool) -> None:
+    def learn(self, run: TracedRunOf[F], *, exclude: bool) -> None:
         """Demand that every support of this run is cut from now on; ``exclude``: it is not to be run again."""
+        self._solver.admit(self._system.faults)
         self._introduce(run.supports)
+        for barren in run.barren:
+            self._solver.require(*(-self._solver.happens(fault) for fault in barren))
         if exclude:
             self._exclude_exactly(run.faults)
         for goal, gate in run.supports.items():
             self._cut(goal, gate)
-            for renaming, known in zip(self._symmetries.renamings, self._renamed_gates, strict=True):
+            for renaming, known in zip(self._renamings, self._renamed_gates, strict=True):
                 self._cut(*self._rename(goal, gate, renaming, known))
 
-    def exclude_supersets(self, faults: FaultSet, promises: Sequence[str | None]) -> list[FaultSet]:
+    def exclude_supersets(self, faults: FaultsOf[F], promises: Sequence[str | None]) -> list[FaultsOf[F]]:
         """Leave out what contains a counterexample: of those, only the minimal ones are wanted.
 
         Where promises are told apart, it is left out for these: more faults may break others.
@@ -211,12 +238,13 @@ class _Hypotheses:
         self, goal: Violation, gate: int, renaming: Mapping[NodeName, NodeName], known: dict[int, int]
     ) -> tuple[Violation, int]:
         """Return what the same run would show with other names: one run teaches about all its images."""
-        assert self._symmetric is not None
-        rename_fault = self._symmetries.rename_fault
-        renamed_gate = self._system.circuit.rename_faults(gate, lambda f: rename_fault(f, renaming), known)
-        return self._symmetric.rename_goal(goal, renaming), renamed_gate
+        symmetric = self._symmetric
+        assert symmetric is not None
+        rename = symmetric.rename_fault
+        renamed_gate = self._system.circuit.rename_faults(gate, lambda f: rename(f, renaming), known)
+        return symmetric.rename_goal(goal, renaming), renamed_gate
 
-    def _exclude_exactly(self, faults: FaultSet) -> None:
+    def _exclude_exactly(self, faults: FaultsOf[F]) -> None:
         """Leave out one fault set: none is run twice, however little its run has taught.
 
         With exact lineage its own supports see to that; without, this is what makes the loop end.
@@ -230,6 +258,9 @@ class _Hypotheses:
                 )
             )
 
-    def _images(self, faults: FaultSet) -> list[FaultSet]:
+    def _images(self, faults: FaultsOf[F]) -> list[FaultsOf[F]]:
         """Return the fault set and its images under the symmetries."""
-        return [faults, *self._symmetries.images(faults)]
+        if self._symmetric is None:
+            return [faults]
+        rename = self._symmetric.rename_fault
+        return [faults, *(FaultsOf.of(rename(f, renaming) for f in faults) for renaming in self._renamings)]

@@ -13,6 +13,7 @@ choices cost no failure, and of them there are as few as the failures allow.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Generic, TypeVar
 
 from pysat.card import CardEnc, EncType, ITotalizer
 from pysat.solvers import Solver
@@ -20,8 +21,11 @@ from pysat.solvers import Solver
 from clew.budgets.deadline import Deadline
 from clew.budgets.effort import PROPAGATIONS_PER_UNIT, USED_UP
 from clew.errors import EffortExhaustedError
-from clew.faults import KINDS, FailureSpec, Fault, FaultSet, exclusive_pairs
-from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, Present
+from clew.faults import AnyFault, FaultsOf
+from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, CircuitOf, GateOf, Present
+from clew.search.protocol import AdmissionOf
+
+F = TypeVar("F", bound=AnyFault)
 
 #: One that is incremental and can be interrupted; not every solver of python-sat can do both.
 _SOLVER = "minisat22"
@@ -37,32 +41,55 @@ class TooManyConflictsError(Exception):
     """A question took more of the solver's effort than it was allowed."""
 
 
-class FaultSolver:
+class FaultSolver(Generic[F]):
     """Admissible fault sets under growing constraints."""
 
     def __init__(
-        self, spec: FailureSpec, faults: Sequence[Fault], circuit: Circuit, deadline: Deadline | None = None
+        self,
+        spec: AdmissionOf[F],
+        faults: Sequence[F],
+        circuit: CircuitOf[F],
+        deadline: Deadline | None = None,
     ) -> None:
+        self._spec = spec
         self._circuit = circuit
         self._deadline = deadline or Deadline(None)
-        # Faults have the first variables, in the order in which they are given: the counters count these and no
-        # others, and ties between solutions are broken the same way every time.
-        self._variables: dict[Fault, int] = {f: n for n, f in enumerate(faults, start=1)}
-        self._counted = self._top = len(self._variables)
-        self._failures = _Counter([n for f, n in self._variables.items() if f.kind.is_failure])
-        self._given = _Counter([n for f, n in self._variables.items() if not f.kind.is_failure])
+        self._variables: dict[F, int] = {}
+        self._admitted: dict[int, F] = {}  # those that may happen, by variable
+        self._pairs: set[tuple[F, F]] = set()  # those that exclude each other
+        self._top = 0
+        self._failures, self._given = _Counter([]), _Counter([])
         self._follows: dict[int, int] = {}
         self._implies: dict[int, int] = {}
         self._solver = Solver(name=_SOLVER)
         self._size = self._given_size = 0
         self._propagations = 0
-        self._admit(spec)
+        self.admit(faults)
 
     def close(self) -> None:
         """Free the solver's memory; nothing can be asked any more."""
         self._solver.delete()
         self._failures.delete()
         self._given.delete()
+
+    def admit(self, faults: Sequence[F]) -> None:
+        """Let these faults happen, too, within the bounds; those that are known already may be among them."""
+        new = [fault for fault in faults if fault not in self._variables]
+        if not new:
+            return
+        # In the order in which they are given, and before all other variables if they are known from the
+        # beginning: ties between solutions are broken the same way every time.
+        for fault in new:
+            self._variables[fault] = variable = self.new_variable()
+            self._admitted[variable] = fault
+        # Made anew, for a counter does not grow in width; and a fault more can make a smaller set possible.
+        self._failures.delete()
+        self._given.delete()
+        known = self._admitted.items()
+        self._failures = _Counter([variable for variable, fault in known if fault.kind.is_failure])
+        self._given = _Counter([variable for variable, fault in known if not fault.kind.is_failure])
+        self._size = self._given_size = 0
+        self._require_bounds()
 
     def new_variable(self) -> int:
         """Return a variable that nothing uses yet."""
@@ -73,7 +100,7 @@ class FaultSolver:
         """Demand that one of these literals is true."""
         self._solver.add_clause(list(literals))
 
-    def happens(self, fault: Fault) -> int:
+    def happens(self, fault: F) -> int:
         """Return the literal for a fault; one that cannot make a difference never happens."""
         if fault not in self._variables:
             self._variables[fault] = variable = self.new_variable()
@@ -81,14 +108,29 @@ class FaultSolver:
         return self._variables[fault]
 
     def smallest(
-        self, assumptions: Iterable[int], below: Weight | None = None, most_conflicts: int | None = None
-    ) -> FaultSet | None:
+        self,
+        assumptions: Iterable[int],
+        below: Weight | None = None,
+        most_conflicts: int | None = None,
+        *,
+        other: bool = False,
+    ) -> FaultsOf[F] | None:
         """Return a fault set of least weight that meets all requirements, if that is less than ``below``.
 
-        Sizes never fall as requirements grow, so no size is looked at again.  Raise ``TooManyConflictsError`` if
-        one of them takes more conflicts than allowed.
+        Sizes never fall as requirements grow, so no size is looked at again; ``other``: what is assumed is not what
+        is always assumed, and says nothing of sizes.  Raise ``TooManyConflictsError`` if one of them takes more
+        conflicts than allowed.
         """
-        assumed = list(assumptions)
+        sizes = self._size, self._given_size
+        try:
+            return self._find_smallest(list(assumptions), below, most_conflicts)
+        finally:
+            if other:
+                self._size, self._given_size = sizes
+
+    def _find_smallest(
+        self, assumed: list[int], below: Weight | None, most_conflicts: int | None
+    ) -> FaultsOf[F] | None:
         with self._deadline.watching(self._solver.interrupt):
             # Without a limit on the size first: otherwise a certificate would have to refute every size.
             if not self._solve(assumed):
@@ -101,7 +143,7 @@ class FaultSolver:
                 self._size, self._given_size = self._size + 1, 0
         return None
 
-    def _fewest_given(self, assumed: list[int], most_conflicts: int | None) -> FaultSet:
+    def _fewest_given(self, assumed: list[int], most_conflicts: int | None) -> FaultsOf[F]:
         """Return a solution under these assumptions, of which there is one, with as little given as possible."""
         while self._given_size < self._given.most:
             if self._solve([*assumed, *self._at_most(self._given, self._given_size)], most_conflicts):
@@ -112,7 +154,7 @@ class FaultSolver:
             self._solve(assumed, most_conflicts)
         return self._solution()
 
-    def any_size(self, assumptions: Iterable[int], below: Weight | None = None) -> FaultSet | None:
+    def any_size(self, assumptions: Iterable[int], below: Weight | None = None) -> FaultsOf[F] | None:
         """Return a fault set of any weight less than ``below`` that meets all requirements."""
         assumed = list(assumptions)
         with self._deadline.watching(self._solver.interrupt):
@@ -124,10 +166,10 @@ class FaultSolver:
             fewer = [*self._at_most(self._failures, failures), *self._at_most(self._given, max(0, given - 1))]
             return self._solution() if given and self._solve([*assumed, *fewer]) else None
 
-    def _solution(self) -> FaultSet:
-        # Faults have the first variables; those that came later cannot happen.
-        true = set(self._solver.get_model()[: self._counted])
-        return FaultSet.of(f for f, variable in self._variables.items() if variable in true)
+    def _solution(self) -> FaultsOf[F]:
+        # A model lists its literals in the order of the variables, from 1 on.
+        model = self._solver.get_model()
+        return FaultsOf.of(fault for variable, fault in self._admitted.items() if model[variable - 1] > 0)
 
     def _solve(self, assumptions: list[int], most_conflicts: int | None = None) -> bool:
         if most_conflicts == 0:  # which python-sat would take for no limit
@@ -166,17 +208,18 @@ class FaultSolver:
         self._top = max(self._top, counter.top)
         return [counter.exceeds(size)]
 
-    def _admit(self, spec: FailureSpec) -> None:
+    def _require_bounds(self) -> None:
         """Require the bounds that are not already in the choice of single faults.
 
         No two faults hit one node at the same time, or one message, and some kinds are limited in number.
         """
-        for one, other in exclusive_pairs(self._variables):
-            self.require(-self._variables[one], -self._variables[other])
-        for kind in KINDS:
-            most = kind.most(spec)
-            variables = [variable for fault, variable in self._variables.items() if isinstance(fault, kind)]
-            if most is not None and len(variables) > most:
+        for pair in self._spec.exclusive_pairs(self._admitted.values()):
+            if pair not in self._pairs:
+                self._pairs.add(pair)
+                self.require(*(-self._variables[fault] for fault in pair))
+        for faults, most in self._spec.limited_groups(self._admitted.values()):
+            variables = [self._variables[fault] for fault in faults]
+            if len(variables) > most:
                 bound = CardEnc.atmost(variables, bound=most, top_id=self._top, encoding=EncType.seqcounter)
                 for clause in bound.clauses:
                     self._solver.add_clause(clause)
@@ -196,7 +239,7 @@ class FaultSolver:
             self._implies[number] = self._literal(self._circuit[number], self._implies, demanded=True)
         return self._implies[gate]
 
-    def _literal(self, gate: Gate, known: dict[int, int], *, demanded: bool) -> int:
+    def _literal(self, gate: GateOf[F], known: dict[int, int], *, demanded: bool) -> int:
         match gate:
             case Present(fault):
                 return self.happens(fault)
@@ -275,6 +318,7 @@ class _Counter:
         """Free memory that Python does not know of."""
         if self._totalizer is not None:
             self._totalizer.delete()
+            self._totalizer = None
 
 
 def _opposite(gate: AllOf | AnyOf | AtLeast) -> AllOf | AnyOf | AtLeast:

@@ -7,6 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from clew.faults import Fault, FaultSet, NodeName
 
 
+def rename_fault(fault: Fault, renaming: Mapping[NodeName, NodeName], nodes: Sequence[NodeName]) -> Fault:
+    """Return the fault with its nodes renamed; a node that the renaming does not mention keeps its name."""
+    return fault.rename(lambda node: renaming.get(node, node)).among(nodes)
+
+
 class Symmetries:
     """Renamings of the ``nodes`` of a system that change nothing, without the identity."""
 
@@ -14,15 +19,11 @@ class Symmetries:
         self.renamings = renamings
         self._nodes = nodes
 
-    def rename_fault(self, fault: Fault, renaming: Mapping[NodeName, NodeName]) -> Fault:
-        """Return the fault with its nodes renamed; a node that the renaming does not mention keeps its name."""
-        return fault.rename(lambda node: renaming.get(node, node)).among(self._nodes)
-
     def images(self, faults: Iterable[Fault]) -> Iterator[FaultSet]:
         """Yield the fault set under each of the renamings."""
         known = tuple(faults)
         for renaming in self.renamings:
-            yield FaultSet.of(self.rename_fault(fault, renaming) for fault in known)
+            yield FaultSet.of(rename_fault(fault, renaming, self._nodes) for fault in known)
 
     def is_representative(self, faults: FaultSet) -> bool:
         """Tell whether this set is the first of its class in the canonical order of fault sets."""

@@ -8,14 +8,16 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from clew.budgets.deadline import Deadline
 from clew.duration import Duration
 from clew.errors import BudgetExhaustedError, ResourcesExhaustedError
-from clew.faults import FaultSet
-from clew.search.protocol import Run
+from clew.faults import AnyFault, Fault, FaultsOf
+from clew.search.protocol import RunOf
 from clew.violation import Violation
+
+F = TypeVar("F", bound=AnyFault)
 
 
 class Answer(enum.Enum):
@@ -27,19 +29,19 @@ class Answer(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Counterexample:
+class CounterexampleOf(Generic[F]):
     """Faults under which something that must hold does not, as a concrete execution has shown.
 
     ``duration``: whether that lasts; None where nobody has looked.
     """
 
-    faults: FaultSet
+    faults: FaultsOf[F]
     violations: tuple[Violation, ...]
     duration: Duration | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
-class Findings:
+class FindingsOf(Generic[F]):
     """What a search brought: the answer, on what it rests, and why it is incomplete if it is.
 
     ``executions``: what was executed, in order; of a long search the beginning.  ``candidates``: faults under
@@ -49,11 +51,11 @@ class Findings:
     """
 
     answer: Answer
-    counterexamples: tuple[Counterexample, ...]
+    counterexamples: tuple[CounterexampleOf[F], ...]
     runs: int
     reason: str | None = None
-    executions: tuple[Run, ...] = ()
-    candidates: tuple[Counterexample, ...] = ()
+    executions: tuple[RunOf[F], ...] = ()
+    candidates: tuple[CounterexampleOf[F], ...] = ()
     cautions: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
 
@@ -74,15 +76,15 @@ Progress = Callable[[int, str], None]
 
 
 @dataclass
-class Ledger:
+class LedgerOf(Generic[F]):
     """What a search has done so far; kept outside the strategy so that an interrupt loses nothing."""
 
     deadline: Deadline = field(default_factory=lambda: Deadline(None))
     max_runs: int | None = None
     progress: Progress | None = None
     runs: int = 0
-    counterexamples: list[Counterexample] = field(default_factory=list)
-    executions: list[Run] = field(default_factory=list)
+    counterexamples: list[CounterexampleOf[F]] = field(default_factory=list)
+    executions: list[RunOf[F]] = field(default_factory=list)
     cautions: list[str] = field(default_factory=list)
     stage: str = "grounding"
     starved: bool = False  # memory or stack ran out: with more of it, the search would have gone on
@@ -107,22 +109,22 @@ class Ledger:
         if self.progress:
             self.progress(self.runs, stage)
 
-    def after_run(self, run: Run) -> None:
+    def after_run(self, run: RunOf[F]) -> None:
         """Remember what was executed, for those who want to look at it."""
         if len(self.executions) < MOST_REMEMBERED:
             # A plain run, without the lineage that a traced one carries: that would keep everything alive.
-            self.executions.append(Run(run.faults, run.violations))
+            self.executions.append(RunOf(run.faults, run.violations))
 
-    def record(self, run: Run) -> None:
+    def record(self, run: RunOf[F]) -> None:
         """Keep a run that violates something."""
-        self.counterexamples.append(Counterexample(run.faults, run.violations))
+        self.counterexamples.append(CounterexampleOf(run.faults, run.violations))
 
     @property
     def cut_short(self) -> bool:
         """Tell whether the clock, an interrupt or the machine may have ended it, and not a bound of its own."""
         return self.starved or self.deadline.passed()
 
-    def conclude(self, reason: str | None) -> Findings:
+    def conclude(self, reason: str | None) -> FindingsOf[F]:
         """Give the answer; ``reason`` is None when everything within the bounds is covered."""
         if self.counterexamples:
             answer = Answer.COUNTEREXAMPLE
@@ -130,12 +132,12 @@ class Ledger:
             answer = Answer.CERTIFIED if reason is None else Answer.INCOMPLETE
         # In the canonical order: which was found first depends on the strategy.
         found = sorted(self.counterexamples, key=lambda c: c.faults.sort_key())
-        return Findings(
+        return FindingsOf(
             answer, tuple(found), self.runs, reason, tuple(self.executions), cautions=tuple(self.cautions)
         )
 
 
-def conduct(search: Callable[[Ledger], str | None], ledger: Ledger) -> Findings:
+def conduct(search: Callable[[LedgerOf[F]], str | None], ledger: LedgerOf[F]) -> FindingsOf[F]:
     """Run a search to its end, its budget or an interrupt, and say honestly which it was."""
     try:
         with ledger.deadline.listening():
@@ -144,3 +146,9 @@ def conduct(search: Callable[[Ledger], str | None], ledger: Ledger) -> Findings:
         reason = str(limit)
         ledger.starved = isinstance(limit, ResourcesExhaustedError)
     return ledger.conclude(reason)
+
+
+#: What a search of a model has done and found; the others are for any faults, also of code.
+Counterexample = CounterexampleOf[Fault]
+Findings = FindingsOf[Fault]
+Ledger = LedgerOf[Fault]

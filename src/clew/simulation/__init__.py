@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from clew.simulation.events import Elapse, Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.node import Context, Node
-from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.scenario import Broken, Kept, Network, Scenario
 from clew.simulation.timing import VirtualTime
 from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
@@ -22,6 +22,7 @@ __all__ = [
     "Elapse",
     "External",
     "Heal",
+    "Kept",
     "Network",
     "Node",
     "Partition",

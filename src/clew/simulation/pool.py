@@ -220,6 +220,11 @@ class TimedPool(Pool):
             heappop(self._by_time)
         return self._by_time[0][0] if self._by_time else None
 
+    def first(self) -> Envelope:
+        """Return what got there first of what is due next; there must be something."""
+        assert self.next_due is not None
+        return self._by_time[0][2]
+
     def due(self) -> list[Envelope]:
         """Return what can be delivered now: all that is due at the next time, in the order it got there."""
         time = self.next_due

@@ -42,8 +42,22 @@ class Broken:
         return f"{self.invariant} at {', '.join(self.nodes)}" if self.nodes else self.invariant
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A promise that is kept, with what keeps it: each of ``witnesses`` is a set of nodes that suffices.
+
+    A promise need not say that: without it, Clew asks the promise about fewer and fewer nodes.
+    """
+
+    witnesses: tuple[tuple[str, ...], ...] = ()
+
+
 #: Looks at the nodes that are up, by name, and says what is wrong, or None.
 Invariant = Callable[[Mapping[str, Any]], "Broken | str | None"]
+#: The same at the end of an execution; it may say what it found, too.
+Promise = Callable[[Mapping[str, Any]], "Broken | str | Kept | None"]
+#: Looks at the nodes that are up at the end, and tells whether anything was promised at all.
+Assumption = Callable[[Mapping[str, Any]], bool]
 #: Makes an event from outside, or None if there is none to make now.  ``World.events`` is a source of identities.
 Maker = Callable[[Random, World], "External | None"]
 
@@ -67,6 +81,8 @@ class Scenario:
 
     ``invariants`` are checked when the first nodes are up, before the first event, then every ``check_every``
     events, and at the end; that no handler raises is always one.
+    ``promises`` are checked at the end of an execution that came to its end.  ``assume``: at such an end, whether
+    anything was promised; where it was not (no client got an answer), the execution is neither good nor bad.
     ``loss``, ``duplication``: how likely a message is lost or arrives twice.
     ``timers``: how likely the next event is a timer while there are messages.
     ``rare``: by the name of a timer, how likely it goes off when it is drawn (default 1).
@@ -88,6 +104,8 @@ class Scenario:
     count: int = 0
     after: Sequence[External] = (WaitQuiescence(),)
     invariants: Sequence[Invariant] = ()
+    promises: Sequence[Promise] = ()
+    assume: Assumption | None = None
     network: Network = Network.FIFO
     loss: float = 0.0
     duplication: float = 0.0
@@ -158,6 +176,9 @@ class Scenario:
     def _refuse_suspended_functions(self) -> None:
         for invariant in self.invariants:
             refuse_suspended(f"the invariant {name_of(invariant)}", invariant)
+        for promise in self.promises:
+            refuse_suspended(f"the promise {name_of(promise)}", promise)
+        refuse_suspended("the scenario's assume", self.assume)
         for _, maker in self.events:
             refuse_suspended(f"the maker of events {name_of(maker)}", maker)
         for block in self.blocks_by_name().values():
@@ -167,10 +188,15 @@ class Scenario:
         for name, function in (("fingerprint", self.fingerprint), ("identity", self.identity)):
             refuse_suspended(f"the scenario's {name}", function)
 
+    @property
+    def is_fifo(self) -> bool:
+        """Tell whether messages between two nodes arrive in the order in which they were sent."""
+        return self.network is Network.FIFO
+
     def world(self, seed: int = 0, *, recording: bool = False) -> World:
         return World(
             self.nodes,
-            fifo=self.network is Network.FIFO,
+            fifo=self.is_fifo,
             seed=seed,
             running=tuple(self.running),
             recording=recording,
@@ -193,6 +219,23 @@ class Scenario:
             if found is not None:
                 refuse_suspended_result(f"the invariant {name_of(invariant)}", found)
                 return found if isinstance(found, Broken) else Broken(name_of(invariant), str(found))
+        return None
+
+    def promises_anything(self, world: World) -> bool:
+        """Tell whether an execution that is over says anything: whether what is assumed holds at its end."""
+        remedy = "it must cope with every state of the nodes, also where some of them are down"
+        return self.assume is None or bool(
+            ask("the scenario's assume", self.assume, dict(world.nodes), remedy=remedy)
+        )
+
+    def look_at_end(self, world: World) -> Broken | None:
+        """Return which promise is not kept, at the end of an execution that came to its end."""
+        if not self.promises or not self.promises_anything(world):
+            return None
+        for promise in self.promises:
+            judged = judge_promise(promise, dict(world.nodes))
+            if isinstance(judged, Broken):
+                return judged
         return None
 
     def find_further_violations(self, world: World) -> tuple[Broken, ...]:
@@ -243,6 +286,26 @@ class Scenario:
         except BaseException as error:
             what = f"the scenario's fingerprint of a {type(message).__qualname__}"
             raise blame(what, error, "it must take every message") from error
+
+
+def judge_promise(promise: Promise, nodes: Mapping[str, Any]) -> Broken | Kept:
+    """Return what is wrong, or what a promise says that keeps it, about these nodes."""
+    name = name_of(promise)
+    remedy = "it must cope with every state of the nodes; with 'assume', only with those where that holds"
+    found: object = ask(f"the promise {name}", promise, nodes, remedy=remedy)
+    match found:
+        case None:
+            return Kept()
+        case Broken() | Kept():
+            return found
+        case str():
+            return Broken(name, found)
+        case _:
+            # True would read as "kept" and as "broken": a promise must say which it means.
+            raise UsageError(
+                f"the promise {name} returned {found!r}",
+                remedy="return None if it is kept, and otherwise a text that says what is wrong, or a Broken",
+            )
 
 
 def _violation_of(failure: Failure) -> Broken:

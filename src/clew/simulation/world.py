@@ -254,6 +254,7 @@ class World:
             self._remarks.append(str(text))
 
     def _envelope(self, source: str, target: str, payload: Any, timer: bool, time: float) -> Envelope:
+        """Make what is put on its way, also what goes nowhere: a subclass may want to know of it."""
         # Counted by sender: a name must not depend on what unrelated nodes did meanwhile (see Envelope).
         nth = self._sent.get(source, 0) + 1
         self._sent[source] = nth
@@ -338,7 +339,9 @@ class World:
     def _make_process(self, name: str) -> Process:
         # A life has random numbers of its own, or a restart would draw what the first life drew.
         life = self._lives[name] = self._lives.get(name, 0) + 1
-        durable = self._durable.setdefault(name, Durable())
+        if name not in self._durable:
+            self._durable[name] = self._make_storage(name)
+        durable = self._durable[name]
         node = ask(f"making the node '{name}'", self._makers[name], remedy="give nodes a maker without arguments")
         if type(node) not in _EXECUTABLE:
             _refuse_suspended_handlers(type(node))
@@ -352,6 +355,10 @@ class World:
         self.processes[name] = process
         self.nodes[name] = process.node
         return process
+
+    def _make_storage(self, name: str) -> Durable:
+        """Make the storage of a node that is up for the first time: a subclass may want to see what is stored."""
+        return Durable()
 
     def _stop(self, name: str) -> None:
         process = self.processes.pop(name, None)

@@ -1,0 +1,94 @@
+"""Which attributes of nodes are read and replaced: by a promise, or by the handlers of a run.
+
+The nodes are made to be of a class of their own for that time, derived from theirs, that notes it.  So their methods,
+properties and operators are noted, too, which would read past an object that only stands in for a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+#: Nodes and their attributes.
+Attributes = set[tuple[str, str]]
+
+#: By class, the one that notes; None where there can be none.
+_NOTING: dict[type, type | None] = {}
+#: What is being noted, by the identity of a node: its name, and where to write down what is read and replaced.
+_noted: dict[int, tuple[str, Attributes, Attributes]] = {}
+
+
+def begin_noting(node: Any, name: str, read: Attributes, replaced: Attributes) -> bool:
+    """Note from now on which attributes of a node are read, and which are bound without having been read.
+
+    False if that cannot be seen.
+    """
+    kind = type(node)
+    noting = _noting_class(kind)
+    try:
+        if noting is not None:
+            node.__class__ = noting
+    except TypeError:  # of a class whose objects cannot change theirs
+        noting = None
+    if noting is None:
+        return False
+    _noted[id(node)] = name, read, replaced
+    return True
+
+
+def end_noting(node: Any) -> None:
+    """Let a node be of its own class again."""
+    if _noted.pop(id(node), None) is not None:
+        node.__class__ = type(node).__base__
+
+
+@contextmanager
+def note_reads(nodes: Mapping[str, Any]) -> Iterator[Attributes]:
+    """Note what is read of these nodes while inside; all of a node where that cannot be seen."""
+    read: Attributes = set()
+    try:
+        for name, node in nodes.items():
+            if not begin_noting(node, name, read, set()):
+                read.update((name, each) for each in vars(node))
+        yield read
+    finally:
+        for node in nodes.values():
+            end_noting(node)
+
+
+def _noting_class(kind: type) -> type | None:
+    """Return a class like this one, whose objects note what is read and replaced of them."""
+    if kind in _NOTING:
+        return _NOTING[kind]
+    read: Callable[[Any, str], Any] = getattr(kind, "__getattribute__")  # noqa: B009  # types hide that it is unbound
+
+    bind: Callable[[Any, str, Any], None] = getattr(kind, "__setattr__")  # noqa: B010
+
+    def read_attribute(node: Any, name: str) -> Any:
+        if (noted := _noted.get(id(node))) is not None:
+            if name == "__dict__":
+                noted[1].update((noted[0], each) for each in read(node, "__dict__"))
+            # What the class has is not noted: methods and properties read what they need themselves.
+            elif not name.startswith("__") and not hasattr(kind, name) and (noted[0], name) not in noted[2]:
+                noted[1].add((noted[0], name))
+        return read(node, name)
+
+    def set_attribute(node: Any, name: str, value: Any) -> None:
+        if (noted := _noted.get(id(node))) is not None and (noted[0], name) not in noted[1]:
+            noted[2].add((noted[0], name))
+        bind(node, name, value)
+
+    body = {
+        "__slots__": (),
+        "__getattribute__": read_attribute,
+        "__setattr__": set_attribute,
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+    }
+    try:
+        made: type | None = type(kind.__name__, (kind,), body)
+    except TypeError:  # a class from which none can be derived
+        made = None
+    _NOTING[kind] = made
+    return made

@@ -1,0 +1,151 @@
+"""Code as the lineage loop sees it: a system that is run under faults and says what its outcomes rested on.
+
+What a run shows is true of that run.  Each support is therefore conditional on the faults of the run (a retry exists
+*because* a message was lost), and rests on what is known to help: a candidate cuts all supports of all runs whose faults
+it includes.  Whether other faults could do harm in another way nobody knows; so this never certifies.
+
+**What is tried first.**  A promise is broken where somebody was promised something, and what keeps it is gone.  So candidates
+come first that leave alone what the promise was given for (what ``assume`` rests on) in some run.  Where there are none within the bounds,
+something else has to happen first: those runs are extended first that are most *fragile*, where the fewest further faults would
+do it, and messages are lost before nodes stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from clew.faults import FaultsOf
+from clew.injection.bounds import InjectionBounds
+from clew.injection.cutting import Cutter
+from clew.injection.faults import CodeFault, NodeCrash, NodeRestart
+from clew.injection.lineage import Way, find_assumed, find_ways, trace_events
+from clew.injection.run import Course, InjectedRun
+from clew.lineage.circuit import CircuitOf
+from clew.search.protocol import TracedRunOf
+from clew.simulation.scenario import Broken, Invariant, Promise, Scenario
+from clew.simulation.user_code import name_of
+from clew.violation import Violation
+
+CodeFaults = FaultsOf[CodeFault]
+
+
+class CodeSystem:
+    """A scenario within bounds; ``vacuous`` counts the runs in which nothing was promised."""
+
+    def __init__(self, scenario: Scenario, bounds: InjectionBounds, *, seed: int = 0) -> None:
+        self.scenario = scenario
+        self.spec = bounds
+        self.circuit: CircuitOf[CodeFault] = CircuitOf()
+        self.hazards: Mapping[Violation, int] = {}
+        self.vacuous = 0
+        self._seed = seed
+        self._known: dict[CodeFault, None] = {}
+        self._goals: list[tuple[Violation, Promise | Invariant]] = [
+            (Violation(name_of(each), ()), each) for each in (*scenario.promises, *scenario.invariants)
+        ]
+        self._promised: list[int] = []  # of each run, the gate that holds while something is promised as in it
+        self._fragile: list[tuple[int, int, CodeFaults]] = []  # how many faults more, how many there are, and which
+
+    @property
+    def faults(self) -> Sequence[CodeFault]:
+        """Return the faults that would cut something that helped in one of the runs so far."""
+        return list(self._known)
+
+    def execute(self, faults: CodeFaults, *, tracing: bool = False, recording: bool = False) -> Course:
+        """Execute once."""
+        return InjectedRun(
+            self.scenario, faults, seed=self._seed, tracing=tracing, recording=recording
+        ).finish()
+
+    def trace(self, faults: CodeFaults) -> TracedRunOf[CodeFault]:
+        """Execute under faults, and follow what was kept back to what it rested on."""
+        course = self.execute(faults, tracing=True)
+        if course.broken is not None:
+            return TracedRunOf(faults, (violation_of(course.broken),), {}, False)
+        if course.is_vacuous or not course.is_over:
+            self.vacuous += 1
+            # More faults of this kind would hardly make somebody promise something.
+            return TracedRunOf(faults, (), {}, False, (faults,))
+        return self._explain(course, faults)
+
+    def _explain(self, course: Course, faults: CodeFaults) -> TracedRunOf[CodeFault]:
+        nodes = dict(course.world.nodes)
+        assumed = find_assumed(self.scenario.assume, nodes)
+        promising = trace_events(course, assumed)
+        ways = {
+            goal: [way.without(assumed) for way in find_ways(promise, nodes)] for goal, promise in self._goals
+        }
+        events = {way: trace_events(course, way.read) for found in ways.values() for way in found}
+        cutter = Cutter(course, self.spec, promising.union(*events.values()))
+        cuts = {way: cutter.cut(way, events[way]) for way in events}
+        self._known.update((fault, None) for found in cuts.values() for fault in found)
+        present = [self.circuit.present(fault) for fault in faults]
+        spoiling = cutter.cut(Way((), assumed), promising)
+        self._note_promise(faults, present, spoiling, [[cuts[way] for way in found] for found in ways.values()])
+        supports = {
+            goal: self.circuit.any_of(self._uncut(present, cuts[way]) for way in found)
+            for goal, found in ways.items()
+        }
+        return TracedRunOf(faults, (), supports, False)
+
+    def _uncut(self, present: Sequence[int], cuts: Iterable[CodeFault]) -> int:
+        """Return the gate that holds while these faults are present and those are not."""
+        return self.circuit.all_of([*present, *(self.circuit.absent(fault) for fault in cuts)])
+
+    # -- what is tried first -------------------------------------------------------------------------------------
+
+    def _note_promise(
+        self,
+        faults: CodeFaults,
+        present: Sequence[int],
+        spoiling: Sequence[CodeFault],
+        goals: Sequence[Sequence[Sequence[CodeFault]]],
+    ) -> None:
+        """Note how something was promised in a run, and how many faults would be enough to break it.
+
+        ``spoiling`` cuts that it was promised; each of ``goals`` has for each of its ways what cuts that.
+        """
+        self._promised.append(self._uncut(present, spoiling))
+        spoiled = set(spoiling)
+        needed = [_count_cuts([set(cuts) - spoiled for cuts in ways]) for ways in goals]
+        self._fragile.append((min(needed, default=_NEVER), len(faults), faults))
+
+    def prefer(self) -> list[int]:
+        """Return the gates under which a candidate is looked for first, see above."""
+        gates = []
+        if self.scenario.assume is not None:
+            gates.append(self.circuit.any_of(self._promised))
+        halting = [fault for fault in self._known if isinstance(fault, NodeCrash | NodeRestart)]
+        likely = sorted(self._fragile, key=lambda run: run[:2])[:_MOST_EXTENDED]
+        for _, _, faults in likely:
+            present = [self.circuit.present(fault) for fault in faults]
+            gates.append(self._uncut(present, [fault for fault in halting if fault not in faults]))
+        gates.append(self._uncut([], halting))
+        return gates
+
+
+#: More faults than there can be.
+_NEVER = 1_000_000
+#: So many of the most fragile runs are extended before others are.
+_MOST_EXTENDED = 8
+
+
+def _count_cuts(ways: Sequence[set[CodeFault]]) -> int:
+    """Return about how many faults cut all these ways, one after the other those that cut most."""
+    left, number = list(ways), 0
+    while left:
+        counts: dict[CodeFault, int] = {}
+        for cuts in left:
+            for fault in cuts:
+                counts[fault] = counts.get(fault, 0) + 1
+        if not counts:
+            return _NEVER
+        best = max(counts.values())
+        fault = min((f for f, count in counts.items() if count == best), key=lambda f: f.order_key())
+        left, number = [cuts for cuts in left if fault not in cuts], number + 1
+    return number
+
+
+def violation_of(broken: Broken) -> Violation:
+    """Return what a broken promise or invariant is for a search."""
+    return Violation(broken.invariant, broken.nodes)
