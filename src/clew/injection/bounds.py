@@ -32,6 +32,13 @@ class InjectionBounds:
         number: int = getattr(self, kind.kind.plural)
         return number
 
+    def has_room(self, faults: Iterable[CodeFault]) -> bool:
+        """Tell whether one more fault can be added to these."""
+        known = list(faults)
+        if self.faults is not None and len(known) >= self.faults:
+            return False
+        return any(sum(isinstance(f, kind) for f in known) < self.most(kind) for kind in CODE_KINDS)
+
     def exclusive_pairs(self, faults: Iterable[CodeFault]) -> Iterator[tuple[CodeFault, CodeFault]]:
         """Yield the faults of which not both can happen."""
         return exclusive_code_pairs(faults)

@@ -26,6 +26,7 @@ from clew.injection.faults import (
 from clew.injection.flow import Flow
 from clew.injection.world import InjectedWorld
 from clew.simulation.events import Elapse, Start, Stop, WaitQuiescence
+from clew.simulation.execution.effects import Observer
 from clew.simulation.execution.steps import Do, Step, act_of
 from clew.simulation.pool import Envelope, TimedPool
 from clew.simulation.scenario import Broken, Scenario
@@ -56,7 +57,7 @@ class Course:
 
     ``struck``: of each fault that took effect, the number of the first event that is another because of it.
     ``broken``: the invariant or promise that does not hold.  ``is_over``: it came to its end, and did not run out of
-    steps; ``is_vacuous``: at that end nothing had been promised.
+    steps; ``is_vacuous``: at that end nothing had been promised.  ``idle``: the events that changed nothing.
     """
 
     faults: tuple[CodeFault, ...]
@@ -69,6 +70,7 @@ class Course:
     steps: Sequence[Step]
     flow: Flow | None
     running: tuple[str, ...]
+    idle: frozenset[int] = frozenset()
 
     def message_of(self, occurrence: Occurrence) -> MessageName | None:
         """Return the name of what was delivered, lost or duplicated, if faults can hit it."""
@@ -79,8 +81,8 @@ class Course:
 class InjectedRun:
     """An execution as it goes on; ``finish`` may be called once.
 
-    ``tracing``: note what events read and write.  ``recording``: keep what was done as steps, so that others can do
-    it again.
+    ``tracing``: note what events read and write.  ``observing``: note which of them change nothing.  ``recording``:
+    keep what was done as steps, so that others can do it again.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class InjectedRun:
         *,
         seed: int = 0,
         tracing: bool = False,
+        observing: bool = False,
         recording: bool = False,
     ) -> None:
         self._scenario = scenario
@@ -100,6 +103,9 @@ class InjectedRun:
         pool, clock = self.world.pool, self.world.clock
         assert isinstance(pool, TimedPool) and clock is not None, "a check has virtual time"
         self._pool, self._end = pool, clock.until
+        self._observer = Observer(self.world, scenario.nodes) if observing else None
+        self._idle: set[int] = set()
+        self._made = 0  # what had been sent and set before the latest event
         self._recording = recording
         self._steps: list[Step] = []
         self._occurrences: list[Occurrence] = []
@@ -156,6 +162,7 @@ class InjectedRun:
             self._steps,
             self._flow,
             tuple(self._scenario.running),
+            frozenset(self._idle),
         )
 
     def _run(self) -> tuple[Broken | None, bool]:
@@ -174,6 +181,8 @@ class InjectedRun:
     def _begin(self) -> Broken | None:
         if self._flow is not None:
             self._flow.note_event(-1, self.world.nodes, self.world.storage_of)
+        if self._observer is not None:
+            self._observer.look_at_all()
         # Those that never get to their first event are down from the beginning.
         for node in self._scenario.running:
             self._halt(node)
@@ -320,8 +329,20 @@ class InjectedRun:
         self._occurrences.append(Occurrence(number, node, nth, what, fate, cause, self.world.time))
         if self._flow is not None:
             self._flow.note_event(number, self.world.nodes, self.world.storage_of)
+        if self._observer is not None:
+            self._observe(self._observer, number, node, what)
         if self._halting and nth:
             self._halt(node)
+
+    def _observe(self, observer: Observer, number: int, node: str, what: External | Envelope) -> None:
+        """Note whether an event changed nothing: no state, no storage, no timer, nothing drawn and nothing sent."""
+        made, self._made = self._made, self.world.made
+        if isinstance(what, CodeBlock):
+            observer.look_at_all()
+        elif node:
+            sight = observer.look_at(node)
+            if made == self.world.made and sight.before == sight.after and not sight.changed:
+                self._idle.add(number)
 
 
 def _node_of(event: External) -> str:

@@ -13,6 +13,7 @@ do it, and messages are lost before nodes stop.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from clew.faults import FaultsOf
 from clew.injection.bounds import InjectionBounds
@@ -27,6 +28,17 @@ from clew.simulation.user_code import name_of
 from clew.violation import Violation
 
 CodeFaults = FaultsOf[CodeFault]
+
+
+class _Followed(NamedTuple):
+    """Of each goal, for each way in which it was met, what cuts that; ``spoiling`` cuts that anything was promised."""
+
+    goals: Mapping[Violation, Sequence[Sequence[CodeFault]]]
+    spoiling: Sequence[CodeFault]
+
+    @property
+    def cuts(self) -> list[CodeFault]:
+        return [fault for ways in self.goals.values() for way in ways for fault in way]
 
 
 class CodeSystem:
@@ -51,24 +63,53 @@ class CodeSystem:
         """Return the faults that would cut something that helped in one of the runs so far."""
         return list(self._known)
 
-    def execute(self, faults: CodeFaults, *, tracing: bool = False, recording: bool = False) -> Course:
-        """Execute once."""
+    def execute(
+        self,
+        faults: CodeFaults,
+        *,
+        tracing: bool = False,
+        observing: bool = False,
+        recording: bool = False,
+    ) -> Course:
+        """Execute once; see ``InjectedRun``."""
         return InjectedRun(
-            self.scenario, faults, seed=self._seed, tracing=tracing, recording=recording
+            self.scenario, faults, seed=self._seed, tracing=tracing, observing=observing, recording=recording
         ).finish()
+
+    def count(self, course: Course) -> None:
+        """Count a run that says nothing because nothing was promised in it."""
+        self.vacuous += course.is_vacuous
+
+    def cuts_of(self, course: Course) -> set[CodeFault]:
+        """Return the faults that would cut something that helped in a run; none where nothing was kept."""
+        if course.is_vacuous or not course.is_over or course.broken is not None:
+            return set()
+        return set(self._follow(course).cuts)
 
     def trace(self, faults: CodeFaults) -> TracedRunOf[CodeFault]:
         """Execute under faults, and follow what was kept back to what it rested on."""
         course = self.execute(faults, tracing=True)
         if course.broken is not None:
             return TracedRunOf(faults, (violation_of(course.broken),), {}, False)
+        self.count(course)
         if course.is_vacuous or not course.is_over:
-            self.vacuous += 1
             # More faults of this kind would hardly make somebody promise something.
             return TracedRunOf(faults, (), {}, False, (faults,))
         return self._explain(course, faults)
 
     def _explain(self, course: Course, faults: CodeFaults) -> TracedRunOf[CodeFault]:
+        followed = self._follow(course)
+        self._known.update(dict.fromkeys(followed.cuts))
+        present = [self.circuit.present(fault) for fault in faults]
+        self._note_promise(faults, present, followed)
+        supports = {
+            goal: self.circuit.any_of(self._uncut(present, cuts) for cuts in ways)
+            for goal, ways in followed.goals.items()
+        }
+        return TracedRunOf(faults, (), supports, False)
+
+    def _follow(self, course: Course) -> _Followed:
+        """Follow what was kept in a run back to what it rested on, and to the faults that would cut that."""
         nodes = dict(course.world.nodes)
         assumed = find_assumed(self.scenario.assume, nodes)
         promising = trace_events(course, assumed)
@@ -77,16 +118,8 @@ class CodeSystem:
         }
         events = {way: trace_events(course, way.read) for found in ways.values() for way in found}
         cutter = Cutter(course, self.spec, promising.union(*events.values()))
-        cuts = {way: cutter.cut(way, events[way]) for way in events}
-        self._known.update((fault, None) for found in cuts.values() for fault in found)
-        present = [self.circuit.present(fault) for fault in faults]
-        spoiling = cutter.cut(Way((), assumed), promising)
-        self._note_promise(faults, present, spoiling, [[cuts[way] for way in found] for found in ways.values()])
-        supports = {
-            goal: self.circuit.any_of(self._uncut(present, cuts[way]) for way in found)
-            for goal, found in ways.items()
-        }
-        return TracedRunOf(faults, (), supports, False)
+        goals = {goal: [cutter.cut(way, events[way]) for way in found] for goal, found in ways.items()}
+        return _Followed(goals, cutter.cut(Way((), assumed), promising))
 
     def _uncut(self, present: Sequence[int], cuts: Iterable[CodeFault]) -> int:
         """Return the gate that holds while these faults are present and those are not."""
@@ -94,20 +127,11 @@ class CodeSystem:
 
     # -- what is tried first -------------------------------------------------------------------------------------
 
-    def _note_promise(
-        self,
-        faults: CodeFaults,
-        present: Sequence[int],
-        spoiling: Sequence[CodeFault],
-        goals: Sequence[Sequence[Sequence[CodeFault]]],
-    ) -> None:
-        """Note how something was promised in a run, and how many faults would be enough to break it.
-
-        ``spoiling`` cuts that it was promised; each of ``goals`` has for each of its ways what cuts that.
-        """
-        self._promised.append(self._uncut(present, spoiling))
-        spoiled = set(spoiling)
-        needed = [_count_cuts([set(cuts) - spoiled for cuts in ways]) for ways in goals]
+    def _note_promise(self, faults: CodeFaults, present: Sequence[int], followed: _Followed) -> None:
+        """Note how something was promised in a run, and how many faults would be enough to break it."""
+        self._promised.append(self._uncut(present, followed.spoiling))
+        spoiled = set(followed.spoiling)
+        needed = [_count_cuts([set(cuts) - spoiled for cuts in ways]) for ways in followed.goals.values()]
         self._fragile.append((min(needed, default=_NEVER), len(faults), faults))
 
     def prefer(self) -> list[int]:

@@ -35,6 +35,8 @@ class InjectedWorld(World):
         self._hit: dict[MessageName, MessageLoss | MessageCopy] = {}
         self._partitions: list[NetworkPartition] = []
         self._copying = False
+        #: How many messages and timers were made so far.
+        self.made = 0
         self.cut: dict[Envelope, NetworkPartition] = {}
         for fault in faults:
             match fault:
@@ -68,6 +70,7 @@ class InjectedWorld(World):
         return super()._make_storage(name) if self.flow is None else NotedStorage(name, self.flow.read)
 
     def _envelope(self, source: str, target: str, payload: Any, timer: bool, time: float) -> Envelope:
+        self.made += 1
         envelope = super()._envelope(source, target, payload, timer, time)
         # What is from outside is given, what a node sends itself does not leave it, and a copy has no name.
         if timer or source == target or source == OUTSIDE or self._copying:
