@@ -1,0 +1,198 @@
+"""What each fault of a counterexample cut: by comparison with the run in which it, and only it, does not happen.
+
+Each fault is necessary, so that run is good, or nothing is promised in it.  In the good one, some way in which the promise
+was kept rests on what the fault cut; the chain of messages from there to what was read at the end is what it did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from clew.faults import FaultsOf
+from clew.injection.faults import (
+    CodeFault,
+    MessageCopy,
+    MessageLoss,
+    MessageName,
+    NetworkPartition,
+    NodeCrash,
+    NodeRestart,
+)
+from clew.injection.lineage import Way, find_assumed, find_ways, trace_events
+from clew.injection.run import Course, Occurrence
+from clew.injection.system import CodeSystem
+from clew.simulation.pool import Envelope
+from clew.simulation.scenario import Broken, Invariant, Promise, judge_promise
+
+
+@dataclass(frozen=True)
+class Link:
+    """One step of a chain: what was delivered where, and when."""
+
+    what: str
+    node: str
+    time: int
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What happens without one ``fault``.
+
+    ``chain``: from what it cut to what keeps the promise.  ``kept_by``: the nodes that keep it then.  ``is_vacuous``:
+    nothing is promised then.  ``breaks``: what is broken then, if it is something else.
+    """
+
+    fault: CodeFault
+    chain: tuple[Link, ...] = ()
+    kept_by: tuple[str, ...] = ()
+    reads: tuple[tuple[str, str], ...] = ()
+    is_vacuous: bool = False
+    breaks: str | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first event that is not the same in two runs: what happens there in each, None where it is over."""
+
+    number: int
+    time: int
+    here: str | None
+    there: str | None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a counterexample is one: what each fault cut, and where the run leaves the one without faults."""
+
+    undone: tuple[Undone, ...]
+    difference: Difference | None
+
+
+def explain(system: CodeSystem, faults: FaultsOf[CodeFault]) -> Explanation:
+    """Compare the run under these faults with those in which one of them is missing, and with that without any."""
+    failing = system.execute(faults)
+    promise = _find_broken(system, failing)
+    undone = tuple(_undo(system, faults, fault, promise) for fault in faults)
+    return Explanation(undone, _find_difference(failing, system.execute(FaultsOf())))
+
+
+def _find_broken(system: CodeSystem, course: Course) -> Promise | Invariant | None:
+    """Return the promise or invariant that a run breaks; none where a handler raised."""
+    nodes = dict(course.world.nodes)
+    if course.world.failure is not None:
+        return None
+    functions = system.scenario.promises if course.is_over else system.scenario.invariants
+    return next((each for each in functions if isinstance(judge_promise(each, nodes), Broken)), None)
+
+
+def _undo(
+    system: CodeSystem, faults: FaultsOf[CodeFault], fault: CodeFault, promise: Promise | Invariant | None
+) -> Undone:
+    course = system.execute(FaultsOf.of(f for f in faults if f != fault), tracing=True)
+    if course.broken is not None:
+        return Undone(fault, breaks=str(course.broken))
+    if course.is_vacuous or not course.is_over:
+        return Undone(fault, is_vacuous=True)
+    if promise is None:
+        return Undone(fault)
+    return _find_chain(system, course, fault, promise)
+
+
+def _find_chain(system: CodeSystem, course: Course, fault: CodeFault, promise: Promise | Invariant) -> Undone:
+    """Return the shortest chain from what the fault would cut to what keeps the promise in a good run."""
+    nodes = dict(course.world.nodes)
+    assumed = find_assumed(system.scenario.assume, nodes)
+    best: tuple[int, Way, list[int]] | None = None
+    for way in (way.without(assumed) for way in find_ways(promise, nodes)):
+        events = trace_events(course, way.read)
+        cut = [number for number in sorted(events) if _would_cut(course, course.occurrences[number], fault)]
+        path = _find_path(course, way, cut)
+        if path is not None and (best is None or len(path) < best[0]):
+            best = len(path), way, path
+        elif best is None and _is_witness(fault, way):
+            best = 0, way, []
+    if best is None:
+        return Undone(fault)
+    _, way, path = best
+    return Undone(
+        fault,
+        tuple(_link(course, course.occurrences[number]) for number in path),
+        way.witnesses,
+        tuple(sorted(way.read)),
+    )
+
+
+def _would_cut(course: Course, occurrence: Occurrence, fault: CodeFault) -> bool:
+    """Tell whether an event would not happen as it did if the fault happened."""
+    match fault:
+        case MessageLoss(message) | MessageCopy(message):
+            return course.message_of(occurrence) == message
+        case NodeCrash(node, after) | NodeRestart(node, after, _):
+            return occurrence.node == node and occurrence.nth > after
+        case NetworkPartition():
+            what = occurrence.what
+            if not isinstance(what, Envelope) or course.message_of(occurrence) is None:
+                return False
+            return fault.parts_at(what.source, what.target, course.world.sent_at(what))
+        case _:
+            assert_never(fault)
+
+
+def _is_witness(fault: CodeFault, way: Way) -> bool:
+    return isinstance(fault, NodeCrash | NodeRestart) and fault.node in way.witnesses
+
+
+def _find_path(course: Course, way: Way, cut: Iterable[int]) -> list[int] | None:
+    """Return a shortest chain of events from one of those that would be cut to one that wrote what was read."""
+    flow = course.flow
+    assert flow is not None, "the run was traced"
+    wanted = set(cut)
+    ends = sorted({flow.last.get(key, -1) for key in way.read} - {-1})
+    parents: dict[int, int | None] = dict.fromkeys(ends)
+    work = list(ends)
+    for number in work:  # grows as it goes: breadth first
+        if number in wanted:
+            path: list[int] = []
+            at: int | None = number
+            while at is not None:
+                path.append(at)
+                at = parents[at]
+            return path
+        for earlier in (course.occurrences[number].cause, *flow.rests_on[number]):
+            if earlier >= 0 and earlier not in parents:
+                parents[earlier] = number
+                work.append(earlier)
+    return None
+
+
+def _link(course: Course, occurrence: Occurrence) -> Link:
+    return Link(describe(course, occurrence), occurrence.node, occurrence.time)
+
+
+def describe(course: Course, occurrence: Occurrence) -> str:
+    """Say in a few words what happened."""
+    message: MessageName | None = course.message_of(occurrence)
+    what = occurrence.what
+    if not isinstance(what, Envelope):
+        return f"{type(what).__name__.lower()} {occurrence.node}".strip()
+    if what.timer:
+        return f"timer {what.kind} at {what.target}"
+    said = message.short if message else f"{what.kind} {what.source or 'outside'}→{what.target}"
+    return said if occurrence.fate == "deliver" else f"{said} {_FATES[occurrence.fate]}"
+
+
+_FATES = {"lose": "is lost", "duplicate": "is duplicated"}
+
+
+def _find_difference(failing: Course, passing: Course) -> Difference | None:
+    here = [(describe(failing, o), o.time) for o in failing.occurrences]
+    there = [(describe(passing, o), o.time) for o in passing.occurrences]
+    for number in range(max(len(here), len(there))):
+        one = here[number] if number < len(here) else None
+        other = there[number] if number < len(there) else None
+        if one != other:
+            time = min(each[1] for each in (one, other) if each is not None)
+            return Difference(number + 1, time, one and one[0], other and other[0])
+    return None

@@ -1,0 +1,26 @@
+"""Of faults that break something, as few as are needed for it: each of them necessary."""
+
+from __future__ import annotations
+
+from clew.faults import FaultsOf
+from clew.injection.faults import CodeFault
+from clew.injection.system import CodeSystem
+from clew.search.verdict import LedgerOf
+
+
+def shrink_faults(
+    system: CodeSystem, faults: FaultsOf[CodeFault], broken: str, ledger: LedgerOf[CodeFault]
+) -> FaultsOf[CodeFault]:
+    """Leave out fault after fault while the same promise or invariant is ``broken``, until none can be left out."""
+    kept = list(faults)
+    place = 0
+    while place < len(kept):
+        fewer = FaultsOf.of([*kept[:place], *kept[place + 1 :]])
+        ledger.before_run("leaving out faults")
+        course = system.execute(fewer)
+        if course.broken is not None and course.broken.invariant == broken:
+            # One that was needed before may not be any more.
+            kept, place = list(fewer), 0
+        else:
+            place += 1
+    return FaultsOf.of(kept)
