@@ -10,6 +10,7 @@ event at a time.
 from __future__ import annotations
 
 from clew.simulation.events import Elapse, Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
+from clew.simulation.injectable import Faults
 from clew.simulation.node import Context, Node
 from clew.simulation.scenario import Broken, Kept, Network, Scenario
 from clew.simulation.timing import VirtualTime
@@ -21,6 +22,7 @@ __all__ = [
     "Context",
     "Elapse",
     "External",
+    "Faults",
     "Heal",
     "Kept",
     "Network",

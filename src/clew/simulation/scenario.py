@@ -11,6 +11,7 @@ from typing import Any
 from clew.errors import ClewError, UsageError
 from clew.names import nearest_name
 from clew.simulation.events import Elapse, WaitQuiescence
+from clew.simulation.injectable import Faults
 from clew.simulation.node import Node
 from clew.simulation.process import Failure
 from clew.simulation.timing import VirtualTime
@@ -93,6 +94,7 @@ class Scenario:
     ``code``: code blocks that makers make, so that recordings can name them.
     ``step_seconds``: a handler that takes longer is stopped, as a mistake in the scenario.
     ``time``: how long messages take and when timers go off; without it, things happen in any order.
+    ``faults``: what ``clew check`` may do to it.
     ``expect``: what ``clew test`` has to find in the ``expect_runs`` executions from the seed ``expect_seed`` on:
     a "violation" in one of them, or "no violation" in any.
     """
@@ -119,6 +121,7 @@ class Scenario:
     code: Sequence[CodeBlock] = ()
     step_seconds: float = 10.0
     time: VirtualTime | None = None
+    faults: Faults | None = None
     expect: str | None = None
     expect_runs: int = DEFAULT_EXPECT_RUNS
     expect_seed: int = 0
