@@ -17,11 +17,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.execution.steps import Act, Do, Size, Step, act_of, describe, perform, size_of
+from clew.simulation.execution.steps import Act, Do, Pause, Size, Step, act_of, describe, perform, size_of
 from clew.simulation.execution.trace import find_envelope
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.scenario import Broken, Network, Scenario
-from clew.simulation.world import External, Wait
+from clew.simulation.world import External
 
 
 class ScheduledAct(NamedTuple):
@@ -73,7 +73,7 @@ class Target:
 
 def split_steps(steps: Iterable[Step]) -> tuple[tuple[External, ...], Schedule]:
     """Return the events from outside, and the schedule that refers to them, in which nothing needs to wait."""
-    events = [step for step in steps if not isinstance(step, Wait)]
+    events = [step for step in steps if not isinstance(step, Pause)]
     externals = tuple(step for step in events if not isinstance(step, Act))
     numbers = iter(range(len(externals)))
     # Where things come from is known after the first execution: see ``complete_recorded``.

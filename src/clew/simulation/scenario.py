@@ -13,7 +13,7 @@ from clew.names import nearest_name
 from clew.simulation.events import Elapse, WaitQuiescence
 from clew.simulation.node import Node
 from clew.simulation.process import Failure
-from clew.simulation.timing import VirtualTime
+from clew.simulation.timing import Clock, VirtualTime
 from clew.simulation.user_code import StoppedError, ask, blame, name_of, refuse_suspended, refuse_suspended_result
 from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
@@ -167,14 +167,17 @@ class Scenario:
         for name, function in (("fingerprint", self.fingerprint), ("identity", self.identity)):
             refuse_suspended(f"the scenario's {name}", function)
 
-    def world(self, seed: int = 0, *, recording: bool = False) -> World:
+    def world(self, seed: int = 0, *, recording: bool = False, clock: Clock | None = None) -> World:
+        """Make the cluster; ``clock`` stands for the one that draws from the seed, if there is virtual time."""
+        if clock is None and self.time is not None:
+            clock = Clock(self.time, seed)
         return World(
             self.nodes,
             fifo=self.network is Network.FIFO,
             seed=seed,
             running=tuple(self.running),
             recording=recording,
-            timing=self.time,
+            clock=clock,
         )
 
     def look(self, world: World) -> Broken | None:
