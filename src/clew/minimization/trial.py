@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clew.errors import UsageError
+from clew.minimization.searching.search import Plain
 from clew.simulation.execution.steps import Act, Do, Pause, Size, Step, act_of, describe, perform, size_of
 from clew.simulation.execution.trace import find_envelope
 from clew.simulation.pool import OUTSIDE, Envelope
@@ -69,6 +70,15 @@ class Target:
 
     def steps(self, schedule: Iterable[Item]) -> tuple[Step, ...]:
         return tuple(self.externals[item] if isinstance(item, int) else item.act for item in schedule)
+
+    def with_externals(self, externals: tuple[External, ...]) -> Target:
+        return replace(self, externals=externals)
+
+    def pack(self, schedule: Schedule) -> Plain:
+        return plain(schedule)
+
+    def unpack(self, packed: Plain) -> Schedule:
+        return from_plain(packed)
 
 
 def split_steps(steps: Iterable[Step]) -> tuple[tuple[External, ...], Schedule]:
@@ -282,9 +292,6 @@ def not_repeatable_error(rest: Sequence[Step]) -> UsageError:
 
 
 # -- for other processes -----------------------------------------------------------------------------------------
-
-#: A schedule of plain tuples: pickled and read ten times as fast, and processes exchange one for each success.
-Plain = tuple[Any, ...]
 
 
 def plain(schedule: Sequence[Item]) -> Plain:
