@@ -18,7 +18,7 @@ from benchmarks.output import Table
 from benchmarks.published_sizes import BUGS, Cost, PublishedBug
 from benchmarks.smallest import SMALLEST, size_of
 from clew.minimization.minimizing import minimize
-from clew.minimization.pipeline import Stage
+from clew.minimization.searching.stages import Stage
 from clew.simulation.execution.steps import Size
 from clew.simulation.fuzzing.fuzz import fuzz
 from clew.simulation.loading import LoadedScenario, load_scenario

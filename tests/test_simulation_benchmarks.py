@@ -14,7 +14,7 @@ from benchmarks.shrinking import Shrunk, table_3
 from benchmarks.simulation_bars import of_minimization
 from benchmarks.smallest import BY_HAND, SMALLEST, Smallest, size_of
 
-from clew.minimization.pipeline import Stage
+from clew.minimization.searching.stages import Stage
 from clew.simulation.execution.steps import Size
 
 _RAFT_45 = BUGS[0]

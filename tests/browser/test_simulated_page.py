@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from browser.driving import Page
-from clew.minimization.pipeline import Stage
+from clew.minimization.searching.stages import Stage
 from clew.report.simulated.page import run_page
 from clew.simulation.execution.steps import Size
 from clew.simulation.execution.trace import Execution

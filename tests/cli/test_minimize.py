@@ -277,9 +277,9 @@ BAD = [
     ),
     Bad(
         "other version",
-        "version: this clew reads versions 1 to 4, found 5",
+        "version: this clew reads versions 1 to 5, found 6",
         old='"version": 4',
-        new='"version": 5',
+        new='"version": 6',
     ),
     Bad("no such node", "expected the name of a node", old='"start": "a"', new='"start": "z"'),
     Bad("no such message", "unknown message type 'Join2'", old="$Join", new="$Join2"),

@@ -17,7 +17,8 @@ from clew.minimization.exchanging import (
     exchange_externals,
     find_spare,
 )
-from clew.minimization.search import SequentialSearch
+from clew.minimization.search import Search
+from clew.minimization.searching.search import SequentialSearch
 from clew.minimization.trial import Match, Schedule, Target, attempt, measure
 from clew.simulation import Broken, CodeBlock, External, Heal, Restart, Scenario, Send, Start, Stop
 from clew.simulation.execution.steps import Size, Step
@@ -34,7 +35,7 @@ def aimed_without(scenario: Scenario, steps: list[Step], *spare: int) -> tuple[T
 
 
 def exchanged(target: Target, schedule: Schedule, most: int = 100) -> Schedule:
-    search = SequentialSearch(target, Deadline(None), lambda executed, found: None)
+    search: Search = SequentialSearch(target, Deadline(None), lambda executed, found: None)
     return exchange_externals(search, target, schedule, most)
 
 

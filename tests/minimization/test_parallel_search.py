@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 
 from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError, ClewError
-from clew.minimization.parallel_search import ParallelSearch
-from clew.minimization.search import CandidateList, Search, SequentialSearch, Success
+from clew.minimization.search import CandidateList, Search, Success
+from clew.minimization.searching.parallel_search import ParallelSearch
+from clew.minimization.searching.search import SequentialSearch
 from clew.minimization.trial import Schedule, Target
 from clew.simulation.execution.watchdog import step_limit
 from minimization.scenarios import Scripted, keepers
 
 Told = list[tuple[int, Schedule | None]]
+Parallel = ParallelSearch[Target, Schedule]
 
 TARGET = Target(keepers(step_seconds=0.5), 0, (), "")
 
@@ -25,9 +27,13 @@ SCRIPTS = st.lists(st.sampled_from(["fail"] * 6 + ["succeed", "refuse"]), max_si
 
 
 @contextmanager
-def together(workers: int, seconds: float | None = None) -> Iterator[tuple[ParallelSearch, Told]]:
+def together(
+    workers: int, seconds: float | None = None
+) -> Iterator[tuple[ParallelSearch[Target, Schedule], Told]]:
     told: Told = []
-    search = ParallelSearch(TARGET, Deadline(seconds), lambda *what: told.append(what), workers)
+    search: ParallelSearch[Target, Schedule] = ParallelSearch(
+        TARGET, Deadline(seconds), lambda *what: told.append(what), workers
+    )
     try:
         with step_limit(TARGET.scenario.step_seconds) as limit:
             search.set_limit(limit)
@@ -57,7 +63,7 @@ def test_the_answer_is_that_of_one_process(workers: int) -> None:
         def compared(scripts: list[str]) -> None:
             told.clear()
             expected: Told = []
-            alone = SequentialSearch(TARGET, Deadline(None), lambda *what: expected.append(what))
+            alone: Search = SequentialSearch(TARGET, Deadline(None), lambda *what: expected.append(what))
             assert answer(search, scripts) == answer(alone, scripts)
             assert told == expected
 
@@ -82,7 +88,7 @@ def test_what_never_returns_is_an_error() -> None:
 
 def test_what_is_too_large_to_hand_out_is_tried_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """No worker sees any of it: there, it would die."""
-    monkeypatch.setattr("clew.minimization.parallel_search._BOARD_BYTES", 1 << 12)
+    monkeypatch.setattr("clew.minimization.searching.parallel_search._BOARD_BYTES", 1 << 12)
     with together(2) as (search, told):
         assert search.first(family(["die"] * 1000 + ["succeed"])) == Success(1000, (1000,))
         assert len(told) == 1001

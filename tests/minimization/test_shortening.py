@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.budgets.deadline import Deadline
-from clew.minimization.search import SequentialSearch
+from clew.minimization.searching.search import SequentialSearch
 from clew.minimization.shortening import Walk, shorten
 from clew.minimization.trial import Schedule, Target, measure
 from clew.simulation import Broken, Context, Node, Restart, Send

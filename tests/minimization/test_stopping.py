@@ -16,7 +16,8 @@ from clew.budgets.deadline import Deadline
 from clew.errors import BudgetExhaustedError, UsageError
 from clew.minimization import pipeline, shortening
 from clew.minimization.minimizing import Minimized, minimize
-from clew.minimization.pipeline import Minimizer, Smallest
+from clew.minimization.pipeline import Minimizer
+from clew.minimization.searching.stages import Smallest, Surroundings
 from clew.simulation import Broken, Context, Network, Node, Scenario, Send
 from clew.simulation.execution.steps import Size, Step
 from clew.simulation.execution.trace import execute
@@ -41,9 +42,8 @@ def stopped_after(checks: int, scenario: Scenario, recording: Recording) -> Smal
     assert recording.identity is not None
     exact = replace(scenario, check_every=1)
     with mock.patch.multiple(pipeline, _PATIENCE=2), mock.patch.object(shortening, "LENGTH", 10):
-        return Minimizer(
-            exact, recording.seed, recording.steps, recording.identity, deadline=Counted(checks)
-        ).run()
+        surroundings = Surroundings(Counted(checks))
+        return Minimizer(exact, recording.seed, recording.steps, recording.identity, surroundings).run()
 
 
 class Pair(Node):

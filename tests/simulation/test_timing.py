@@ -28,7 +28,7 @@ from clew.simulation import (
     VirtualTime,
     World,
 )
-from clew.simulation.execution.steps import Act, Do
+from clew.simulation.execution.steps import Act, At, Do, Step
 from clew.simulation.execution.trace import AbsentError, execute
 from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.timing import Clock, show_time, to_ticks
@@ -150,10 +150,10 @@ def test_an_execution_ends_with_its_time() -> None:
 @given(st.integers(0, 2**32), st.floats(0, 5), st.floats(0, 5), st.floats(0, 0.9))
 def test_what_is_drawn_is_within_its_bounds(seed: int, least: float, more: float, drift: float) -> None:
     clock = Clock(VirtualTime(latency=(least, least + more), drift=drift), seed)
-    taken = [clock.latency("a", "b", nth) for nth in range(5)]
+    taken = [clock.draw_latency("a", "b", nth) for nth in range(5)]
     assert all(to_ticks(least) <= ticks <= to_ticks(least + more) for ticks in taken)
     assert taken == [
-        Clock(VirtualTime(latency=(least, least + more)), seed).latency("a", "b", n) for n in range(5)
+        Clock(VirtualTime(latency=(least, least + more)), seed).draw_latency("a", "b", n) for n in range(5)
     ]
     assert 1 - drift <= clock.speed("a") <= 1 + drift
     # Never less than asked for, by its own clock, and no more than the smallest time there is.
@@ -176,14 +176,56 @@ def test_time_never_goes_back_and_a_replay_has_the_same(seed: int, orders: list[
     assert again.is_timed
 
 
-def test_nothing_is_delivered_before_its_time() -> None:
-    made = scenario(VirtualTime(latency=1), Send("a", Note("b:5")))
-    hello = Act(Do.DELIVER, "a", 1, "a", True, "b", "b")
-    first = Act(Do.DELIVER, "", 1, "a", False, "Note", "Note")
-    second = Act(Do.DELIVER, "", 2, "b", False, "Note", "Note")
-    execute(made, 0, [Send("a", Note("b:5")), Send("b", Note("")), first, second, hello])
-    with pytest.raises(AbsentError, match="step 4 cannot be taken"):
-        execute(made, 0, [Send("a", Note("b:5")), Send("b", Note("")), first, hello])
+def _act(source: str, nth: int, target: str, kind: str = "Note", *, timer: bool = False) -> Act:
+    return Act(Do.DELIVER, source, nth, target, timer, kind, kind)
+
+
+ORDER = Send("a", Note("b:5"))
+ARRIVES, GOES_OFF = _act("", 1, "a"), _act("a", 1, "a", "b", timer=True)
+
+
+@pytest.mark.parametrize(
+    ("steps", "says"),
+    [
+        ([ORDER, ARRIVES], "step 2 cannot be taken: deliver Note from outside to a, and that comes at 1 s at the"),
+        (
+            [ORDER, At(2_000_001), ARRIVES],
+            "step 2 cannot be taken: at 2.000001 s, and the Note from outside to a is due at 2 s",
+        ),
+        (
+            [ORDER, At(1_500_000), ARRIVES, At(6_400_000), GOES_OFF],
+            "step 3 .* that comes at 6.5 s at the earliest",
+        ),
+        ([ORDER, At(1_500_000), ARRIVES, At(6_500_001), GOES_OFF], "the timer b at a is due at 6.5 s"),
+        ([ORDER, At(60_000_001), ARRIVES], "an execution ends after 60 s"),
+    ],
+)
+def test_whatever_a_schedule_says_it_keeps_to_the_bounds(steps: list[Step], says: str) -> None:
+    with pytest.raises(AbsentError, match=says):
+        execute(scenario(VirtualTime(latency=(1, 2))), 0, steps)
+
+
+@pytest.mark.parametrize("arrives", [1_000_000, 1_234_567, 2_000_000])
+def test_a_message_may_take_any_time_within_its_bounds(arrives: int) -> None:
+    steps: list[Step] = [ORDER, At(arrives), ARRIVES, At(arrives + 5_000_000), GOES_OFF]
+    made = execute(scenario(VirtualTime(latency=(1, 2))), 0, steps)
+    assert [moment.happened.time for moment in made.moments] == [0, arrives, arrives + 5_000_000]
+
+
+def test_in_any_order_there_are_no_times() -> None:
+    with pytest.raises(AbsentError, match="the scenario has no virtual time"):
+        execute(scenario(None), 0, [ORDER, At(1), ARRIVES])
+
+
+def test_a_code_block_takes_no_time_and_lets_no_timer_go_off_early() -> None:
+    def deliver(kind: str, world: World) -> None:
+        world.deliver(next(e for e in world.pool if e.kind == kind))
+
+    made = scenario(VirtualTime(latency=1), ORDER, CodeBlock("hurry", partial(deliver, "Note")), Elapse(2), Heal())
+    assert seen(made)["a"] == [("b:5", 0.0), ("timer b", 5.0)]
+    early = scenario(VirtualTime(latency=1), ORDER, Elapse(2), CodeBlock("early", partial(deliver, "b")))
+    with pytest.raises(UsageError, match="lets the timer 'b' of a go off at 2 s, and it is set for 6 s"):
+        seen(early)
 
 
 def one_message(nodes: Mapping[str, Any]) -> Broken | None:

@@ -221,7 +221,7 @@ class InjectedRun:
                 return event
             if self._recording:
                 self._steps.append(event)
-            self._since = self.world.time
+            self._since = self.world.ticks
         return None
 
     def _draw(self, number: int) -> External | None:
@@ -316,7 +316,7 @@ class InjectedRun:
         self._struck[fault] = self.world.events
         del self._halting[node, fault.after]
         if isinstance(fault, NodeRestart):
-            heappush(self._starting, (self.world.time + fault.down, len(self._struck), node))
+            heappush(self._starting, (self.world.ticks + fault.down, len(self._struck), node))
         self._inject(Stop(node))
 
     # -- what is kept of it --------------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ class InjectedRun:
         number, nth = len(self._occurrences), 0
         if node and not isinstance(what, Stop):
             nth = self._counts[node] = self._counts.get(node, 0) + 1
-        self._occurrences.append(Occurrence(number, node, nth, what, fate, cause, self.world.time))
+        self._occurrences.append(Occurrence(number, node, nth, what, fate, cause, self.world.ticks))
         if self._flow is not None:
             self._flow.note_event(number, self.world.nodes, self.world.storage_of)
         if self._observer is not None:

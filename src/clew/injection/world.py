@@ -18,6 +18,7 @@ from clew.injection.flow import Flow, NotedStorage
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.process import Durable, Process
 from clew.simulation.scenario import Scenario
+from clew.simulation.timing import Clock
 from clew.simulation.world import World
 
 
@@ -52,7 +53,7 @@ class InjectedWorld(World):
             seed=seed,
             running=tuple(scenario.running),
             recording=recording,
-            timing=scenario.time,
+            clock=None if scenario.time is None else Clock(scenario.time, seed),
         )
 
     def _make_process(self, name: str) -> Process:
@@ -78,9 +79,9 @@ class InjectedWorld(World):
         key = (source, target, type(payload))
         # Counted whether it gets anywhere or not: a name must not depend on who was down.
         self._ranks[envelope] = self._counts[key] = self._counts.get(key, 0) + 1
-        self._sent_at[envelope] = self.time
+        self._sent_at[envelope] = self.ticks
         for partition in self._partitions:
-            if partition.parts_at(source, target, self.time):
+            if partition.parts_at(source, target, self.ticks):
                 self.cut[envelope] = partition
                 break
         return envelope

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from clew.minimization.backtracking import BacktrackingTrial
 from clew.minimization.search import Candidate, Search, TrialResult
-from clew.minimization.trial import Item, Match, Plain, Schedule, Target, attempt, from_plain, plain
+from clew.minimization.searching.search import Plain
+from clew.minimization.trial import Item, Match, Schedule, Target, attempt, from_plain, plain
 
 #: A run of events is short when it is less than this part of a schedule.
 _LONG_RUNS = 64

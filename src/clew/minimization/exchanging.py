@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from clew.minimization.deltas import externals_of
 from clew.minimization.reduction import ReducedTrial
 from clew.minimization.search import Candidate, Search
+from clew.minimization.searching.search import Plain
 from clew.minimization.trial import (
     Item,
     Match,
-    Plain,
     Schedule,
     ScheduledAct,
     Target,

@@ -13,8 +13,10 @@ from clew.budgets.deadline import Deadline
 from clew.budgets.whereabouts import tell_limit, tell_run
 from clew.errors import ClewError, Notice, UsageError
 from clew.files.checkpoints import Checkpoint, as_checkpoint, conclude_own
-from clew.minimization.pipeline import Minimizer, Progress, Stage
-from clew.minimization.remembered_search import Memory
+from clew.minimization.pipeline import Minimizer
+from clew.minimization.searching.remembered_search import Memory
+from clew.minimization.searching.stages import Progress, Smallest, Stage, Surroundings
+from clew.minimization.timed.pipeline import TimedMinimizer
 from clew.minimization.trial import not_repeatable_error
 from clew.results import BAD_INPUT, HOLDS, INCOMPLETE, Result
 from clew.simulation.execution.isolation import needs_child, run_isolated
@@ -96,21 +98,13 @@ def minimize(
     deadline = Deadline(time_limit)
     saving = None if checkpoint is None else as_checkpoint(checkpoint)
     memory = None if saving is None else _open_memory(saving, given, loaded, shrink)
-    minimizer = Minimizer(
-        loaded.scenario,
-        given.seed,
-        given.steps,
-        identity,
-        deadline=deadline,
-        workers=workers,
-        progress=progress,
-        shrink=shrink,
-        memory=memory,
-    )
+    surroundings = Surroundings(deadline, workers, progress, memory)
+    minimizer = _make_minimizer(loaded.scenario, given, identity, surroundings, shrink)
     with deadline.listening():
         found = minimizer.run()
         if saving is not None and found.stopped is not None:
             saving.save()
+        loaded = dataclasses.replace(loaded, scenario=_pin_clocks(loaded.scenario, found))
         # Executed once more, in full: what is written down is what happened, not what the search believed.
         with step_limit(loaded.scenario.step_seconds):
             execution = execute(loaded.scenario, given.seed, found.steps)
@@ -131,6 +125,20 @@ def minimize(
         found.problem,
         tuple(notices),
     )
+
+
+def _make_minimizer(
+    scenario: Scenario, given: Recording, identity: str, surroundings: Surroundings, shrink: bool
+) -> Minimizer | TimedMinimizer:
+    if scenario.time is None:
+        return Minimizer(scenario, given.seed, given.steps, identity, surroundings, shrink=shrink)
+    return TimedMinimizer(scenario, given.seed, given.steps, identity, given.clocks, surroundings, shrink=shrink)
+
+
+def _pin_clocks(scenario: Scenario, found: Smallest) -> Scenario:
+    if scenario.time is None:
+        return scenario
+    return dataclasses.replace(scenario, time=scenario.time.with_clocks(dict(found.clocks)))
 
 
 def _open_memory(checkpoint: Checkpoint, given: Recording, loaded: LoadedScenario, shrink: bool) -> Memory:
@@ -159,12 +167,6 @@ def _open(
     given, loaded = opened.recording, opened.loaded
     if not opened.same_code:
         raise changed_code_error(opened)
-    if loaded.scenario.time is not None:
-        # What is left out would change when everything after it is due: the schedule is not free to choose that.
-        raise UsageError(
-            "the scenario has virtual time, and executions with times cannot be minimized yet",
-            remedy="minimize a violation of the same scenario without time=, if it has one; replay shows this one",
-        )
     if given.identity is None:
         raise UsageError(
             "the recording ends in no violation, so there is nothing to keep", remedy="minimize one that fails"

@@ -1,29 +1,21 @@
 """The stages of minimization, one after the other, each beginning with what the one before it left.
 
 Provenance, STSSched and TFB are those of the paper (Table 1); then contents of messages are shrunk, and shorter
-executions are looked for away from the original one.  Whatever ends it, the best execution so far is the result:
-the time limit, Ctrl-C, or code of the user that raises in an execution that only the search made.
+executions are looked for away from the original one.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from itertools import count, islice
 
-from clew.budgets.deadline import Deadline
-from clew.errors import BudgetExhaustedError, ClewError, UsageError
-from clew.files.checkpoints import ForeignCheckpointError
+from clew.errors import UsageError
 from clew.minimization.causal_order import canonicalize, causal_past
 from clew.minimization.deltas import TrialMode, remove_deliveries, remove_externals
 from clew.minimization.departing import Departure, Shortcuts
 from clew.minimization.exchanging import exchange_externals
-from clew.minimization.parallel_search import ParallelSearch
 from clew.minimization.points import Point, PointsBySize, count_nodes, weigh
-from clew.minimization.remembered_search import Memory, RememberedSearch
-from clew.minimization.search import CandidateList, Search, SequentialSearch, Witness
+from clew.minimization.search import CandidateList, Search
+from clew.minimization.searching.stages import StagedMinimizer, Surroundings
 from clew.minimization.shortening import LENGTH, shorten
 from clew.minimization.shrinking import contents, smaller_targets
 from clew.minimization.trial import (
@@ -37,7 +29,6 @@ from clew.minimization.trial import (
     split_steps,
 )
 from clew.simulation.execution.steps import Size, Step
-from clew.simulation.execution.watchdog import StepLimit, step_limit
 from clew.simulation.scenario import Scenario
 
 #: STSSched ends when a pass leaves out no more than this share: contents that depend on history keep the rest,
@@ -61,40 +52,9 @@ _SHARE = 4
 #: How often contents may be replaced by what a user calls smaller and is not shorter: it might go on for ever.
 _SIDEWAYS = 100
 
-#: Told now and then: the stage, how many schedules were tried, and the size of the best execution.
-Progress = Callable[[str, int, Size], None]
 
-
-@dataclass(frozen=True)
-class Stage:
-    """One row of the table: what was left when a stage ended for the last time, and what all of it cost."""
-
-    name: str
-    size: Size
-    schedules: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Smallest:
-    """``steps`` is the smallest execution found; ``stopped``: why the search ended before its end, if it did.
-
-    ``problem``: the mistake of the user that ended it, if that did.  ``pace`` says after how many schedules how
-    many deliveries were left, whenever that became less.  ``ahead``: how many schedules other processes executed
-    in vain, because one before them succeeded.
-    """
-
-    steps: tuple[Step, ...]
-    size: Size
-    stages: tuple[Stage, ...]
-    pace: tuple[tuple[int, int], ...]
-    ahead: int
-    stopped: str | None
-    problem: ClewError | None
-
-
-class Minimizer:
-    """One minimization; ``run`` may be called once."""
+class Minimizer(StagedMinimizer[Target, Schedule]):
+    """One minimization of an execution in any order."""
 
     def __init__(
         self,
@@ -102,48 +62,26 @@ class Minimizer:
         seed: int,
         steps: tuple[Step, ...],
         identity: str,
+        surroundings: Surroundings,
         *,
-        deadline: Deadline,
-        workers: int = 1,
-        progress: Progress | None = None,
         shrink: bool = True,
-        memory: Memory | None = None,
     ) -> None:
         externals, schedule = split_steps(steps)
-        self._target = Target(scenario, seed, externals, identity)
+        super().__init__(Target(scenario, seed, externals, identity), surroundings)
         self._best = schedule
         self._kept: Point | None = None
-        self._deadline = deadline
-        self._workers = workers
-        self._progress = progress
         self._shrink = shrink
-        self._memory = memory
-        self._stage = "recorded"
-        self._tried = 0
         self._sideways = 0
-        self._effort = 0  # events performed, about
-        self._ahead = 0
-        self._stages: list[Stage] = []
-        self._pace: list[tuple[int, int]] = []
 
-    def run(self) -> Smallest:
-        self._verify()
-        stopped = problem = None
-        try:
-            self._run_provenance()
-            self._run_stssched()
-            self._run_tfb()
-            self._shrink_and_shorten()
-        except BudgetExhaustedError as limit:
-            stopped = str(limit)
-        except ForeignCheckpointError:
-            raise  # there is no best so far that could be trusted
-        except ClewError as error:
-            # Only a schedule that the search made up ended there; what was found before still holds.
-            stopped, problem = f"an error ended the stage {self._stage}", error
+    def _minimize(self) -> None:
+        self._run_provenance()
+        self._run_stssched()
+        self._run_tfb()
+        self._shrink_and_shorten()
+
+    def _write_steps(self) -> tuple[tuple[Step, ...], tuple[tuple[str, float], ...]]:
         target, schedule = self._smallest
-        steps = target.steps(schedule)
-        return Smallest(steps, self._size(), tuple(self._stages), tuple(self._pace), self._ahead, stopped, problem)
+        return target.steps(schedule), ()
 
     # -- the stages ----------------------------------------------------------------------------------------------
 
@@ -316,85 +254,12 @@ class Minimizer:
         if schedule is not None and length_of(schedule) <= length_of(self._best):
             self._best = schedule
 
-    def _witness(self, executed: int, schedule: Schedule | None) -> None:
-        """Keep at once whatever reproduced the violation: the search may be stopped at any time."""
-        self._tried += executed
-        # Estimated, but the same whenever it is computed again: by the clock it would not be.
-        self._effort += executed * length_of(self._best)
-        if schedule is not None and length_of(schedule) < length_of(self._best):
+    def _consider(self, schedule: Schedule) -> None:
+        if length_of(schedule) < length_of(self._best):
             self._best = schedule
-        size = self._size()
-        if not self._pace or size.deliveries < self._pace[-1][1]:
-            self._pace.append((self._tried, size.deliveries))
-        if self._progress:
-            self._progress(self._stage, self._tried, size)
 
-    def _witness_smaller(self, executed: int, schedule: Schedule | None) -> None:
-        """Count only: while contents shrink, a schedule belongs to another target until that is the one."""
-        self._witness(executed, None)
-
-    @contextmanager
-    def _counting(self, name: str) -> Iterator[StepLimit]:
-        self._stage = name
-        started, before = time.monotonic(), self._tried
-        try:
-            with step_limit(self._target.scenario.step_seconds) as limit:
-                yield limit
-        finally:
-            self._close(Stage(name, self._size(), self._tried - before, time.monotonic() - started))
-
-    def _close(self, stage: Stage) -> None:
-        """Note a stage that ended; one that was there before goes on, so that all of it is one row."""
-        for place, earlier in enumerate(self._stages):
-            if earlier.name == stage.name:
-                self._stages[place] = Stage(
-                    stage.name,
-                    stage.size,
-                    earlier.schedules + stage.schedules,
-                    earlier.seconds + stage.seconds,
-                )
-                return
-        self._stages.append(stage)
-
-    def _size(self) -> Size:
+    def _measure(self) -> Size:
         return measure(*self._smallest)
 
-    def _search_alone(self, target: Target, witness: Witness) -> Search:
-        def make(told: Witness) -> Search:
-            return SequentialSearch(target, self._deadline, told)
-
-        return make(witness) if self._memory is None else RememberedSearch(self._memory, target, witness, make)
-
-    @contextmanager
-    def _searching(self, name: str) -> Iterator[Search]:
-        if self._workers == 1:
-            with self._counting(name):
-                yield self._search_alone(self._target, self._witness)
-            return
-        # Before the step limit begins: that is a thread, and a process with threads should not fork.
-        before = self._tried
-        with ExitStack() as stack:
-            parallel, search = self._start_workers(stack)
-            try:
-                with self._counting(name) as limit:
-                    parallel.set_limit(limit)
-                    yield search
-            finally:
-                known = search.known if isinstance(search, RememberedSearch) else 0
-                self._ahead += parallel.executed - (self._tried - before - known)
-
-    def _start_workers(self, stack: ExitStack) -> tuple[ParallelSearch, Search]:
-        """Return the processes, and the search that uses them and may remember more than they tried."""
-        started: list[ParallelSearch] = []
-
-        def make(told: Witness) -> Search:
-            started.append(ParallelSearch(self._target, self._deadline, told, self._workers))
-            stack.callback(started[0].close)
-            return started[0]
-
-        search = (
-            make(self._witness)
-            if self._memory is None
-            else RememberedSearch(self._memory, self._target, self._witness, make)
-        )
-        return started[0], search
+    def _length(self) -> int:
+        return length_of(self._best)

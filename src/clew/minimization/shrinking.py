@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from itertools import combinations, islice
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from clew.errors import UsageError
-from clew.minimization.trial import Item, Target
 from clew.simulation.events import Send
 from clew.simulation.user_code import STANDING_IN, ask
 from clew.simulation.values import NoValueError, canonical, isolate, to_json
+from clew.simulation.world import External
 
 #: So many ways to shrink a message are tried; one that gives them without end is cut off.
 _MOST_WAYS = 1000
@@ -25,14 +25,29 @@ _MOST_WAYS = 1000
 _MOST_FOR_PAIRS = 12
 
 
-def smaller_targets(target: Target, schedule: Sequence[Item]) -> Iterator[Target]:
-    """Yield the target with one message that the schedule uses made smaller, wherever it is sent."""
+T = TypeVar("T", bound="HasExternals")
+
+
+class HasExternals(Protocol):
+    """What is minimized, as far as messages from outside go."""
+
+    @property
+    def externals(self) -> tuple[External, ...]: ...
+
+    def with_externals(self: T, externals: tuple[External, ...]) -> T: ...
+
+
+def smaller_targets(target: T, schedule: Iterable[object]) -> Iterator[T]:
+    """Yield the target with one message that the schedule uses made smaller, wherever it is sent.
+
+    A schedule refers to events from outside by their numbers; what else is in it does not matter here.
+    """
     for message in _messages(target, schedule):
         for simpler in shrink_message(message):
             yield _replace_message(target, message, simpler)
 
 
-def contents(target: Target, schedule: Sequence[Item]) -> tuple[int, str]:
+def contents(target: HasExternals, schedule: Iterable[object]) -> tuple[int, str]:
     """Return all that the messages from outside say, to be compared: shorter is simpler, and that ends."""
     text = canonical(_messages(target, schedule))
     return len(text), text
@@ -120,7 +135,7 @@ def _ask_smaller(what: str, function: Callable[[], Any]) -> Iterator[Any]:
             raise UsageError(f"{what} gave no message: {error.message}", remedy=error.remedy) from None
 
 
-def _messages(target: Target, schedule: Sequence[Item]) -> list[Any]:
+def _messages(target: HasExternals, schedule: Iterable[object]) -> list[Any]:
     """Return the different messages from outside that the schedule uses, in their order."""
     found: dict[str, Any] = {}
     for item in schedule:
@@ -130,11 +145,11 @@ def _messages(target: Target, schedule: Sequence[Item]) -> list[Any]:
     return list(found.values())
 
 
-def _replace_message(target: Target, message: Any, simpler: Any) -> Target:
+def _replace_message(target: T, message: Any, simpler: Any) -> T:
     # Wherever an equal one is sent: see above.
     old = canonical(message)
     externals = tuple(
         Send(event.node, simpler) if isinstance(event, Send) and canonical(event.message) == old else event
         for event in target.externals
     )
-    return replace(target, externals=externals)
+    return target.with_externals(externals)

@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clew.errors import UsageError
-from clew.simulation.execution.steps import Act, Do, Size, Step, act_of, describe, perform, size_of
+from clew.minimization.searching.search import Plain
+from clew.simulation.execution.steps import Act, Do, Pause, Size, Step, act_of, describe, perform, size_of
 from clew.simulation.execution.trace import find_envelope
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.scenario import Broken, Network, Scenario
-from clew.simulation.world import External, Wait
+from clew.simulation.world import External
 
 
 class ScheduledAct(NamedTuple):
@@ -70,10 +71,19 @@ class Target:
     def steps(self, schedule: Iterable[Item]) -> tuple[Step, ...]:
         return tuple(self.externals[item] if isinstance(item, int) else item.act for item in schedule)
 
+    def with_externals(self, externals: tuple[External, ...]) -> Target:
+        return replace(self, externals=externals)
+
+    def pack(self, schedule: Schedule) -> Plain:
+        return plain(schedule)
+
+    def unpack(self, packed: Plain) -> Schedule:
+        return from_plain(packed)
+
 
 def split_steps(steps: Iterable[Step]) -> tuple[tuple[External, ...], Schedule]:
     """Return the events from outside, and the schedule that refers to them, in which nothing needs to wait."""
-    events = [step for step in steps if not isinstance(step, Wait)]
+    events = [step for step in steps if not isinstance(step, Pause)]
     externals = tuple(step for step in events if not isinstance(step, Act))
     numbers = iter(range(len(externals)))
     # Where things come from is known after the first execution: see ``complete_recorded``.
@@ -282,9 +292,6 @@ def not_repeatable_error(rest: Sequence[Step]) -> UsageError:
 
 
 # -- for other processes -----------------------------------------------------------------------------------------
-
-#: A schedule of plain tuples: pickled and read ten times as fast, and processes exchange one for each success.
-Plain = tuple[Any, ...]
 
 
 def plain(schedule: Sequence[Item]) -> Plain:

@@ -23,11 +23,17 @@ class Envelope:
 
     It is the ``nth`` thing that ``source`` sent: together they name it, and the name is the same in every
     execution in which the source did the same so far, whatever others did meanwhile.  ``cause`` is the number of
-    the event that sent it, ``time`` the time of that event at its sender.  ``due``: when it arrives or goes off,
-    in virtual time.
+    the event that sent it, ``time`` the time of that event at its sender.
+
+    With virtual time, ``due`` is when it arrives or goes off.  Where that is left open (``PatientClock``), a
+    message arrives from its ``earliest`` on, and by then at the latest.
     """
 
-    __slots__ = ("cause", "due", "nth", "payload", "place", "source", "target", "time", "timer")
+    __slots__ = ("cause", "due", "earliest", "nth", "payload", "place", "source", "target", "time", "timer")
+
+    # Not set in any order: two more assignments for each message would cost some percent of the speed.
+    due: int
+    earliest: int
 
     def __init__(
         self, source: str, nth: int, target: str, payload: Any, timer: bool, cause: int, time: float
@@ -39,7 +45,6 @@ class Envelope:
         self.timer = timer
         self.cause = cause
         self.time = time
-        self.due = 0
         self.place = -1
 
     @property
@@ -225,22 +230,31 @@ class TimedPool(Pool):
         assert self.next_due is not None
         return self._by_time[0][2]
 
-    def due(self) -> list[Envelope]:
-        """Return what can be delivered now: all that is due at the next time, in the order it got there."""
-        time = self.next_due
+    def list_due(self, now: int) -> list[Envelope]:
+        """Return what can be delivered next: all that is due then, in the order it got there.
+
+        What was held up beyond its time is due now, together with what is due now anyway.
+        """
+        first = self.next_due
+        if first is None:
+            return []
+        time, heap = max(first, now), self._by_time
+        # Mostly there is only one: the second of a heap is at one of these two places.
+        if all(entry[0] > time for entry in heap[1:3]):
+            return [heap[0][2]]
         found: dict[Envelope, tuple[int, int, Envelope]] = {}
-        while self._by_time and self._by_time[0][0] == time:
-            entry = heappop(self._by_time)
+        while heap and heap[0][0] <= time:
+            entry = heappop(heap)
             if _is_there(entry):
                 found.setdefault(entry[2], entry)  # what a partition held was put here twice
         for entry in found.values():
-            heappush(self._by_time, entry)
+            heappush(heap, entry)
         return list(found)
 
-    def is_due(self, envelope: Envelope) -> bool:
-        """Tell whether nothing else has to happen before it."""
-        time = self.next_due
-        return time is not None and envelope.due <= time
+    def put_off(self, envelope: Envelope, due: int) -> None:
+        """Let one that can be delivered be due at another time."""
+        envelope.due = due
+        self._put(envelope)
 
 
 def _is_there(entry: tuple[int, int, Envelope]) -> bool:

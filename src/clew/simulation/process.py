@@ -105,6 +105,11 @@ class Surroundings(Protocol):
 
     def remark(self, text: str) -> None: ...
 
+    @property
+    def ticks(self) -> int: ...
+
+    def read_clock(self, node: str, time: int | None) -> float: ...
+
 
 class Process:
     """A node while it runs, and its context: what its handlers do goes to the world."""
@@ -148,11 +153,14 @@ class Process:
         """Keep a context as it is now for whoever keeps the state of a node: storage and clock go on."""
         # Not the world: it is no part of the state of a node, and copying it would copy the cluster.
         stored = copy.deepcopy(self.durable, memo)
-        twin = Process(self._world, self.me, self.node, stored, self._seed, self.now)
+        twin = self._make_twin(stored)
         memo[id(self)] = twin
         twin.node = copy.deepcopy(self.node, memo)
         twin._random = copy.deepcopy(self._random, memo)
         return twin
+
+    def _make_twin(self, stored: Durable) -> Process:
+        return Process(self._world, self.me, self.node, stored, self._seed, self.now)
 
     def send(self, target: str, message: Any) -> None:
         self._world.send(self.me, target, message, self.now)
@@ -165,3 +173,36 @@ class Process:
 
     def log(self, text: str) -> None:
         self._world.remark(text)
+
+
+class TimedProcess(Process):
+    """A node whose clock counts virtual time; whoever looks at it is noted (``Clock.readers``)."""
+
+    __slots__ = ("_copied",)
+
+    def __init__(
+        self, world: Surroundings, name: str, node: Node, durable: Durable, seed: str, now: float
+    ) -> None:
+        super().__init__(world, name, node, durable, seed, now)
+        self._copied: int | None = None
+
+    # A property where the other has an attribute: only those who look at their clock pay for it.
+    @property
+    def now(self) -> float:
+        """Return what its clock says; in a copy, what it said when that was made."""
+        return self._world.read_clock(self.me, self._copied)
+
+    @now.setter
+    def now(self, now: float) -> None:
+        """Ignore it: the world knows the time."""
+
+    def _make_twin(self, stored: Durable) -> Process:
+        twin = TimedProcess(self._world, self.me, self.node, stored, self._seed, 0)
+        twin._copied = self._world.ticks if self._copied is None else self._copied
+        return twin
+
+    def send(self, target: str, message: Any) -> None:
+        self._world.send(self.me, target, message, 0)
+
+    def set_timer(self, name: str = "timer", after: float | None = None) -> None:
+        self._world.arm(self.me, name, 0, after)

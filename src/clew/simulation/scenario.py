@@ -14,7 +14,7 @@ from clew.simulation.events import Elapse, WaitQuiescence
 from clew.simulation.injectable import Faults
 from clew.simulation.node import Node
 from clew.simulation.process import Failure
-from clew.simulation.timing import VirtualTime
+from clew.simulation.timing import Clock, VirtualTime
 from clew.simulation.user_code import StoppedError, ask, blame, name_of, refuse_suspended, refuse_suspended_result
 from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
@@ -196,14 +196,17 @@ class Scenario:
         """Tell whether messages between two nodes arrive in the order in which they were sent."""
         return self.network is Network.FIFO
 
-    def world(self, seed: int = 0, *, recording: bool = False) -> World:
+    def world(self, seed: int = 0, *, recording: bool = False, clock: Clock | None = None) -> World:
+        """Make the cluster; ``clock`` stands for the one that draws from the seed, if there is virtual time."""
+        if clock is None and self.time is not None:
+            clock = Clock(self.time, seed)
         return World(
             self.nodes,
             fifo=self.is_fifo,
             seed=seed,
             running=tuple(self.running),
             recording=recording,
-            timing=self.time,
+            clock=clock,
         )
 
     def look(self, world: World) -> Broken | None:

@@ -19,8 +19,8 @@ from clew.errors import ClewError, UsageError
 from clew.simulation.events import Elapse, Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.node import Node
 from clew.simulation.pool import OUTSIDE, Envelope, Pool, TimedPool
-from clew.simulation.process import Durable, Failure, Process, failure_of, place_of
-from clew.simulation.timing import Clock, VirtualTime, check_seconds
+from clew.simulation.process import Durable, Failure, Process, TimedProcess, failure_of, place_of
+from clew.simulation.timing import A_COPY, Clock, check_seconds, show_time
 from clew.simulation.user_code import (
     StoppedError,
     ask,
@@ -95,9 +95,9 @@ class Beginning(NamedTuple):
 class World:
     """``makers`` make the node of each name; those in ``running`` are up from the beginning.
 
-    ``seed`` is for what the nodes draw, not for the schedule; with virtual time (``timing``) also for how long
-    messages take.  ``events``: how many events have happened so far.  That is an identity for what the next one
-    sends: no other event has this number, and a replay has it, too.
+    ``seed`` is for what the nodes draw, not for the schedule.  ``clock`` is virtual time, if there is any: how
+    long messages take, and what the clocks of nodes say.  ``events``: how many events have happened so far.  That
+    is an identity for what the next one sends: no other event has this number, and a replay has it, too.
     """
 
     def __init__(
@@ -108,12 +108,12 @@ class World:
         seed: int = 0,
         running: tuple[str, ...] = (),
         recording: bool = False,
-        timing: VirtualTime | None = None,
+        clock: Clock | None = None,
     ) -> None:
-        self.pool = Pool(fifo) if timing is None else TimedPool(fifo)
+        self.pool = Pool(fifo) if clock is None else TimedPool(fifo)
         #: The virtual time, in microseconds; it stays 0 where things happen in any order.
-        self.time = 0
-        self.clock = None if timing is None else Clock(timing, seed)
+        self.ticks = 0
+        self.clock = clock
         # Numbers what is sent in the beginning with a cause that no event has.
         self.events = -1  # the beginning, before the first event
         self.failure: Failure | None = None
@@ -153,8 +153,7 @@ class World:
         self.pool.take(envelope)
         process = self.processes[envelope.target]
         if self.clock is not None:
-            self._pass_time(envelope.due)
-            process.now = self.clock.local(process.me, self.time)
+            self._pass_time(envelope)
         else:
             # Lamport's clock: it says the same in executions that differ only in the order of unrelated events.
             now = process.now
@@ -168,7 +167,7 @@ class World:
     def lose(self, envelope: Envelope) -> None:
         """Let a message get lost on its way: with virtual time, when it would have arrived."""
         self.pool.take(envelope)
-        self._pass_time(envelope.due)
+        self._pass_time(envelope)
         self._note(envelope, "lose", "", envelope.cause)
 
     def duplicate(self, envelope: Envelope) -> None:
@@ -176,24 +175,48 @@ class World:
         # Its own number, so that the two can be told apart; the cause stays that of the original, which sent both.
         copy = self._envelope(envelope.source, envelope.target, isolate(envelope.payload), False, envelope.time)
         copy.cause = envelope.cause
-        self._pass_time(envelope.due)
-        self._set_due(copy)
+        self._pass_time(envelope)
+        if self.clock is not None:
+            self.clock.post(copy, self.ticks)
         self.pool.add(copy)
         self._note(envelope, "duplicate", "", envelope.cause)
 
+    # -- virtual time --------------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> int:
+        """Return the virtual time, in microseconds; 0 where things happen in any order."""
+        if self.clock is not None:
+            self.clock.readers.add(OUTSIDE)
+        return self.ticks
+
     def elapse(self, time: int) -> None:
         """Let the virtual time come to this; what is due until then has to happen before."""
-        self._pass_time(time)
+        if time > self.ticks:
+            self.ticks = time
 
-    def _pass_time(self, time: int) -> None:
-        # What a partition held up is due in the past when it heals.
-        if time > self.time:
-            self.time = time
+    def read_clock(self, node: str, time: int | None = None) -> float:
+        """Return what the clock of a node says now, in seconds; or, to a copy of it, what it said at a time."""
+        assert self.clock is not None
+        if time is not None:
+            self.clock.readers.add(A_COPY)
+        return self.clock.read(node, self.ticks if time is None else time)
 
-    def _set_due(self, envelope: Envelope) -> None:
-        if self.clock is not None:
-            taken = self.clock.latency(envelope.source, envelope.target, envelope.nth)
-            envelope.due = self.time + taken
+    def _pass_time(self, envelope: Envelope) -> None:
+        if self.clock is None:
+            return
+        if self._blocks:
+            # A code block is one event, so that no time passes in it: it delivers in the place of the network.
+            if envelope.timer and envelope.due > self.time:
+                raise UsageError(
+                    f"a code block lets the timer '{envelope.payload}' of {envelope.target} go off at "
+                    f"{show_time(self.ticks)}, and it is set for {show_time(envelope.due)}",
+                    remedy="no timer goes off early: list Elapse(...) before the code block",
+                )
+        # What a partition held up is due in the past when it heals.  Where the clock leaves open when things
+        # arrive, whoever executes the schedule lets the time pass.
+        elif envelope.due > self.ticks and not self.clock.is_patient:
+            self.ticks = envelope.due
 
     def _run(self, process: Process, handler: Any, *arguments: Any) -> None:
         try:
@@ -221,7 +244,8 @@ class World:
         # Isolated when it is sent, not when it is delivered: the sender may change it as soon as this returns.
         envelope = self._envelope(source, target, isolate(payload), False, time)
         if target in self.processes:
-            self._set_due(envelope)
+            if self.clock is not None:
+                self.clock.post(envelope, self.ticks)
             self.pool.add(envelope)
         elif target not in self._makers:
             raise UsageError(
@@ -243,7 +267,7 @@ class World:
                 )
             self.pool.cancel(node, name)
             timer = self._envelope(node, node, name, True, time)
-            timer.due = self.time + self.clock.lapse(node, seconds)
+            timer.due = self.ticks + self.clock.lapse(node, seconds)
             self.pool.arm(timer)
         # One that is set stays as it is: it has a number, by which schedules name it.
         elif self.pool.timer(node, name) is None:
@@ -345,13 +369,10 @@ class World:
         node = ask(f"making the node '{name}'", self._makers[name], remedy="give nodes a maker without arguments")
         if type(node) not in _EXECUTABLE:
             _refuse_suspended_handlers(type(node))
-        now: float
-        if self.clock is not None:
-            now = self.clock.local(name, self.time)
-        else:
-            # Later than all of its earlier lives, from which its storage is.
-            now = self._ended[name] + 1 if name in self._ended else 0
-        process = Process(self, name, node, durable, f"{self._seed}/{name}/{life}", now)
+        # Later than all of its earlier lives, from which its storage is.
+        now = self._ended[name] + 1 if name in self._ended else 0
+        kind = Process if self.clock is None else TimedProcess
+        process = kind(self, name, node, durable, f"{self._seed}/{name}/{life}", now)
         self.processes[name] = process
         self.nodes[name] = process.node
         return process
@@ -363,7 +384,8 @@ class World:
     def _stop(self, name: str) -> None:
         process = self.processes.pop(name, None)
         if process is not None:
-            self._ended[name] = process.now
+            if self.clock is None:
+                self._ended[name] = process.now
             del self.nodes[name]
             self.pool.drop_for(name)
 
@@ -417,7 +439,7 @@ class World:
                 tuple(self._remarks),
                 tuple(self._gone),
                 tuple(self._turns),
-                None if self.clock is None else self.time,
+                None if self.clock is None else self.ticks,
             )
         )
         self._forget()

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from clew.minimization.pipeline import Stage
+from clew.minimization.searching.stages import Stage
 from clew.report.simulated import page as simulated_page
 from clew.report.simulated.page import run_page
 from clew.simulation import Start

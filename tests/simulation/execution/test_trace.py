@@ -171,7 +171,7 @@ def test_when_conditions_hold_is_noted() -> None:
 @pytest.mark.parametrize(
     ("steps", "index", "before", "says"),
     [
-        ([delivery("", 1, "str")], 0, 0, "step 1 cannot be taken: deliver str from outside to a, and nothing"),
+        ([delivery("", 1, "str")], 0, 0, "step 1 cannot be taken: deliver str from outside to a, and what"),
         ([*STEPS[:3], WaitQuiescence(), delivery("a", 2, "list")], 4, 3, "step 5 cannot be taken"),
         ([*STEPS[:2], delivery("", 1, "int")], 2, 2, "step 3 cannot be taken: deliver int from outside to a"),
         (

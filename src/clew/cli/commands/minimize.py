@@ -18,7 +18,7 @@ from clew.cli.process.state import current_state
 from clew.cli.process.streams import ascii_only, warn
 from clew.errors import UsageError
 from clew.minimization.minimizing import minimize
-from clew.minimization.pipeline import Progress
+from clew.minimization.searching.stages import Progress
 from clew.report.simulated.minimized import minimize_next_steps, minimize_text
 from clew.simulation.execution.steps import Size
 from clew.simulation.recordings.recording import write_recording

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clew.minimization.minimizing import Minimized
-from clew.minimization.pipeline import Stage
+from clew.minimization.searching.stages import Stage
 from clew.names import in_one_line
 from clew.report.renderers import PageOptions
 from clew.report.simulated.text import run_text

@@ -25,7 +25,7 @@ from clew.simulation.execution.trace import Execution
 from clew.simulation.pool import Envelope
 
 if TYPE_CHECKING:
-    from clew.minimization.pipeline import Stage
+    from clew.minimization.searching.stages import Stage
 
 #: How many events the page carries, the last ones, and how many characters of states before it becomes terse.
 MOST_EVENTS, MOST_CHARACTERS = 1_000, 3_000_000

@@ -10,7 +10,7 @@ from clew.files.python_names import split_name
 from clew.names import in_one_line
 from clew.report.text.plain import pluralize
 from clew.report.text.shell import file_words
-from clew.simulation.execution.steps import Step, describe
+from clew.simulation.execution.steps import At, Step, describe
 from clew.simulation.execution.trace import Execution
 from clew.simulation.recordings.recording import Recording
 from clew.simulation.scenario import Broken
@@ -39,13 +39,16 @@ def describe_steps(steps: Iterable[Step], labels: Iterable[str]) -> Iterator[tup
 
     ``labels``: what the message of each event is called, as far as that is known.
     """
-    known, number = iter(labels), 0
+    steps, known, number = list(steps), iter(labels), 0
+    when = f"{describe(At(0))}, " if any(isinstance(step, At) for step in steps) else ""
     for step in steps:
-        if isinstance(step, Wait):
+        if isinstance(step, At):
+            when = f"{describe(step)}, "
+        elif isinstance(step, Wait):
             yield None, describe(step)
         else:
             number += 1
-            yield number, describe(step, next(known, ""))
+            yield number, f"{when}{describe(step, next(known, ''))}"
 
 
 def step_line(number: int, words: str) -> str:

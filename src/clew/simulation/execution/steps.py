@@ -1,6 +1,7 @@
 """Schedules: what is done next, written down so that it can be done again.
 
-A ``Step`` is an event from outside or an ``Act``: what to do with which message or timer that is on its way.
+A ``Step`` is an event from outside or an ``Act``: what to do with which message or timer that is on its way.  With
+virtual time, ``At`` says when: nothing is drawn when it is done again.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 from clew.simulation.events import Elapse, Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.scenario import Scenario
+from clew.simulation.timing import show_time
 from clew.simulation.world import CodeBlock, External, Wait, WaitCondition, World
 
 
@@ -48,7 +50,17 @@ class Act(NamedTuple):
         return f"{self.do.value} {label or self.kind} from {self.source or 'outside'} to {self.target}"
 
 
-Step = External | Act
+@dataclass(frozen=True)
+class At:
+    """The virtual time comes to this, in microseconds; what follows happens then.  It is no event."""
+
+    time: int
+
+
+Step = External | Act | At
+
+#: Steps that are no events.
+Pause = Wait | At
 
 
 @dataclass(frozen=True)
@@ -73,7 +85,7 @@ def size_of(steps: Iterable[Step]) -> Size:
     for step in steps:
         if not isinstance(step, Act):
             # Counting a message twice, when it is sent and when it arrives, would make the cluster look busier.
-            externals += not isinstance(step, Send | Wait)
+            externals += not isinstance(step, Send | Pause)
         elif step.do is Do.DELIVER:
             deliveries += 1
             externals += step.source == OUTSIDE
@@ -107,6 +119,8 @@ def describe(step: Step, label: str = "") -> str:
             return f"let {seconds:g} s pass"
         case CodeBlock(name, _):
             return f"code block {name}"
+        case At(time):
+            return f"at {show_time(time)}"
 
 
 def act_of(scenario: Scenario, envelope: Envelope, do: Do = Do.DELIVER) -> Act:

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from clew.errors import UsageError
 from clew.names import harmless
-from clew.simulation.events import Elapse, Send
+from clew.simulation.events import Send
 from clew.simulation.execution.effects import Effect, Observer, State, effect_of
-from clew.simulation.execution.steps import Act, Size, Step, act_of, describe, perform, size_of
+from clew.simulation.execution.steps import Act, At, Size, Step, act_of, describe, perform, size_of
 from clew.simulation.labels import label_of
 from clew.simulation.pool import Envelope, TimedPool
 from clew.simulation.scenario import Broken, Scenario
-from clew.simulation.timing import to_ticks
+from clew.simulation.timing import PatientClock, show_time
 from clew.simulation.values import to_json
 from clew.simulation.world import CodeBlock, Happened, Wait, WaitCondition, World
 
@@ -87,18 +87,19 @@ class Execution:
 
 
 class AbsentError(UsageError):
-    """A step that cannot be taken, because what it is about is not on its way.
+    """A step that cannot be taken: what it is about is not on its way, or it is not the time for it.
 
-    ``index`` is its place, ``execution`` what came of the steps before it.
+    ``index`` is its place, ``why`` it cannot be taken, ``execution`` what came of the steps before it.
     """
 
-    def __init__(self, index: int, step: Step, execution: Execution) -> None:
+    def __init__(self, index: int, step: Step, why: str, execution: Execution) -> None:
         super().__init__(
-            f"step {index + 1} cannot be taken: {describe(step)}, and nothing of that kind is on its way",
+            f"step {index + 1} cannot be taken: {describe(step)}, and {why}",
             remedy="the code behaves differently from when this was recorded",
         )
         self.index = index
         self.step = step
+        self.why = why
         self.execution = execution
 
     @property
@@ -109,14 +110,25 @@ class AbsentError(UsageError):
 def execute(scenario: Scenario, seed: int, steps: Iterable[Step]) -> Execution:
     """Take exactly these steps; it ends where an invariant breaks, which may be before the first."""
     executor = _Executor(scenario, seed)
-    for index, step in enumerate(steps):
+    index = 0
+    for step in steps:
         if executor.broken is not None:
             break
-        if isinstance(step, Wait):
-            executor.wait(step)
-        elif not executor.take(step):
-            raise AbsentError(index, step, executor.result())
+        try:
+            executor.take(step)
+        except _ImpossibleError as error:
+            raise AbsentError(index, step, error.why, executor.result()) from None
+        # When a step is taken is not counted: in a recording that is a part of the step.
+        index += not isinstance(step, At)
     return executor.result()
+
+
+class _ImpossibleError(Exception):
+    """A step cannot be taken, and ``why``."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 class _Executor:
@@ -124,56 +136,66 @@ class _Executor:
 
     def __init__(self, scenario: Scenario, seed: int) -> None:
         self._scenario = scenario
-        self._world = scenario.world(seed, recording=True)
+        # The schedule says when things happen; what is drawn from the seed is one of many possibilities.
+        clock = None if scenario.time is None else PatientClock(scenario.time, seed)
+        self._world = scenario.world(seed, recording=True, clock=clock)
         self._observer = Observer(self._world, scenario.nodes)
         self._moments: list[Moment] = []
         self._waits: list[int | None] = []
         self._asked: WaitCondition | None = None
         self._since = 0
-        self._until: int | None = None  # the virtual time that is waited for
         # Nodes that are up from the beginning act before the first event; a replay must notice if that changed.
         sent, remarks = self._world.beginning
         self._beginning = effect_of(self._observer.look_at_all(), sent, _contents(sent), remarks)
         self.broken: Broken | None = scenario.look(self._world)
 
-    def wait(self, wait: Wait) -> None:
+    def take(self, step: Step) -> None:
+        """Do what a step says."""
+        if isinstance(step, At):
+            self._pass_time(step.time)
+        elif isinstance(step, Wait):
+            self._wait(step)
+        elif isinstance(step, Act):
+            self._act(step)
+        else:
+            self._asked = None  # what comes from outside has waited until now
+            label = label_of(self._scenario, step.message) if isinstance(step, Send) else ""
+            self._world.inject(step)
+            self._look(step, label)
+
+    def _pass_time(self, time: int) -> None:
+        why = find_hindrance(self._world, time)
+        if why is not None:
+            raise _ImpossibleError(why)
+        self._world.elapse(time)
+
+    def _wait(self, wait: Wait) -> None:
         """Note when a condition holds; it decides nothing here, for the schedule says what comes next."""
-        self._stop_waiting()
-        if isinstance(wait, Elapse):
-            self._until = self._world.time + to_ticks(wait.seconds)
+        self._asked = None
         if isinstance(wait, WaitCondition):
             self._waits.append(None)
             self._asked, self._since = wait, len(self._moments)
             self._ask()
 
-    def _stop_waiting(self) -> None:
-        self._asked = None
-        if self._until is not None:
-            self._world.elapse(self._until)
-            self._until = None
+    def _act(self, act: Act) -> None:
+        world = self._world
+        envelope = find_envelope(world, act)
+        if envelope is None:
+            raise _ImpossibleError(_explain_absence(world, act))
+        # As it is now: a fingerprint that differs from the recorded one is a difference like others.
+        act = act_of(self._scenario, envelope, act.do)
+        # Before it is delivered: its receiver may change it.
+        label = "" if envelope.timer else label_of(self._scenario, envelope.payload)
+        perform(world, envelope, act.do)
+        self._look(act, label)
 
-    def take(self, step: Step) -> bool:
-        """Do what a step says; False if what it is about is not on its way."""
-        world, label = self._world, ""
-        if isinstance(step, Act):
-            envelope = find_envelope(world, step)
-            if envelope is None:
-                return False
-            # As it is now: a fingerprint that differs from the recorded one is a difference like others.
-            step = act_of(self._scenario, envelope, step.do)
-            # Before it is delivered: its receiver may change it.
-            label = "" if envelope.timer else label_of(self._scenario, envelope.payload)
-            perform(world, envelope, step.do)
-        else:
-            self._stop_waiting()  # what comes from outside has waited until now
-            label = label_of(self._scenario, step.message) if isinstance(step, Send) else ""
-            world.inject(step)
-        assert world.history is not None
-        self._moments.append(self._moment(step, world.history[-1], label))
-        self.broken = self._scenario.look(world)
+    def _look(self, step: Step, label: str) -> None:
+        """Write down what an event did, and see what is broken after it."""
+        assert self._world.history is not None
+        self._moments.append(self._moment(step, self._world.history[-1], label))
+        self.broken = self._scenario.look(self._world)
         if self.broken is None:
             self._ask()
-        return True
 
     def result(self) -> Execution:
         world, broken = self._world, self.broken
@@ -208,11 +230,37 @@ def _contents(sent: Sequence[Envelope]) -> tuple[Any, ...]:
 
 
 def find_envelope(world: World, act: Act) -> Envelope | None:
-    """Find the very envelope that an act names, if it can be delivered and is what the act says."""
+    """Find the very envelope that an act names, if it can be delivered now and is what the act says."""
     found = _find_named(world, act)
-    if found is not None and isinstance(world.pool, TimedPool) and not world.pool.is_due(found):
-        return None  # nothing arrives, and no timer goes off, before its time
-    return found
+    return found if found is None or _find_earliest(world, found) <= world.ticks else None
+
+
+def _find_earliest(world: World, envelope: Envelope) -> int:
+    """Return from when on it can be delivered."""
+    if world.clock is None:
+        return 0
+    return envelope.due if envelope.timer or not world.clock.is_patient else envelope.earliest
+
+
+def _explain_absence(world: World, act: Act) -> str:
+    found = _find_named(world, act)
+    if found is None:
+        return "what it is about is not on its way"
+    return f"that comes at {show_time(_find_earliest(world, found))} at the earliest"
+
+
+def find_hindrance(world: World, time: int) -> str | None:
+    """Return why the virtual time cannot come to this, if it cannot: nothing is passed over that is due."""
+    if world.clock is None or not isinstance(world.pool, TimedPool):
+        return "the scenario has no virtual time"
+    if time > world.clock.until:
+        return f"an execution ends after {show_time(world.clock.until)}"
+    due = world.pool.next_due
+    if due is not None and world.ticks < time and due < time:
+        late = world.pool.list_due(world.ticks)[0]
+        what = f"the timer {late.kind} at" if late.timer else f"the {late.kind} from {late.source or 'outside'} to"
+        return f"{what} {late.target} is due at {show_time(max(due, world.ticks))}"
+    return None
 
 
 def _find_named(world: World, act: Act) -> Envelope | None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from random import Random
 
 from clew.simulation.events import Elapse, WaitQuiescence
-from clew.simulation.execution.steps import Do, Step, act_of, perform
+from clew.simulation.execution.steps import At, Do, Step, act_of, perform
 from clew.simulation.pool import Envelope, TimedPool
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.timing import show_time, to_ticks
@@ -63,6 +63,7 @@ class RandomRun:
         self._makers = [maker for _, maker in scenario.events]
         self._waiting: Wait | None = None
         self._since = 0  # the virtual time at which it began to wait
+        self._told = 0  # the virtual time that the steps say it is
         self._steps_left = scenario.steps
         #: Whether there was nothing to wait for but timers, so that it goes on for all its steps.
         self.driven_by_timers = False
@@ -101,7 +102,7 @@ class RandomRun:
             event = self._external()
             if event is not None:
                 if self._recording:
-                    self.steps.append(event)
+                    self._record(event, self.world.ticks)
                 self.world.inject(event)
                 return True
             if self._waiting is not None and not self._is_more() and self._is_over(self._waiting):
@@ -130,11 +131,13 @@ class RandomRun:
         missing = ", so that what comes after that did not happen" if in_vain else ""
         if isinstance(wait, WaitCondition):
             return f"'{wait.name}' did not hold at the end{missing}"
+        if isinstance(wait, Elapse):
+            return f"{self._all_steps()} were over before {wait.seconds:g} s had passed{missing}"
         return f"messages were still under way after {self._all_steps()}{missing}"
 
     @property
     def _is_out_of_time(self) -> bool:
-        return self.world.clock is not None and self.world.time >= self.world.clock.until
+        return self.world.clock is not None and self.world.ticks >= self.world.clock.until
 
     def _all_steps(self) -> str:
         steps, clock = self._scenario.steps, self.world.clock
@@ -161,7 +164,7 @@ class RandomRun:
     def _begin_to_wait(self, wait: Wait) -> None:
         if self._recording:
             self.steps.append(wait)
-        self._since = self.world.time
+        self._since = self.world.ticks
         pool = self.world.pool
         if isinstance(pool, TimedPool):
             return  # timers have their times, and the execution its end
@@ -194,10 +197,10 @@ class RandomRun:
 
     def _has_elapsed(self, time: int) -> bool:
         """Tell whether nothing is due any more before this time; then it has come."""
-        pool = self.world.pool
-        assert isinstance(pool, TimedPool)
+        pool, clock = self.world.pool, self.world.clock
+        assert isinstance(pool, TimedPool) and clock is not None
         due = pool.next_due
-        if due is not None and due <= time:
+        if time > clock.until or (due is not None and due <= time):
             return False
         self.world.elapse(time)
         return True
@@ -234,20 +237,28 @@ class RandomRun:
         if due > clock.until:
             self.world.elapse(clock.until)
             return False
-        together = pool.due()
+        together = pool.list_due(self.world.ticks)
         envelope = together[int(self._draw() * len(together))] if len(together) > 1 else together[0]
         self._perform(envelope, Do.DELIVER if envelope.timer else self._fate())
         return True
 
     def _perform(self, envelope: Envelope, do: Do) -> None:
         if self._recording:
-            self.steps.append(act_of(self._scenario, envelope, do))
+            time = 0 if self.world.clock is None else max(envelope.due, self.world.ticks)
+            self._record(act_of(self._scenario, envelope, do), time)
         if do is Do.DELIVER:
             self.deliveries += 1
             self.touched = envelope.target
             if not envelope.timer:
                 self.kinds.add(type(envelope.payload))
         perform(self.world, envelope, do)
+
+    def _record(self, step: Step, time: int) -> None:
+        """Write down what happens, and when, so that nothing has to be drawn when it is done again."""
+        if time != self._told:
+            self.steps.append(At(time))
+            self._told = time
+        self.steps.append(step)
 
     def _fate(self) -> Do:
         scenario = self._scenario

@@ -22,10 +22,12 @@ from clew.files.python_names import split_name
 from clew.names import in_one_line
 from clew.simulation.events import Send
 from clew.simulation.execution.effects import Effect
+from clew.simulation.execution.steps import At, Step
 from clew.simulation.loading import LoadedScenario, as_loaded
-from clew.simulation.recordings.recording import FIELDS, FORMAT, VERSION, Recording, WaitOutcome
-from clew.simulation.recordings.step_kinds import MOST_SENT, STEP_KINDS, KnownNames
+from clew.simulation.recordings.recording import FIELDS, FORMAT, TIMED, VERSION, Recording, WaitOutcome
+from clew.simulation.recordings.step_kinds import MOST_SENT, STEP_KINDS, KnownNames, read_seconds
 from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.timing import is_number, to_ticks
 from clew.simulation.values import unknown_type
 
 #: The largest seed that is read.
@@ -52,15 +54,14 @@ class SavedRecording:
     document: str
     version: int
     digests: tuple[str, ...]
+    clocks: Item | None
 
     def recording(self, loaded: LoadedScenario) -> Recording:
         """Make the recording, with the scenario that it is of."""
         if Network(self.network.value) is not loaded.scenario.network:
             self.network.refuse(f'"{loaded.scenario.network.value}", as the scenario has it')
-        # Only what the scenario itself has: types, conditions and code blocks are never looked up anywhere else.
-        known = KnownNames(loaded)
-        steps = tuple(STEP_KINDS[step.kind].make(step.parts, known) for step in self.steps)
-        effects = tuple(step.effect for step in self.steps)
+        clocks = _understand_clocks(self, loaded.scenario)
+        steps, effects = _understand_steps(self.steps, KnownNames(loaded))
         return Recording(
             self.file,
             self.name,
@@ -75,15 +76,60 @@ class SavedRecording:
             self.beginning,
             self.version,
             self.digests,
+            clocks,
         )
 
 
 class SavedStep(NamedTuple):
-    """The fields of a step by name, of which ``kind`` says what it is."""
+    """The fields of a step by name, of which ``kind`` says what it is; with virtual time, ``at`` is its time."""
 
     kind: str
     parts: Mapping[str, Item]
     effect: Effect | WaitOutcome | None
+    at: int | None = None
+
+
+def _understand_steps(
+    saved: Sequence[SavedStep], known: KnownNames
+) -> tuple[tuple[Step, ...], tuple[Effect | WaitOutcome | None, ...]]:
+    """Return the steps and their effects, with the scenario that they are of.
+
+    Only what the scenario itself has: types, conditions and code blocks are never looked up anywhere else.
+    """
+    steps: list[Step] = []
+    effects: list[Effect | WaitOutcome | None] = []
+    time = 0
+    for step in saved:
+        if step.at is not None and step.at != time:
+            time = step.at
+            steps.append(At(time))
+            effects.append(None)
+        steps.append(STEP_KINDS[step.kind].make(step.parts, known))
+        effects.append(step.effect)
+    return tuple(steps), tuple(effects)
+
+
+def _understand_clocks(saved: SavedRecording, scenario: Scenario) -> tuple[tuple[str, float], ...]:
+    """Return how fast clocks run, if the scenario has virtual time and lets them."""
+    if (saved.clocks is None) != (scenario.time is None):
+        has = "none" if scenario.time is None else "it"
+        raise UsageError(
+            f"{saved.document}: version: {saved.version} is that of recordings "
+            f"{'with' if saved.clocks is not None else 'without'} virtual time, and the scenario has {has}",
+            remedy="record again with this scenario",
+        )
+    if saved.clocks is None or scenario.time is None:
+        return ()
+    if sorted(saved.clocks.mapping()) != sorted(scenario.nodes):
+        saved.clocks.refuse(f"the speed of each clock: {', '.join(scenario.nodes)}")
+    speeds: list[tuple[str, float]] = []
+    for node in scenario.nodes:
+        item = saved.clocks.member(node)
+        speed = item.value
+        if not is_number(speed) or not scenario.time.has_speed(node, speed):
+            item.refuse("a speed that the scenario allows (clocks, drift)")
+        speeds.append((node, float(speed)))
+    return tuple(speeds)
 
 
 class OpenedRecording(NamedTuple):
@@ -274,11 +320,12 @@ def read_recording(document: Item) -> SavedRecording:
         part["network"],
         broken,
         identity,
-        tuple(_read_step(step, version) for step in part["steps"].items()),
+        tuple(_read_steps(part["steps"], version)),
         _read_beginning(part["beginning"]) if "beginning" in part else Effect(""),
         document.file,
         version,
         _read_file_digests(part["digests"], part["files"]) if "digests" in part else (),
+        part.get("clocks"),
     )
 
 
@@ -306,7 +353,7 @@ def _read_version(document: Item) -> int:
     version = document.member("version").number(1) if "version" in document.mapping() else VERSION
     if version not in FIELDS:
         raise UsageError(
-            f"{document.file}: version: this clew reads versions 1 to {VERSION}, found {version}",
+            f"{document.file}: version: this clew reads versions 1 to {max(FIELDS)}, found {version}",
             remedy="upgrade clew, or record again with this one",
         )
     return version
@@ -322,6 +369,17 @@ def _read_violation(item: Item) -> tuple[Broken | None, str | None]:
     return broken, identity.text()
 
 
+def _read_steps(part: Item, version: int) -> Iterator[SavedStep]:
+    time = 0
+    for item in part.items():
+        step = _read_step(item, version)
+        if step.at is not None:
+            if step.at < time:
+                item.member("at").refuse("a time that is not before that of the step before it")
+            time = step.at
+        yield step
+
+
 def _read_step(item: Item, version: int) -> SavedStep:
     members = item.mapping()
     kinds = [name for name in members if name in STEP_KINDS]
@@ -329,8 +387,10 @@ def _read_step(item: Item, version: int) -> SavedStep:
         item.refuse(f"exactly one of {', '.join(STEP_KINDS)}")
     kind = STEP_KINDS[kinds[0]]
     effect = () if kind.waits else _EFFECT if version > 1 else _EFFECT[:-1]
-    parts = _parts(item, (kinds[0], *kind.needed, *effect[:1]), (*kind.optional, *effect[1:]))
-    return SavedStep(kinds[0], parts, _read_outcome(kinds[0], parts, version))
+    when = ("at",) if version == TIMED and not kind.waits else ()
+    parts = _parts(item, (kinds[0], *kind.needed, *when, *effect[:1]), (*kind.optional, *effect[1:]))
+    at = to_ticks(read_seconds(parts["at"])) if when else None
+    return SavedStep(kinds[0], parts, _read_outcome(kinds[0], parts, version), at)
 
 
 def _read_outcome(kind: str, parts: Mapping[str, Item], version: int) -> Effect | WaitOutcome | None:

@@ -9,7 +9,7 @@ For every event it keeps digests of what it did, so that a replay can tell the f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -17,16 +17,19 @@ from clew.files.json_document import json_line
 from clew.names import harmless
 from clew.simulation.events import Elapse, Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Effect
-from clew.simulation.execution.steps import Act, Size, Step, size_of
+from clew.simulation.execution.steps import Act, At, Size, Step, size_of
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import LoadedScenario
-from clew.simulation.scenario import Broken, Network
+from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.timing import Clock, to_seconds
 from clew.simulation.values import to_json
-from clew.simulation.world import CodeBlock, WaitCondition
+from clew.simulation.world import CodeBlock, External, Wait, WaitCondition
 
 #: What the document calls itself, and the version of its shape; readers refuse what they do not know.
 FORMAT, VERSION = "clew-recording", 4
+#: The version of documents with virtual time.  The others stay as they are: whoever reads them may not know it.
+TIMED = 5
 
 _FIELDS = (
     "format", "version", "scenario", "name", "code", "files", "digests", "seed", "network", "violation",
@@ -39,6 +42,7 @@ FIELDS = {
     2: tuple(field for field in _FIELDS if field not in ("files", "digests")),
     3: tuple(field for field in _FIELDS if field != "digests"),
     VERSION: _FIELDS,
+    TIMED: (*_FIELDS[:-1], "clocks", _FIELDS[-1]),
 }
 
 #: What is broken when the process ends by itself, and what is recorded of the event that does it.
@@ -61,9 +65,10 @@ class Recording:
 
     ``code`` is a digest of the scenario's code, which is in ``files``, as seen from its folder; ``digests`` has
     one of each of these, so that a file that has changed can be named.  ``seed`` is for what the nodes draw.
-    ``effects`` has an entry for each step, None for those that wait for quiescence; ``beginning`` is what nodes
-    did that are up before the first.  ``broken`` is the violation that it ends with, if it does, and ``identity``
-    what makes it that one.  ``version`` is that of the document it was read from, which may lack some of this.
+    ``effects`` has an entry for each step, None for those that are no events; ``beginning`` is what nodes did that
+    are up before the first.  ``broken`` is the violation that it ends with, if it does, and ``identity`` what
+    makes it that one.  ``version`` is that of the document it was read from, which may lack some of this.
+    ``clocks``: with virtual time, how fast the clock of each node runs.
     """
 
     file: str
@@ -80,6 +85,7 @@ class Recording:
     beginning: Effect = field(repr=False)
     version: int = field(default=VERSION, repr=False)
     digests: tuple[str, ...] = field(default=(), repr=False)
+    clocks: tuple[tuple[str, float], ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         end = "nothing is broken" if self.broken is None else f"broken: {self.broken}"
@@ -89,6 +95,12 @@ class Recording:
     def scenario(self) -> str:
         """Return the scenario as a command names it."""
         return f"{self.file}:{self.name}" if self.file else ""
+
+    def pin(self, scenario: Scenario) -> Scenario:
+        """Return the scenario with the clocks that were recorded, and not those that belong to a seed."""
+        if scenario.time is None:
+            return scenario
+        return replace(scenario, time=scenario.time.with_clocks(dict(self.clocks)))
 
     @property
     def ends_process(self) -> bool:
@@ -127,8 +139,17 @@ def make_recording(
         taken,
         effects,
         execution.beginning,
-        digests=loaded.digests if loaded.file else (),
+        VERSION if scenario.time is None else TIMED,
+        loaded.digests if loaded.file else (),
+        _read_speeds(scenario, seed),
     )
+
+
+def _read_speeds(scenario: Scenario, seed: int) -> tuple[tuple[str, float], ...]:
+    if scenario.time is None:
+        return ()
+    clock = Clock(scenario.time, seed)
+    return tuple((name, clock.speed(name)) for name in scenario.nodes)
 
 
 def _with_effects(
@@ -138,29 +159,35 @@ def _with_effects(
     effects: list[Effect | WaitOutcome | None] = []
     done = iter(moment.effect for moment in execution.moments)
     waits = iter(map(WaitOutcome, execution.waits))
+    when: list[Step] = []
     for step in steps:
         effect: Effect | WaitOutcome | None = None
+        if isinstance(step, At):
+            when = [step]  # a part of the event that follows, if that was taken
+            continue
         if not isinstance(step, WaitQuiescence | Elapse):
             effect = next(waits if isinstance(step, WaitCondition) else done, None)
             if effect is None:
                 break
-        taken.append(step)
-        effects.append(effect)
+        taken += [*when, step]
+        effects += [*(None for _ in when), effect]
+        when = []
     return tuple(taken), tuple(effects)
 
 
 def record_deadly(loaded: LoadedScenario, seed: int, steps: Sequence[Step], what: str) -> Recording:
     """Record a schedule whose last step ends the process and is not performed; ``what`` says how it ends."""
+    deadly = steps[-1]
+    when = steps[-2:-1] if len(steps) > 1 and isinstance(steps[-2], At) else ()
     with step_limit(loaded.scenario.step_seconds):
         # Without the last step, which would end this process, too.
-        survived = make_recording(loaded, seed, steps[:-1])
-    deadly = steps[-1]
+        survived = make_recording(loaded, seed, steps[: len(steps) - len(when) - 1])
     node = deadly.target if isinstance(deadly, Act) else getattr(deadly, "node", "")
     broken = Broken(PROCESS_GOES_ON, what, (node,) if node else ())
     return replace(
         survived,
-        steps=(*survived.steps, deadly),
-        effects=(*survived.effects, Effect(NOT_PERFORMED)),
+        steps=(*survived.steps, *when, deadly),
+        effects=(*survived.effects, *(None for _ in when), Effect(NOT_PERFORMED)),
         broken=broken,
         identity=f"{PROCESS_GOES_ON}: {what}",
     )
@@ -183,15 +210,24 @@ def write_recording(recording: Recording) -> str:
         "network": recording.network.value,
         "violation": _violation(recording),
         "beginning": _effect(recording.beginning),
+        "clocks": dict(recording.clocks),
     }
     known = FIELDS[recording.version]
     lines = [f"  {json_line(name)}: {json_line(value)}," for name, value in head.items() if name in known]
-    steps = [
-        f"    {json_line({**_step(step), **_effect(effect)})}"
-        for step, effect in zip(recording.steps, recording.effects, strict=True)
-    ]
+    steps = [f"    {json_line(step)}" for step in _list_steps(recording)]
     body = ",\n".join(steps)
     return "\n".join(["{", *lines, '  "steps": [', *([body] if steps else []), "  ]", "}", ""])
+
+
+def _list_steps(recording: Recording) -> Iterator[dict[str, Any]]:
+    """Yield the steps as objects; with virtual time, each event says when it happens."""
+    time: float | None = None if recording.version != TIMED else 0
+    for step, effect in zip(recording.steps, recording.effects, strict=True):
+        if isinstance(step, At):
+            time = to_seconds(step.time)
+        else:
+            when = {} if time is None or isinstance(step, Wait) else {"at": time}
+            yield {**when, **_step(step), **_effect(effect)}
 
 
 def _violation(recording: Recording) -> dict[str, Any] | None:
@@ -216,7 +252,7 @@ def _effect(effect: Effect | WaitOutcome | None) -> dict[str, Any]:
     return {"digest": effect.all, **{name: part for name, part in parts.items() if part}}
 
 
-def _step(step: Step) -> dict[str, Any]:
+def _step(step: External | Act) -> dict[str, Any]:
     match step:
         case Act():
             return _act(step)

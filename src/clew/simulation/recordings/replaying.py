@@ -178,7 +178,7 @@ def attempt(scenario: Scenario, seed: int, steps: Sequence[Step]) -> Attempt:
 
 
 def _attempt(found: OpenedRecording) -> Attempt:
-    return attempt(found.loaded.scenario, found.recording.seed, found.recording.steps)
+    return attempt(found.recording.pin(found.loaded.scenario), found.recording.seed, found.recording.steps)
 
 
 def _replay_changed_code(found: OpenedRecording) -> Replayed:
@@ -272,7 +272,7 @@ def _describe_wait(wait: WaitOutcome) -> str:
 
 def _compare_length(number: int, step: Step, attempt: Attempt) -> Difference:
     if attempt.absent is not None:
-        return Difference(number, attempt.absent.step, "", "what it is about is not on its way")
+        return Difference(number, attempt.absent.step, "", attempt.absent.why)
     return Difference(number, step, "", f"it does not come to it: {_describe_end(attempt.execution.identity)}")
 
 

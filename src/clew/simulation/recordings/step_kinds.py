@@ -65,11 +65,15 @@ def _wait_for(parts: Parts, known: KnownNames) -> Step:
 
 
 def _elapse(parts: Parts, known: KnownNames) -> Step:
-    seconds = parts["elapse"].value
+    return Elapse(read_seconds(parts["elapse"]))
+
+
+def read_seconds(item: Item) -> float:
+    """Return seconds of virtual time."""
     try:
-        return Elapse(check_seconds("elapse", seconds))
+        return check_seconds("a time", item.value)
     except UsageError:
-        parts["elapse"].refuse("seconds, a number that is at least 0")
+        item.refuse("seconds, a number that is at least 0")
 
 
 def _code(parts: Parts, known: KnownNames) -> Step:

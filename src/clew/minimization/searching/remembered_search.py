@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 from clew.files.checkpoints import Checkpoint, ForeignCheckpointError
 from clew.files.json_document import Item
-from clew.minimization.search import Candidate, Family, Search, Success, Witness
-from clew.minimization.trial import Schedule, Target
+from clew.minimization.searching.search import Candidate, Family, S, Search, Success, T, Witness
 
 #: Bounds of what is read: of one candidate, and of all that are alike.
 _MOST_EXECUTED = 1_000_000
@@ -92,27 +91,27 @@ def _read(saved: Item) -> list[_FamilyOutcome]:
     return read
 
 
-class _FamilyTail(NamedTuple):
+class _FamilyTail(NamedTuple, Generic[T, S]):
     """The candidates of a family from a place on."""
 
-    family: Family
+    family: Family[T, S]
     start: int
 
     def __len__(self) -> int:
         return len(self.family) - self.start
 
-    def at(self, place: int) -> Candidate:
+    def at(self, place: int) -> Candidate[T, S]:
         return self.family.at(self.start + place)
 
 
-class RememberedSearch:
+class RememberedSearch(Generic[T, S]):
     """A search whose outcomes are remembered; what is known already is not tried again.
 
     ``make`` is given the witness to report every candidate to, and returns the search for those not known yet.
     """
 
     def __init__(
-        self, memory: Memory, target: Target, witness: Witness, make: Callable[[Witness], Search]
+        self, memory: Memory, target: T, witness: Witness[S], make: Callable[[Witness[S]], Search[T, S]]
     ) -> None:
         self._memory = memory
         self._target = target
@@ -122,7 +121,7 @@ class RememberedSearch:
         #: Schedules that the search need not execute, because their outcome was known.
         self.known = 0
 
-    def first(self, family: Family) -> Success | None:
+    def first(self, family: Family[T, S]) -> Success[S] | None:
         self._tried = tried = self._memory.next_family()
         start = tried.candidates
         # Whatever wrote the checkpoint had another family here: other code, or another version.
@@ -139,7 +138,7 @@ class RememberedSearch:
         success = self._search.first(_FamilyTail(family, start) if start else family)
         return success and Success(start + success.place, success.schedule)
 
-    def _note(self, executed: int, schedule: Schedule | None) -> None:
+    def _note(self, executed: int, schedule: S | None) -> None:
         """Remember what a candidate came to, then tell of it."""
         if schedule is None:
             self._tried.fail(executed)
@@ -148,7 +147,7 @@ class RememberedSearch:
         self._witness(executed, schedule)
         self._memory.offer()
 
-    def _again(self, family: Family, place: int, before: int) -> Success:
+    def _again(self, family: Family[T, S], place: int, before: int) -> Success[S]:
         """Execute a candidate that succeeded before, and check that it takes as many schedules as then."""
         # Executed and not read from the file: a checkpoint says where to look, never what is true.
         schedule, executed = family.at(place).evaluate(self._target)

@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from mmap import mmap
 from multiprocessing.sharedctypes import RawValue
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple
 
 from clew.budgets.deadline import Deadline
 from clew.errors import ClewError, Position, UsageError
-from clew.minimization.search import CandidateList, Family, Success, TrialResult, Witness
-from clew.minimization.trial import Plain, Target, from_plain, plain
+from clew.minimization.searching.search import CandidateList, Family, Plain, S, Success, T, TrialResult, Witness
 from clew.simulation.execution.watchdog import StepLimit, step_limit
 from clew.simulation.execution.workers import Worker, wait_for_replies, workers
 
@@ -53,7 +52,7 @@ class _Board:
         # Or the family of the search before would be taken for the one that is posted.
         self._length.value = 0
 
-    def post(self, family: Family) -> bool:
+    def post(self, family: Family[Any, Any]) -> bool:
         """Post a family, once, for all; False if there is no room for it."""
         if not self._length.value:
             packed = pickle.dumps(family)
@@ -62,13 +61,13 @@ class _Board:
                 self._length.value = len(packed)
         return bool(self._length.value)
 
-    def family(self, search: int) -> Family | None:
+    def family(self, search: int) -> Family[Any, Any] | None:
         """Read the family of a search; None if that is over."""
         packed = self._memory[: self._length.value]
         # Afterwards: if it is the latest one now, nobody wrote meanwhile.
         if self.search != search:
             return None
-        family: Family = pickle.loads(packed)  # from the process that this one is a copy of
+        family: Family[Any, Any] = pickle.loads(packed)  # from the process that this one is a copy of
         return family
 
 
@@ -80,10 +79,10 @@ class _Block(NamedTuple):
     end: int
 
 
-class _Outcome(NamedTuple):
+class _Outcome(NamedTuple, Generic[S]):
     """What the candidates of a block came to, up to the first success or the first that is refused."""
 
-    results: list[TrialResult]
+    results: list[TrialResult[S]]
     refused: ClewError | None
     seconds: float
 
@@ -96,10 +95,10 @@ class _Answer(NamedTuple):
     seconds: float
 
 
-class ParallelSearch:
+class ParallelSearch(Generic[T, S]):
     """``count`` processes, this one among them; ``close`` ends the others."""
 
-    def __init__(self, target: Target, deadline: Deadline, witness: Witness, count: int) -> None:
+    def __init__(self, target: T, deadline: Deadline, witness: Witness[S], count: int) -> None:
         self._deadline = deadline
         self._witness = witness
         self._count = count
@@ -107,7 +106,7 @@ class ParallelSearch:
         #: How many schedules were executed, also those ahead of a success that made them needless.
         self.executed = 0
         self._board = _Board()
-        self._own = _BlockRunner(target, self._board)
+        self._own: _BlockRunner[T, S] = _BlockRunner(target, self._board)
         self._stack = ExitStack()
         others = self._stack.enter_context(workers(count - 1, self._own.serve))
         self._asked: dict[Worker, deque[_Block]] = {worker: deque() for worker in others}
@@ -122,10 +121,10 @@ class ParallelSearch:
     def close(self) -> None:
         self._stack.close()
 
-    def first(self, family: Family) -> Success | None:
+    def first(self, family: Family[T, S]) -> Success[S] | None:
         self._board.next_search()
         self._own.family = family
-        results: dict[int, TrialResult | ClewError] = {}
+        results: dict[int, TrialResult[S] | ClewError] = {}
         told = place = 0
         while told < len(family):
             if told not in results:
@@ -141,7 +140,7 @@ class ParallelSearch:
                 told += 1
         return None
 
-    def _one_round(self, family: Family, place: int, results: dict[int, TrialResult | ClewError]) -> int:
+    def _one_round(self, family: Family[T, S], place: int, results: dict[int, TrialResult[S] | ClewError]) -> int:
         """Take a block from ``place`` on, hand out those after it, and see what the others answer."""
         own = _Block(self._board.search, place, self._end(family, place))
         place = self._hand_out(family, own.end)
@@ -151,12 +150,12 @@ class ParallelSearch:
         results.update(self._answers(0.0 if own.start < own.end else _POLL_SECONDS))
         return place
 
-    def _end(self, family: Family, place: int) -> int:
+    def _end(self, family: Family[T, S], place: int) -> int:
         # Towards the end smaller blocks, so that nobody waits for one who has much left.
         fair = -(-(len(family) - place) // (2 * self._count))
         return place + min(self._size, fair)
 
-    def _hand_out(self, family: Family, place: int) -> int:
+    def _hand_out(self, family: Family[T, S], place: int) -> int:
         # One for each before a second for any.
         for _ in range(_BLOCKS_AHEAD):
             for worker, asked in self._asked.items():
@@ -166,12 +165,12 @@ class ParallelSearch:
                     place = asked[-1].end
         return place
 
-    def _answers(self, seconds: float) -> Iterator[tuple[int, TrialResult | ClewError]]:
+    def _answers(self, seconds: float) -> Iterator[tuple[int, TrialResult[S] | ClewError]]:
         """Yield what has become of candidates of this search, by their place."""
         for worker in wait_for_replies([worker for worker, asked in self._asked.items() if asked], seconds):
-            yield from self._by_place(self._asked[worker].popleft(), _read_answer(worker.reply()))
+            yield from self._by_place(self._asked[worker].popleft(), self._own.read_answer(worker.reply()))
 
-    def _by_place(self, block: _Block, outcome: _Outcome) -> Iterator[tuple[int, TrialResult | ClewError]]:
+    def _by_place(self, block: _Block, outcome: _Outcome[S]) -> Iterator[tuple[int, TrialResult[S] | ClewError]]:
         self.executed += sum(tried.executed for tried in outcome.results)
         if outcome.results:
             each = outcome.seconds / len(outcome.results)
@@ -183,20 +182,20 @@ class ParallelSearch:
             yield block.start + len(outcome.results), outcome.refused
 
 
-class _BlockRunner:
+class _BlockRunner(Generic[T, S]):
     """Tries blocks of candidates, in this process or in a worker."""
 
-    def __init__(self, target: Target, board: _Board) -> None:
-        self.family: Family = CandidateList()
+    def __init__(self, target: T, board: _Board) -> None:
+        self.family: Family[T, S] = CandidateList()
         self.limit: StepLimit | None = None
         self._target = target
         self._board = board
         self._search = 0  # whose family it is
 
-    def outcome(self, block: _Block) -> _Outcome:
+    def outcome(self, block: _Block) -> _Outcome[S]:
         assert self.limit is not None
         started = time.perf_counter()
-        results: list[TrialResult] = []
+        results: list[TrialResult[S]] = []
         refused = None
         try:
             with self.limit.guard():
@@ -221,20 +220,22 @@ class _BlockRunner:
                 return _Answer([], None, 0.0)
             self.family, self._search = family, block.search
         results, error, seconds = self.outcome(block)
-        plainly = [(None if schedule is None else plain(schedule), executed) for schedule, executed in results]
+        pack = self._target.pack
+        plainly = [(None if schedule is None else pack(schedule), executed) for schedule, executed in results]
         refused = None if error is None else (error.message, error.position, error.remedy)
         return _Answer(plainly, refused, seconds)
 
+    def read_answer(self, answer: _Answer) -> _Outcome[S]:
+        """Return what a worker answered, in this process."""
+        unpack = self._target.unpack
+        results = [
+            TrialResult(None if items is None else unpack(items), executed) for items, executed in answer.results
+        ]
+        refused = None
+        if answer.refused is not None:
+            message, position, remedy = answer.refused
+            refused = UsageError(message, position=position, remedy=remedy)
+        return _Outcome(results, refused, answer.seconds)
+
 
 _ENDS_WITH_THE_PROCESS = ExitStack()
-
-
-def _read_answer(answer: _Answer) -> _Outcome:
-    results = [
-        TrialResult(None if items is None else from_plain(items), executed) for items, executed in answer.results
-    ]
-    refused = None
-    if answer.refused is not None:
-        message, position, remedy = answer.refused
-        refused = UsageError(message, position=position, remedy=remedy)
-    return _Outcome(results, refused, answer.seconds)
