@@ -24,7 +24,7 @@ from clew.exploration.ledger import Ledger, Offer
 from clew.exploration.repetition import NotRepeatableError, effect_of
 from clew.exploration.system import System
 from clew.simulation.events import Heal, Partition, Restart, Send, Start, Stop
-from clew.simulation.execution.steps import Act, At, Do, Step, act_of, describe, perform
+from clew.simulation.execution.steps import Act, At, Do, Ended, Step, act_of, describe, perform
 from clew.simulation.execution.trace import find_envelope
 from clew.simulation.pool import OUTSIDE, Envelope, Link
 from clew.simulation.world import CodeBlock, External, Happened
@@ -148,7 +148,7 @@ class Driver:
             assert isinstance(step, Act)
             perform(self.world, envelope, step.do)
         elif step is not None:
-            assert not isinstance(step, Act | At)
+            assert not isinstance(step, Act | At | Ended)
             self.world.inject(step)
         # Code that does several things leaves several entries; its own is the last.
         history = self.world.history

@@ -28,7 +28,7 @@ from clew.minimization.trial import (
     measure,
     split_steps,
 )
-from clew.simulation.execution.steps import Size, Step
+from clew.simulation.execution.steps import Ended, Size, Step
 from clew.simulation.scenario import Scenario
 
 #: STSSched ends when a pass leaves out no more than this share: contents that depend on history keep the rest,
@@ -67,7 +67,8 @@ class Minimizer(StagedMinimizer[Target, Schedule]):
         shrink: bool = True,
     ) -> None:
         externals, schedule = split_steps(steps)
-        super().__init__(Target(scenario, seed, externals, identity), surroundings)
+        at_end = any(isinstance(step, Ended) for step in steps)
+        super().__init__(Target(scenario, seed, externals, identity, at_end), surroundings)
         self._best = schedule
         self._kept: Point | None = None
         self._shrink = shrink

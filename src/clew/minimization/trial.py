@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from clew.errors import UsageError
 from clew.minimization.searching.search import Plain
-from clew.simulation.execution.steps import Act, Do, Pause, Size, Step, act_of, describe, perform, size_of
-from clew.simulation.execution.trace import find_envelope
+from clew.simulation.execution.steps import Act, Do, Ended, Pause, Size, Step, act_of, describe, perform, size_of
+from clew.simulation.execution.trace import find_envelope, is_over
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.scenario import Broken, Network, Scenario
 from clew.simulation.world import External
@@ -60,16 +60,19 @@ class Match(enum.Enum):
 class Target:
     """What is being minimized: executions of ``scenario`` that end in the violation ``identity``.
 
-    ``externals`` are all events from outside that a schedule may use.
+    ``externals`` are all events from outside that a schedule may use.  ``at_end``: it is a promise that is broken, so
+    that an execution has to come to its end.
     """
 
     scenario: Scenario
     seed: int
     externals: tuple[External, ...]
     identity: str
+    at_end: bool = False
 
     def steps(self, schedule: Iterable[Item]) -> tuple[Step, ...]:
-        return tuple(self.externals[item] if isinstance(item, int) else item.act for item in schedule)
+        steps = (self.externals[item] if isinstance(item, int) else item.act for item in schedule)
+        return (*steps, Ended()) if self.at_end else tuple(steps)
 
     def with_externals(self, externals: tuple[External, ...]) -> Target:
         return replace(self, externals=externals)
@@ -117,6 +120,8 @@ def attempt(target: Target, schedule: Sequence[Item], match: Match) -> Schedule 
     """Return what was taken of the schedule, if it ends in the violation; None if it does not."""
     run = GuidedRun(target, match)
     taken = [item for item in schedule if run.take(item)]
+    if target.at_end:
+        taken += run.complete(len(schedule) - len(taken))
     if not run.reproduced:
         return None
     return rewrite(target, taken, match)
@@ -163,9 +168,23 @@ class GuidedRun:
             perform(self.world, envelope, item.act.do)
         self.broken = self._target.scenario.look(self.world)
 
+    def complete(self, most: int) -> list[Item]:
+        """Deliver what is left, at most so many messages, so that an execution comes to its end; return that."""
+        items: list[Item] = []
+        while self.broken is None and self.world.pool.messages and len(items) < most:
+            envelope = min(self.world.pool.messages, key=lambda e: (e.cause, e.nth))
+            # A name that nothing else has: ``rewrite`` gives it its own.
+            item = self.schedule_act(envelope, Do.DELIVER, -2 - len(items), self.origin(envelope))
+            items.append(item)
+            self.do(item, envelope)
+        return items
+
     @property
     def reproduced(self) -> bool:
-        target, broken = self._target, self.broken
+        target, world = self._target, self.world
+        if target.at_end and self.broken is None and is_over(world):
+            self.broken = target.scenario.look_at_end(world)
+        broken = self.broken
         return broken is not None and target.scenario.same(broken, self.world) == target.identity
 
     def resolve(self, scheduled: ScheduledAct) -> Envelope | None:

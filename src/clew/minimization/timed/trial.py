@@ -21,7 +21,7 @@ from clew.minimization.timed.schedule import (
 )
 from clew.minimization.trial import not_repeatable_error
 from clew.simulation.events import Elapse
-from clew.simulation.execution.steps import Act, At, Do, Pause, Step, act_of, perform
+from clew.simulation.execution.steps import Act, At, Do, Ended, Pause, Step, act_of, perform
 from clew.simulation.execution.trace import find_envelope
 from clew.simulation.pool import Envelope, TimedPool
 from clew.simulation.scenario import Broken
@@ -137,8 +137,14 @@ class TimedRun:
 
     def finish(self) -> bool:
         """Go on to the end; tell whether it ended in the violation."""
-        while self.broken is None and len(self.items) < self._limit and self.advance() is not None:
-            pass
+        is_over = False
+        while self.broken is None and not is_over and len(self.items) <= self._limit:
+            is_over = self.advance() is None
+        if is_over:
+            self.broken = self._target.scenario.look_at_end(self.world)
+        # One event more than allowed was needed to see that there is none.
+        if len(self.items) > self._limit:
+            return False
         target, broken = self._target, self.broken
         return broken is not None and target.scenario.same(broken, self.world) == target.identity
 
@@ -248,7 +254,7 @@ def write_steps(target: TimedTarget, schedule: TimedSchedule) -> tuple[Step, ...
             steps.append(At(item.time))
             time = item.time
         steps.append(step)
-    return tuple(steps)
+    return tuple(steps) if run.broken is not None else (*steps, Ended())
 
 
 # -- recordings --------------------------------------------------------------------------------------------------

@@ -57,10 +57,15 @@ class At:
     time: int
 
 
-Step = External | Act | At
+@dataclass(frozen=True)
+class Ended:
+    """The execution has come to its end: what was promised must be kept now.  It is no event."""
+
+
+Step = External | Act | At | Ended
 
 #: Steps that are no events.
-Pause = Wait | At
+Pause = Wait | At | Ended
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,8 @@ def describe(step: Step, label: str = "") -> str:
             return f"code block {name}"
         case At(time):
             return f"at {show_time(time)}"
+        case Ended():
+            return "the end: what was promised must be kept"
 
 
 def act_of(scenario: Scenario, envelope: Envelope, do: Do = Do.DELIVER) -> Act:

@@ -14,7 +14,7 @@ from clew.errors import UsageError
 from clew.names import harmless
 from clew.simulation.events import Send
 from clew.simulation.execution.effects import Effect, Observer, State, effect_of
-from clew.simulation.execution.steps import Act, At, Size, Step, act_of, describe, perform, size_of
+from clew.simulation.execution.steps import Act, At, Ended, Size, Step, act_of, describe, perform, size_of
 from clew.simulation.labels import label_of
 from clew.simulation.pool import Envelope, TimedPool
 from clew.simulation.scenario import Broken, Scenario
@@ -153,6 +153,8 @@ class _Executor:
         """Do what a step says."""
         if isinstance(step, At):
             self._pass_time(step.time)
+        elif isinstance(step, Ended):
+            self._end()
         elif isinstance(step, Wait):
             self._wait(step)
         elif isinstance(step, Act):
@@ -168,6 +170,12 @@ class _Executor:
         if why is not None:
             raise _ImpossibleError(why)
         self._world.elapse(time)
+
+    def _end(self) -> None:
+        """See whether what was promised is kept, if nothing is left that would happen."""
+        if not is_over(self._world):
+            raise _ImpossibleError("there are still messages under way")
+        self.broken = self._scenario.look_at_end(self._world)
 
     def _wait(self, wait: Wait) -> None:
         """Note when a condition holds; it decides nothing here, for the schedule says what comes next."""
@@ -227,6 +235,14 @@ class _Executor:
 
 def _contents(sent: Sequence[Envelope]) -> tuple[Any, ...]:
     return tuple(to_json(envelope.payload, strict=False) for envelope in sent)
+
+
+def is_over(world: World) -> bool:
+    """Tell whether an execution has come to its end: nothing more arrives in its time, or at all."""
+    if isinstance(world.pool, TimedPool) and world.clock is not None:
+        due = world.pool.next_due
+        return due is None or due > world.clock.until
+    return not world.pool.messages
 
 
 def find_envelope(world: World, act: Act) -> Envelope | None:

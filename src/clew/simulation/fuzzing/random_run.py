@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from random import Random
 
 from clew.simulation.events import Elapse, WaitQuiescence
-from clew.simulation.execution.steps import At, Do, Step, act_of, perform
+from clew.simulation.execution.steps import At, Do, Ended, Step, act_of, perform
+from clew.simulation.execution.trace import is_over
 from clew.simulation.pool import Envelope, TimedPool
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.timing import show_time, to_ticks
@@ -84,13 +85,21 @@ class RandomRun:
         every, look, world, advance = self._scenario.check_every, self._scenario.look, self.world, self.advance
         for _ in range(events):
             if not advance():
-                self.broken = look(world)
+                self.broken = look(world) or self._look_at_end()
                 return False
             if world.failure is not None or world.events % every == 0:
                 self.broken = look(world)
                 if self.broken is not None:
                     return False
         return True
+
+    def _look_at_end(self) -> Broken | None:
+        """Return which promise is not kept, if the execution came to its end: before that, none has to be."""
+        if not self._scenario.promises or not is_over(self.world) or self.describe_unfinished() is not None:
+            return None
+        if self._recording:
+            self.steps.append(Ended())
+        return self._scenario.look_at_end(self.world)
 
     def advance(self) -> bool:
         """Perform one more event; False when everything is over."""

@@ -17,7 +17,7 @@ from clew.files.json_document import json_line
 from clew.names import harmless
 from clew.simulation.events import Elapse, Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Effect
-from clew.simulation.execution.steps import Act, At, Size, Step, size_of
+from clew.simulation.execution.steps import Act, At, Ended, Size, Step, size_of
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import LoadedScenario
@@ -165,7 +165,7 @@ def _with_effects(
         if isinstance(step, At):
             when = [step]  # a part of the event that follows, if that was taken
             continue
-        if not isinstance(step, WaitQuiescence | Elapse):
+        if not isinstance(step, WaitQuiescence | Elapse | Ended):
             effect = next(waits if isinstance(step, WaitCondition) else done, None)
             if effect is None:
                 break
@@ -226,7 +226,7 @@ def _list_steps(recording: Recording) -> Iterator[dict[str, Any]]:
         if isinstance(step, At):
             time = to_seconds(step.time)
         else:
-            when = {} if time is None or isinstance(step, Wait) else {"at": time}
+            when = {} if time is None or isinstance(step, Wait | Ended) else {"at": time}
             yield {**when, **_step(step), **_effect(effect)}
 
 
@@ -252,7 +252,7 @@ def _effect(effect: Effect | WaitOutcome | None) -> dict[str, Any]:
     return {"digest": effect.all, **{name: part for name, part in parts.items() if part}}
 
 
-def _step(step: External | Act) -> dict[str, Any]:
+def _step(step: External | Act | Ended) -> dict[str, Any]:
     match step:
         case Act():
             return _act(step)
@@ -276,6 +276,8 @@ def _step(step: External | Act) -> dict[str, Any]:
             return {"elapse": seconds}
         case CodeBlock(name, _):
             return {"code": name}
+        case Ended():
+            return {"end": True}
 
 
 def _act(act: Act) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from clew.errors import UsageError
 from clew.files.json_document import Item
 from clew.simulation.events import Elapse, Heal, Partition, Restart, Send, Start, Stop, WaitQuiescence
-from clew.simulation.execution.steps import Act, Do, Step
+from clew.simulation.execution.steps import Act, Do, Ended, Step
 from clew.simulation.loading import LoadedScenario
 from clew.simulation.pool import OUTSIDE
 from clew.simulation.recordings.recording import QUIESCENCE
@@ -76,6 +76,12 @@ def read_seconds(item: Item) -> float:
         item.refuse("seconds, a number that is at least 0")
 
 
+def _end(parts: Parts, known: KnownNames) -> Step:
+    if parts["end"].value is not True:
+        parts["end"].refuse("true")
+    return Ended()
+
+
 def _code(parts: Parts, known: KnownNames) -> Step:
     return known.code[parts["code"].one_of(known.code)]
 
@@ -118,6 +124,7 @@ STEP_KINDS = {
     "wait_for": StepKind(_wait_for, (), ("held_after",), waits=True),
     "elapse": StepKind(_elapse, waits=True),
     "code": StepKind(_code),
+    "end": StepKind(_end, waits=True),
     "timer": StepKind(_timer, ("name",)),
     **{do.value: StepKind(_message(do), ("to", "message"), ("fingerprint",)) for do in Do},
 }
