@@ -27,7 +27,7 @@ from clew.injection.flow import Flow
 from clew.injection.world import InjectedWorld
 from clew.simulation.events import Elapse, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Observer
-from clew.simulation.execution.steps import Do, Step, act_of
+from clew.simulation.execution.steps import At, Do, Ended, Step, act_of
 from clew.simulation.pool import Envelope, TimedPool
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.timing import to_ticks
@@ -108,6 +108,7 @@ class InjectedRun:
         self._made = 0  # what had been sent and set before the latest event
         self._recording = recording
         self._steps: list[Step] = []
+        self._told = 0  # the time that the steps have come to
         self._occurrences: list[Occurrence] = []
         self._struck: dict[CodeFault, int] = {}
         self._counts: dict[str, int] = {}  # events at each node
@@ -149,6 +150,8 @@ class InjectedRun:
                     self._flow.end_life(node)
         is_vacuous = False
         if is_over:
+            if self._recording:
+                self._steps.append(Ended())
             is_vacuous = not self._scenario.promises_anything(self.world)
             broken = None if is_vacuous else self._scenario.look_at_end(self.world)
         return Course(
@@ -256,8 +259,7 @@ class InjectedRun:
         return time <= self._end
 
     def _inject(self, event: External) -> None:
-        if self._recording:
-            self._steps.append(event)
+        self._record(event, self.world.ticks)
         self.world.inject(event)
         self._note(event, "do", _node_of(event), -1)
 
@@ -295,7 +297,7 @@ class InjectedRun:
         elif isinstance(fault, MessageCopy):
             do = Do.DUPLICATE
         if self._recording:
-            self._steps.append(act_of(self._scenario, envelope, do))
+            self._record(act_of(self._scenario, envelope, do), max(envelope.due, world.ticks))
         if do is Do.LOSE:
             world.lose(envelope)
             self._note(envelope, "lose", "", envelope.cause)
@@ -305,6 +307,14 @@ class InjectedRun:
         else:
             world.deliver(envelope)
             self._note(envelope, "deliver", envelope.target, envelope.cause)
+
+    def _record(self, step: Step, time: int) -> None:
+        """Keep what is done, and when, if somebody wants to do it again."""
+        if self._recording:
+            if time != self._told:
+                self._steps.append(At(time))
+                self._told = time
+            self._steps.append(step)
 
     # -- nodes that stop -----------------------------------------------------------------------------------------
 

@@ -37,6 +37,9 @@ from clew.violation import Violation
 
 F = TypeVar("F", bound=AnyFault)
 
+#: Why no candidate is left, and that is no proof.
+INCOMPLETE_LINEAGE = "negated premises were not followed, so faults that matter may be missing"
+
 #: How hard to look for a smallest candidate, in conflicts of the solver: the same on every machine.  The programs
 #: of the papers need at most 366, ack-deliv within Figure 11 1,242, with five nodes as many as 27,000.
 MOST_CONFLICTS = 2_000
@@ -112,7 +115,7 @@ def _alternate(
     if larger is not None and not ledger.counterexamples:
         ledger.record(larger)
         return None
-    return None if complete else "negated premises were not followed, so faults that matter may be missing"
+    return None if complete else INCOMPLETE_LINEAGE
 
 
 class _Hypotheses(Generic[F]):

@@ -1,0 +1,245 @@
+"""``clew check`` of a scenario: is there a set of faults that breaks what its code promises?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from clew.budgets.deadline import Deadline
+from clew.errors import BudgetExhaustedError, Notice, UsageError
+from clew.faults import FaultsOf
+from clew.injection import drawing, exhausting
+from clew.injection.bounds import InjectionBounds
+from clew.injection.explaining import explain
+from clew.injection.faults import CodeFault
+from clew.injection.result import CodeCounterexample, CodeVerdict
+from clew.injection.run import Course
+from clew.injection.shrinking import shrink_faults
+from clew.injection.system import CodeSystem
+from clew.search import lineage
+from clew.search.verdict import Answer, FindingsOf, LedgerOf, Progress, conduct
+from clew.simulation.execution.watchdog import step_limit
+from clew.simulation.injectable import USUAL_CRASHES, USUAL_LOSSES, USUAL_OUTAGE, Faults
+from clew.simulation.loading import LoadedScenario, as_loaded
+from clew.simulation.recordings.recording import make_recording
+from clew.simulation.scenario import Scenario
+from clew.simulation.timing import to_ticks
+from clew.simulation.user_code import name_of
+
+#: Why a search by lineage that has found nothing proves nothing.
+NO_PROOF = (
+    "nothing was found by cutting what helped, and for code that is no proof; "
+    "--strategy exhaustive tries all faults within the bounds"
+)
+
+DEFAULT_SEED = 0
+#: So many executions random injection makes when nothing else is said.
+DEFAULT_RANDOM_RUNS = 1000
+
+
+class CodeOptions(NamedTuple):
+    """How to search."""
+
+    strategy: str = "lineage"
+    max_runs: int | None = None
+    seed: int = DEFAULT_SEED
+
+
+class CodeStrategy(NamedTuple):
+    """A way to search for faults of code; ``certifies``: nothing found means that nothing is there."""
+
+    name: str
+    summary: str
+    certifies: bool
+    search: Callable[[CodeSystem, LedgerOf[CodeFault], CodeOptions], str | None]
+
+
+def _follow_lineage(system: CodeSystem, ledger: LedgerOf[CodeFault], options: CodeOptions) -> str | None:
+    reason = lineage.search(system, ledger, is_open=True, prefer=system.prefer)
+    return NO_PROOF if reason == lineage.INCOMPLETE_LINEAGE else reason
+
+
+def _exhaust(system: CodeSystem, ledger: LedgerOf[CodeFault], options: CodeOptions) -> str | None:
+    return exhausting.search(system, ledger)
+
+
+def _draw(system: CodeSystem, ledger: LedgerOf[CodeFault], options: CodeOptions) -> str | None:
+    runs = DEFAULT_RANDOM_RUNS if options.max_runs is None else options.max_runs
+    return drawing.search(system, ledger, seed=options.seed, max_runs=runs)
+
+
+CODE_STRATEGIES: dict[str, CodeStrategy] = {
+    strategy.name: strategy
+    for strategy in (
+        CodeStrategy("lineage", "cut what good runs rested on; finds, never certifies", False, _follow_lineage),
+        CodeStrategy("exhaustive", "run every set of faults on this schedule, fewest first", True, _exhaust),
+        CodeStrategy("random", "draw faults at random; never certifies", False, _draw),
+    )
+}
+
+
+def check_scenario(
+    source: Scenario | str | LoadedScenario,
+    *,
+    losses: int | None = None,
+    crashes: int | None = None,
+    restarts: int | None = None,
+    partitions: int | None = None,
+    duplicates: int | None = None,
+    faults: int | None = None,
+    faults_until: float | None = None,
+    outages: tuple[float, ...] | None = None,
+    until: float | None = None,
+    strategy: str = "lineage",
+    max_runs: int | None = None,
+    time_limit: float | None = None,
+    seed: int = DEFAULT_SEED,
+    progress: Progress | None = None,
+) -> CodeVerdict:
+    """Search for faults under which what a scenario promises does not hold.
+
+    - ``losses``, ``crashes``, ``restarts``, ``partitions``, ``duplicates``: at most so many; ``faults`` in all.  They
+      begin until ``faults_until`` seconds have passed; restarts and partitions last one of the ``outages``.  What is
+      not given comes from the scenario's ``faults``; if nothing is said anywhere, 2 losses and 1 crash.
+    - ``until``: when executions end, in seconds of virtual time (default: as the scenario says).
+    - ``strategy``: "lineage" (default), "exhaustive" or "random".
+    - ``max_runs``, ``time_limit``: budgets; when one ends, so does the search.
+    - ``seed``: for latencies, clocks and what nodes draw, and for random faults.
+    """
+    started = time.monotonic()
+    chosen = _choose_strategy(strategy)
+    loaded = as_loaded(source)
+    loaded = replace(loaded, scenario=_prepare(loaded.scenario, until))
+    scenario = loaded.scenario
+    given = Faults(
+        losses=losses,
+        crashes=crashes,
+        restarts=restarts,
+        partitions=partitions,
+        duplicates=duplicates,
+        total=faults,
+        until=faults_until,
+        outages=outages,
+    )
+    bounds = complete_bounds(scenario, given)
+    system = CodeSystem(scenario, bounds, seed=seed)
+    ledger: LedgerOf[CodeFault] = LedgerOf(Deadline(time_limit), max_runs, progress)
+    options = CodeOptions(strategy, max_runs, seed)
+    with step_limit(scenario.step_seconds):
+        peaceful = system.execute(FaultsOf())
+        cautions = _find_cautions(scenario, peaceful)
+        findings = conduct(lambda book: chosen.search(system, book, options), ledger)
+        runs = ledger.runs
+        found = _confirm(loaded, system, findings, ledger, seed)
+    answer, reason = findings.answer, findings.reason
+    if answer is Answer.CERTIFIED and (hollow := _find_hollow(peaceful)):
+        answer, reason = Answer.INCOMPLETE, hollow
+    return CodeVerdict(
+        answer,
+        loaded.full_name,
+        bounds,
+        strategy,
+        seed,
+        found,
+        runs,
+        ledger.runs - runs,
+        system.vacuous,
+        time.monotonic() - started,
+        reason,
+        (),
+        cautions,
+        tuple(map(name_of, scenario.promises)),
+        tuple(map(name_of, scenario.invariants)),
+    )
+
+
+def _choose_strategy(name: str) -> CodeStrategy:
+    if name not in CODE_STRATEGIES:
+        raise UsageError(
+            f"unknown strategy '{name}' for code", remedy="use one of " + ", ".join(CODE_STRATEGIES)
+        )
+    return CODE_STRATEGIES[name]
+
+
+def _prepare(scenario: Scenario, until: float | None) -> Scenario:
+    if scenario.time is None:
+        raise UsageError(
+            "a check needs virtual time: without it, a scenario has no schedule of its own but any order",
+            remedy="give the scenario time=VirtualTime(...); for any order, use clew fuzz or clew explore",
+        )
+    return scenario if until is None else replace(scenario, time=replace(scenario.time, until=until))
+
+
+def complete_bounds(scenario: Scenario, given: Faults) -> InjectionBounds:
+    """Return the bounds of a check: what is given, then what the scenario says, then the usual."""
+    assert scenario.time is not None
+    said = given.or_else(scenario.faults or Faults())
+    if said.is_open:
+        said = replace(said, losses=USUAL_LOSSES, crashes=USUAL_CRASHES)
+    end = to_ticks(scenario.time.until)
+    return InjectionBounds(
+        tuple(scenario.nodes),
+        end,
+        end if said.until is None else min(end, to_ticks(said.until)),
+        said.losses or 0,
+        said.crashes or 0,
+        said.restarts or 0,
+        said.partitions or 0,
+        said.duplicates or 0,
+        said.total,
+        tuple(sorted({to_ticks(seconds) for seconds in said.outages or (USUAL_OUTAGE,)})),
+    )
+
+
+def _find_cautions(scenario: Scenario, peaceful: Course) -> tuple[str, ...]:
+    """Return what makes it mean little that nothing was found."""
+    cautions = []
+    if not scenario.promises and not scenario.invariants:
+        cautions.append("the scenario has neither promises nor invariants: only that no handler raises is checked")
+    if not any(occurrence.fate == "deliver" for occurrence in peaceful.occurrences):
+        cautions.append("without faults nothing is delivered")
+    return tuple(cautions)
+
+
+def _find_hollow(peaceful: Course) -> str | None:
+    """Return why a certificate would promise nothing, if it would."""
+    if peaceful.is_vacuous:
+        return "also without faults nothing is promised ('assume' does not hold at the end), so nothing can be broken"
+    if not any(occurrence.fate == "deliver" for occurrence in peaceful.occurrences):
+        return "nothing was tried: without faults nothing is delivered"
+    return None
+
+
+def _confirm(
+    loaded: LoadedScenario,
+    system: CodeSystem,
+    findings: FindingsOf[CodeFault],
+    ledger: LedgerOf[CodeFault],
+    seed: int,
+) -> CodeCounterexample | None:
+    """Leave out the faults that are not needed, execute what is left once more, and record it."""
+    if not findings.counterexamples:
+        return None
+    larger = findings.counterexamples[0].faults
+    (violation,) = findings.counterexamples[0].violations
+    # What is found is found, however little time is left: to make it small takes a handful of runs.
+    books: LedgerOf[CodeFault] = LedgerOf(progress=ledger.progress, runs=ledger.runs)
+    faults = shrink_faults(system, larger, violation.relation, books)
+    ledger.runs = books.runs
+    course = system.execute(faults, recording=True)
+    if course.broken is None:
+        raise UsageError(
+            "the same faults twice do not lead to the same execution",
+            remedy="let nodes take time and random numbers from their context, and nothing else from outside",
+        )
+    struck = tuple(
+        course.occurrences[course.struck[fault]].time if fault in course.struck else None for fault in faults
+    )
+    try:
+        explanation = explain(system, faults)
+    except BudgetExhaustedError:
+        explanation = None
+    recording = make_recording(loaded, seed, course.steps)
+    return CodeCounterexample(faults, course.broken, struck, len(larger), explanation, recording)
