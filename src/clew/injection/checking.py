@@ -20,6 +20,7 @@ from clew.injection.shrinking import shrink_faults
 from clew.injection.system import CodeSystem
 from clew.search import lineage
 from clew.search.verdict import Answer, FindingsOf, LedgerOf, Progress, conduct
+from clew.simulation.execution.trace import execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.injectable import USUAL_CRASHES, USUAL_LOSSES, USUAL_OUTAGE, Faults
 from clew.simulation.loading import LoadedScenario, as_loaded
@@ -241,5 +242,10 @@ def _confirm(
         explanation = explain(system, faults)
     except BudgetExhaustedError:
         explanation = None
-    recording = make_recording(loaded, seed, course.steps)
-    return CodeCounterexample(faults, course.broken, struck, len(larger), explanation, recording)
+    # By the schedule alone, as a replay does it: that is the execution that people are shown.
+    execution = execute(system.scenario, seed, course.steps)
+    recording = make_recording(loaded, seed, course.steps, execution)
+    passing = execute(system.scenario, seed, system.execute(FaultsOf(), recording=True).steps)
+    return CodeCounterexample(
+        faults, course.broken, struck, len(larger), explanation, recording, execution, passing
+    )

@@ -20,7 +20,8 @@ from clew.injection.faults import (
     NodeCrash,
     NodeRestart,
 )
-from clew.injection.lineage import Way, find_assumed, find_ways, trace_events
+from clew.injection.lineage import Way, find_assumed, find_ways, trace_events, trace_from
+from clew.injection.reading import note_reads
 from clew.injection.run import Course, Occurrence
 from clew.injection.system import CodeSystem
 from clew.simulation.pool import Envelope
@@ -64,18 +65,36 @@ class Difference:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a counterexample is one: what each fault cut, and where the run leaves the one without faults."""
+    """Why a counterexample is one: what each fault cut, and where the run leaves the one without faults.
+
+    ``relevant``: the events of the run that matter, by number: the faults, and what the outcome rests on.
+    """
 
     undone: tuple[Undone, ...]
     difference: Difference | None
+    relevant: frozenset[int] = frozenset()
 
 
 def explain(system: CodeSystem, faults: FaultsOf[CodeFault]) -> Explanation:
     """Compare the run under these faults with those in which one of them is missing, and with that without any."""
-    failing = system.execute(faults)
+    failing = system.execute(faults, tracing=True)
     promise = _find_broken(system, failing)
     undone = tuple(_undo(system, faults, fault, promise) for fault in faults)
-    return Explanation(undone, _find_difference(failing, system.execute(FaultsOf())))
+    difference = _find_difference(failing, system.execute(FaultsOf()))
+    return Explanation(undone, difference, _find_relevant(system, failing, promise))
+
+
+def _find_relevant(system: CodeSystem, course: Course, promise: Promise | Invariant | None) -> frozenset[int]:
+    """Return the events that the outcome rests on: what was promised, what was read, and what the faults did."""
+    nodes = dict(course.world.nodes)
+    struck = set(course.struck.values())
+    if promise is None or course.world.failure is not None:
+        # A handler raised: what matters is what the last event rests on.
+        return trace_from(course, {len(course.occurrences) - 1}) | struck
+    with note_reads(nodes) as read:
+        judge_promise(promise, nodes)
+    assumed = find_assumed(system.scenario.assume, nodes) if course.is_over else frozenset()
+    return trace_events(course, read | assumed) | struck
 
 
 def _find_broken(system: CodeSystem, course: Course) -> Promise | Invariant | None:

@@ -127,9 +127,15 @@ def find_assumed(assume: Assumption | None, nodes: Mapping[str, Any]) -> frozens
 
 def trace_events(course: Course, read: Iterable[tuple[str, str]]) -> frozenset[int]:
     """Return the events of a run on which what was read at its end rests."""
+    assert course.flow is not None, "the run was traced"
+    return trace_from(course, {course.flow.last.get(key, -1) for key in read})
+
+
+def trace_from(course: Course, numbers: Iterable[int]) -> frozenset[int]:
+    """Return these events of a run, and those on which they rest."""
     flow = course.flow
     assert flow is not None, "the run was traced"
-    work = [flow.last.get(key, -1) for key in sorted(read)]
+    work = sorted(numbers)
     found: set[int] = set()
     while work:
         number = work.pop()

@@ -11,6 +11,7 @@ from clew.injection.explaining import Explanation
 from clew.injection.faults import CodeFault
 from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
 from clew.search.verdict import Answer
+from clew.simulation.execution.trace import Execution
 from clew.simulation.recordings.recording import Recording
 from clew.simulation.scenario import Broken
 
@@ -22,7 +23,8 @@ class CodeCounterexample:
     """Faults that break something, each of them necessary.
 
     ``struck``: for each fault the time at which it struck.  ``found_with``: how many faults the search had found it
-    with.  ``recording``: the execution, to be replayed and minimized.
+    with.  ``recording``: the execution, to be replayed and minimized; ``execution`` is what happens in it, ``passing``
+    what happens without faults.
     """
 
     faults: FaultsOf[CodeFault]
@@ -31,6 +33,8 @@ class CodeCounterexample:
     found_with: int
     explanation: Explanation | None = None
     recording: Recording | None = field(default=None, repr=False)
+    execution: Execution | None = field(default=None, repr=False)
+    passing: Execution | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

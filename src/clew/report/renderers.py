@@ -20,6 +20,7 @@ from clew.results import Result
 RENDERERS = {
     "Verdict": "clew.report.verdict.renderer",
     "Execution": "clew.report.verdict.renderer",
+    "CodeVerdict": "clew.report.injected.renderer",
     "GridResult": "clew.report.grid.renderer",
     "ReplayedVerdict": "clew.report.replay.renderer",
     "Fuzzed": "clew.report.simulated.fuzzed",

@@ -6,7 +6,7 @@ the script shows one event at a time.  What the page carries is bounded, and it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from markupsafe import Markup
 from clew.report.diagrams import lamport_svg
 from clew.report.diagrams.lamport import Diagram, Fate, MarkKind
 from clew.report.simulated.diagram import run_diagram
-from clew.report.simulated.run import Change, Event, Sent, Story, story_of
+from clew.report.simulated.run import Change, Event, Sent, Story, keep_events, story_of
 from clew.report.simulated.values import Difference, Piece, abbreviate, difference, pieces, trim_context
 from clew.report.text.colours import COLOURS
 from clew.report.text.html import page_part, page_template, policy_hash, speakable
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: How many events the page carries, the last ones, and how many characters of states before it becomes terse.
 MOST_EVENTS, MOST_CHARACTERS = 1_000, 3_000_000
+#: How many events of a run that is only there to be compared with.
+_MOST_PASSING = 200
 #: How long one value or message may be, and how long when the page is terse.
 _LONGEST, _TERSE = 3_000, 200
 
@@ -91,14 +93,19 @@ def run_page(
     facts: Sequence[tuple[str, str]] = (),
     cautions: Sequence[str] = (),
     nodes: Sequence[str] = (),
+    why: Sequence[str] = (),
+    relevant: Collection[int] | None = None,
+    passing: Execution | None = None,
 ) -> str:
     """Return the whole HTML file.
 
     ``replay``: the command that shows this run again.  ``stages``: the table of a minimization.  ``facts``: label
     and value of what else there is to say at the top, such as the seed.  ``cautions``: what a reader must know,
-    such as that a search was stopped.  ``nodes``: the order of the processes (default: by name).
+    such as that a search was stopped.  ``nodes``: the order of the processes (default: by name).  ``why``: lines that
+    explain it.  ``relevant``: the events to show, by number from 0 (default: all).  ``passing``: a run that is good, to
+    be shown beside it.
     """
-    story = story_of(execution, nodes=nodes, most=MOST_EVENTS)
+    story = keep_events(story_of(execution, nodes=nodes, most=MOST_EVENTS), relevant)
     diagram = run_diagram(story)
     broken = execution.broken
     values = {
@@ -116,8 +123,15 @@ def run_page(
         "svg": Markup(lamport_svg.diagram_svg(diagram, title=scenario_name, link="#e")),
         "events": _Teller(story).tell(),
         "stages": [_stage_row(stage) for stage in stages],
+        "why": [speakable(line) for line in why],
+        "passing": "" if passing is None else Markup(_passing_svg(passing, nodes)),
     }
     return _render(values)
+
+
+def _passing_svg(passing: Execution, nodes: Sequence[str]) -> str:
+    story = story_of(passing, nodes=nodes, most=_MOST_PASSING)
+    return lamport_svg.diagram_svg(run_diagram(story), title="without faults", link="")
 
 
 def _render(values: Mapping[str, object]) -> str:

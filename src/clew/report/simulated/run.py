@@ -9,8 +9,8 @@ changed it since.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from clew.report.simulated.values import message_text, short_name, value_text
@@ -155,6 +155,25 @@ def story_of(execution: Execution, *, nodes: Sequence[str] = (), most: int | Non
         moments[-1].happened.number + 1 if execution.broken is not None and moments else None,
         _read_by_invariant(execution, processes),
     )
+
+
+def keep_events(story: Story, relevant: Collection[int] | None) -> Story:
+    """Return the story with these events, by number from 0, and the processes that take part in them; None: all.
+
+    What is broken is broken after the last of them: of the others, nothing depends on it.
+    """
+    if not relevant:
+        return story
+    events = tuple(event for event in story.events if event.number - 1 in relevant)
+    ends = {name for event in events for name in _ends_of(event)}
+    processes = tuple(name for name in story.processes if name in ends)
+    broken = events[-1].number if events and story.broken is not None else story.broken
+    return replace(story, events=events, processes=processes, broken=broken, read={})
+
+
+def _ends_of(event: Event) -> Iterable[str]:
+    what = event.moment.happened.what
+    return (event.node, what.source, what.target) if isinstance(what, Envelope) else (event.node,)
 
 
 def _read_by_invariant(execution: Execution, processes: Sequence[str]) -> dict[str, int]:

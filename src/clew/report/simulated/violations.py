@@ -10,7 +10,7 @@ from clew.files.python_names import split_name
 from clew.names import in_one_line
 from clew.report.text.plain import pluralize
 from clew.report.text.shell import file_words
-from clew.simulation.execution.steps import At, Step, describe
+from clew.simulation.execution.steps import At, Ended, Step, describe
 from clew.simulation.execution.trace import Execution
 from clew.simulation.recordings.recording import Recording
 from clew.simulation.scenario import Broken
@@ -44,7 +44,7 @@ def describe_steps(steps: Iterable[Step], labels: Iterable[str]) -> Iterator[tup
     for step in steps:
         if isinstance(step, At):
             when = f"{describe(step)}, "
-        elif isinstance(step, Wait):
+        elif isinstance(step, Wait | Ended):
             yield None, describe(step)
         else:
             number += 1

@@ -1,0 +1,129 @@
+"""What is said about a check of simulated code, wherever it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clew.injection.bounds import InjectionBounds
+from clew.injection.explaining import Difference, Undone
+from clew.injection.faults import (
+    CODE_KINDS,
+    CodeFault,
+    MessageCopy,
+    MessageLoss,
+    NetworkPartition,
+    NodeCrash,
+    NodeRestart,
+)
+from clew.injection.result import CodeCounterexample, CodeVerdict
+from clew.names import show
+from clew.report.text.plain import pluralize
+from clew.report.text.shell import file_words, shell_words
+from clew.search.verdict import Answer
+from clew.simulation.timing import show_time, to_seconds
+
+
+def bounds_text(bounds: InjectionBounds) -> str:
+    """Say within which bounds faults were tried."""
+    counted = []
+    for kind in CODE_KINDS:
+        most = bounds.most(kind)
+        if most:
+            counted.append(f"{most} {kind.name if most == 1 else kind.kind.plural}")
+    said = ", ".join(counted) or "no fault"
+    if bounds.faults is not None:
+        said += f" ({pluralize(bounds.faults, 'fault')} in all)"
+    if bounds.restarts or bounds.partitions:
+        said += f", outages of {' or '.join(map(show_time, bounds.outages))}"
+    if bounds.within < bounds.until:
+        said += f", beginning within {show_time(bounds.within)}"
+    return f"{said}, in {show_time(bounds.until)} of virtual time"
+
+
+def struck_text(fault: CodeFault, time: int | None) -> str:
+    """Say a fault, and when it struck."""
+    if time is None or isinstance(fault, NetworkPartition):
+        return fault.sentence
+    return f"{fault.sentence}, at {show_time(time)}"
+
+
+def run_command(verdict: CodeVerdict, found: CodeCounterexample) -> str:
+    """Return the command that executes a counterexample again."""
+    words = ["clew run", file_words([verdict.scenario]), *map(fault_words, found.faults)]
+    return " ".join([*words, f"--seed {verdict.seed}"] if verdict.seed else words)
+
+
+def fault_words(fault: CodeFault) -> str:
+    """Return a fault as a flag of ``clew run``."""
+    match fault:
+        case MessageLoss(message) | MessageCopy(message):
+            value = ",".join([show(message.source), show(message.target), show(message.kind), str(message.nth)])
+        case NodeCrash(node, after):
+            value = f"{show(node)},{after}"
+        case NodeRestart(node, after, down):
+            value = f"{show(node)},{after},{to_seconds(down):g}"
+        case NetworkPartition(group, first, until):
+            value = f"{','.join(map(show, group))}:{to_seconds(first):g},{to_seconds(until):g}"
+    return f"{fault.kind.flag} {shell_words([value])}"
+
+
+def undone_lines(undone: Undone) -> Iterator[str]:
+    """Say what happens without one fault: the chain from what it cut to what keeps the promise."""
+    head = f"without {undone.fault}: "
+    if undone.is_vacuous:
+        yield f"{head}nothing is promised"
+        return
+    if undone.breaks is not None:
+        yield f"{head}something else is broken: {undone.breaks}"
+        return
+    if undone.chain:
+        links = [f"{link.what} ({show_time(link.time)})" for link in undone.chain]
+        yield f"{head}{', '.join(links)}:"
+    else:
+        yield f"{head}{_stays_up(undone.fault)}:"
+    yield f"  {_kept(undone)}"
+
+
+def _stays_up(fault: CodeFault) -> str:
+    return f"{show(fault.node)} stays up" if isinstance(fault, NodeCrash | NodeRestart) else "it does not happen"
+
+
+def _kept(undone: Undone) -> str:
+    read = ", ".join(f"{show(node)}.{attribute}" for node, attribute in undone.reads)
+    rests = f", which rests on {read}" if read else ""
+    if not undone.kept_by:
+        return f"the promise is kept{rests}"
+    return f"the promise is kept by {' and '.join(map(show, undone.kept_by))}{rests}"
+
+
+def difference_text(difference: Difference) -> str:
+    """Say where a run leaves the one without faults."""
+    here = difference.here or "it is over"
+    there = difference.there or "it is over"
+    return (
+        f"first difference from the run without faults: event {difference.number}, at {show_time(difference.time)}: "
+        f"{here}; there: {there}"
+    )
+
+
+def effort_text(verdict: CodeVerdict) -> str:
+    """Say how the answer was found."""
+    said = f"{verdict.strategy} search, {pluralize(verdict.runs, 'execution')}"
+    if verdict.shrinking:
+        said += f", and {verdict.shrinking} to leave out faults that are not needed"
+    if verdict.vacuous:
+        said += f"; in {verdict.vacuous} of them nothing was promised"
+    return said
+
+
+def headline(verdict: CodeVerdict) -> str:
+    """Return the answer in a line."""
+    within = f"within {bounds_text(verdict.bounds)}"
+    match verdict.answer:
+        case Answer.COUNTEREXAMPLE:
+            assert verdict.counterexample is not None
+            return f"COUNTEREXAMPLE: {verdict.counterexample.faults.count_text()}, {within}."
+        case Answer.CERTIFIED:
+            return f"CERTIFIED: no faults {within} break it, on this schedule (seed {verdict.seed})."
+        case Answer.INCOMPLETE:
+            return f"INCOMPLETE, {within}: {verdict.reason}."
