@@ -1,15 +1,16 @@
 """Replication as Kafka 0.8 did it: the leader waits for the replicas that are in sync, however few these are.
 
-Three replicas keep the log of one topic, and ``a`` leads.  Each replica reports to the coordinator once a second, and
-once a second the coordinator tells the leader who has reported: these are the replicas in sync.  Who has not is out, so
-that one slow replica does not stop all writing; who reports again gets what it lacks and is back in.  The leader appends what a client writes, sends it to
-those in sync, and acknowledges it to the client when all of them have it.  -> ``Coordinator``, ``Replica``
+Three replicas keep the log of one topic, and ``a`` leads.  Each replica reports to the coordinator once a second,
+and once a second the coordinator tells the leader who has reported: these are the replicas in sync.  Who has not
+is out, so that one slow replica does not stop all writing; who reports again gets what it lacks and is back in.
+The leader appends what a client writes, sends it to those in sync, and acknowledges it to the client when all of
+them have it.  -> ``Coordinator``, ``Replica``
 
 What a client is promised: a write that was acknowledged is at a replica that is up, whichever node crashes.
 
 *The bug.*  If the reports of both others get lost, the leader is in sync with itself alone.  It acknowledges what
-nobody else has, and if it crashes before the others are back, that is lost.  Two lost reports and one crash, at the
-right moments: ``clew check examples/replication/replication.py:lossy``
+nobody else has, and if it crashes before the others are back, that is lost.  Two lost reports and one crash, at
+the right moments: ``clew check examples/replication/replication.py:lossy``
 
 *The fix* (``careful``): with fewer than ``LEAST`` replicas in sync, the leader acknowledges nothing.
 

@@ -12,8 +12,8 @@ from clew.injection.faults import CODE_KINDS, CodeFault, exclusive_code_pairs
 class InjectionBounds:
     """At most so many faults of each kind, and ``faults`` in all; they begin ``within`` a time.
 
-    ``outages``: how long restarts and partitions last, one of these.  ``until``: when executions end.  Times are in
-    microseconds.
+    ``outages``: how long restarts and partitions last, one of these.  ``until``: when executions end.  Times are
+    in microseconds.
     """
 
     nodes: tuple[str, ...]

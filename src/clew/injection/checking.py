@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from clew.budgets.deadline import Deadline
-from clew.errors import BudgetExhaustedError, Notice, UsageError
+from clew.errors import BudgetExhaustedError, UsageError
 from clew.faults import FaultsOf
 from clew.injection import drawing, exhausting
 from clew.injection.bounds import InjectionBounds
@@ -101,9 +101,9 @@ def check_scenario(
 ) -> CodeVerdict:
     """Search for faults under which what a scenario promises does not hold.
 
-    - ``losses``, ``crashes``, ``restarts``, ``partitions``, ``duplicates``: at most so many; ``faults`` in all.  They
-      begin until ``faults_until`` seconds have passed; restarts and partitions last one of the ``outages``.  What is
-      not given comes from the scenario's ``faults``; if nothing is said anywhere, 2 losses and 1 crash.
+    - ``losses``, ``crashes``, ``restarts``, ``partitions``, ``duplicates``: at most so many; ``faults`` in all.
+      They begin until ``faults_until`` seconds have passed; restarts and partitions last one of the ``outages``.
+      What is not given comes from the scenario's ``faults``; if nothing is said anywhere, 2 losses and 1 crash.
     - ``until``: when executions end, in seconds of virtual time (default: as the scenario says).
     - ``strategy``: "lineage" (default), "exhaustive" or "random".
     - ``max_runs``, ``time_limit``: budgets; when one ends, so does the search.
@@ -158,9 +158,7 @@ def check_scenario(
 
 def _choose_strategy(name: str) -> CodeStrategy:
     if name not in CODE_STRATEGIES:
-        raise UsageError(
-            f"unknown strategy '{name}' for code", remedy="use one of " + ", ".join(CODE_STRATEGIES)
-        )
+        raise UsageError(f"unknown strategy '{name}' for code", remedy="use one of " + ", ".join(CODE_STRATEGIES))
     return CODE_STRATEGIES[name]
 
 
@@ -207,7 +205,9 @@ def _find_cautions(scenario: Scenario, peaceful: Course) -> tuple[str, ...]:
 def _find_hollow(peaceful: Course) -> str | None:
     """Return why a certificate would promise nothing, if it would."""
     if peaceful.is_vacuous:
-        return "also without faults nothing is promised ('assume' does not hold at the end), so nothing can be broken"
+        return (
+            "also without faults nothing is promised ('assume' does not hold at the end), so nothing can be broken"
+        )
     if not any(occurrence.fate == "deliver" for occurrence in peaceful.occurrences):
         return "nothing was tried: without faults nothing is delivered"
     return None

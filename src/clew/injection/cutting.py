@@ -1,11 +1,11 @@
 """Which faults would have kept what helped from happening.
 
-A message of the past is lost, or cut off by a partition; a node of the past stops before its part is done, or a witness
-does so at any time.  A node that restarts has forgotten what it had not stored, so that counts as well.  That a message
-arrives twice cuts nothing, but it disturbs what rests on it: it is tried for the same messages.
+A message of the past is lost, or cut off by a partition; a node of the past stops before its part is done, or a
+witness does so at any time.  A node that restarts has forgotten what it had not stored, so that counts as well.
+That a message arrives twice cuts nothing, but it disturbs what rests on it: it is tried for the same messages.
 
-Of all moments at which a node can crash, those right after an event that matters stand for the others: between two of
-them, a crash cuts the same.
+Of all moments at which a node can crash, those right after an event that matters stand for the others: between two
+of them, a crash cuts the same.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ class Cutter:
         self._course = course
         self._bounds = bounds
         self._groups = list(groups_of(tuple(course.world.known_names)))
-        self.moments: dict[str, list[int]] = {
-            name: [0] for name in course.running
-        }
+        self.moments: dict[str, list[int]] = {name: [0] for name in course.running}
         for number in sorted(relevant):
             occurrence = course.occurrences[number]
             if occurrence.nth and occurrence.time <= bounds.within:

@@ -4,9 +4,9 @@ Sets are made as ``possible`` says: each fault is added where it strikes, so tha
 missing.  Two prunings are sound:
 
 - a fault that changes nothing is left out (``possible_faults``);
-- sets of faults that lead to the same history are one.  What follows from a history is the same, so that of two runs
-  with the same one only that is extended which leaves more faults to add.  A partition that is not over is more than
-  its history: it would lose what is sent because of the next fault.
+- sets of faults that lead to the same history are one.  What follows from a history is the same, so that of two
+  runs with the same one only that is extended which leaves more faults to add.  A partition that is not over is
+  more than its history: it would lose what is sent because of the next fault.
 
 At each size the faults come first that cut what the promises rest on: bugs are mostly there.
 """
@@ -58,7 +58,8 @@ def search(system: CodeSystem, ledger: LedgerOf[CodeFault], *, prune: bool = Tru
                 following += _extend(system, course, each)
         level = following
     if unfinished:
-        return f"{unfinished} runs did not come to their end within {system.scenario.steps} events; give it more steps"
+        steps = system.scenario.steps
+        return f"{unfinished} runs did not come to their end within {steps} events: give the scenario more steps"
     return None
 
 

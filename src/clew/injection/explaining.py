@@ -1,7 +1,8 @@
 """What each fault of a counterexample cut: by comparison with the run in which it, and only it, does not happen.
 
-Each fault is necessary, so that run is good, or nothing is promised in it.  In the good one, some way in which the promise
-was kept rests on what the fault cut; the chain of messages from there to what was read at the end is what it did.
+Each fault is necessary, so that run is good, or nothing is promised in it.  In the good one, some way in which the
+promise was kept rests on what the fault cut; the chain of messages from there to what was read at the end is what
+it did.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Link:
 class Undone:
     """What happens without one ``fault``.
 
-    ``chain``: from what it cut to what keeps the promise.  ``kept_by``: the nodes that keep it then.  ``is_vacuous``:
-    nothing is promised then.  ``breaks``: what is broken then, if it is something else.
+    ``chain``: from what it cut to what keeps the promise.  ``kept_by``: the nodes that keep it then.
+    ``is_vacuous``: nothing is promised then.  ``breaks``: what is broken then, if it is something else.
     """
 
     fault: CodeFault

@@ -7,8 +7,8 @@ A crash comes right after an event of its node, or before its first.  Between tw
 so that a crash at any time between them does the same to all others.  An invariant sees the node for longer the
 later it crashes; but what it sees until then, it sees without the crash, too.
 
-How long a node is down and a partition lasts is chosen from the ``outages`` of the bounds.  A partition begins with
-a message that it loses: one that begins earlier does nothing until then.
+How long a node is down and a partition lasts is chosen from the ``outages`` of the bounds.  A partition begins
+with a message that it loses: one that begins earlier does nothing until then.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """How state flows through a run: which events an event rests on, and which one wrote an attribute last.
 
-An event rests on the event that sent its message or set its timer, and on those that last wrote what its handler read.
-The rule that it rests on *everything* before it at its node is right, too, and useless: in a cluster that sends heartbeats,
-all is then the cause of all.
+An event rests on the event that sent its message or set its timer, and on those that last wrote what its handler
+read. The rule that it rests on *everything* before it at its node is right, too, and useless: in a cluster that
+sends heartbeats, all is then the cause of all.
 
-An attribute counts as written where its value has changed, or where a handler replaced it without having read it: that a
-message said the same again is a reason why the value is what it is, that nothing was added to a list is none.  What a
-handler neither reads nor replaces it does not change.  Storage is one attribute of its node, and survives its lives.
+An attribute counts as written where its value has changed, or where a handler replaced it without having read it:
+that a message said the same again is a reason why the value is what it is, that nothing was added to a list is
+none.  What a handler neither reads nor replaces it does not change.  Storage is one attribute of its node, and
+survives its lives.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ class NotedStorage(Durable):
 class Flow:
     """What the events of a run read and wrote.
 
-    ``last``: by node and attribute, the number of the event that wrote it last, -1 for the beginning.  ``rests_on``:
-    of each event, the numbers of those that wrote what it read.
+    ``last``: by node and attribute, the number of the event that wrote it last, -1 for the beginning.
+    ``rests_on``: of each event, the numbers of those that wrote what it read.
     """
 
     def __init__(self) -> None:

@@ -1,11 +1,11 @@
 """What a promise rested on at the end of a run: the messages, nodes and events that helped to keep it.
 
-A promise is a function of the nodes that are up.  Each smallest set of nodes about which it still says "kept" is one
-way in which it was kept.  Such a way rests on the events that last wrote what the promise reads of these nodes, on all
-that these rest on, and on the nodes being up at the end.
+A promise is a function of the nodes that are up.  Each smallest set of nodes about which it still says "kept" is
+one way in which it was kept.  Such a way rests on the events that last wrote what the promise reads of these
+nodes, on all that these rest on, and on the nodes being up at the end.
 
-A promise that is kept where there is no node at all speaks of *every* node ("no two of them ..."): it was kept in one
-way, which rests on all that it reads, and on nobody being up.  Invariants are mostly of this kind.
+A promise that is kept where there is no node at all speaks of *every* node ("no two of them ..."): it was kept in
+one way, which rests on all that it reads, and on nobody being up.  Invariants are mostly of this kind.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def _ask(promise: Promise | Invariant, nodes: Mapping[str, Any]) -> tuple[Kept |
     return (judged if isinstance(judged, Kept) else None), read
 
 
-def _read_of(promise: Promise | Invariant, nodes: Mapping[str, Any], names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
+def _read_of(
+    promise: Promise | Invariant, nodes: Mapping[str, Any], names: tuple[str, ...]
+) -> frozenset[tuple[str, str]]:
     # Of no node nothing can be read; what the promise then speaks of is all of them.
     _, read = _ask(promise, {name: nodes[name] for name in names} if names else nodes)
     return frozenset(read)

@@ -1,8 +1,8 @@
 """Which single faults can change a run, and when each of them would.
 
-A run under one more fault is the same up to the moment at which that fault strikes.  So every set of faults that all take
-effect is found by adding them in the order in which they strike, each one seen in the run under those before it; and
-every such set is found once.
+A run under one more fault is the same up to the moment at which that fault strikes.  So every set of faults that
+all take effect is found by adding them in the order in which they strike, each one seen in the run under those
+before it; and every such set is found once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def possible_faults(course: Course, bounds: InjectionBounds, after: Moment = BEG
     """Return the faults within the bounds that would strike a run after a moment, in this order.
 
     With ``course.idle`` (see ``InjectedRun``) faults are left out that change nothing that matters: the loss of a
-    message whose arrival did nothing, and a crash after an event that did nothing, which is the same as one before it.
+    message whose arrival did nothing, and a crash after an event that did nothing, which is the same as one before
+    it.
     """
     found = [*_of_messages(course, bounds), *_of_nodes(course, bounds)]
     if bounds.partitions:
@@ -73,7 +74,9 @@ def _of_nodes(course: Course, bounds: InjectionBounds) -> Iterator[Possible]:
             yield from _halting(occurrence.number, occurrence.node, occurrence.nth, bounds, idle=idle)
 
 
-def _halting(number: int, node: str, nth: int, bounds: InjectionBounds, *, idle: bool = False) -> Iterator[Possible]:
+def _halting(
+    number: int, node: str, nth: int, bounds: InjectionBounds, *, idle: bool = False
+) -> Iterator[Possible]:
     if bounds.crashes and not idle:
         yield _at(number, 1, NodeCrash(node, nth))
     if bounds.restarts:
@@ -82,7 +85,7 @@ def _halting(number: int, node: str, nth: int, bounds: InjectionBounds, *, idle:
 
 
 def _partitions(course: Course, bounds: InjectionBounds) -> Iterator[Possible]:
-    """Yield the partitions that begin with a message that they lose; each strikes where the first one is missing."""
+    """Yield the partitions that begin with a message that they lose; each strikes where the first is missing."""
     crossing = [
         (occurrence.number, occurrence.what, course.world.sent_at(occurrence.what))
         for occurrence in course.occurrences

@@ -1,7 +1,7 @@
 """Which attributes of nodes are read and replaced: by a promise, or by the handlers of a run.
 
-The nodes are made to be of a class of their own for that time, derived from theirs, that notes it.  So their methods,
-properties and operators are noted, too, which would read past an object that only stands in for a node.
+The nodes are made to be of a class of their own for that time, derived from theirs, that notes it.  So their
+methods, properties and operators are noted, too, which would read past an object that only stands in for a node.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def _noting_class(kind: type) -> type | None:
     """Return a class like this one, whose objects note what is read and replaced of them."""
     if kind in _NOTING:
         return _NOTING[kind]
-    read: Callable[[Any, str], Any] = getattr(kind, "__getattribute__")  # noqa: B009  # types hide that it is unbound
-
-    bind: Callable[[Any, str, Any], None] = getattr(kind, "__setattr__")  # noqa: B010
+    members: Any = kind  # a type checker takes them for methods of the class itself
+    read: Callable[[Any, str], Any] = members.__getattribute__
+    bind: Callable[[Any, str, Any], None] = members.__setattr__
 
     def read_attribute(node: Any, name: str) -> Any:
         if (noted := _noted.get(id(node))) is not None:

@@ -22,9 +22,9 @@ _EXIT_CODES = {Answer.CERTIFIED: HOLDS, Answer.COUNTEREXAMPLE: VIOLATED, Answer.
 class CodeCounterexample:
     """Faults that break something, each of them necessary.
 
-    ``struck``: for each fault the time at which it struck.  ``found_with``: how many faults the search had found it
-    with.  ``recording``: the execution, to be replayed and minimized; ``execution`` is what happens in it, ``passing``
-    what happens without faults.
+    ``struck``: for each fault the time at which it struck.  ``found_with``: how many faults the search had found
+    it with.  ``recording``: the execution, to be replayed and minimized; ``execution`` is what happens in it,
+    ``passing`` what happens without faults.
     """
 
     faults: FaultsOf[CodeFault]
@@ -41,9 +41,10 @@ class CodeCounterexample:
 class CodeVerdict(Result):
     """The answer to ``check`` of a scenario.
 
-    ``answer``: counterexample; certified (by exhaustion: no faults within ``bounds`` break it on this schedule); or
-    incomplete (``reason`` says why).  ``runs``: executions of the search, ``shrinking``: those after it, to leave out
-    faults; ``vacuous``: in so many of them nothing was promised.  ``cautions``: what makes the answer mean less than it seems.
+    ``answer``: counterexample; certified (by exhaustion: no faults within ``bounds`` break it on this schedule);
+    or incomplete (``reason`` says why).  ``runs``: executions of the search, ``shrinking``: those after it, to
+    leave out faults; ``vacuous``: in so many of them nothing was promised.  ``cautions``: what makes the answer
+    mean less than it seems.
     """
 
     answer: Answer

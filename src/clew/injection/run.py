@@ -38,8 +38,8 @@ from clew.simulation.world import CodeBlock, External, Wait, WaitCondition
 class Occurrence(NamedTuple):
     """One event of a run: where and when, the ``nth`` of its node, and on what it rests directly.
 
-    ``cause``: the number of the event that sent or set it, -1 if there is none.  ``nth`` is 0 for what is no event of
-    a node, such as its end.
+    ``cause``: the number of the event that sent or set it, -1 if there is none.  ``nth`` is 0 for what is no event
+    of a node, such as its end.
     """
 
     number: int
@@ -56,8 +56,8 @@ class Course:
     """What a run came to.
 
     ``struck``: of each fault that took effect, the number of the first event that is another because of it.
-    ``broken``: the invariant or promise that does not hold.  ``is_over``: it came to its end, and did not run out of
-    steps; ``is_vacuous``: at that end nothing had been promised.  ``idle``: the events that changed nothing.
+    ``broken``: the invariant or promise that does not hold.  ``is_over``: it came to its end, and did not run out
+    of steps; ``is_vacuous``: at that end nothing had been promised.  ``idle``: the events that changed nothing.
     """
 
     faults: tuple[CodeFault, ...]
@@ -81,8 +81,8 @@ class Course:
 class InjectedRun:
     """An execution as it goes on; ``finish`` may be called once.
 
-    ``tracing``: note what events read and write.  ``observing``: note which of them change nothing.  ``recording``:
-    keep what was done as steps, so that others can do it again.
+    ``tracing``: note what events read and write.  ``observing``: note which of them change nothing.
+    ``recording``: keep what was done as steps, so that others can do it again.
     """
 
     def __init__(
@@ -345,7 +345,7 @@ class InjectedRun:
             self._halt(node)
 
     def _observe(self, observer: Observer, number: int, node: str, what: External | Envelope) -> None:
-        """Note whether an event changed nothing: no state, no storage, no timer, nothing drawn and nothing sent."""
+        """Note whether an event changed nothing: no state, storage or timer, and nothing was drawn or sent."""
         made, self._made = self._made, self.world.made
         if isinstance(what, CodeBlock):
             observer.look_at_all()

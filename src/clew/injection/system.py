@@ -1,13 +1,13 @@
 """Code as the lineage loop sees it: a system that is run under faults and says what its outcomes rested on.
 
-What a run shows is true of that run.  Each support is therefore conditional on the faults of the run (a retry exists
-*because* a message was lost), and rests on what is known to help: a candidate cuts all supports of all runs whose faults
-it includes.  Whether other faults could do harm in another way nobody knows; so this never certifies.
+What a run shows is true of that run.  Each support is therefore conditional on the faults of the run (a retry
+exists *because* a message was lost), and rests on what is known to help: a candidate cuts all supports of all runs
+whose faults it includes.  Whether other faults could do harm in another way nobody knows; so this never certifies.
 
-**What is tried first.**  A promise is broken where somebody was promised something, and what keeps it is gone.  So candidates
-come first that leave alone what the promise was given for (what ``assume`` rests on) in some run.  Where there are none within the bounds,
-something else has to happen first: those runs are extended first that are most *fragile*, where the fewest further faults would
-do it, and messages are lost before nodes stop.
+**What is tried first.**  A promise is broken where somebody was promised something, and what keeps it is gone.  So
+candidates come first that leave alone what the promise was given for (what ``assume`` rests on) in some run.
+Where there are none within the bounds, something else has to happen first: those runs are extended first that are
+most *fragile*, where the fewest further faults would do it, and messages are lost before nodes stop.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ CodeFaults = FaultsOf[CodeFault]
 
 
 class _Followed(NamedTuple):
-    """Of each goal, for each way in which it was met, what cuts that; ``spoiling`` cuts that anything was promised."""
+    """Of each goal, for each way in which it was met, what cuts that.
+
+    ``spoiling`` cuts that anything was promised.
+    """
 
     goals: Mapping[Violation, Sequence[Sequence[CodeFault]]]
     spoiling: Sequence[CodeFault]
@@ -56,7 +59,9 @@ class CodeSystem:
             (Violation(name_of(each), ()), each) for each in (*scenario.promises, *scenario.invariants)
         ]
         self._promised: list[int] = []  # of each run, the gate that holds while something is promised as in it
-        self._fragile: list[tuple[int, int, CodeFaults]] = []  # how many faults more, how many there are, and which
+        self._fragile: list[
+            tuple[int, int, CodeFaults]
+        ] = []  # how many faults more, how many there are, and which
 
     @property
     def faults(self) -> Sequence[CodeFault]:
@@ -113,9 +118,7 @@ class CodeSystem:
         nodes = dict(course.world.nodes)
         assumed = find_assumed(self.scenario.assume, nodes)
         promising = trace_events(course, assumed)
-        ways = {
-            goal: [way.without(assumed) for way in find_ways(promise, nodes)] for goal, promise in self._goals
-        }
+        ways = {goal: [way.without(assumed) for way in find_ways(promise, nodes)] for goal, promise in self._goals}
         events = {way: trace_events(course, way.read) for found in ways.values() for way in found}
         cutter = Cutter(course, self.spec, promising.union(*events.values()))
         goals = {goal: [cutter.cut(way, events[way]) for way in found] for goal, found in ways.items()}

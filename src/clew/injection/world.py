@@ -74,7 +74,7 @@ class InjectedWorld(World):
         self.made += 1
         envelope = super()._envelope(source, target, payload, timer, time)
         # What is from outside is given, what a node sends itself does not leave it, and a copy has no name.
-        if timer or source == target or source == OUTSIDE or self._copying:
+        if timer or source in (target, OUTSIDE) or self._copying:
             return envelope
         key = (source, target, type(payload))
         # Counted whether it gets anywhere or not: a name must not depend on who was down.

@@ -60,8 +60,8 @@ class Match(enum.Enum):
 class Target:
     """What is being minimized: executions of ``scenario`` that end in the violation ``identity``.
 
-    ``externals`` are all events from outside that a schedule may use.  ``at_end``: it is a promise that is broken, so
-    that an execution has to come to its end.
+    ``externals`` are all events from outside that a schedule may use.  ``at_end``: it is a promise that is broken,
+    so that an execution has to come to its end.
     """
 
     scenario: Scenario

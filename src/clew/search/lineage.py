@@ -58,8 +58,9 @@ def search(
 ) -> str | None:
     """Alternate until a counterexample is found (or all are, of each promise) or no candidate is left.
 
-    ``is_open``: each run of the system may show faults that were not known before; then the first run that fails is
-    the counterexample.  ``prefer``: gates, in this order, under which a candidate is looked for before others are.
+    ``is_open``: each run of the system may show faults that were not known before; then the first run that fails
+    is the counterexample.  ``prefer``: gates, in this order, under which a candidate is looked for before others
+    are.
     """
     hypotheses = _Hypotheses(
         system, symmetric, ledger.deadline, most_conflicts, tell_apart=bool(promises), prefer=prefer
@@ -100,9 +101,9 @@ def _alternate(
                 larger = run
                 hypotheses.expect_smaller(None if find_all else candidate.weight)
             # A run that fails teaches, too: the goals that it did not violate have supports.  It may come again as
-            # the smallest candidate, and is then recorded, so it must not be excluded.
-            # With complete lineage its own supports see to it that none is run twice, and so they do where a run is
-            # all that is known: "not exactly these faults" says nothing of faults that are still to be seen.
+            # the smallest candidate, and is then recorded, so it must not be excluded. With complete lineage its
+            # own supports see to it that none is run twice, and so they do where a run is all that is known: "not
+            # exactly these faults" says nothing of faults that are still to be seen.
             hypotheses.learn(run, exclude=run is not larger and not is_open)
             ledger.tell("choosing faults")
             candidate = hypotheses.next_candidate()

@@ -117,9 +117,9 @@ class FaultSolver(Generic[F]):
     ) -> FaultsOf[F] | None:
         """Return a fault set of least weight that meets all requirements, if that is less than ``below``.
 
-        Sizes never fall as requirements grow, so no size is looked at again; ``other``: what is assumed is not what
-        is always assumed, and says nothing of sizes.  Raise ``TooManyConflictsError`` if one of them takes more
-        conflicts than allowed.
+        Sizes never fall as requirements grow, so no size is looked at again; ``other``: what is assumed is not
+        what is always assumed, and says nothing of sizes.  Raise ``TooManyConflictsError`` if one of them takes
+        more conflicts than allowed.
         """
         sizes = self._size, self._given_size
         try:

@@ -16,10 +16,11 @@ USUAL_OUTAGE = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class Faults:
-    """At most so many ``losses``, ``crashes``, ``restarts``, ``partitions`` and ``duplicates``, and so many in ``total``.
+    """At most so many ``losses``, ``crashes``, ``restarts``, ``partitions`` and ``duplicates``, and so many in
+    ``total``.
 
-    They begin ``until`` some seconds of virtual time have passed (default: at any time).  Restarts and partitions last
-    as long as one of the ``outages``, in seconds.  What is None is open: a flag, or the usual, decides.
+    They begin ``until`` some seconds of virtual time have passed (default: at any time).  Restarts and partitions
+    last as long as one of the ``outages``, in seconds.  What is None is open: a flag, or the usual, decides.
     """
 
     losses: int | None = None
@@ -41,7 +42,9 @@ class Faults:
                 if time is not None and not _is_time(time):
                     raise UsageError(f"{name} is {time!r}", remedy="give seconds of virtual time, at least 0")
         if self.outages is not None and not self.outages:
-            raise UsageError("outages is empty", remedy="say how long restarts and partitions last, as in (0.5, 2)")
+            raise UsageError(
+                "outages is empty", remedy="say how long restarts and partitions last, as in (0.5, 2)"
+            )
 
     def or_else(self, others: Faults) -> Faults:
         """Return these, and where they are open the others."""

@@ -79,6 +79,19 @@ def load_scenario(where: str) -> LoadedScenario:
     return _loaded(scenario, file, name, own)
 
 
+def find_scenario(where: str) -> LoadedScenario | None:
+    """Load what ``path.py`` or ``path.py:name`` names if that is a scenario; None if it may be something else."""
+    file, name = split_name(where)
+    require_file(file, "name a Python file that defines a Scenario or a Bloom class")
+    values = vars(import_file(Path(file)))
+    scenarios = [key for key, value in values.items() if isinstance(value, Scenario)]
+    # By their look, for this room knows nothing of Bloom: only what can be checked has a setting.
+    others = [key for key, value in values.items() if isinstance(value, type) and hasattr(value, "setting")]
+    if name in scenarios or (scenarios and not others and name not in values):
+        return load_scenario(where)
+    return None
+
+
 def as_loaded(given: Scenario | str | LoadedScenario) -> LoadedScenario:
     """Load what may be given for a scenario; one that was made in Python has no file and no name."""
     if isinstance(given, LoadedScenario):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from clew.checker.api import check
 from clew.checker.result import Verdict
 from clew.checker.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
 from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, open_checkpoint
+from clew.cli.parts.code_options import CodeFlags, SharedFlags, code_options, refuse_for_scenarios
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
 from clew.cli.parts.grids import GridFlags, check_settings, grid_options
 from clew.cli.parts.outputs import Outputs, note_exhaustion, output_options
@@ -23,6 +25,7 @@ from clew.cli.process.limits import time_limit_option
 from clew.cli.process.state import current_state
 from clew.cli.process.streams import ascii_only, say, warn, wrote
 from clew.errors import BudgetExhaustedError, ProgramError, UsageError
+from clew.files.python_names import is_python
 from clew.lineage.negation import Negation
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.report.verdict.text import verdict_text
@@ -57,7 +60,9 @@ NODES_HELP = (
 @click.option("--inputs", type=int, metavar="N", help="How many declared inputs may be given.  Default: all.")
 @set_option
 @click.option(
-    "--strategy", type=click.Choice(list(STRATEGIES)), default="exact", show_default=True, help=_STRATEGY_HELP
+    "--strategy",
+    type=click.Choice(list(STRATEGIES)),
+    help=f"Default: exact, of scenarios lineage.  {_STRATEGY_HELP}.",
 )
 @click.option(
     "--negation",
@@ -91,6 +96,7 @@ NODES_HELP = (
     help=f"Stop after N executions (not exact).  Default: no limit; random: {DEFAULT_RANDOM_RUNS}.",
 )
 @time_limit_option()
+@code_options
 @grid_options
 @checkpoint_option
 @click.option(
@@ -128,7 +134,7 @@ def check_command(
     partitions: int | None,
     inputs: int | None,
     settings: tuple[str, ...],
-    strategy: str,
+    strategy: str | None,
     negation: str | None,
     symmetry: bool,
     find_all: bool,
@@ -136,6 +142,7 @@ def check_command(
     sweep_seconds: float | None,
     max_runs: int | None,
     time_limit: float | None,
+    code: CodeFlags,
     grid: GridFlags,
     checkpoint_file: str | None,
     seed: int | None,
@@ -154,8 +161,38 @@ def check_command(
     With --grid the program is checked with all combinations of values of params and bounds; the answer is a table,
     the smallest settings that break it first.
 
+    FILE.py:NAME may be a scenario of Python code with virtual time: then faults are injected into its execution.
+
     Exit code: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete.
     """
+    if len(files) == 1 and is_python(files[0]):
+        _check_scenario_if_it_is_one(
+            files[0],
+            SharedFlags(crashes, restarts, partitions, duplicates, strategy, max_runs, time_limit, seed),
+            code,
+            outputs,
+            {
+                "--nodes": nodes,
+                "--eot": eot,
+                "--eff": eff,
+                "--delays": delays,
+                "--pauses": pauses,
+                "--inputs": inputs,
+                "--set": settings,
+                "--negation": negation,
+                "--symmetry": symmetry,
+                "--all": find_all,
+                "--effort": effort,
+                "--sweep": sweep_seconds,
+                "--grid": grid.axes,
+                "--checkpoint": checkpoint_file,
+                "--lasting": lasting,
+                "--coverage": coverage,
+                "--proof": proof_file,
+            },
+        )
+    code.refuse_for_models()
+    strategy = strategy or "exact"
     refuse_no_file("--proof", proof_file, "proof.zip")
     if proof_file is not None and strategy != "exact":
         raise UsageError(
@@ -221,6 +258,20 @@ def check_command(
     if sys.stderr.isatty():
         warn(f"  ({verdict.seconds:.2f} s)")
     sys.exit(verdict.exit_code)
+
+
+def _check_scenario_if_it_is_one(
+    file: str, flags: SharedFlags, code: CodeFlags, outputs: Outputs, of_models: Mapping[str, object]
+) -> None:
+    """Check a scenario and end; return if the file names a Bloom class."""
+    from clew.simulation.loading import find_scenario  # most programs are text
+
+    loaded = find_scenario(file)
+    if loaded is not None:
+        from clew.cli.commands.check_code import check_code
+
+        refuse_for_scenarios(of_models)
+        check_code(loaded, flags, code, outputs)
 
 
 def split_nodes(nodes: str | None) -> list[WrittenNode] | None:

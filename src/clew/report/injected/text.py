@@ -66,7 +66,8 @@ def _diagram_lines(found: CodeCounterexample, width: int, ascii_only: bool) -> I
     shown = keep_events(story, None if found.explanation is None else found.explanation.relevant)
     yield ""
     if len(shown.events) < len(story.events):
-        yield f"{len(shown.events)} of {pluralize(len(story.events), 'event')}: the faults, and what the outcome rests on"
+        of_all = f"{len(shown.events)} of {pluralize(len(story.events), 'event')}"
+        yield f"{of_all}: the faults, and what the outcome rests on"
     yield from event_lines(run_diagram(shown), width=width, ascii_only=ascii_only)
 
 

@@ -100,10 +100,8 @@ def difference_text(difference: Difference) -> str:
     """Say where a run leaves the one without faults."""
     here = difference.here or "it is over"
     there = difference.there or "it is over"
-    return (
-        f"first difference from the run without faults: event {difference.number}, at {show_time(difference.time)}: "
-        f"{here}; there: {there}"
-    )
+    where = f"event {difference.number}, at {show_time(difference.time)}"
+    return f"first difference from the run without faults: {where}: {here}; there: {there}"
 
 
 def effort_text(verdict: CodeVerdict) -> str:

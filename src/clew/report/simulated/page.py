@@ -101,9 +101,9 @@ def run_page(
 
     ``replay``: the command that shows this run again.  ``stages``: the table of a minimization.  ``facts``: label
     and value of what else there is to say at the top, such as the seed.  ``cautions``: what a reader must know,
-    such as that a search was stopped.  ``nodes``: the order of the processes (default: by name).  ``why``: lines that
-    explain it.  ``relevant``: the events to show, by number from 0 (default: all).  ``passing``: a run that is good, to
-    be shown beside it.
+    such as that a search was stopped.  ``nodes``: the order of the processes (default: by name).  ``why``: lines
+    that explain it.  ``relevant``: the events to show, by number from 0 (default: all).  ``passing``: a run that
+    is good, to be shown beside it.
     """
     story = keep_events(story_of(execution, nodes=nodes, most=MOST_EVENTS), relevant)
     diagram = run_diagram(story)
