@@ -47,6 +47,12 @@ go wrong, tries exactly those, and answers with a counterexample, a certificate 
 >>> clew.replay(small.recording).answer.value
 'same'
 
+``check_scenario`` injects faults into code that keeps virtual time, chosen by the lineage of what went right:
+
+>>> verdict = clew.check_scenario("examples/replication/replication.py:lossy", losses=3, crashes=1)
+>>> verdict.answer.value, str(verdict.counterexample.faults)
+('counterexample', 'O(b,coordinator,Report,2) O(c,coordinator,Report,2) C(a,6)')
+
 ``explore`` executes every schedule of a small scenario:
 
 >>> explored = clew.explore("examples/lock/lock.py:three_careful")
@@ -108,6 +114,9 @@ if TYPE_CHECKING:
         Restart,
     )
     from clew.frontends.analyses import blazes, calm
+    from clew.injection.checking import check_scenario
+    from clew.injection.result import CodeVerdict
+    from clew.injection.running import CodeRun, run_scenario
     from clew.minimization.minimizing import Minimized, minimize
     from clew.model_tests.api import check_models
     from clew.model_tests.result import ModelTests
@@ -126,6 +135,8 @@ __all__ = [
     "BlazesAnalysis",
     "CalmAnalysis",
     "ClewError",
+    "CodeRun",
+    "CodeVerdict",
     "Counterexample",
     "Crash",
     "Delay",
@@ -162,6 +173,7 @@ __all__ = [
     "check",
     "check_grid",
     "check_models",
+    "check_scenario",
     "explore",
     "fuzz",
     "minimize",
@@ -169,6 +181,7 @@ __all__ = [
     "replay",
     "replay_verdict",
     "run",
+    "run_scenario",
     "write_recording",
     "write_report",
 ]
@@ -203,6 +216,9 @@ _HOMES = {
         "Restart",
     ),
     "clew.frontends.analyses": ("blazes", "calm"),
+    "clew.injection.checking": ("check_scenario",),
+    "clew.injection.result": ("CodeVerdict",),
+    "clew.injection.running": ("CodeRun", "run_scenario"),
     "clew.minimization.minimizing": ("Minimized", "minimize"),
     "clew.model_tests.api": ("check_models",),
     "clew.model_tests.result": ("ModelTests",),

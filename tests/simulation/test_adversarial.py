@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.simulation import Scenario, WaitCondition, WaitQuiescence
-from clew.simulation.execution.steps import Act, At
+from clew.simulation.execution.steps import Act, At, Ended
 from clew.simulation.fuzzing.fuzz import fuzz, record
 from clew.simulation.fuzzing.random_run import RandomRun
 from clew.simulation.recordings.reading import open_recording
@@ -90,7 +90,7 @@ def test_a_run_says_how_far_it_came(seed: int) -> None:
 def _missing(scenario: Scenario, run: RandomRun) -> bool:
     """Whether something that the scenario says did not happen, or what it waits for at the end does not hold."""
     said = [*scenario.before, *scenario.after]
-    done = [step for step in run.steps if not isinstance(step, Act | At)]
+    done = [step for step in run.steps if not isinstance(step, Act | At | Ended)]
     assert done == said[: len(done)]
     pending = [*done[-1:], *said[len(done) :]]
     if any(not isinstance(event, Wait) for event in pending[1:]):

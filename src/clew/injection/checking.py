@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from clew.budgets.deadline import Deadline
+from clew.budgets.whereabouts import tell_limit
 from clew.errors import BudgetExhaustedError, UsageError
 from clew.faults import FaultsOf
 from clew.injection import drawing, exhausting
@@ -20,6 +21,7 @@ from clew.injection.shrinking import shrink_faults
 from clew.injection.system import CodeSystem
 from clew.search import lineage
 from clew.search.verdict import Answer, FindingsOf, LedgerOf, Progress, conduct
+from clew.simulation.execution.isolation import needs_child, run_isolated
 from clew.simulation.execution.trace import execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.injectable import USUAL_CRASHES, USUAL_LOSSES, USUAL_OUTAGE, Faults
@@ -98,6 +100,7 @@ def check_scenario(
     time_limit: float | None = None,
     seed: int = DEFAULT_SEED,
     progress: Progress | None = None,
+    in_process: bool = False,
 ) -> CodeVerdict:
     """Search for faults under which what a scenario promises does not hold.
 
@@ -108,11 +111,13 @@ def check_scenario(
     - ``strategy``: "lineage" (default), "exhaustive" or "random".
     - ``max_runs``, ``time_limit``: budgets; when one ends, so does the search.
     - ``seed``: for latencies, clocks and what nodes draw, and for random faults.
+    - ``in_process``: execute the scenario in this process and not in a child, for a debugger.
     """
     started = time.monotonic()
     chosen = _choose_strategy(strategy)
+    _check_budgets(max_runs, time_limit)
     loaded = as_loaded(source)
-    loaded = replace(loaded, scenario=_prepare(loaded.scenario, until))
+    loaded = replace(loaded, scenario=prepare_scenario(loaded.scenario, until))
     scenario = loaded.scenario
     given = Faults(
         losses=losses,
@@ -125,35 +130,63 @@ def check_scenario(
         outages=outages,
     )
     bounds = complete_bounds(scenario, given)
-    system = CodeSystem(scenario, bounds, seed=seed)
-    ledger: LedgerOf[CodeFault] = LedgerOf(Deadline(time_limit), max_runs, progress)
     options = CodeOptions(strategy, max_runs, seed)
-    with step_limit(scenario.step_seconds):
-        peaceful = system.execute(FaultsOf())
-        cautions = _find_cautions(scenario, peaceful)
-        findings = conduct(lambda book: chosen.search(system, book, options), ledger)
-        runs = ledger.runs
-        found = _confirm(loaded, system, findings, ledger, seed)
-    answer, reason = findings.answer, findings.reason
-    if answer is Answer.CERTIFIED and (hollow := _find_hollow(peaceful)):
-        answer, reason = Answer.INCOMPLETE, hollow
-    return CodeVerdict(
-        answer,
-        loaded.full_name,
-        bounds,
-        strategy,
-        seed,
-        found,
-        runs,
-        ledger.runs - runs,
-        system.vacuous,
-        time.monotonic() - started,
-        reason,
-        (),
-        cautions,
-        tuple(map(name_of, scenario.promises)),
-        tuple(map(name_of, scenario.invariants)),
-    )
+    asked = _Question(loaded, bounds, options, until, time_limit, started)
+    if needs_child(in_process):
+        return run_isolated(asked.answer, progress)
+    return asked.answer(progress)
+
+
+def _check_budgets(max_runs: int | None, time_limit: float | None) -> None:
+    for flag, number in {"--max-runs": max_runs, "--time-limit": time_limit}.items():
+        if number is not None and not number > 0:  # also refuses "not a number"
+            raise UsageError(f"{flag} is {number:g}", remedy="give a number larger than 0")
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked of a scenario."""
+
+    loaded: LoadedScenario
+    bounds: InjectionBounds
+    options: CodeOptions
+    until: float | None
+    time_limit: float | None
+    started: float
+
+    def answer(self, progress: Progress | None) -> CodeVerdict:
+        """Search, and make of what is found what people want to know of it."""
+        loaded, scenario, bounds, seed = self.loaded, self.loaded.scenario, self.bounds, self.options.seed
+        tell_limit(self.time_limit)
+        system = CodeSystem(scenario, bounds, seed=seed)
+        ledger: LedgerOf[CodeFault] = LedgerOf(Deadline(self.time_limit), self.options.max_runs, progress)
+        chosen = CODE_STRATEGIES[self.options.strategy]
+        with step_limit(scenario.step_seconds):
+            peaceful = system.execute(FaultsOf())
+            findings = conduct(lambda book: chosen.search(system, book, self.options), ledger)
+            runs = ledger.runs
+            found = _confirm(loaded, system, findings, ledger, seed)
+        answer, reason = findings.answer, findings.reason
+        if answer is Answer.CERTIFIED and (hollow := _find_hollow(peaceful)):
+            answer, reason = Answer.INCOMPLETE, hollow
+        return CodeVerdict(
+            answer,
+            loaded.full_name,
+            bounds,
+            self.options.strategy,
+            seed,
+            found,
+            runs,
+            ledger.runs - runs,
+            system.vacuous,
+            time.monotonic() - self.started,
+            reason,
+            (),
+            _find_cautions(scenario, peaceful),
+            self.until,
+            tuple(map(name_of, scenario.promises)),
+            tuple(map(name_of, scenario.invariants)),
+        )
 
 
 def _choose_strategy(name: str) -> CodeStrategy:
@@ -162,7 +195,8 @@ def _choose_strategy(name: str) -> CodeStrategy:
     return CODE_STRATEGIES[name]
 
 
-def _prepare(scenario: Scenario, until: float | None) -> Scenario:
+def prepare_scenario(scenario: Scenario, until: float | None) -> Scenario:
+    """Return a scenario that faults can be injected into: with virtual time, which ends then."""
     if scenario.time is None:
         raise UsageError(
             "a check needs virtual time: without it, a scenario has no schedule of its own but any order",

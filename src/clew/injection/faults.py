@@ -71,6 +71,11 @@ class MessageLoss:
     def sentence(self) -> str:
         return f"{self.message} is lost"
 
+    @property
+    def missed(self) -> str:
+        """Say why it did not strike, in a run in which it did not."""
+        return _missed_message(self.message)
+
     def order_key(self) -> tuple[object, ...]:
         return (0, *self.message)
 
@@ -107,6 +112,11 @@ class MessageCopy:
     @property
     def sentence(self) -> str:
         return f"{self.message} arrives twice"
+
+    @property
+    def missed(self) -> str:
+        """Say why it did not strike, in a run in which it did not."""
+        return _missed_message(self.message)
 
     def order_key(self) -> tuple[object, ...]:
         return (1, *self.message)
@@ -146,6 +156,11 @@ class NodeCrash:
     def sentence(self) -> str:
         return f"{show(self.node)} crashes {_after(self.after)}"
 
+    @property
+    def missed(self) -> str:
+        """Say why it did not strike, in a run in which it did not."""
+        return _missed_node(self.node, self.after)
+
     def order_key(self) -> tuple[object, ...]:
         return (2, self.node, self.after)
 
@@ -184,6 +199,11 @@ class NodeRestart:
     @property
     def sentence(self) -> str:
         return f"{show(self.node)} restarts {_after(self.after)}, and is down for {show_time(self.down)}"
+
+    @property
+    def missed(self) -> str:
+        """Say why it did not strike, in a run in which it did not."""
+        return _missed_node(self.node, self.after)
 
     def order_key(self) -> tuple[object, ...]:
         return (3, self.node, self.after, self.down)
@@ -232,6 +252,11 @@ class NetworkPartition:
         times = f"from {show_time(self.first)} until {show_time(self.until)}"
         return f"{_list(self.group)} {cut_off} cut off from the others {times}"
 
+    @property
+    def missed(self) -> str:
+        """Say why it did not strike, in a run in which it did not."""
+        return "nothing was on its way between the two sides at that time"
+
     def parts_at(self, source: str, target: str, time: int) -> bool:
         """Tell whether it loses what is sent from one to the other at a time."""
         return self.first <= time < self.until and (source in self.group) != (target in self.group)
@@ -270,6 +295,16 @@ def exclusive_code_pairs(faults: Iterable[CodeFault]) -> Iterator[tuple[CodeFaul
 def _overlap(one: NodeCrash | NodeRestart, other: NodeCrash | NodeRestart) -> bool:
     """Tell whether the other comes while a node is down because of the one: after the same event, or for good."""
     return one.after == other.after or (isinstance(one, NodeCrash) and one.after < other.after)
+
+
+def _missed_message(message: MessageName) -> str:
+    return f"{show(message.target)} got no {ordinal(message.nth)} {message.kind} from {show(message.source)}"
+
+
+def _missed_node(node: str, after: int) -> str:
+    return (
+        f"{show(node)} was not up after {after} events" if after else f"{show(node)} was not up at the beginning"
+    )
 
 
 def ordinal(number: int) -> str:

@@ -44,7 +44,7 @@ class CodeVerdict(Result):
     ``answer``: counterexample; certified (by exhaustion: no faults within ``bounds`` break it on this schedule);
     or incomplete (``reason`` says why).  ``runs``: executions of the search, ``shrinking``: those after it, to
     leave out faults; ``vacuous``: in so many of them nothing was promised.  ``cautions``: what makes the answer
-    mean less than it seems.
+    mean less than it seems.  ``until``: when executions end, in seconds, if not as the scenario says.
     """
 
     answer: Answer
@@ -60,6 +60,7 @@ class CodeVerdict(Result):
     reason: str | None
     notices: tuple[Notice, ...] = ()
     cautions: tuple[str, ...] = ()
+    until: float | None = None
     promises: tuple[str, ...] = ()
     invariants: tuple[str, ...] = ()
 

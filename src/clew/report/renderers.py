@@ -21,6 +21,7 @@ RENDERERS = {
     "Verdict": "clew.report.verdict.renderer",
     "Execution": "clew.report.verdict.renderer",
     "CodeVerdict": "clew.report.injected.renderer",
+    "CodeRun": "clew.report.injected.executed",
     "GridResult": "clew.report.grid.renderer",
     "ReplayedVerdict": "clew.report.replay.renderer",
     "Fuzzed": "clew.report.simulated.fuzzed",

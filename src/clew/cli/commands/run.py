@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -13,16 +13,22 @@ from clew.budgets.whereabouts import extend_limit
 from clew.checker.api import run
 from clew.checker.named_nodes import WrittenFault
 from clew.cli.commands.check import NODES_HELP, split_nodes
+from clew.cli.parts.code_options import refuse_for_scenarios
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.parts.settings import read_settings, set_option
+from clew.cli.process.limits import Duration
 from clew.cli.process.streams import ascii_only, wrote
 from clew.engine.execution import Execution
 from clew.errors import ProgramError, UsageError
 from clew.faults import KINDS, Fault
+from clew.files.python_names import is_python
 from clew.node_lists import BareNumber, NodeListError, read_parts
 from clew.program.ir import Fact
 from clew.report.verdict.text import execution_text
+
+if TYPE_CHECKING:
+    from clew.simulation.loading import LoadedScenario
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -57,6 +63,9 @@ def _fault_options(command: C) -> C:
     metavar="FILE",
     help="Write the lineage of the outcome as a picture (SVG).",
 )
+@click.option("--seed", type=int, metavar="N", help="The seed (scenarios).  Default: 0.")
+@click.option("--until", type=Duration(), metavar="TIME", help="When the execution ends (scenarios).")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write the recording (scenarios).")
 @output_options("the run")
 def run_command(
     files: tuple[str, ...],
@@ -68,6 +77,9 @@ def run_command(
     diagram: bool,
     svg_file: str | None,
     lineage_file: str | None,
+    seed: int | None,
+    until: float | None,
+    output: str | None,
     outputs: Outputs,
     **written_faults: tuple[str, ...],
 ) -> None:
@@ -75,8 +87,29 @@ def run_command(
 
     Prints the relations by time, the messages that are lost or late, and whether what must hold does.
 
+    FILE.py:NAME may be a scenario of Python code: then --lose and --duplicate take FROM,TO,TYPE,NTH, --crash
+    NODE,AFTER (so many of its events), --restart NODE,AFTER,SECONDS, --partition A,B:FROM,UNTIL in seconds.
+
     Exit code: 0 if it holds, 1 if it is violated, 2 bad program or usage, 3 interrupted.
     """
+    if len(files) == 1 and is_python(files[0]) and (loaded := _find_scenario(files[0])) is not None:
+        from clew.cli.commands.run_code import run_code  # most programs are text
+
+        of_models = {"--nodes": nodes, "--eot": eot, "--set": settings, "--relation": relations, "--at": at}
+        of_models |= {"--svg": svg_file, "--lineage": lineage_file}
+        refuse_for_scenarios(of_models)
+        run_code(
+            loaded,
+            written_faults,
+            seed=seed or 0,
+            until=until,
+            output=output,
+            diagram=diagram,
+            outputs=outputs,
+        )
+    for flag, given in {"--seed": seed, "--until": until, "-o": output}.items():
+        if given is not None:
+            raise UsageError(f"{flag} is for scenarios of Python code", remedy="leave it out")
     # Refused before the program is read, as everything that only the command line can have wrong.
     faults = [_read_fault(kind, text) for kind in KINDS for text in written_faults[kind.name]]
     refuse_no_file("--svg", svg_file, "run.svg")
@@ -96,6 +129,12 @@ def run_command(
         _write_lineage(execution, lineage_file)
     outputs.write(execution)
     sys.exit(execution.exit_code)
+
+
+def _find_scenario(file: str) -> LoadedScenario | None:
+    from clew.simulation.loading import find_scenario
+
+    return find_scenario(file)
 
 
 # What draws is imported where it is used: most runs are shown as text.

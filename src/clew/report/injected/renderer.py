@@ -6,10 +6,10 @@ from typing import Any
 
 from clew.injection.bounds import InjectionBounds
 from clew.injection.explaining import Explanation, Undone
-from clew.injection.faults import CODE_KINDS, CodeFault
+from clew.injection.faults import CODE_KINDS
 from clew.injection.result import CodeCounterexample, CodeVerdict
 from clew.report.injected.text import code_verdict_text, why_lines
-from clew.report.injected.words import bounds_text, effort_text, headline, run_command, struck_text
+from clew.report.injected.words import bounds_text, effort_text, fault_fields, headline, run_command, struck_text
 from clew.report.renderers import PageOptions
 from clew.report.simulated.violations import UNNAMED, recording_fields, replay_line
 from clew.report.text.json_text import json_text as write_json
@@ -69,20 +69,11 @@ def _bounds_fields(bounds: InjectionBounds) -> dict[str, Any]:
 def _counterexample_fields(verdict: CodeVerdict, found: CodeCounterexample) -> dict[str, Any]:
     recording = found.recording
     return {
-        "faults": [_fault_fields(f, t) for f, t in zip(found.faults, found.struck, strict=True)],
+        "faults": [fault_fields(f, t) for f, t in zip(found.faults, found.struck, strict=True)],
         "found_with": found.found_with,
         "violation": None if recording is None else recording_fields(recording, found.execution),
         "why": None if found.explanation is None else _why_fields(found.explanation),
         "replay": run_command(verdict, found) if verdict.scenario else None,
-    }
-
-
-def _fault_fields(fault: CodeFault, time: int | None) -> dict[str, Any]:
-    return {
-        "kind": fault.name,
-        "notation": str(fault),
-        "sentence": fault.sentence,
-        "time": None if time is None else to_seconds(time),
     }
 
 

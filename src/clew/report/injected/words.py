@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from clew.injection.bounds import InjectionBounds
 from clew.injection.explaining import Difference, Undone
 from clew.injection.faults import (
     CODE_KINDS,
     CodeFault,
-    MessageCopy,
-    MessageLoss,
     NetworkPartition,
     NodeCrash,
     NodeRestart,
 )
 from clew.injection.result import CodeCounterexample, CodeVerdict
+from clew.injection.written import write_code_fault
 from clew.names import show
 from clew.report.text.plain import pluralize
 from clew.report.text.shell import file_words, shell_words
@@ -50,21 +50,27 @@ def struck_text(fault: CodeFault, time: int | None) -> str:
 def run_command(verdict: CodeVerdict, found: CodeCounterexample) -> str:
     """Return the command that executes a counterexample again."""
     words = ["clew run", file_words([verdict.scenario]), *map(fault_words, found.faults)]
-    return " ".join([*words, f"--seed {verdict.seed}"] if verdict.seed else words)
+    if verdict.seed:
+        words.append(f"--seed {verdict.seed}")
+    if verdict.until is not None:
+        words.append(f"--until {verdict.until:g}")
+    return " ".join(words)
 
 
 def fault_words(fault: CodeFault) -> str:
     """Return a fault as a flag of ``clew run``."""
-    match fault:
-        case MessageLoss(message) | MessageCopy(message):
-            value = ",".join([show(message.source), show(message.target), show(message.kind), str(message.nth)])
-        case NodeCrash(node, after):
-            value = f"{show(node)},{after}"
-        case NodeRestart(node, after, down):
-            value = f"{show(node)},{after},{to_seconds(down):g}"
-        case NetworkPartition(group, first, until):
-            value = f"{','.join(map(show, group))}:{to_seconds(first):g},{to_seconds(until):g}"
-    return f"{fault.kind.flag} {shell_words([value])}"
+    return f"{fault.kind.flag} {shell_words([write_code_fault(fault)])}"
+
+
+def fault_fields(fault: CodeFault, time: int | None) -> dict[str, Any]:
+    """Return a fault as documents have it; ``time``: when it struck, if it did."""
+    return {
+        "kind": fault.name,
+        "notation": str(fault),
+        "flag": f"{fault.kind.flag} {write_code_fault(fault)}",
+        "sentence": fault.sentence,
+        "time": None if time is None else to_seconds(time),
+    }
 
 
 def undone_lines(undone: Undone) -> Iterator[str]:

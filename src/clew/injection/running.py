@@ -1,0 +1,115 @@
+"""One execution of a scenario under chosen faults: what ``clew run`` does, and what replays a counterexample."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from clew.errors import Notice, UsageError
+from clew.faults import FaultsOf
+from clew.injection.checking import prepare_scenario
+from clew.injection.faults import CodeFault, exclusive_code_pairs
+from clew.injection.run import InjectedRun
+from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
+from clew.simulation.execution.isolation import needs_child, run_isolated
+from clew.simulation.execution.trace import Execution, execute
+from clew.simulation.execution.watchdog import step_limit
+from clew.simulation.loading import LoadedScenario, as_loaded
+from clew.simulation.recordings.recording import Recording, make_recording
+from clew.simulation.scenario import Broken, Scenario
+
+
+class RunAnswer(enum.Enum):
+    """What one execution showed; the values are what JSON calls them."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    NOTHING_PROMISED = "nothing promised"
+    UNFINISHED = "unfinished"
+
+
+_EXIT_CODES = {RunAnswer.HOLDS: HOLDS, RunAnswer.VIOLATED: VIOLATED}
+
+
+@dataclass(frozen=True)
+class CodeRun(Result):
+    """One execution of a scenario under ``faults``: what is ``broken``, if anything is.
+
+    ``struck``: of each fault, the time at which it struck, None where it did not.
+    """
+
+    answer: RunAnswer
+    scenario: str
+    faults: FaultsOf[CodeFault]
+    struck: tuple[int | None, ...]
+    broken: Broken | None
+    seed: int
+    reason: str | None
+    execution: Execution = field(repr=False)
+    recording: Recording = field(repr=False)
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        return _EXIT_CODES.get(self.answer, INCOMPLETE)
+
+
+def run_scenario(
+    source: Scenario | str | LoadedScenario,
+    faults: Iterable[CodeFault] = (),
+    *,
+    until: float | None = None,
+    seed: int = 0,
+    in_process: bool = False,
+) -> CodeRun:
+    """Execute a scenario once under these faults, on the schedule that checks use.
+
+    ``in_process``: in this process and not in a child, for a debugger.
+    """
+    loaded = as_loaded(source)
+    loaded = replace(loaded, scenario=prepare_scenario(loaded.scenario, until))
+    chosen: FaultsOf[CodeFault] = FaultsOf.of(faults)
+    if (pair := next(exclusive_code_pairs(chosen), None)) is not None:
+        raise UsageError(
+            f"these faults contradict each other: {FaultsOf.of(pair)}",
+            remedy="a message is lost or duplicated once; a node crashes once, and not while it is down",
+        )
+    if needs_child(in_process):
+        return run_isolated(lambda tell: _execute(loaded, chosen, seed), None)
+    return _execute(loaded, chosen, seed)
+
+
+def _execute(loaded: LoadedScenario, chosen: FaultsOf[CodeFault], seed: int) -> CodeRun:
+    with step_limit(loaded.scenario.step_seconds):
+        course = InjectedRun(loaded.scenario, chosen, seed=seed, recording=True).finish()
+        execution = execute(loaded.scenario, seed, course.steps)
+    answer, reason = _judge(course.broken, course.is_over, course.is_vacuous, loaded.scenario.steps)
+    return CodeRun(
+        answer,
+        loaded.full_name,
+        chosen,
+        tuple(course.occurrences[course.struck[f]].time if f in course.struck else None for f in chosen),
+        course.broken,
+        seed,
+        reason,
+        execution,
+        make_recording(loaded, seed, course.steps, execution),
+        tuple(
+            Notice(
+                f"{fault} did not strike: {fault.missed}", remedy="see what happens with clew run without faults"
+            )
+            for fault in chosen
+            if fault not in course.struck
+        ),
+    )
+
+
+def _judge(broken: Broken | None, is_over: bool, is_vacuous: bool, steps: int) -> tuple[RunAnswer, str | None]:
+    if broken is not None:
+        return RunAnswer.VIOLATED, None
+    if not is_over:
+        return RunAnswer.UNFINISHED, f"the execution did not come to its end within {steps} events"
+    if is_vacuous:
+        return RunAnswer.NOTHING_PROMISED, "nothing was promised: 'assume' does not hold at the end"
+    return RunAnswer.HOLDS, None
