@@ -49,8 +49,8 @@ go wrong, tries exactly those, and answers with a counterexample, a certificate 
 
 ``check_scenario`` injects faults into code that keeps virtual time, chosen by the lineage of what went right:
 
->>> verdict = clew.check_scenario("examples/replication/replication.py:lossy", losses=3, crashes=1)
->>> verdict.answer.value, str(verdict.counterexample.faults)
+>>> checked = clew.check_scenario("examples/replication/replication.py:lossy", losses=3, crashes=1)
+>>> checked.answer.value, str(checked.counterexample.faults)
 ('counterexample', 'O(b,coordinator,Report,2) O(c,coordinator,Report,2) C(a,6)')
 
 ``explore`` executes every schedule of a small scenario:

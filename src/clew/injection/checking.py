@@ -114,7 +114,7 @@ def check_scenario(
     - ``in_process``: execute the scenario in this process and not in a child, for a debugger.
     """
     started = time.monotonic()
-    chosen = _choose_strategy(strategy)
+    _refuse_unknown(strategy)
     _check_budgets(max_runs, time_limit)
     loaded = as_loaded(source)
     loaded = replace(loaded, scenario=prepare_scenario(loaded.scenario, until))
@@ -189,10 +189,11 @@ class _Question:
         )
 
 
-def _choose_strategy(name: str) -> CodeStrategy:
-    if name not in CODE_STRATEGIES:
-        raise UsageError(f"unknown strategy '{name}' for code", remedy="use one of " + ", ".join(CODE_STRATEGIES))
-    return CODE_STRATEGIES[name]
+def _refuse_unknown(strategy: str) -> None:
+    if strategy not in CODE_STRATEGIES:
+        raise UsageError(
+            f"unknown strategy '{strategy}' for code", remedy="use one of " + ", ".join(CODE_STRATEGIES)
+        )
 
 
 def prepare_scenario(scenario: Scenario, until: float | None) -> Scenario:

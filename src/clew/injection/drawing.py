@@ -23,10 +23,11 @@ def search(system: CodeSystem, ledger: LedgerOf[CodeFault], *, seed: int, max_ru
     for _ in range(max_runs):
         ledger.before_run("drawing at random")
         course = system.execute(faults)
-        run = RunOf(faults, () if course.broken is None else (violation_of(course.broken),))
+        broken = course.broken if course.is_within(system.spec.within) else None
+        run = RunOf(faults, () if broken is None else (violation_of(broken),))
         ledger.after_run(run)
         system.count(course)
-        if course.broken is not None:
+        if broken is not None:
             ledger.record(run)
             return None
         known.update(dict.fromkeys(possible.fault for possible in possible_faults(course, system.spec)))

@@ -72,6 +72,26 @@ class Course:
     running: tuple[str, ...]
     idle: frozenset[int] = frozenset()
 
+    def is_within(self, limit: int) -> bool:
+        """Tell whether every fault that struck began until a time.
+
+        Faults are named by what they hit: in another run, that may happen later.
+        """
+        return all(self._began(fault) <= limit for fault in self.struck)
+
+    def _began(self, fault: CodeFault) -> int:
+        match fault:
+            case NodeCrash() | NodeRestart():
+                return self.occurrences[self.struck[fault]].time
+            case NetworkPartition(_, first, _):
+                return first
+            case MessageLoss() | MessageCopy():
+                what = self.occurrences[self.struck[fault]].what
+                assert isinstance(what, Envelope)
+                return self.world.sent_at(what)
+            case _:
+                assert_never(fault)
+
     def message_of(self, occurrence: Occurrence) -> MessageName | None:
         """Return the name of what was delivered, lost or duplicated, if faults can hit it."""
         what = occurrence.what

@@ -94,6 +94,8 @@ class CodeSystem:
     def trace(self, faults: CodeFaults) -> TracedRunOf[CodeFault]:
         """Execute under faults, and follow what was kept back to what it rested on."""
         course = self.execute(faults, tracing=True)
+        if not course.is_within(self.spec.within):
+            return TracedRunOf(faults, (), {}, False, (faults,))
         if course.broken is not None:
             return TracedRunOf(faults, (violation_of(course.broken),), {}, False)
         self.count(course)
