@@ -2,7 +2,7 @@
 
 Most tests ask for an answer, a message and an exit code.  Theirs is forked from a process that has imported Clew
 (``warm_start``), since a new interpreter with its imports takes 0.1 to 0.25 s of CPU and a fork 0.01 s.  Where
-the start is what is tested, or what surrounds it (signals, isolation, limits), ``start_clew`` starts one.
+the start is what is tested, or signals, ``start_clew`` starts one.
 """
 
 from __future__ import annotations
@@ -29,14 +29,18 @@ _READ_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "LD_", "MALLOC_")
 
 
 def clew(
-    *arguments: str, cwd: Path = ROOT, seconds: float = 120, **environment: str
+    *arguments: str, cwd: Path = ROOT, seconds: float = 120, change: str = "", **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``clew`` with these arguments; keyword arguments go into its environment."""
+    """Run ``clew`` with these arguments; keyword arguments go into its environment.
+
+    ``change``: statements that its process executes first, to change something of Clew.
+    """
     surroundings = {**os.environ, **environment}
     warm = _warm_process()
     if _read_at_start(surroundings) != warm.read_at_start:
+        assert not change
         return start_clew(*arguments, cwd=cwd, seconds=seconds, **environment)
-    return warm.run(arguments, cwd, seconds, surroundings)
+    return warm.run(arguments, cwd, seconds, surroundings, change)
 
 
 def start_clew(
@@ -85,12 +89,12 @@ class _WarmProcess:
         theirs.close()
 
     def run(
-        self, arguments: tuple[str, ...], cwd: Path, seconds: float, environment: dict[str, str]
+        self, arguments: tuple[str, ...], cwd: Path, seconds: float, environment: dict[str, str], change: str
     ) -> subprocess.CompletedProcess[str]:
         latest = time.monotonic() + seconds
         with self._one_at_a_time:
             (out, their_out), (err, their_err) = os.pipe(), os.pipe()
-            request = json.dumps([arguments, str(cwd), environment]).encode()
+            request = json.dumps([arguments, str(cwd), environment, change]).encode()
             socket.send_fds(self._socket, [struct.pack("=q", len(request))], [0, their_out, their_err])
             self._socket.sendall(request)
             os.close(their_out)

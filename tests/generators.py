@@ -518,6 +518,49 @@ def _aggregate(draw: st.DrawFn, kind: Kind, scope: Scope) -> Aggregate:
     return Aggregate(_pick(draw, functions), var, per)
 
 
+# Aggregates.
+
+
+@st.composite
+def aggregating_programs(draw: st.DrawFn) -> Program:
+    """A small program that also aggregates, compares and divides scores, of which every node has several.
+
+    In others, rows are rare for which it shows what is counted, how it is rounded, or which value is the least.
+    """
+    program = draw(programs())
+    nodes = program_nodes(program)
+    score = Relation("score", (Kind.NODE, Kind.NODE, Kind.ANY), 0)
+    facts = [
+        Fact(score.name, (_pick(draw, nodes), _pick(draw, nodes), _score(draw)), _pick(draw, (1, 1, 2)))
+        for _ in range(_pick(draw, (3, 4, 5, 6)))
+    ]
+    rules = [_persist(score), *(_total(draw, score) for _ in range(_pick(draw, (1, 2))))]
+    rules.append(Rule("share", (X, Y, _arithmetic(draw, (P,))), Timing.NEXT, (score.pattern(X, Y, P),)))
+    if _chance(draw, 50):
+        rules.append(Rule("log", (X, P), Timing.NEXT, (Premise("total", (X, ANYTHING, P)),)))
+    return replace(program, clauses=(*facts, *program.clauses, *dict.fromkeys(rules)))
+
+
+def _score(draw: st.DrawFn) -> Value:
+    return _pick(draw, NUMBERS) if _chance(draw, 80) else _pick(draw, VALUES)
+
+
+def _total(draw: st.DrawFn, score: Relation) -> Rule:
+    """Aggregate what a node has, for each other node or for all, here or where it is sent."""
+    body: Body = [score.pattern(X, Y, P)]
+    if _chance(draw, 50):
+        body.append(_comparison(draw, Scope(((P, Kind.ANY), (Y, Kind.NODE))), NODES))
+    if _chance(draw, 20):
+        body.append(Premise("log", (X, P), negated=True))
+    functions: tuple[AggregateName, ...] = ("avg", "sum", "min", "max", "count")
+    found = Aggregate(_pick(draw, functions), P, (Y,) if _chance(draw, 40) else ())
+    key: HeadArg = _pick(draw, (Const("all"), Y, Aggregate("count", Y)))
+    timing = _pick(draw, (Timing.NEXT, Timing.ASYNC, Timing.NEXT))
+    if timing is Timing.ASYNC:
+        body.append(NODE_TO_NODE.pattern(X, Var("Z")))
+    return Rule("total", (Var("Z") if timing is Timing.ASYNC else X, key, found), timing, tuple(body))
+
+
 # Faults that pass.
 
 

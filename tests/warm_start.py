@@ -29,11 +29,12 @@ def _serve(requests: socket.socket) -> bool:
         if not head:
             return False
         (length,) = struct.unpack("=q", head)
-        arguments, cwd, environment = json.loads(requests.recv(length, socket.MSG_WAITALL))
+        arguments, cwd, environment, change = json.loads(requests.recv(length, socket.MSG_WAITALL))
         child = os.fork()
         if not child:
             requests.close()
             _become(arguments, cwd, environment, streams)
+            exec(change, {})
             return True
         for stream in streams:
             os.close(stream)

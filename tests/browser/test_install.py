@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from browser.presence import why_skipped
 from command import ROOT
 
 SCRIPT = ROOT / "tests" / "browser" / "install.sh"
+HOW = "not on PATH; on Debian: apt-get install chromium chromium-driver"
 
 
 class System:
@@ -149,16 +151,20 @@ def test_an_installation_after_lists_that_failed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("present", "missing", "workers"),
-    [
-        ("", "chromium and chromedriver are", ["-n", "2"]),
-        ("chromium", "chromedriver is", []),
-        ("chromedriver", "chromium is", []),
-    ],
-)
-def test_a_run_without_a_browser_says_so(tmp_path: Path, present: str, missing: str, workers: list[str]) -> None:
+    ("present", "missing"), [("", "chromium and chromedriver are"), ("chromium", "chromedriver is"),
+                             ("chromedriver", "chromium is")],
+)  # fmt: skip
+def test_what_is_missing_is_told(
+    tmp_path: Path, present: str, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if present:
         (tmp_path / present).touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert why_skipped() == f"no browser: {missing} {HOW}"
+
+
+@pytest.mark.parametrize("workers", [["-n", "1"], []], ids=["a worker", "alone"])
+def test_a_run_without_a_browser_says_so(tmp_path: Path, workers: list[str]) -> None:
     tests = ["test_work_is_timed", "test_themes_and_print"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *workers]
@@ -171,7 +177,7 @@ def test_a_run_without_a_browser_says_so(tmp_path: Path, present: str, missing: 
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    how = f"{missing} not on PATH; on Debian: apt-get install chromium chromium-driver"
+    how = f"chromium and chromedriver are {HOW}"
     *_, said, count, _ = done.stdout.split("\n")
     assert said == f"the report was NOT tested in a browser: 2 tests skipped, {how}"
     assert "2 skipped" in count

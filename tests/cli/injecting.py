@@ -1,8 +1,8 @@
 """Raises an exception in one function of Clew after the other, and tells how the command ends each time.
 
-Executed as a script, in a process without threads: every try is a fork of it, which has everything imported.  The
-arguments are a JSON object: the ``arguments`` of the command, how many of the functions that it calls are tried
-(``some``; 0 for all), and the ``exceptions`` in turn.  Printed is one JSON line for each try.
+Executed as a script, in a process without threads: every try is a fork of it, which has everything imported.  It
+reads requests, a JSON object a line: the ``arguments`` of the command, how many of the functions that it calls are
+tried (``some``; 0 for all), and the ``exceptions`` in turn.  The answer to each is a line, a JSON list of tries.
 """
 
 from __future__ import annotations
@@ -138,16 +138,21 @@ def _import_everything() -> None:
             import_module(module.name)
 
 
-def main() -> None:
-    request = json.loads(sys.argv[1])
-    _import_everything()
-    functions = functions_called(request["arguments"])
-    every = max(1, len(functions) // request["some"]) if request["some"] else 1
+def try_failures(arguments: list[str], some: int, exceptions: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield how a command ends with one function that fails after the other."""
+    functions = functions_called(arguments)
+    every = max(1, len(functions) // some) if some else 1
     for number in range(every // 2, len(functions), every):
         function = functions[number]
-        exception = request["exceptions"][number % len(request["exceptions"])]
-        code, output = end_with_failure_in(tuple(function), exception, request["arguments"])
-        print(json.dumps({"function": function[:2], "exception": exception, "code": code, "output": output}))
+        exception = exceptions[number % len(exceptions)]
+        code, output = end_with_failure_in(tuple(function), exception, arguments)
+        yield {"function": function[:2], "exception": exception, "code": code, "output": output}
+
+
+def main() -> None:
+    _import_everything()
+    for line in sys.stdin:
+        print(json.dumps(list(try_failures(**json.loads(line)))), flush=True)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 from xml.etree import ElementTree
@@ -39,6 +40,12 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 def within(*words: str, charset: str = "utf-8") -> Result:
     """The command in this process: no start-up time, and its parts can be replaced."""
     return CliRunner(charset=charset).invoke(main, words, catch_exceptions=False)
+
+
+@cache
+def checked(example: Path, charset: str = "utf-8") -> Result:
+    """The answer about an example, which several tests look at."""
+    return within("check", str(example), charset=charset)
 
 
 def columns(line: str) -> int:
@@ -71,15 +78,14 @@ def test_the_whole_answer_about_kafka() -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_no_line_about_an_example_is_wider_than_a_hundred_columns(example: Path) -> None:
     """Except for the command that replays it, which has to stay whole."""
-    done = within("check", str(example))
-    lines = [line for line in done.output.splitlines() if not line.startswith("  replay: ")]
+    lines = [line for line in checked(example).output.splitlines() if not line.startswith("  replay: ")]
     assert len(lines) >= 2
     assert [line for line in lines if columns(line) > 100] == []
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_everything_about_an_example_can_be_ascii(example: Path) -> None:
-    plain, narrow = within("check", str(example)), within("check", str(example), charset="ascii")
+    plain, narrow = checked(example), checked(example, charset="ascii")
     assert narrow.exit_code == plain.exit_code
     assert narrow.output.isascii() and "\\" not in narrow.output
     assert len(narrow.output.splitlines()) == len(plain.output.splitlines())
@@ -87,7 +93,7 @@ def test_everything_about_an_example_can_be_ascii(example: Path) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_every_fault_of_an_example_is_accounted_for(example: Path) -> None:
-    output = within("check", str(example)).output
+    output = checked(example).output
     _, _, why = output.partition("\nWhy ")
     for fault in re.findall(r"(?:LOST|LATE, arrives at \d+:|CRASHED.*) ([OCD]\(.*?\))", output):
         assert f"  without {fault}: " in why

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ COMMANDS = {
     "blazes": ["blazes", "examples/blazes/word-count.yaml"],
 }
 #: How many functions of each command fail in the usual suite; with --thorough, all of them.
-SOME = 8
+SOME = 5
 
 #: A function of the user that cannot be understood is opaque, whatever the reason: that is the careful answer.
 #: So is a rule without its text, which only reports show.
@@ -61,29 +62,40 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def try_failures(arguments: list[str], some: int) -> list[dict[str, Any]]:
-    request = {
-        "arguments": arguments,
-        "some": some,
-        "exceptions": ["RuntimeError", "KeyError", "MemoryError", "OSError", "SystemExit"],
-    }
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "tests" / "cli" / "injecting.py"), json.dumps(request)],
+Tries = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def try_failures() -> Iterator[Callable[[list[str], int], Tries]]:
+    """Return a function that asks ``injecting.py`` how a command ends; it imports everything once."""
+    exceptions = ["RuntimeError", "KeyError", "MemoryError", "OSError", "SystemExit"]
+    with subprocess.Popen(
+        [sys.executable, str(ROOT / "tests" / "cli" / "injecting.py")],
         cwd=ROOT,
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        check=True,
-    )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    ) as process:
+
+        def ask(arguments: list[str], some: int) -> Tries:
+            assert process.stdin is not None and process.stdout is not None
+            process.stdin.write(
+                json.dumps({"arguments": arguments, "some": some, "exceptions": exceptions}) + "\n"
+            )
+            process.stdin.flush()
+            tries: Tries = json.loads(process.stdout.readline())
+            return tries
+
+        yield ask
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_failure_of_ours_reads_as_an_answer(
-    name: str, recording: str, small: Path, request: pytest.FixtureRequest
+    name: str, recording: str, small: Path, try_failures: Callable[[list[str], int], Tries], thorough: bool
 ) -> None:
     given = {"{recording}": recording, "{small}": str(small / "rec.json"), "{scenario}": str(small / "s.py")}
     arguments = [given.get(argument, argument) for argument in COMMANDS[name]]
-    tries = try_failures(arguments, 0 if request.config.getoption("--thorough") else SOME)
+    tries = try_failures(arguments, 0 if thorough else SOME)
     assert len(tries) >= SOME
     for found in tries:
         if not CAREFUL.match(" ".join(found["function"])):

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from command import ROOT
-from command import start_clew as clew
+from command import ROOT, clew
 
 HOSTILE = '''
 import ctypes, os, re, signal, sys, time
@@ -216,7 +215,12 @@ def test_memory_is_a_finding_with_the_handler_that_asked_for_it(folder: Path) ->
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_c_code_that_never_returns_is_ended_from_outside(workers: str, folder: Path) -> None:
-    done = clew("fuzz", "h.py:stuck", "--runs", "3", "--workers", workers, cwd=folder)
+    # Who watches waits for seconds more than a step may take, in case the machine is busy.
+    impatient = (
+        "import clew.cli.process.supervision as one, clew.simulation.execution.workers as other\n"
+        "one.PATIENCE = other._PATIENCE_SECONDS = 0.8"
+    )
+    done = clew("fuzz", "h.py:stuck", "--runs", "3", "--workers", workers, cwd=folder, change=impatient)
     assert done.returncode == 2
     assert done.stderr.startswith(
         "error: in Passing.on_message at a, event 6: your code has not returned for 0.2 s, and nothing can"

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import event, given, note, settings
+from hypothesis import event, given, note
 from hypothesis import strategies as st
 
 import reference
@@ -45,9 +45,6 @@ from generators import programs, tiny_specs
 
 #: Brute force tries all sets of so many faults with the naive interpreter.
 FEW_FAULTS = 6
-
-#: A case takes up to a tenth of a second; in a thorough run there are ten thousand.
-_CASES = settings(max_examples=100 if settings().max_examples < 1000 else settings().max_examples)
 
 #: What people call nodes, and what else they do; many of these look like one another.
 NAMES: tuple[NodeName, ...] = (
@@ -202,7 +199,6 @@ def reproduce(folder: Path, line: str) -> Done:
 # -- the properties -----------------------------------------------------------------------------------------------
 
 
-@_CASES
 @given(named_programs())
 def test_verdicts_are_about_the_nodes_that_were_drawn(named: Named) -> None:
     note(f"{named.spec} written {named.written}\n{print_program(named.program)}")
@@ -236,7 +232,6 @@ def test_verdicts_are_about_the_nodes_that_were_drawn(named: Named) -> None:
             assert line.startswith(row)
 
 
-@_CASES
 @given(named_programs())
 def test_a_saved_verdict_is_replayed_on_the_same_nodes(named: Named) -> None:
     note(f"{named.spec} written {named.written}\n{print_program(named.program)}")

@@ -11,17 +11,19 @@ import os
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from clew.faults import NodeName
 from cli.in_process import Done, run_clew, shell_arguments
 from cli.test_node_names import NAMES
+from long_mode import first_of
 
 #: Files are called all this; a slash and a NUL are all that cannot be in a name.
 FILES = (
@@ -79,8 +81,6 @@ class Say(Bloom):
         self.post <= everywhere.log.notin(self.temp.missing, payload="payload")
 """
 
-_CASES = settings(max_examples=100 if settings().max_examples < 1000 else settings().max_examples)
-
 
 def reproduced(folder: Path, done: Done) -> Done:
     """Execute the line that a counterexample is printed with."""
@@ -109,6 +109,20 @@ def _renamed(document: dict[str, Any], names: dict[tuple[type, object], str]) ->
 _TIMES = {"losses": 1, "crashes": 1, "delays": 2}
 
 
+def _check_bloom(folder: Path, nodes: list[NodeName], data: NodeName) -> tuple[Done, dict[str, Any]]:
+    """Check the class with these names, and return the verdict, too."""
+    (folder / "say.py").write_text(BLOOM.format(nodes=nodes, data=data), encoding="utf-8")
+    done = run_clew(folder, ["check", "say.py:Say", "--all", "--json", "say.json"])
+    return done, json.loads((folder / "say.json").read_text(encoding="utf-8"))
+
+
+@cache
+def _plain_verdict(plain: tuple[NodeName, ...]) -> dict[str, Any]:
+    with TemporaryDirectory() as name:
+        _, verdict = _check_bloom(Path(name), list(plain), "data")
+    return verdict
+
+
 @st.composite
 def bloom_names(draw: st.DrawFn) -> tuple[list[NodeName], NodeName]:
     pool = st.sampled_from((*NAMES, 'q"q', '"', '"1"', '"a","b"'))
@@ -116,7 +130,6 @@ def bloom_names(draw: st.DrawFn) -> tuple[list[NodeName], NodeName]:
     return nodes, draw(pool.filter(lambda name: name not in nodes))
 
 
-@_CASES
 @given(bloom_names())
 def test_bloom_classes_with_odd_nodes(drawn: tuple[list[NodeName], NodeName]) -> None:
     """The verdict is that of the same class with plain names, but for the names."""
@@ -125,21 +138,17 @@ def test_bloom_classes_with_odd_nodes(drawn: tuple[list[NodeName], NodeName]) ->
     note(f"{nodes} {data!r}")
     with TemporaryDirectory() as name:
         folder = Path(name)
-        verdicts = {}
-        for file, own_nodes, own_data in (("plain", plain, "data"), ("odd", nodes, data)):
-            (folder / f"{file}.py").write_text(BLOOM.format(nodes=own_nodes, data=own_data), encoding="utf-8")
-            done = run_clew(folder, ["check", f"{file}.py:Say", "--all", "--json", f"{file}.json"])
-            verdicts[file] = json.loads((folder / f"{file}.json").read_text(encoding="utf-8"))
-        assert verdicts["odd"]["spec"]["nodes"] == nodes
+        done, odd = _check_bloom(folder, nodes, data)
+        assert odd["spec"]["nodes"] == nodes
         called: dict[tuple[type, object], str] = {(str, p): p for p in (*plain, "data")}
         back: dict[tuple[type, object], str] = {
             (type(n), n): p for n, p in zip((*nodes, data), (*plain, "data"), strict=True)
         }
-        assert _renamed(verdicts["odd"], back) == _renamed(verdicts["plain"], called)
+        assert _renamed(odd, back) == _renamed(_plain_verdict(tuple(plain)), called)
         again = reproduced(folder, done)
         assert again.code == 1, again.err
         violated = again.lines("VIOLATED: ")
-        assert len(violated) == len(verdicts["odd"]["counterexamples"][0]["violated"])
+        assert len(violated) == len(odd["counterexamples"][0]["violated"])
         assert all(any(line.startswith(row) for line in done.lines("  violates ")) for row in violated)
 
 
@@ -152,7 +161,6 @@ def _write(folder: Path, file: str, text: str) -> str:
     return f"./{file}" if file.startswith("-") else file
 
 
-@_CASES
 @given(st.lists(st.sampled_from(FILES), min_size=1, max_size=2, unique=True), st.booleans())
 def test_files_with_odd_names(stems: list[str], bloom: bool) -> None:
     with TemporaryDirectory() as name:
@@ -193,12 +201,17 @@ def test_a_name_that_ends_in_a_line_break_is_quoted(tmp_path: Path) -> None:
 
 # -- a real shell, and the command as a process of its own --------------------------------------------------------
 
-#: One after the other, so that each is in some command.
-_PAIRS = [(FILES[k], NAMES[k % len(NAMES)], NAMES[(k + 1 + k % 7) % len(NAMES)]) for k in range(0, len(FILES), 2)]
+#: Each is in some command, and those of the suite are from all parts of the list.
+_PAIRS = [
+    (FILES[k], NAMES[k % len(NAMES)], NAMES[(k + 1 + k % 7) % len(NAMES)])
+    for begin in (0, 2, 4)
+    for k in range(begin, len(FILES), 6)
+]
 
 
-@pytest.mark.parametrize(("stem", "one", "other"), _PAIRS, ids=ascii)
-def test_a_shell_reproduces_the_counterexample(stem: str, one: NodeName, other: NodeName, tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", first_of(_PAIRS, 9), ids=ascii)
+def test_a_shell_reproduces_the_counterexample(names: tuple[str, NodeName, NodeName], tmp_path: Path) -> None:
+    stem, one, other = names
     a, b = (name if isinstance(name, int) else f'"{name}"' for name in (one, other))
     file = _write(tmp_path, f"{stem}.ded", ONCE.format(a=a, b=b))
     done = run_clew(tmp_path, ["check", file, "--eot", "3", "--eff", "2"])

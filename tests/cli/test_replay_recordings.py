@@ -9,7 +9,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -54,15 +56,21 @@ scenario = Scenario(
 def recorded(folder: Path, text: str, seed: int = 0) -> None:
     """s.py, and rec.json of it."""
     scenario_file(folder, text)
+    (folder / "rec.json").write_text(_recording(text, seed), encoding="utf-8")
+
+
+@cache
+def _recording(text: str, seed: int) -> str:
     program = (
         "from clew.simulation.fuzzing.fuzz import record\n"
         "from clew.simulation.recordings.recording import write_recording\n"
         f"print(write_recording(record('s.py', {seed})), end='')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, capture_output=True, encoding="utf-8", check=True
-    )
-    (folder / "rec.json").write_text(done.stdout, encoding="utf-8")
+    with TemporaryDirectory() as folder:
+        scenario_file(Path(folder), text)
+        return subprocess.run(
+            [sys.executable, "-c", program], cwd=folder, capture_output=True, encoding="utf-8", check=True
+        ).stdout
 
 
 def test_it_still_fails(tmp_path: Path) -> None:

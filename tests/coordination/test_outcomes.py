@@ -21,6 +21,7 @@ from clew.coordination.synthesis import build_class
 from clew.errors import ClewError
 from coordination.drawn_programs import Drawn, draw
 from coordination.schedules import Outcome, Partitioned, again, play, states
+from long_mode import first_of
 
 PARTS = 4
 _SCHEDULES = 5
@@ -28,8 +29,8 @@ _SCHEDULES = 5
 KINDS = ("sealed", "refused", "shown", "two inputs", "in common", "requests", "one by one", "settling")
 
 
-def _seeds(part: int, programs: int, pytestconfig: pytest.Config) -> range:
-    return range(part, 20_000 if pytestconfig.getoption("--thorough") else programs, PARTS)
+def _seeds(part: int, programs: int, thorough: bool) -> range:
+    return range(part, 20_000 if thorough else programs, PARTS)
 
 
 # -- seals -------------------------------------------------------------------------------------------------------
@@ -74,10 +75,10 @@ def _left(node: Any, part: SealedComponent) -> list[Any]:
     return held
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_sealed_components_have_one_outcome(part: int, pytestconfig: pytest.Config) -> None:
+@pytest.mark.parametrize("part", first_of(range(PARTS), 1))
+def test_sealed_components_have_one_outcome(part: int, thorough: bool) -> None:
     count: Counter[str] = Counter()
-    for seed in _seeds(part, 200, pytestconfig):
+    for seed in _seeds(part, 200, thorough):
         chance = random.Random(seed)
         drawn = draw(seed)
         try:
@@ -103,10 +104,10 @@ def test_sealed_components_have_one_outcome(part: int, pytestconfig: pytest.Conf
 # -- orders ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_ordered_replicas_go_through_the_same_states(part: int, pytestconfig: pytest.Config) -> None:
+@pytest.mark.parametrize("part", first_of(range(PARTS), 1))
+def test_ordered_replicas_go_through_the_same_states(part: int, thorough: bool) -> None:
     count: Counter[str] = Counter()
-    for seed in _seeds(part, 120, pytestconfig):
+    for seed in _seeds(part, 120, thorough):
         chance = random.Random(seed)
         drawn = draw(seed, tame=0.6)
         try:

@@ -15,7 +15,7 @@ from clew.program.ir import BUILT_IN
 from generators import fault_sets, lasting_programs, mixed_specs
 from reference import evaluate, sendings, violations
 
-_ENOUGH = max(400, settings().max_examples)
+_ENOUGH = max(150, settings().max_examples)
 
 
 @settings(max_examples=_ENOUGH)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import pytest
-from hypothesis import assume, given, note, settings
+from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
 from clew import Answer, check, parse_program
@@ -25,6 +25,7 @@ from clew.program.checks import check_program
 from clew.program.ir import Program
 from clew.violation import Violation
 from generators import program_nodes, programs
+from long_mode import few
 from promises import impatient_programs
 from reference import violations
 
@@ -176,7 +177,7 @@ def small_problems(draw: st.DrawFn) -> tuple[Program, tuple[str, ...], int, int]
 
 
 @given(small_problems())
-@settings(max_examples=settings().max_examples // 4)
+@few(10, part=4)
 def test_distances_are_what_trying_everything_finds(
     problem: tuple[Program, tuple[str, ...], int, int],
 ) -> None:
@@ -279,7 +280,7 @@ def assert_agrees_with_checks(program: Program, budget: FailureSpec) -> None:
 
 
 @given(problems())
-@settings(max_examples=settings().max_examples // 2)
+@few(12, part=2)
 def test_distances_agree_with_checks_at_larger_bounds(problem: tuple[Program, FailureSpec]) -> None:
     assume(not breaks(*problem))
     assert_agrees_with_checks(*problem)

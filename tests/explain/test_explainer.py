@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-from clew import Answer, check, parse_program
+from clew import Answer, parse_program
 from clew.budgets.deadline import Deadline
 from clew.engine.extremes import BeyondBudget, Cheapest, Exceeding
 from clew.errors import BudgetExhaustedError
@@ -17,22 +16,15 @@ from clew.explain.explainer import Explainer, Margin
 from clew.faults import FailureSpec, FaultSet, Loss
 from clew.program.checks import check_program
 from clew.violation import Violation
+from example_verdicts import explainer_of, verdict_of
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 CERTIFIED = ["ack-deliv", "bully-le", "flux", "paxos-synod", "redun-deliv"]
 NO_DEADLINE = Deadline(None)
 
 
 @cache
-def explainer(name: str) -> Explainer:
-    found = check(EXAMPLES / f"{name}.ded")
-    assert found.program is not None
-    return Explainer(found.program, found.spec, NO_DEADLINE)
-
-
-@cache
 def margins(name: str) -> tuple[Margin, ...]:
-    return tuple(explainer(name).margins())
+    return tuple(explainer_of(name).margins())
 
 
 def of_text(text: str, spec: FailureSpec) -> Explainer:
@@ -87,7 +79,7 @@ def test_the_margins_of_acknowledged_broadcast() -> None:
 @pytest.mark.parametrize("name", CERTIFIED)
 def test_the_cheapest_faults_are_outside_and_do_it(name: str) -> None:
     """In a certified program nothing within the budget does."""
-    known = explainer(name)
+    known = explainer_of(name)
     wide = FailureSpec(known.spec.nodes, known.spec.eot, known.spec.eot, len(known.spec.nodes))
     beyond = Explainer(known.program, wide, NO_DEADLINE)
     for margin in margins(name):
@@ -105,7 +97,7 @@ def test_the_cheapest_faults_are_outside_and_do_it(name: str) -> None:
 @pytest.mark.parametrize("name", ["flux", "paxos-synod"])
 def test_no_number_of_faults_suffices(name: str) -> None:
     assert {m.distance for m in margins(name)} == {Distance(None, None, None)}
-    assert explainer(name).distances.together == Distance(None, None, None)
+    assert explainer_of(name).distances.together == Distance(None, None, None)
 
 
 def test_some_outcomes_need_no_message() -> None:
@@ -134,7 +126,7 @@ def test_one_support_is_one_message_away() -> None:
 def test_more_supports_than_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clew.explain.explainer.MOST_SUPPORTS", 100)
     monkeypatch.setattr("clew.explain.why.MOST_SUPPORTS", 100)
-    margin = next(iter(explainer("redun-deliv").margins()))
+    margin = next(iter(explainer_of("redun-deliv").margins()))
     assert (margin.supports, margin.more) == (100, True)
     assert margin.independent <= 19
     assert margin.exact == (margin.independent == 19)
@@ -152,7 +144,7 @@ def test_a_question_that_is_too_hard_stays_open(monkeypatch: pytest.MonkeyPatch)
         return original(self, rows, only, most_conflicts)
 
     monkeypatch.setattr("clew.explain.distance.BeyondBudget.cheapest", too_hard)
-    known = explainer("ack-deliv")
+    known = explainer_of("ack-deliv")
     fresh = Explainer(known.program, known.spec, NO_DEADLINE)
     margin = next(iter(fresh.margins()))
     assert margin.supports == 10
@@ -162,7 +154,7 @@ def test_a_question_that_is_too_hard_stays_open(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_time_that_is_over_is_no_question_that_is_too_hard(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = explainer("ack-deliv")
+    known = explainer_of("ack-deliv")
     deadline = Deadline(None)
     hurried = Explainer(known.program, known.spec, deadline)
 
@@ -195,7 +187,7 @@ def test_time_that_is_over_is_no_question_that_is_too_hard(monkeypatch: pytest.M
     ],
 )
 def test_outcomes_are_what_the_failure_free_run_achieves(name: str, rows: list[str]) -> None:
-    known = explainer(name)
+    known = explainer_of(name)
     assert [str(v) for v in known.outcomes()] == rows
     assert {v.row for v in known.outcomes()} == set(known.failure_free.rows("pre"))
     assert all(known.explains(v) for v in known.outcomes())
@@ -240,7 +232,7 @@ def test_what_fails_without_faults_is_no_outcome_and_not_explained() -> None:
 
 @pytest.mark.parametrize("name", CERTIFIED)
 def test_three_passing_runs_under_the_heaviest_faults(name: str) -> None:
-    known = explainer(name)
+    known = explainer_of(name)
     runs = list(known.heaviest(3))
     assert len(runs) == 3
     assert all(run.good and run.spec == known.spec for run in runs)
@@ -250,7 +242,7 @@ def test_three_passing_runs_under_the_heaviest_faults(name: str) -> None:
 
 def test_all_but_the_first_messages_of_acknowledged_broadcast_are_lost() -> None:
     """A crash at the last moment, and before that everything that is sent but the first copies."""
-    for run in explainer("ack-deliv").heaviest(3):
+    for run in explainer_of("ack-deliv").heaviest(3):
         assert len(run.faults.losses) == 30
         assert [crash.time for crash in run.faults.crashes] == [7]
         assert {loss.time for loss in run.faults.losses} == set(range(2, 7))
@@ -260,17 +252,17 @@ def test_all_but_the_first_messages_of_acknowledged_broadcast_are_lost() -> None
 
 
 def test_the_focused_lineage_of_kafka_leaves_out_what_no_minimal_support_needs() -> None:
-    lineage = explainer("kafka").lineage(Violation("pre", ("C", "w1")))
+    lineage = explainer_of("kafka").lineage(Violation("pre", ("C", "w1")))
     assert len(lineage.focused.goals) < len(lineage.whole.goals)
     assert lineage.focused.goals[0] == lineage.whole.goals[0]
 
 
 def test_with_too_many_supports_the_focused_lineage_is_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clew.explain.why.MOST_SUPPORTS", 3)
-    lineage = explainer("kafka").lineage(Violation("pre", ("C", "w1")))
+    lineage = explainer_of("kafka").lineage(Violation("pre", ("C", "w1")))
     assert lineage.focused == lineage.whole
 
 
 def test_the_example_programs_are_certified() -> None:
     """The tests above are about certificates."""
-    assert {check(EXAMPLES / f"{name}.ded").answer for name in CERTIFIED} == {Answer.CERTIFIED}
+    assert {verdict_of(name).answer for name in CERTIFIED} == {Answer.CERTIFIED}

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from clew import check, parse_program, run
+from clew import parse_program, run
 from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.engine.runs import Runs
@@ -23,6 +23,7 @@ from clew.report.diagrams.lamport_text import diagram_lines
 from clew.report.verdict.explaining import explain_verdict
 from cli.in_process import run_clew, shell_arguments
 from counterexamples import EXAMPLES, minimal_counterexamples
+from example_verdicts import verdict_of
 from explain.test_without import Reference, assert_true
 from generators import lasting_programs, open_programs, open_specs
 
@@ -84,7 +85,7 @@ def test_the_printed_command_and_the_document_repeat_it(problem: tuple[Program, 
 
 
 def test_the_drawing_of_inputs_and_choices() -> None:
-    faults = check(EXAMPLES / "session.ded").counterexamples[0].faults
+    faults = verdict_of("session").counterexamples[0].faults
     diagram = lamport_of(run(EXAMPLES / "session.ded", faults, eot=8))
     assert diagram.gifts == (
         Gift("c", 3, GiftKind.INPUT, 2),

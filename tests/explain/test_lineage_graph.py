@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 
-from clew import check, parse_program
+from clew import parse_program
 from clew.budgets.deadline import Deadline
-from clew.explain.explainer import Explainer
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_builder import build_lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph
@@ -21,23 +19,15 @@ from clew.program.assertions import PRE, is_never, is_pre, post_of
 from clew.program.checks import check_program
 from clew.program.ir import CRASH, Program, Timing, as_place
 from clew.violation import Violation
+from example_verdicts import NAMES, explainer_of
 from generators import failure_specs, problems
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-NAMES = sorted(path.stem for path in EXAMPLES.glob("*.ded"))
 NO_DEADLINE = Deadline(None)
 
 
 @cache
-def explainer(name: str) -> Explainer:
-    found = check(EXAMPLES / f"{name}.ded")
-    assert found.program is not None
-    return Explainer(found.program, found.spec, NO_DEADLINE)
-
-
-@cache
 def failure_free(name: str) -> FailureFree:
-    known = explainer(name)
+    known = explainer_of(name)
     return FailureFree(known.program, known.spec, NO_DEADLINE)
 
 
@@ -88,7 +78,7 @@ class Named:
 
 
 def told(name: str, *row: str) -> list[str]:
-    return Named(whole(name, *row), explainer(name).program).lines()
+    return Named(whole(name, *row), explainer_of(name).program).lines()
 
 
 # -- exact graphs -----------------------------------------------------------------------------------------------
@@ -113,7 +103,7 @@ def test_both_messages_of_a_broadcast_support_its_sender() -> None:
         ("log(c, data)", 2, 4, True, False),
         ("bcast(a, data)", 1, 1, True, True),
     ]
-    rules = [explainer("simple-deliv").program.rules[f.rule] for f in graph.firings]
+    rules = [explainer_of("simple-deliv").program.rules[f.rule] for f in graph.firings]
     assert [(rule.relation, rule.timing) for rule in rules] == [
         ("post", Timing.SAME),
         ("missing", Timing.SAME),

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from clew import check, parse_program
+from clew import parse_program
 from clew.budgets.deadline import Deadline
-from clew.explain.explainer import Explainer
 from clew.explain.failure_free import FailureFree
 from clew.explain.lineage_builder import build_lineage_graph
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
@@ -21,18 +18,11 @@ from clew.faults import FailureSpec
 from clew.program.checks import check_program
 from clew.program.ir import Program, Timing
 from clew.violation import Violation
+from example_verdicts import NAMES, explainer_of
 from generators import failure_specs, problems
+from long_mode import first_of
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-NAMES = sorted(path.stem for path in EXAMPLES.glob("*.ded"))
 NO_DEADLINE = Deadline(None)
-
-
-@cache
-def explainer(name: str, delays: int | None = None) -> Explainer:
-    found = check(EXAMPLES / f"{name}.ded", delays=delays)
-    assert found.program is not None
-    return Explainer(found.program, found.spec, NO_DEADLINE)
 
 
 def of_text(text: str, spec: FailureSpec, *row: str) -> tuple[LineageGraph, Program]:
@@ -140,7 +130,7 @@ def test_a_few_absences_are_drawn_one_by_one() -> None:
 
 
 def test_three_phase_commit_with_delays_is_a_third_of_its_boxes() -> None:
-    about = explainer("3pc", 1)
+    about = explainer_of("3pc", 1)
     graph = about.lineage(Violation("pre", ("agreement", "a", "t1"))).focused
     seen = overview(graph, about.program.rules)
     assert (len(graph.goals), len(graph.firings)) == (86, 126)
@@ -153,10 +143,10 @@ def test_three_phase_commit_with_delays_is_a_third_of_its_boxes() -> None:
 # -- any graph --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("delays", [None, 1])
+@pytest.mark.parametrize("delays", first_of([None, 1], 1))
 @pytest.mark.parametrize("name", NAMES)
 def test_overviews_of_examples_are_sound(name: str, delays: int | None) -> None:
-    about = explainer(name, delays)
+    about = explainer_of(name, delays)
     for violation in about.outcomes()[:3]:
         lineage = about.lineage(violation)
         for graph in (lineage.focused, lineage.whole):

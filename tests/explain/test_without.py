@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from clew import check, parse_program, run
+from clew import parse_program, run
 from clew.budgets.deadline import Deadline
 from clew.engine.runs import Runs
 from clew.explain.explanation import Event, Explanation, explain_rows
@@ -38,7 +38,8 @@ from clew.program.ir import Program
 from clew.report.verdict.why_text import rows_to_explain, why_lines
 from clew.report.verdict.wording import step_text
 from clew.violation import Violation
-from counterexamples import BROKEN, EXAMPLES, minimal_counterexamples
+from counterexamples import BROKEN, minimal_counterexamples
+from example_verdicts import verdict_of
 from generators import fault_sets, few_mixed_specs, lasting_programs, mixed_specs, problems
 
 NO_DEADLINE = Deadline(None)
@@ -226,7 +227,7 @@ def assert_event(event: Event, faults: FaultSet, known: Reference) -> None:
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_is_said_of_the_counterexample_of_an_example_is_true(name: str) -> None:
-    verdict = check(EXAMPLES / f"{name}.ded")
+    verdict = verdict_of(name)
     assert verdict.program is not None
     found = verdict.counterexamples[0]
     runs = Runs.of(verdict.program, verdict.spec, found.faults, NO_DEADLINE)
@@ -407,7 +408,7 @@ def test_what_fails_anyway_needs_no_fault() -> None:
 
 def test_rows_that_are_violated_alike() -> None:
     """Only the assertion tells them apart."""
-    verdict = check(EXAMPLES / "3pc.ded")
+    verdict = verdict_of("3pc")
     assert verdict.program is not None
     found = verdict.counterexamples[0]
     runs = Runs.of(verdict.program, verdict.spec, found.faults, NO_DEADLINE)

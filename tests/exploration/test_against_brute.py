@@ -54,7 +54,7 @@ def _explore(
 
 
 def _explored_states(
-    scenario: Scenario, limits: Limits, progress: Progress | None = None
+    scenario: Scenario, limits: Limits, *, visit: Visit | None = None, progress: Progress | None = None
 ) -> tuple[Exploration, set[Hashable]]:
     """Explore, and collect the global states that an invariant gets to see."""
     seen: set[Hashable] = set()
@@ -63,7 +63,7 @@ def _explored_states(
         seen.add(view(nodes))
 
     watched = replace(scenario, invariants=[collect, *scenario.invariants])
-    return _explore(watched, limits, progress=progress), seen
+    return _explore(watched, limits, visit=visit, progress=progress), seen
 
 
 def _agree_on_classes(scenario: Scenario, limits: Limits, most: int = _MOST) -> bool:
@@ -73,13 +73,13 @@ def _agree_on_classes(scenario: Scenario, limits: Limits, most: int = _MOST) -> 
     except TooManyError:
         return False
     visited: list[tuple[Step, ...]] = []
-    explored = _explore(scenario, limits, visit=visited.append)
+    explored, states = _explored_states(scenario, limits, visit=visited.append)
     classes = [class_of(scenario, limits, steps) for steps in visited]
     assert len(classes) == len({*classes}) == explored.schedules
     assert {*classes} == expected.classes
     assert explored.blocked == 0
     _agree_on_answer(scenario, explored, expected)
-    assert _explored_states(scenario, limits)[1] == expected.states
+    assert states == expected.states
     if explored.found:
         shortest = explored.found[0]
         assert execute(scenario, 0, shortest.steps).identity == shortest.identity
@@ -107,7 +107,7 @@ def _agree_with_walks(scenario: Scenario, limits: Limits, random: Random, walks:
             raise TooManyError
 
     try:
-        explored, states = _explored_states(scenario, limits, tick)
+        explored, states = _explored_states(scenario, limits, progress=tick)
     except TooManyError:
         return False
     walked = Counted()

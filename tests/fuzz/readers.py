@@ -480,11 +480,11 @@ def _command_line(source: Random) -> Input:
 
 
 READERS = (
-    Reader("dedalus", _dedalus, 250),
-    Reader("bloom", _bloom, 60),
-    Reader("yaml", _yaml, 250),
-    Reader("recording", _recording, 250),
-    Reader("verdict", _verdict, 250),
-    Reader("proof", _proof, 250),
-    Reader("command", _command_line, 120),
+    Reader("dedalus", _dedalus, 120),
+    Reader("bloom", _bloom, 40),
+    Reader("yaml", _yaml, 120),
+    Reader("recording", _recording, 120),
+    Reader("verdict", _verdict, 120),
+    Reader("proof", _proof, 120),
+    Reader("command", _command_line, 60),
 )

@@ -55,7 +55,7 @@ def check_laws(failure: Failing) -> None:
 
 
 @given(failures)
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 4)
 def test_laws(failure: Failing) -> None:
     check_laws(failure)
 
@@ -69,7 +69,7 @@ def test_nothing_can_be_left_out_of_a_tidy_order_either(seed: int) -> None:
 
 
 @given(failures)
-@settings(max_examples=4)
+@settings(max_examples=settings().max_examples // 20)
 def test_the_result_is_the_same_however_many_workers(failure: Failing) -> None:
     scenario, recording = failure
     found = [quickly(recording, scenario, workers=workers) for workers in (1, 2, 3)]

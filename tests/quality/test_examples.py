@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from clew import Answer, FaultSet, Verdict, check, check_grid, run
+from clew import Answer, FaultSet, check, check_grid, run
 from clew.faults import Delay
+from example_verdicts import verdict_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -146,6 +146,8 @@ CERTIFIED = [
 #: The lineage search agrees, after half a minute, five minutes and two: agents that ask again have very many
 #: supports.
 LONG_BY_LINEAGE = {"2pc-recovery", "2pc-recovery-durable", "lock-service"}
+#: And about these after some seconds: to list all counterexamples, or to certify more acceptors.
+LONG_BY_LINEAGE |= {"3pc", "flux-eager-ack", "reservation", "paxos-forgetful", "paxos-synod-quorums"}
 #: Refuted variants with thousands of minimal counterexamples: the fewest faults, and what they violate.
 REFUTED = {"bully-le-lossy": (3, "pre(")}
 
@@ -163,11 +165,6 @@ def path(name: str) -> Path:
     return EXAMPLES / f"{name}.ded"
 
 
-@cache
-def verdict(name: str, strategy: str = "exact", find_all: bool = False) -> Verdict:
-    return check(path(name), strategy=strategy, find_all=find_all)
-
-
 def test_no_example_is_forgotten() -> None:
     named = {b.name for b in BROKEN} | set(CERTIFIED) | set(REFUTED)
     assert {p.stem for p in EXAMPLES.glob("*.ded")} == named
@@ -175,7 +172,7 @@ def test_no_example_is_forgotten() -> None:
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda b: b.name)
 def test_the_counterexample_has_the_fewest_faults(broken: Broken) -> None:
-    found = verdict(broken.name)
+    found = verdict_of(broken.name)
     assert found.answer is Answer.COUNTEREXAMPLE
     (shown,) = found.counterexamples
     assert str(shown.faults) in broken.fewest
@@ -185,7 +182,7 @@ def test_the_counterexample_has_the_fewest_faults(broken: Broken) -> None:
 @pytest.mark.parametrize(("strategy", "name"), by_both([b.name for b in BROKEN]))
 def test_every_minimal_counterexample_is_listed(strategy: str, name: str) -> None:
     (broken,) = (b for b in BROKEN if b.name == name)
-    found = verdict(name, strategy, find_all=True)
+    found = verdict_of(name, strategy=strategy, find_all=True)
     fewest = len(found.counterexamples[0].faults)
     assert {str(c.faults) for c in found.counterexamples if len(c.faults) == fewest} == broken.fewest
     assert len(found.counterexamples) == broken.minimal
@@ -193,7 +190,7 @@ def test_every_minimal_counterexample_is_listed(strategy: str, name: str) -> Non
 
 def test_lineage_finds_the_fewest_faults_soon_where_all_take_long() -> None:
     (broken,) = (b for b in BROKEN if b.name == "lock-service")
-    (shown,) = verdict("lock-service", "lineage").counterexamples
+    (shown,) = verdict_of("lock-service", strategy="lineage").counterexamples
     assert str(shown.faults) in broken.fewest
 
 
@@ -201,20 +198,20 @@ def test_lineage_finds_the_fewest_faults_soon_where_all_take_long() -> None:
 def test_refuted_variants_stay_refuted(name: str) -> None:
     faults, violated = REFUTED[name]
     for strategy in ("exact", "lineage"):
-        (shown,) = verdict(name, strategy).counterexamples
+        (shown,) = verdict_of(name, strategy=strategy).counterexamples
         assert len(shown.faults) == faults
         assert any(violated in str(v) for v in shown.violations)
 
 
 @pytest.mark.parametrize(("strategy", "name"), by_both(CERTIFIED))
 def test_correct_protocols_are_certified(strategy: str, name: str) -> None:
-    found = verdict(name, strategy)
+    found = verdict_of(name, strategy=strategy)
     assert (found.answer, found.reason) == (Answer.CERTIFIED, None)
 
 
 @pytest.mark.parametrize("name", sorted(p.stem for p in EXAMPLES.glob("*.ded")))
 def test_every_example_achieves_something_without_faults_and_needs_no_warning(name: str) -> None:
-    found = verdict(name)
+    found = verdict_of(name)
     assert not found.vacuous
     assert found.notices == ()
     assert run(path(name)).good
@@ -222,12 +219,12 @@ def test_every_example_achieves_something_without_faults_and_needs_no_warning(na
 
 @pytest.mark.parametrize("name", sorted(PUBLISHED_EXECUTIONS))
 def test_lineage_stays_within_reach_of_the_published_executions(name: str) -> None:
-    assert verdict(name, "lineage").runs <= 2 * PUBLISHED_EXECUTIONS[name] + 3
+    assert verdict_of(name, strategy="lineage").runs <= 2 * PUBLISHED_EXECUTIONS[name] + 3
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda b: b.name)
 def test_counterexamples_replay(broken: Broken) -> None:
-    found = verdict(broken.name)
+    found = verdict_of(broken.name)
     for counterexample in found.counterexamples:
         again = run(path(broken.name), counterexample.faults, eot=found.spec.eot)
         assert again.violations == counterexample.violations
@@ -292,7 +289,7 @@ def test_chain_replication_survives_crashes_and_delays_alone(crashes: int, delay
 
 def test_every_counterexample_of_chain_replication_cuts_the_tail_off() -> None:
     """Its signs of life are lost three times in a row, and each write to it in the last two of these."""
-    for found in verdict("chain", find_all=True).counterexamples:
+    for found in verdict_of("chain", find_all=True).counterexamples:
         beats = [loss.time for loss in found.faults.losses if (loss.source, loss.target) == ("t", "m")]
         assert beats == [beats[0], beats[0] + 1, beats[0] + 2]
         assert {("m", "t", time) for time in beats[1:]} <= {loss.message for loss in found.faults.losses}

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from clew import Crash, Execution, Fault, FaultSet, Loss, check, run
+from clew import Crash, Execution, Fault, FaultSet, Loss, run
 from clew.report.diagrams.lamport import Diagram, Fate, lamport_of
 from clew.report.diagrams.lamport_svg import diagram_svg
 from clew.report.diagrams.lamport_text import diagram_lines
+from example_verdicts import verdict_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 Link = tuple[str, str, int]
@@ -111,7 +112,7 @@ def execution(example: str, faults: tuple[Fault, ...]) -> Execution:
 
 @cache
 def minimal(example: str) -> frozenset[FaultSet]:
-    return frozenset(c.faults for c in check(EXAMPLES / f"{example}.ded", find_all=True).counterexamples)
+    return frozenset(c.faults for c in verdict_of(example, find_all=True).counterexamples)
 
 
 def diagram(figure: Figure) -> Diagram:

@@ -8,6 +8,7 @@ import pytest
 
 from clew import Answer, Verdict, check
 from clew.duration import Duration, Loop, Persistence
+from example_verdicts import verdict_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -38,13 +39,13 @@ def _duration(found: Verdict) -> Duration:
 
 @pytest.mark.parametrize("name", sorted(LASTING))
 def test_most_examples_break_for_good(name: str) -> None:
-    duration = _duration(check(EXAMPLES / f"{name}.ded"))
+    duration = _duration(verdict_of(name))
     assert (duration.persistence, duration.since, duration.loop) == (Persistence.LASTING, *LASTING[name])
 
 
 @pytest.mark.parametrize("name", sorted(TRANSIENT))
 def test_some_only_need_more_time(name: str) -> None:
-    duration = _duration(check(EXAMPLES / f"{name}.ded"))
+    duration = _duration(verdict_of(name))
     assert (duration.persistence, duration.since) == (Persistence.TRANSIENT, TRANSIENT[name])
 
 

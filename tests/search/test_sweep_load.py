@@ -19,6 +19,7 @@ from clew.faults import FailureSpec
 from clew.program.ir import Program
 from clew.report.verdict.document import to_json
 from command import ROOT
+from long_mode import first_of, pair_off
 
 
 class _Clock:
@@ -51,13 +52,14 @@ def _sweep(name: str, **options: bool) -> Verdict:
 
 #: Small enough that some of the sweeps, and some of the surveys after them, end by it.
 EFFORTS = [1_000, 5_000, 20_000, 60_000]
+SWEPT = pair_off(["ack-deliv", "flux", "kafka", "paxos-synod", "redun-deliv-late", "3pc"], EFFORTS)
 
 
-@pytest.mark.parametrize("effort", EFFORTS)
-@pytest.mark.parametrize("name", ["ack-deliv", "flux", "kafka", "paxos-synod", "redun-deliv-late", "3pc"])
+@pytest.mark.parametrize("swept", first_of(SWEPT, 6), ids=str)
 def test_the_default_sweep_does_not_look_at_the_clock(
-    name: str, effort: int, monkeypatch: pytest.MonkeyPatch
+    swept: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    name, effort = swept
     monkeypatch.setattr("clew.checker.checking.DEFAULT_SWEEP_EFFORT", effort)
     expected = _document(_sweep(name))
     for seed, poll in ((0, 0.000_1), (1, 0.003), (2, 0.5)):
@@ -92,12 +94,13 @@ def test_no_deadline_of_a_default_sweep_has_seconds(monkeypatch: pytest.MonkeyPa
     assert set(given) == {None}
 
 
-@pytest.mark.parametrize("strategy", ["exact", "lineage", "exhaustive"])
-@pytest.mark.parametrize("example", ["ack-deliv", "bully-le-lossy", "paxos-synod"])
-def test_a_slow_machine_gives_the_same_answer(
-    example: str, strategy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+SEARCHED = pair_off(["ack-deliv", "bully-le-lossy", "paxos-synod"], ["exact", "lineage", "exhaustive"])
+
+
+@pytest.mark.parametrize("searched", first_of(SEARCHED, 3), ids=str)
+def test_a_slow_machine_gives_the_same_answer(searched: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Every look at the clock takes a while, and comes at another moment."""
+    example, strategy = searched
     path: Path = ROOT / "examples" / f"{example}.ded"
     expected = _document(check(path, effort=0.02, strategy=strategy))
     check_clock, random = Deadline.check, Random(0)
@@ -116,7 +119,7 @@ def test_a_slow_machine_gives_the_same_answer(
 def test_what_was_found_with_the_last_effort_is_the_same_every_time() -> None:
     """First none is found, then one that is not known to have the fewest faults, and says so; then it is known."""
     seen: dict[tuple[Answer, str | None, int], None] = {}
-    for units in range(7_000, 11_000, 250):
+    for units in range(7_000, 11_000, 500):
         found = [check(ROOT / "examples" / "kafka.ded", effort=units / DEFAULT_SWEEP_EFFORT) for _ in range(2)]
         assert _document(found[0]) == _document(found[1])
         faults = [len(c.faults) for c in found[0].counterexamples]

@@ -107,11 +107,16 @@ _COPIES: dict[type, Callable[[Any, int], Any]] = {
 
 def canonical(value: Any) -> str:
     """Return one text for equal values, whatever the order in which sets and dicts were filled."""
-    return _text(to_json(value, strict=False))
+    return write_compactly(to_json(value, strict=False))
 
 
-def _text(document: Any) -> str:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+#: Made once: ``json.dumps`` would make one for each of the thousands of small values that are compared.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def write_compactly(document: Any) -> str:
+    """Return JSON on one line, the same whatever the order of its objects."""
+    return _ENCODER.encode(document)
 
 
 # -- JSON --------------------------------------------------------------------------------------------------------
@@ -173,7 +178,7 @@ def _json(value: Any, seen: dict[int, int] | None, depth: int) -> Any:
 
 def _order(document: Any) -> str:
     """Return a key that orders all JSON: strings, of which most sets and keys consist, need no encoding for it."""
-    return f'"{document}' if type(document) is str else _text(document)
+    return f'"{document}' if type(document) is str else write_compactly(document)
 
 
 def _items(value: Iterable[Any], seen: dict[int, int] | None, depth: int) -> list[Any]:

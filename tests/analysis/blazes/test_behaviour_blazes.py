@@ -19,8 +19,9 @@ from clew.analysis.blazes.derivation import sink_label
 from clew.analysis.blazes.extraction.system import extract
 from clew.bloom import Bloom
 from clew.errors import ProgramError
+from long_mode import first_of
 
-_SHARDS = 8
+_SHARDS = first_of(range(8), 3)
 _PROGRAMS, _SCHEDULES = 40, 10
 _THOROUGH_PROGRAMS, _THOROUGH_SCHEDULES = 2500, 12
 _SHOWN = 3
@@ -40,9 +41,8 @@ def labels_of_sinks(module: type[Bloom]) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("shard", range(_SHARDS))
-def test_an_output_that_is_async_without_seals(shard: int, tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    thorough = bool(pytestconfig.getoption("--thorough"))
+@pytest.mark.parametrize("shard", _SHARDS)
+def test_an_output_that_is_async_without_seals(shard: int, tmp_path: Path, thorough: bool) -> None:
     programs = _THOROUGH_PROGRAMS if thorough else _PROGRAMS
     schedules = range(_THOROUGH_SCHEDULES if thorough else _SCHEDULES)
     milder: list[str] = []

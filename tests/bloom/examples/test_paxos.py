@@ -122,9 +122,14 @@ def _compete(cluster: Cluster, seed: int) -> None:
         cluster.run(chance.randint(1, 4))
 
 
-def test_synod_agrees_under_200_schedules_with_competing_leaders() -> None:
+@pytest.fixture
+def schedules(thorough: bool) -> int:
+    return 400 if thorough else 50
+
+
+def test_synod_agrees_under_many_schedules_with_competing_leaders(schedules: int) -> None:
     decided_early, winners = 0, set()
-    for seed in range(200):
+    for seed in range(schedules):
         cluster = _parliament(Synod, seed, loss=0.2, duplication=0.2)
         for k, name in enumerate(_NAMES):
             cluster.nodes[name].request.insert((k, f"of {name}"))
@@ -141,7 +146,7 @@ def test_synod_agrees_under_200_schedules_with_competing_leaders() -> None:
         assert cluster.refused == [], seed
         winners |= _chosen(cluster)
     assert winners == {"of a", "of b", "of c"}
-    assert 0 < decided_early < 200, "the schedules are neither too kind nor too harsh to say anything"
+    assert 0 < decided_early < schedules, "the schedules are neither too kind nor too harsh to say anything"
 
 
 class _Forgetful(Synod):
@@ -200,8 +205,8 @@ def test_a_view_is_prepared_once_for_many_instances() -> None:
     assert {view for node in cluster.nodes.values() for view, _, _ in node.prev_vote} == {(1, "b")}
 
 
-def test_multipaxos_agrees_under_200_schedules_with_competing_leaders() -> None:
-    for seed in range(200):
+def test_multipaxos_agrees_under_many_schedules_with_competing_leaders(schedules: int) -> None:
+    for seed in range(schedules):
         cluster = _parliament(Multipaxos, seed, loss=0.15, duplication=0.2)
         for k, name in enumerate(_NAMES):
             cluster.nodes[name].request.insert((k, f"{name}1"), (k + 3, f"{name}2"))

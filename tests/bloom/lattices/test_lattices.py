@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.bloom import Bloom, bloom, channel, interface, lbag, lbool, lmap, lmax, lmin, lpset, lset, table
@@ -14,6 +14,7 @@ from clew.bloom.language.module import program_of
 from clew.bloom.lattices.containers import LATTICES, PLAIN, SAME, LBag, LMax, LMin, LPSet, LSet, Method
 from clew.bloom.values import BadValueError
 from clew.errors import ProgramError
+from long_mode import few
 
 _NUMBERS = st.integers(0, 4)
 _PLAIN: dict[str, st.SearchStrategy[Any]] = {
@@ -43,7 +44,7 @@ def _at_most(x: Any, y: Any) -> bool:
 
 #: Of maps of maps one is enough: all are made by the same function.
 _NAMES = [name for name in sorted(LATTICES) if not name.startswith("lmap[lmap") or name == "lmap[lmap[lmax]]"]
-_few = settings(max_examples=40)
+_few = few(15, part=50)
 _METHODS = [(name, method) for name in _NAMES for method in LATTICES[name].methods]
 
 

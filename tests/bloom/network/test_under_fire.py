@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from benchmarks import bloom_fire, bloom_kills
 
 
-def test_a_client_is_served_under_fire(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    thorough = request.config.getoption("--thorough")
+def test_a_client_is_served_under_fire(tmp_path: Path, thorough: bool) -> None:
     fire = bloom_fire.measure(600, tmp_path) if thorough else bloom_fire.measure(3, tmp_path, phase=3)
     assert fire.disturbed > 0 and fire.undisturbed > 0
     assert fire.memory < 300
@@ -20,8 +18,8 @@ def test_a_client_is_served_under_fire(tmp_path: Path, request: pytest.FixtureRe
     assert fire.garbage["unknown channel"] > 0 and fire.garbage["wrong width"] > 0
 
 
-def test_nothing_acknowledged_is_lost_by_kills(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    kills = 1_000 if request.config.getoption("--thorough") else 8
+def test_nothing_acknowledged_is_lost_by_kills(tmp_path: Path, thorough: bool) -> None:
+    kills = 1_000 if thorough else 8
     found = bloom_kills.measure(kills, tmp_path)
     assert (found.kills, found.lost) == (kills, 0)
     assert found.acknowledged > 0

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from xml.etree import ElementTree
 
 from hypothesis import strategies as st
 
-from clew import check
 from clew.budgets.deadline import Deadline
-from clew.explain.explainer import Explainer
 from clew.explain.lineage_graph import Firing, Goal, LineageGraph, Transfer
 from clew.explain.overview import Overview, overview
 from clew.faults import Crash
 from clew.program.ir import Premise, Rule, Timing, Var
 from clew.report.lineage.marks import Marks
 from clew.report.lineage.svg import lineage_svg
+from example_verdicts import explainer_of
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 NAMES = [
     "simple-deliv",
     "retry-deliv",
@@ -47,21 +44,14 @@ HOSTILE = [
 
 
 @cache
-def explainer(name: str, delays: int | None = None) -> Explainer:
-    found = check(EXAMPLES / f"{name}.ded", delays=delays)
-    assert found.program is not None
-    return Explainer(found.program, found.spec, NO_DEADLINE)
-
-
-@cache
 def graph_of(name: str, whole: bool = False, delays: int | None = None) -> LineageGraph:
-    lineage = explainer(name, delays).lineage(explainer(name, delays).outcomes()[0])
+    lineage = explainer_of(name, delays).lineage(explainer_of(name, delays).outcomes()[0])
     return lineage.whole if whole else lineage.focused
 
 
 @cache
 def seen_of(name: str, whole: bool = False, delays: int | None = None) -> Overview:
-    return overview(graph_of(name, whole, delays), explainer(name, delays).program.rules)
+    return overview(graph_of(name, whole, delays), explainer_of(name, delays).program.rules)
 
 
 def drawn(
@@ -75,7 +65,7 @@ def drawn(
     return lineage_svg(
         graph_of(name, whole, delays),
         seen_of(name, whole, delays),
-        explainer(name, delays).program.rules,
+        explainer_of(name, delays).program.rules,
         title=f"Lineage of {name}",
         marks=marks,
         standalone=standalone,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from clew import check
 from clew.budgets.deadline import Deadline
 from clew.dedalus.printer import print_program
 from clew.engine.execution import Execution
@@ -21,9 +18,9 @@ from clew.faults import Delay, FaultSet, Loss
 from clew.program.checks import check_program
 from clew.report.lineage.marks import Marks, lineage_marks
 from clew.violation import Violation
+from example_verdicts import verdict_of
 from generators import failure_specs, fault_sets, programs
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 NO_DEADLINE = Deadline(None)
 
 
@@ -36,7 +33,7 @@ class Marked:
     def __init__(
         self, name: str, violation: Violation, faults: FaultSet | None = None, delays: int | None = None
     ) -> None:
-        found = check(EXAMPLES / f"{name}.ded", delays=delays)
+        found = verdict_of(name, delays=delays)
         assert found.program is not None
         about = Explainer(found.program, found.spec, NO_DEADLINE)
         self.graph = about.lineage(violation).whole
@@ -109,7 +106,7 @@ def test_a_message_that_is_late_is_cut_below_the_box_that_it_belongs_to() -> Non
 
 @pytest.mark.parametrize("name", ["chain", "reservation", "3pc", "bully-le-lossy"])
 def test_without_faults_nothing_is_marked(name: str) -> None:
-    found = check(EXAMPLES / f"{name}.ded")
+    found = verdict_of(name)
     assert found.program is not None
     about = Explainer(found.program, found.spec, NO_DEADLINE)
     graph = about.lineage(about.outcomes()[0]).whole
@@ -136,7 +133,7 @@ def test_marks_are_what_the_run_shows(data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", ["chain", "reservation", "3pc", "2pc-timeout", "paxos-synod"])
 def test_marks_of_examples_are_what_the_run_shows(name: str) -> None:
     """Under each single fault, and under those of the counterexample."""
-    found = check(EXAMPLES / f"{name}.ded", delays=1)
+    found = verdict_of(name, delays=1)
     assert found.program is not None
     about = Explainer(found.program, found.spec, NO_DEADLINE)
     graph = about.lineage(about.outcomes()[0]).whole

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew import Verdict, check
 from clew.budgets.deadline import Deadline
 from clew.engine.execution import Message
 from clew.explain.explainer import Explainer
@@ -23,7 +22,8 @@ from clew.report.diagrams.lamport import lamport_of
 from clew.report.verdict.explaining import explanation_lines
 from clew.report.verdict.why_text import rows_to_explain, why_lines
 from clew.violation import Violation
-from counterexamples import BROKEN, EXAMPLES
+from counterexamples import BROKEN
+from example_verdicts import verdict_of
 from report.verdict.kafka_why import KAFKA_WHY
 
 #: Of properties that are expensive, or asked of several variants.
@@ -36,14 +36,9 @@ NAMES = st.one_of(
 
 
 @cache
-def verdict(name: str) -> Verdict:
-    return check(EXAMPLES / f"{name}.ded")
-
-
-@cache
 def told(name: str) -> tuple[tuple[Explanation, ...], FaultSet, int]:
     """Why the first counterexample of an example fails."""
-    found = verdict(name)
+    found = verdict_of(name)
     assert found.program is not None
     first = found.counterexamples[0]
     explainer = Explainer(found.program, found.spec, Deadline(None))
@@ -391,7 +386,7 @@ def test_a_narrow_terminal_keeps_what_is_cut() -> None:
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_the_whole_explanation_can_be_ascii(name: str) -> None:
-    found = verdict(name)
+    found = verdict_of(name)
     assert found.program is not None
     rows, faults, _ = told(name)
     run = Explainer(found.program, found.spec, Deadline(None)).run(faults)

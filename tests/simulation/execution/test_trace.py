@@ -69,7 +69,7 @@ STEPS: list[Step] = [
 
 def test_a_random_run_is_followed_exactly(tmp_path: Path) -> None:
     scenario = load_scenario(scenario_file(tmp_path, TOKENS)).scenario
-    for seed in range(20):
+    for seed in range(8):
         run = random_run(scenario, seed, recording=True)
         execution = execute(scenario, seed, run.steps)
         assert (len(execution.moments), execution.deliveries) == (run.world.events, run.deliveries)

@@ -266,10 +266,10 @@ def test_a_code_block_that_does_something_else_is_a_difference(name: str, does: 
     capricious = Capricious(operation)
     scenario = capricious.scenario
     capricious.does = does
-    recording = record(scenario, 0)
-    assert replay(recording, scenario).outcome is ReplayOutcome.SAME
+    recording = record(scenario, 0, in_process=True)
+    assert replay(recording, scenario, in_process=True).outcome is ReplayOutcome.SAME
     capricious.does = not does
-    replayed = replay(recording, scenario)
+    replayed = replay(recording, scenario, in_process=True)
     if does:
         says = says.replace("something is", "nothing is")
     assert (replayed.outcome, str(replayed.difference)) == (

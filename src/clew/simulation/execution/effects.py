@@ -8,14 +8,13 @@ start before the first event: of these, the whole cluster counts.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
 from clew.simulation.node import Node
 from clew.simulation.pool import Envelope
-from clew.simulation.values import NoValueError, to_json
+from clew.simulation.values import NoValueError, to_json, write_compactly
 from clew.simulation.world import World
 
 #: Attributes as JSON, by their names (in a whole cluster, "node.attribute"); None where there is no such process.
@@ -195,5 +194,4 @@ def _attribute_json(node: Node, name: str, value: Any) -> Any:
 def digest_of(document: Any, length: int) -> str:
     """Return the beginning of a digest of JSON; equal JSON has equal digests whatever the order of its objects."""
     # Lone surrogates are in strings that a node may well have; hence ``surrogatepass``.
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+    return hashlib.sha256(write_compactly(document).encode("utf-8", "surrogatepass")).hexdigest()[:length]
