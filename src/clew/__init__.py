@@ -106,6 +106,7 @@ if TYPE_CHECKING:
         Partition,
         Pause,
         Restart,
+        Stop,
     )
     from clew.frontends.analyses import blazes, calm
     from clew.minimization.minimizing import Minimized, minimize
@@ -154,6 +155,7 @@ __all__ = [
     "ReplayedVerdict",
     "Restart",
     "Result",
+    "Stop",
     "UsageError",
     "Verdict",
     "Violation",
@@ -201,6 +203,7 @@ _HOMES = {
         "Partition",
         "Pause",
         "Restart",
+        "Stop",
     ),
     "clew.frontends.analyses": ("blazes", "calm"),
     "clew.minimization.minimizing": ("Minimized", "minimize"),

@@ -31,6 +31,7 @@ from clew.faults import (
     Pause,
     Pick,
     Restart,
+    Stop,
 )
 from clew.program.assertions import PRE
 from clew.program.checks import check_program
@@ -205,6 +206,8 @@ def hits(fault: Fault, step: MessageStep) -> bool:
             # Either it is not sent, or its receiver does not run when it comes.
             sends = step.source == node and time <= step.time < until
             return sends or (step.target == node and step.time < until and time <= step.arrives)
+        case Stop(node, time):
+            return (step.source == node and step.time >= time) or (step.target == node and step.arrives >= time)
         case Input() | Pick():
             return False
 

@@ -44,7 +44,7 @@ class Reach:
         for rule in program.rules:
             self._rules.setdefault(rule.relation, []).append(rule)
         self._longest_lag = max((f.lateness for f in faults), default=0)
-        self._carries = any(f.span is not None and f.span.end is not None for f in faults)
+        self._carries = any(f.halts for f in faults)
         self._rows: dict[_Place, list[int]] = {}
         for atom, row in graph.rows.items():
             self._rows.setdefault((row.relation, row.time), []).append(atom)
@@ -72,7 +72,7 @@ class Reach:
                     harmful.update(f for f in self._faults if f.lateness and f.strikes(then))
         # A node that does not run keeps rows, loses others, and does not derive what would stand in the way.  For
         # which of its rows, relations and times do not tell: every such fault may be a reason.
-        halting = [f for f in self._faults if f.span is not None and f.span.end is not None and f.time <= time]
+        halting = [f for f in self._faults if f.halts and f.time <= time]
         helpful.update(halting)
         harmful.update(halting)
         atoms = tuple(atom for place in sorted(causes) for atom in self._rows.get(place, ()))

@@ -59,6 +59,7 @@ def assert_valid_and_read_back(verdict: clew.Verdict, folder: Path, *files: str)
         spec.restarts,
         spec.pauses,
         spec.partitions,
+        spec.stops,
         spec.inputs,
         verdict.lasting,
         params=verdict.program.params if verdict.program else (),

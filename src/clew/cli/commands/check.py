@@ -54,6 +54,7 @@ NODES_HELP = (
 @click.option("--restarts", type=int, metavar="N", help="How often nodes may go down and run again by EFF.")
 @click.option("--pauses", type=int, metavar="N", help="How often nodes may stand still and go on by EFF.")
 @click.option("--partitions", type=int, metavar="N", help="How often nodes may be cut off from others until EFF.")
+@click.option("--stops", type=int, metavar="N", help="How many nodes may crash and execute nothing from then on.")
 @click.option("--inputs", type=int, metavar="N", help="How many declared inputs may be given.  Default: all.")
 @set_option
 @click.option(
@@ -126,6 +127,7 @@ def check_command(
     restarts: int | None,
     pauses: int | None,
     partitions: int | None,
+    stops: int | None,
     inputs: int | None,
     settings: tuple[str, ...],
     strategy: str,
@@ -171,6 +173,7 @@ def check_command(
         "restarts": restarts,
         "pauses": pauses,
         "partitions": partitions,
+        "stops": stops,
         "inputs": inputs,
         "strategy": strategy,
         "negation": negation,

@@ -26,7 +26,7 @@ from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
 from clew.engine.recurrence import find_dependencies, first_quiet_time
 from clew.engine.values import encode_value
-from clew.faults import KINDS, Fault, FaultSet, Input
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet, Input
 from clew.program.assertions import assertion_names, find_assertions
 from clew.program.ir import Premise, Program, Rule, Var, expr_vars
 from clew.program.outcomes import has_assertions, persistent_relations
@@ -83,7 +83,7 @@ def encode_lasso(ground: GroundProgram, expected: Execution | None) -> str:
             row = f"r{relations.number(name)}({','.join(f'A{k}' for k in range(relations.arity(name)))}"
             lines.append(f"differs(P) :- period(P), {row},{eot}-P), not {row},{eot}).")
             lines.append(f"differs(P) :- period(P), {row},{eot}), not {row},{eot}-P).")
-    lines += _busy_lines()
+    lines += _busy_lines(ground.spec)
     # A delay may end after the last time.
     lines.append("still(T) :- busy(U), time(T), T<=U.")
     lines += _wrong_lines(ground, expected, eot - max(periods, default=0))
@@ -119,12 +119,12 @@ def _possible_periods(program: Program, eot: int, expected: Execution | None) ->
     return [p for p in periods if all(expected.rows(n, eot - p) == expected.rows(n, eot) for n in names)]
 
 
-def _busy_lines() -> Iterator[str]:
+def _busy_lines(spec: FailureSpec) -> Iterator[str]:
     """Yield until when faults make a difference by themselves: the solver's words for ``last`` of each kind.
 
     A fault of a message that is not sent, or does not get through in any case, makes none.
     """
-    passing = "sends(F,G,T), not down(F,T), not parted(F,G,T)"
+    passing = f"sends(F,G,T), not down(F,T), not parted(F,G,T){', not gone(G,T+1)' if spec.can_stop else ''}"
     for kind in KINDS:
         match kind.name:
             case "loss":
@@ -141,6 +141,8 @@ def _busy_lines() -> Iterator[str]:
                 yield "busy(U) :- pause(_,_,U)."
             case "partition":
                 yield "busy(U) :- partition(_,_,U)."
+            case "stop":
+                yield "busy(T) :- stop(_,T)."
             case "input":
                 yield "busy(T) :- input(_,_,T)."
             case "pick":
