@@ -186,13 +186,15 @@ def violations_by_choice(program: Program, spec: FailureSpec, faults: FaultSet) 
 def sendings(program: Program, spec: FailureSpec, faults: FaultSet) -> frozenset[tuple[str, Value, Row, int]]:
     """Every message as (relation, sender, row, time); also those that get lost, and of nodes that have crashed."""
     nodes = _Nodes(program, faults)
+    rules = [_with_location(rule) for rule in program.rules]
+    nodes.name_choices(rules)
     history: History = {
         time: {name: set(rows) for name, rows in tables.items()}
         for time, tables in evaluate(program, spec, faults).items()
     }
     return frozenset(
         (rule.relation, conclusion.sender, conclusion.row, time)
-        for rule in map(_with_location, program.rules)
+        for rule in rules
         if rule.timing is Timing.ASYNC
         for time in range(1, spec.eot)
         for conclusion in _conclusions(rule, history, time, nodes)

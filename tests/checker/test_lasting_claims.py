@@ -96,7 +96,7 @@ def machines(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
     lines += [f"post(X) :- at(X, {state});" for state in fine]
     lines.append(draw(st.sampled_from(["durable;", "durable at;"])))
     program = check_program(parse_program("\n".join(lines))).program
-    names = ("crashes", "delays", "pauses", "duplicates", "restarts", "partitions")
+    names = ("crashes", "delays", "pauses", "duplicates", "restarts", "partitions", "stops")
     kinds = draw(st.sampled_from([{}, *({name: 1} for name in names)]))
     spec = FailureSpec(("a", "b"), eot=draw(st.integers(4, 8)), eff=draw(st.integers(2, 3)), **kinds)
     note(f"{spec}\n{print_program(program)}")

@@ -162,7 +162,7 @@ def assert_chain(line: Without, account: Account, without: FaultSet, known: Refe
     """Each step is so in the run without the fault, and not in the failing run."""
     for step in line.steps:
         if isinstance(step, NodeStep):
-            assert isinstance(line.fault, Crash | Restart)
+            assert isinstance(line.fault, Crash | Restart | Stop)
             assert (step.node, step.time) == (line.fault.node, line.fault.time)
             continue
         time = step.arrives if isinstance(step, MessageStep) else step.time

@@ -119,7 +119,12 @@ def refuse_lasting(program: Program, spec: FailureSpec) -> None:
             position=premise.position or rule.position,
             remedy="leave --lasting out, as every counterexample says whether it lasts; or count up to a bound",
         )
-    needing = {"crashes": spec.crashes, "delays": spec.delays, "choices": len(program.choices)}
+    needing = {
+        "crashes": spec.crashes,
+        "stops": spec.stops,
+        "delays": spec.delays,
+        "choices": len(program.choices),
+    }
     named = [name for name, number in needing.items() if number]
     if named and spec.eff < _LEAST_EFF:
         raise UsageError(
