@@ -26,6 +26,7 @@ from clew.errors import BudgetExhaustedError, ProgramError, UsageError
 from clew.lineage.negation import Negation
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.report.verdict.text import verdict_text
+from clew.results import FAILED
 from clew.search.verdict import Answer
 
 if TYPE_CHECKING:
@@ -156,7 +157,8 @@ def check_command(
     With --grid the program is checked with all combinations of values of params and bounds; the answer is a table,
     the smallest settings that break it first.
 
-    Exit code: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete.
+    Exit code: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete,
+    4 not all that was asked for could be written: a certificate without its --proof.
     """
     refuse_no_file("--proof", proof_file, "proof.zip")
     if proof_file is not None and strategy != "exact":
@@ -217,13 +219,14 @@ def check_command(
 
         say(coverage_text(verdict))
     outputs.write(verdict)
-    if proof_file is not None and proof is not None:
-        _write_proof(proof, proof_file)
+    missing = proof_file is not None and proof is not None and not _write_proof(proof, proof_file)
     conclude_checkpoint(checkpoint)
     # Never on standard output, which is the same for the same input and seed.
     if sys.stderr.isatty():
         warn(f"  ({verdict.seconds:.2f} s)")
-    sys.exit(verdict.exit_code)
+    # Of another answer there is nothing to prove, which its exit code says; a certificate without the proof that
+    # was asked for must not look like one with it.
+    sys.exit(FAILED if missing and verdict.answer is Answer.CERTIFIED else verdict.exit_code)
 
 
 def split_nodes(nodes: str | None) -> list[WrittenNode] | None:
@@ -272,10 +275,12 @@ def _prove(verdict: Verdict, time_limit: float | None) -> bytes | str:
     return archive.reason if isinstance(archive, NoRefutation) else archive
 
 
-def _write_proof(proof: bytes | str, file: str) -> None:
+def _write_proof(proof: bytes | str, file: str) -> bool:
+    """Write the proof, or say why there is none; tell whether it was written."""
     if isinstance(proof, bytes):
         write_file(file, proof)
         wrote("the proof", file)
-        return
+        return True
     stale = f"; {file} is of another run" if Path(file).exists() else ""
     warn(f"no proof is written: {proof}{stale}")
+    return False
