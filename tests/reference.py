@@ -116,7 +116,7 @@ def violations(program: Program, spec: FailureSpec, faults: FaultSet) -> frozens
     if any(clause.relation in ("pre", "post") for clause in program.clauses):
         return end.get("pre", frozenset()) - end.get("post", frozenset())
     expected = evaluate(program, spec, FaultSet())[spec.eot]
-    return frozenset((name, *row) for name in _persistent(program) for row in expected[name] - end[name])
+    return frozenset((name, *row) for name in persistent_relations(program) for row in expected[name] - end[name])
 
 
 def broken_promises(
@@ -202,7 +202,8 @@ def sendings(program: Program, spec: FailureSpec, faults: FaultSet) -> frozenset
     )
 
 
-def _persistent(program: Program) -> frozenset[str]:
+def persistent_relations(program: Program) -> frozenset[str]:
+    """The relations with a rule that keeps their rows as they are."""
     return frozenset(
         r.relation
         for r in program.rules

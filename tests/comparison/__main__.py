@@ -93,10 +93,9 @@ def _compare_batch(numbers: range, folder: Path) -> tuple[Counts, list[str]]:
 
 def _summary(counts: Counts, findings: list[str]) -> str:
     return (
-        f"{counts.programs} programs, {counts.failing} with counterexamples, {counts.brute_force} by brute force; "
-        f"{counts.interpreted} runs interpreted, "
-        f"{counts.executed} executed; {counts.commands} commands, {counts.replays} replays; "
-        f"{len(findings)} disagreements"
+        f"{counts.programs} programs, {counts.failing} with counterexamples, {counts.brute_force} by brute force, "
+        f"{counts.lasting} for ever; {counts.interpreted} runs interpreted, {counts.executed} executed; "
+        f"{counts.commands} commands, {counts.replays} replays; {len(findings)} disagreements"
     )
 
 

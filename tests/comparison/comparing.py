@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain, combinations
 from pathlib import Path
 from random import Random
 
 import reference
+from clew.checker.lasting import refuse_lasting
 from clew.checker.model import Model
+from clew.checker.strategies import STRATEGIES, Options, examine
 from clew.checker.traced import TracedModel
 from clew.dedalus.printer import print_program
 from clew.engine.ground import GroundProgram
+from clew.errors import ProgramError, UsageError
 from clew.faults import FailureSpec, Fault, FaultSet
 from clew.lineage.negation import Negation
 from clew.names import show
@@ -31,8 +34,11 @@ from named_promises import promise_names
 
 #: One of so many problems is searched by the interpreter alone, which takes most of the time.  Of the others, it
 #: runs what decides the answer, and so many sets of faults more.
-_EVERY = 8
+_EVERY = 16
 _SAMPLE = 10
+
+#: What lasts is looked at so many steps beyond the end.
+_LATER = 8
 
 #: Of a list of all counterexamples so many are executed again by the command that is printed with each.
 _MOST_REPLAYED = 3
@@ -49,6 +55,7 @@ class Counts:
     """How much was compared."""
 
     programs: int = 0
+    lasting: int = 0
     brute_force: int = 0
     interpreted: int = 0
     executed: int = 0
@@ -74,6 +81,8 @@ def compare(number: int, problem: Problem, folder: Path) -> Counts:
         _interpret_some(draw, problem, oracle, counts)
     counts.failing = int(any(oracle.values()))
     _compare_searches(draw, problem, oracle, counts)
+    if draw.randrange(10) == 0:
+        _compare_lasting(draw, problem, counts)
     _compare_command(draw, problem, oracle, folder, counts)
     return counts
 
@@ -234,6 +243,49 @@ def _compare_symmetric(problem: Problem, oracle: dict[str, set[FaultSet]], plain
         known = _minimal(_conduct(search, counts))
         images = {image for faults in known for image in symmetries.images(faults)}
         _agree(known | images, _union(oracle), f"counterexamples of {name} with symmetry")
+
+
+def _compare_lasting(draw: Random, problem: Problem, counts: Counts) -> None:
+    """Compare two searches for what lasts, and what they find with a long run of the interpreter."""
+    written, program, spec = problem.written, problem.program, replace(problem.spec, eot=problem.spec.eot + 2)
+    try:
+        refuse_lasting(program, spec)
+        found, executed = (
+            examine(STRATEGIES[name], program, spec, Options(lasting=True), Ledger()).findings
+            for name in ("exact", "exhaustive")
+        )
+    except (ProgramError, UsageError):  # what lasts has no meaning for it
+        return
+    counts.lasting += 1
+    counts.executed += found.runs + executed.runs
+    answers = [(one.answer, bool(one.reason)) for one in (found, executed)]
+    _agree(answers[0], answers[1], "the answers on what lasts")
+    weights = [sorted(f.weight for f in _minimal(one)) for one in (found, executed)]
+    _agree(weights[0], weights[1], "the fewest faults that last")
+    longer = replace(spec, eot=spec.eot + _LATER)
+    for faults in _minimal(found):
+        counts.interpreted += 1
+        if not _lasts(written, longer, faults, spec.eot, spec.eot):
+            raise DisagreementError(f"the violation under {faults} does not last in {longer}")
+    over = [fault for fault in problem.possible if fault.last <= spec.eff]
+    for fault in draw.sample(over, min(_SAMPLE // 2, len(over))) if found.answer is Answer.CERTIFIED else ():
+        counts.interpreted += 1
+        if _lasts(written, longer, FaultSet.of([fault]), spec.eot, longer.eot):
+            raise DisagreementError(f"the violation under {fault} lasts in {longer}")
+
+
+def _lasts(program: Program, spec: FailureSpec, faults: FaultSet, since: int, until: int) -> bool:
+    """Tell whether something is violated at all times from ``since`` on, or ``never`` has a row by ``until``."""
+    run = reference.evaluate(program, spec, faults)
+    if not has_assertions(program):
+        expected = reference.evaluate(program, spec, FaultSet())
+        kept = reference.persistent_relations(program)
+        return all(any(expected[t][name] - run[t][name] for name in kept) for t in range(since, spec.eot + 1))
+    names = promise_names(program)
+    if any(run[time][name] for name in names if name.startswith("never") for time in range(1, until + 1)):
+        return True
+    pairs = [(name, "post" + name[3:]) for name in names if name.startswith("pre")]
+    return all(any(run[t][pre] - run[t][post] for pre, post in pairs) for t in range(since, spec.eot + 1))
 
 
 def _conduct(search: Search, counts: Counts) -> Findings:

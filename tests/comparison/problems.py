@@ -7,7 +7,9 @@ drawn before decides what is compared.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from math import comb
 from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
@@ -29,10 +31,10 @@ from generators import (
 from named_promises import promise_names, promising_programs
 from reference import broken_promises
 
-#: Brute force runs the interpreter under so many sets of faults, or all subsets of so many inputs and the like.
-#: With three nodes, fewer sets leave room for nothing but losses.
+#: So many sets of faults are tried.  With three nodes, fewer leave room for nothing but losses.
 _MOST_SETS = {2: 96, 3: 260}
-_MOST_OPEN = 9
+#: Likewise with inputs and choices.
+_MOST_OPEN = 400
 
 
 class Problem(NamedTuple):
@@ -81,7 +83,7 @@ def _problems(draw: st.DrawFn, *, is_open: bool) -> Problem:
     if is_open:
         spec = without_idle_bounds(written, draw(open_specs(written, mixed=True)))
         possible = tuple(Model(program, spec).faults)
-        assume(0 < len(possible) <= _MOST_OPEN)
+        assume(possible and _count_sets(possible, spec) <= _MOST_OPEN)
     else:
         most = _MOST_SETS[len(program_nodes(written))]
         spec = without_idle_bounds(written, draw(few_mixed_specs(written, most)))
@@ -89,6 +91,15 @@ def _problems(draw: st.DrawFn, *, is_open: bool) -> Problem:
     wide = without_idle_bounds(written, draw(mixed_specs(written)))
     faults = draw(_wide_faults(program, wide) if is_open else fault_sets(wide))
     return Problem(written, program, spec, possible, wide, faults)
+
+
+def _count_sets(possible: Sequence[Fault], spec: FailureSpec) -> int:
+    """Return how many sets of these there are within the bounds, at most."""
+    number = 1
+    for kind in KINDS:
+        count, most = sum(isinstance(fault, kind) for fault in possible), kind.most(spec)
+        number *= 2**count if most is None else sum(comb(count, k) for k in range(most + 1))
+    return number
 
 
 def _without_idle_promises(program: Program) -> Program:
