@@ -31,10 +31,10 @@ from generators import (
 from named_promises import promise_names, promising_programs
 from reference import broken_promises
 
-#: So many sets of faults are tried.  With three nodes, fewer leave room for nothing but losses.
-_MOST_SETS = {2: 96, 3: 260}
-#: Likewise with inputs and choices.
-_MOST_OPEN = 400
+#: So many sets of faults are tried at most.
+MOST_SETS = 400
+#: Without inputs and choices so many, by the number of nodes: with three, fewer leave room for nothing but losses.
+_MOST_FAILURES = {2: 96, 3: 260}
 
 
 class Problem(NamedTuple):
@@ -83,9 +83,9 @@ def _problems(draw: st.DrawFn, *, is_open: bool) -> Problem:
     if is_open:
         spec = without_idle_bounds(written, draw(open_specs(written, mixed=True)))
         possible = tuple(Model(program, spec).faults)
-        assume(possible and _count_sets(possible, spec) <= _MOST_OPEN)
+        assume(possible and count_sets(possible, spec) <= MOST_SETS)
     else:
-        most = _MOST_SETS[len(program_nodes(written))]
+        most = _MOST_FAILURES[len(program_nodes(written))]
         spec = without_idle_bounds(written, draw(few_mixed_specs(written, most)))
         possible = tuple(spec.possible_faults())
     wide = without_idle_bounds(written, draw(mixed_specs(written)))
@@ -93,7 +93,7 @@ def _problems(draw: st.DrawFn, *, is_open: bool) -> Problem:
     return Problem(written, program, spec, possible, wide, faults)
 
 
-def _count_sets(possible: Sequence[Fault], spec: FailureSpec) -> int:
+def count_sets(possible: Sequence[Fault], spec: FailureSpec) -> int:
     """Return how many sets of these there are within the bounds, at most."""
     number = 1
     for kind in KINDS:
