@@ -318,7 +318,9 @@ def _admit(faults: FaultSet, spec: FailureSpec) -> FailureSpec:
                 remedy=fault.possible_words(spec),
             )
     if (pair := next(exclusive_pairs(faults), None)) is not None:
-        of_node = "a node crashes once, for good; restarts and pauses of it come before, one after the other"
+        of_node = (
+            "a node crashes once, or stops, for good; restarts and pauses of it come before, one after the other"
+        )
         of_message = "a message is lost, delayed or duplicated, and that once"
         raise UsageError(
             f"these faults contradict each other: {FaultSet.of(pair)}",

@@ -121,6 +121,7 @@ def test_every_example_under_every_strategy(path: Path, strategy: str, tmp_path:
         {"eot": 3, "eff": 2},
         {"nodes": ["a", "b"]},
         {"pauses": 1, "partitions": 1, "duplicates": 1},
+        {"crashes": 0, "stops": 1},
     ],
     ids=str,
 )
@@ -297,6 +298,7 @@ def reads(document: Any, folder: Path) -> bool:
         {"strategy": "random", "max_runs": 1},
         {"eff": 0},
         {"pauses": 1, "partitions": 1},
+        {"crashes": 0, "stops": 1},
     ],
     ids=str,
 )
