@@ -43,6 +43,7 @@ def minimal_counterexamples(program: Program, spec: FailureSpec, *, find_all: bo
         restarts=spec.restarts if room["restart"] else 0,
         pauses=spec.pauses if room["pause"] else 0,
         partitions=spec.partitions if room["partition"] else 0,
+        stops=spec.stops,
         inputs=spec.inputs if program.inputs else None,
         find_all=find_all,
     )

@@ -554,7 +554,8 @@ def _total(draw: st.DrawFn, score: Relation) -> Rule:
         body.append(Premise("log", (X, P), negated=True))
     functions: tuple[AggregateName, ...] = ("avg", "sum", "min", "max", "count")
     found = Aggregate(_pick(draw, functions), P, (Y,) if _chance(draw, 40) else ())
-    key: HeadArg = _pick(draw, (Const("all"), Y, Aggregate("count", Y)))
+    keys: tuple[HeadArg, ...] = (Const("all"), Y, Aggregate("count", Y))
+    key = _pick(draw, keys)
     timing = _pick(draw, (Timing.NEXT, Timing.ASYNC, Timing.NEXT))
     if timing is Timing.ASYNC:
         body.append(NODE_TO_NODE.pattern(X, Var("Z")))
@@ -603,6 +604,7 @@ def mixed_specs(program: Program) -> st.SearchStrategy[FailureSpec]:
         restarts=st.integers(0, 2),
         pauses=st.integers(0, 2),
         partitions=st.integers(0, 2),
+        stops=st.integers(0, 1),
     )
 
 
@@ -615,7 +617,7 @@ def few_mixed_specs(program: Program, most_sets: int = 600) -> st.SearchStrategy
 def _few_mixed_specs(nodes: tuple[str, ...], most_sets: int) -> list[FailureSpec]:
     found = []
     for eot, eff, crashes, delays in product((4, 3, 5), (3, 2, 4), (0, 1), (0, 1)):
-        for counts in product((0, 1, 2), repeat=4):
+        for counts in product(*[(0, 1, 2)] * 4, (0, 1)):
             spec = FailureSpec(nodes, eot, eff, crashes, delays, *counts)
             if eff <= eot and 0 < sum(counts) <= 3 and _number_of_sets(spec) <= most_sets:
                 found.append(spec)
@@ -711,6 +713,7 @@ def open_specs(program: Program, *, mixed: bool = False) -> st.SearchStrategy[Fa
         delays=some,
         duplicates=some,
         partitions=some,
+        stops=some,
         restarts=st.integers(0, 1) if program.durable is not None else st.just(0),
         pauses=st.integers(0, 1) if program.durable is not None else st.just(0),
         inputs=st.sampled_from((None, 1, 2, 0)),

@@ -12,8 +12,10 @@ Where the description of the language leaves room, this is the reading:
 - an anonymous location is that of the matched row;
 - numbers come before strings, strings compare by their bytes and add nothing to ``sum`` and ``avg``;
 - numbers are unbounded, and arithmetic without a result silences the rule instance;
-- a node that is down or paused runs no rule; what only defines assertions runs everywhere, at all times.  A rule
-  that concludes at another place runs only while both places do;
+- a node that is down, paused or has stopped runs no rule; what only defines assertions runs everywhere, at all
+  times.  A rule that concludes at another place runs only while both places do;
+- a node that stops has what its last step has concluded, and its configuration if it begins then; that stays as it
+  is, and nothing reaches it any more;
 - facts later than time 1 come from outside, as messages do; those at time 1 are configuration;
 - inputs come from outside at any time; which there are, facts of all times say;
 - ``choose`` takes, at each place and time, the least of what is picked and on offer, or of all that is on offer.
@@ -25,7 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from clew.faults import Crash, Duplicate, FailureSpec, FaultSet, Input, Loss, Partition, Pause, Pick, Restart
+from clew.faults import Crash, Duplicate, FailureSpec, FaultSet, Input, Loss, Partition, Pause, Pick, Restart, Stop
 from clew.program.ir import (
     CRASH,
     DOWN,
@@ -114,7 +116,7 @@ def violations(program: Program, spec: FailureSpec, faults: FaultSet) -> frozens
     if any(clause.relation in ("pre", "post") for clause in program.clauses):
         return end.get("pre", frozenset()) - end.get("post", frozenset())
     expected = evaluate(program, spec, FaultSet())[spec.eot]
-    return frozenset((name, *row) for name in _persistent(program) for row in expected[name] - end[name])
+    return frozenset((name, *row) for name in persistent_relations(program) for row in expected[name] - end[name])
 
 
 def broken_promises(
@@ -184,13 +186,15 @@ def violations_by_choice(program: Program, spec: FailureSpec, faults: FaultSet) 
 def sendings(program: Program, spec: FailureSpec, faults: FaultSet) -> frozenset[tuple[str, Value, Row, int]]:
     """Every message as (relation, sender, row, time); also those that get lost, and of nodes that have crashed."""
     nodes = _Nodes(program, faults)
+    rules = [_with_location(rule) for rule in program.rules]
+    nodes.name_choices(rules)
     history: History = {
         time: {name: set(rows) for name, rows in tables.items()}
         for time, tables in evaluate(program, spec, faults).items()
     }
     return frozenset(
         (rule.relation, conclusion.sender, conclusion.row, time)
-        for rule in map(_with_location, program.rules)
+        for rule in rules
         if rule.timing is Timing.ASYNC
         for time in range(1, spec.eot)
         for conclusion in _conclusions(rule, history, time, nodes)
@@ -198,7 +202,8 @@ def sendings(program: Program, spec: FailureSpec, faults: FaultSet) -> frozenset
     )
 
 
-def _persistent(program: Program) -> frozenset[str]:
+def persistent_relations(program: Program) -> frozenset[str]:
+    """The relations with a rule that keeps their rows as they are."""
     return frozenset(
         r.relation
         for r in program.rules
@@ -222,6 +227,7 @@ class _Nodes:
         self.choices: dict[Rule, str] = {}
         self._restarts = [f for f in faults if isinstance(f, Restart)]
         self._pauses = [f for f in faults if isinstance(f, Pause)]
+        self._stops = [f for f in faults if isinstance(f, Stop)]
         self._durable = program.durable or frozenset()
         self.observed = _observed(program) | program.observed
 
@@ -238,8 +244,12 @@ class _Nodes:
     def is_paused(self, node: Value, time: int) -> bool:
         return any(p.node == node and p.time <= time < p.until for p in self._pauses)
 
+    def has_stopped(self, node: Value, time: int) -> bool:
+        return any(s.node == node and s.time <= time for s in self._stops)
+
     def runs(self, node: Value, time: int) -> bool:
-        return not self.is_down(node, time) and not self.is_paused(node, time)
+        halted = self.is_down(node, time) or self.is_paused(node, time) or self.has_stopped(node, time)
+        return not halted
 
     def survives(self, relation: str, row: Row, time: int) -> bool:
         """Whether a row that is there when this time begins is there at this time."""
@@ -249,7 +259,7 @@ class _Nodes:
         """When a node takes in what reaches it at a time."""
         while self.is_paused(node, time):
             time += 1
-        return None if self.is_down(node, time) else time
+        return None if self.is_down(node, time) or self.has_stopped(node, time) else time
 
     def beginnings(self, relation: str, node: Value) -> list[int]:
         """When a node is given a row of its configuration."""
@@ -289,8 +299,10 @@ def _keep_what_is_halted(history: History, time: int, nodes: _Nodes) -> None:
         for row in rows:
             # Who is down is seen by whoever looks, and is no row of a node that pauses.
             executed = relation not in nodes.observed and relation not in (CRASH, DOWN)
-            kept = nodes.is_paused(row[0], time) or (
-                nodes.is_down(row[0], time) and nodes.survives(relation, row, time)
+            kept = (
+                nodes.is_paused(row[0], time)
+                or nodes.has_stopped(row[0], time)
+                or (nodes.is_down(row[0], time) and nodes.survives(relation, row, time))
             )
             if executed and kept and nodes.survives(relation, row, time + 1):
                 history[time + 1][relation].add(row)
@@ -314,10 +326,15 @@ def _given_rows(program: Program, spec: FailureSpec, faults: FaultSet, nodes: _N
             history[received][given_row.relation].add(given_row.row)
     if CRASH in names:
         for tables in history.values():
-            tables[CRASH] = {(observer, c.node, c.time) for observer in spec.nodes for c in faults.crashes}
+            crashed = [f for f in faults if isinstance(f, Crash | Stop)]
+            tables[CRASH] = {(observer, c.node, c.time) for observer in spec.nodes for c in crashed}
     if DOWN in names:
         for time, tables in history.items():
-            down = {n for n in spec.nodes if nodes.is_down(n, time) or _has_crashed(n, time, faults.crashes)}
+            down = {
+                n
+                for n in spec.nodes
+                if nodes.is_down(n, time) or nodes.has_stopped(n, time) or _has_crashed(n, time, faults.crashes)
+            }
             tables[DOWN] = {(observer, node) for observer in spec.nodes for node in down}
     return history
 

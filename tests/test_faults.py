@@ -26,6 +26,7 @@ from clew.faults import (
     Pause,
     Pick,
     Restart,
+    Stop,
     fault_key,
     groups_of,
     make_fault,
@@ -39,7 +40,9 @@ SELECTING = ("faults/sets.py", "lineage/minimal.py", "engine/fault_semantics.py"
 
 SPEC = FailureSpec(("a", "b", "c"), eot=5, eff=3, crashes=1, delays=1)
 #: Bounds that allow every kind.
-EVERY = FailureSpec(("a", "b", "c"), 6, 4, crashes=1, delays=1, duplicates=1, restarts=2, pauses=1, partitions=1)
+EVERY = FailureSpec(
+    ("a", "b", "c"), 6, 4, crashes=1, delays=1, duplicates=1, restarts=2, pauses=1, partitions=1, stops=1
+)
 
 
 @pytest.mark.parametrize(
@@ -110,6 +113,13 @@ def test_what_is_admissible(faults: list[Fault], admitted: bool) -> None:
         ([Restart("a", 1, 3), Pause("a", 2, 4)], False),
         ([Restart("a", 1, 3), Pause("a", 3, 4)], True),
         ([Pause("a", 2, 4), Crash("a", 3)], False),
+        ([Stop("a", 5)], True),
+        ([Stop("a", 6)], False),  # at EOT
+        ([Stop("a", 1), Stop("b", 1)], False),  # too many
+        ([Stop("a", 1), Crash("a", 3)], False),  # it has crashed for good
+        ([Stop("a", 1), Crash("b", 3)], True),
+        ([Restart("a", 1, 3), Stop("a", 3)], True),
+        ([Pause("a", 1, 3), Stop("a", 2)], False),
         ([Partition(("a",), 1, 4)], True),
         ([Partition(("b", "c"), 1, 4)], False),  # the same as {a}, which names it
         ([Partition((), 1, 4)], False),

@@ -112,6 +112,7 @@ if TYPE_CHECKING:
         Partition,
         Pause,
         Restart,
+        Stop,
     )
     from clew.frontends.analyses import blazes, calm
     from clew.injection.checking import check_scenario
@@ -165,6 +166,7 @@ __all__ = [
     "ReplayedVerdict",
     "Restart",
     "Result",
+    "Stop",
     "UsageError",
     "Verdict",
     "Violation",
@@ -214,6 +216,7 @@ _HOMES = {
         "Partition",
         "Pause",
         "Restart",
+        "Stop",
     ),
     "clew.frontends.analyses": ("blazes", "calm"),
     "clew.injection.checking": ("check_scenario",),

@@ -25,6 +25,7 @@ class Bounds(NamedTuple):
     restarts: int | None = None
     pauses: int | None = None
     partitions: int | None = None
+    stops: int | None = None
     inputs: int | None = None
 
     def or_else(self, others: Bounds) -> Bounds:

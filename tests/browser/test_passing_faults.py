@@ -33,6 +33,7 @@ post(X) :- have(X), notin two(X, _);
 """
 KINDS = {
     "restart": (["--restart", "b,3,4"], "b is down at time 3 and restarts at 4"),
+    "stop": (["--stop", "b,3"], "b stops at time 3, for good"),
     "pause": (["--pause", "b,2,4"], "b is paused at times 2 to 3 and goes on at 4"),
     "partition": (["--partition", "b:2,4"], "b is cut off from the others at times 2 to 3"),
     "duplicate": (["--duplicate", "a,b,1,2"], "the message from a to b at time 1 arrives again 2 steps later"),
@@ -69,6 +70,7 @@ def test_a_run_with_each_kind_opens_and_tells_of_it(
         "pause": "#right g.halt.paused",
         "partition": "#right g.band .island",
         "duplicate": "#right g.arrow.again",
+        "stop": "#right g.crash:not(.badge)",
     }
     for other, mark in marks.items():
         assert (len(browser.all(mark)) == 1) == (other == kind), other
@@ -76,6 +78,7 @@ def test_a_run_with_each_kind_opens_and_tells_of_it(
     assert browser.all("#left .arrow.hit"), "but it shows what will be hit"
     legend = browser.text("#lamport-legend")
     said = {"restart": "DOWN", "pause": "PAUSED", "partition": "cut off", "duplicate": "arrives again"}
+    said["stop"] = "STOPPED"
     assert [other for other, word in said.items() if word in legend] == [kind]
 
 

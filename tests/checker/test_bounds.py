@@ -56,6 +56,10 @@ def test_nothing_said_leaves_the_times_to_the_sweep_with_one_crash() -> None:
     assert spec() == FailureSpec(NODES, 1, 0, 1, 0)
 
 
+def test_a_sweep_that_is_told_of_stops_explores_no_crash() -> None:
+    assert spec(asked=Bounds(stops=2)) == FailureSpec(NODES, 1, 0, 0, 0, stops=2)
+
+
 def test_an_eot_without_a_word_on_faults_allows_none() -> None:
     assert spec(asked=Bounds(eot=4)) == FailureSpec(NODES, 4, 0, 0, 0)
 
@@ -105,6 +109,8 @@ def test_a_name_that_cannot_be_printed_is_refused_whoever_names_it(name: str) ->
         (Bounds(delays=-1), "delays is -1", "give --delays a number from 0 on"),
         (Bounds(eot=3, eff=4), "EFF 4 is larger than EOT 3", "--eff at most --eot"),
         (Bounds(eot=4, crashes=4), "4 crashes are more than the 3 nodes (a, b, c)", "--crashes a number up to 3"),
+        (Bounds(eot=4, stops=4), "4 stops are more than the 3 nodes (a, b, c)", "--stops a number up to 3"),
+        (Bounds(stops=-1), "stops is -1", "give --stops a number from 0 on"),
         (Bounds(["a"], crashes=2), "2 crashes are more than the 1 node", "--crashes a number up to 1"),
         (Bounds([]), "no nodes given", "--nodes a,b,c"),
         (Bounds(["a"], eot=10**9), "eot is 1000000000", "--eot"),

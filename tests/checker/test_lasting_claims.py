@@ -40,7 +40,7 @@ def _violated(program: Program, spec: FailureSpec, faults: FaultSet) -> list[boo
         empty: frozenset[reference.Row] = frozenset()
         return [bool(run[t].get("pre", empty) - run[t].get("post", empty)) for t in run]
     expected = reference.evaluate(program, spec, FaultSet())
-    names = reference._persistent(program)
+    names = reference.persistent_relations(program)
     return [any(expected[t][name] - run[t][name] for name in names) for t in run]
 
 
@@ -78,8 +78,11 @@ def _follow(program: Program, spec: FailureSpec, faults: FaultSet) -> None:
 
 
 @st.composite
-def machines(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
-    """Nodes a and b in one of a few states: each step leads to another, some tell the other node to go to one."""
+def machines(draw: st.DrawFn, *, never: bool = False) -> tuple[Program, FailureSpec]:
+    """Nodes a and b in one of a few states: each step leads to another, some tell the other node to go to one.
+
+    ``never``: they must not be in some two states at the same time.
+    """
     states = range(draw(st.integers(2, 4)))
     lines = ["node(a, b); node(b, a); node(X, Y)@next :- node(X, Y);", "at(a, 0); at(b, 0);"]
     for node in "ab":
@@ -94,9 +97,12 @@ def machines(draw: st.DrawFn) -> tuple[Program, FailureSpec]:
     fine = draw(st.lists(st.sampled_from(states), min_size=1, max_size=len(states) - 1, unique=True))
     lines.append("pre(X) :- node(X, _);")
     lines += [f"post(X) :- at(X, {state});" for state in fine]
+    if never:
+        together = draw(st.sampled_from(states)), draw(st.sampled_from(states))
+        lines.append(f"never(X) :- at(X, {together[0]}), node(X, Y), at(Y, {together[1]});")
     lines.append(draw(st.sampled_from(["durable;", "durable at;"])))
     program = check_program(parse_program("\n".join(lines))).program
-    names = ("crashes", "delays", "pauses", "duplicates", "restarts", "partitions")
+    names = ("crashes", "delays", "pauses", "duplicates", "restarts", "partitions", "stops")
     kinds = draw(st.sampled_from([{}, *({name: 1} for name in names)]))
     spec = FailureSpec(("a", "b"), eot=draw(st.integers(4, 8)), eff=draw(st.integers(2, 3)), **kinds)
     note(f"{spec}\n{print_program(program)}")
@@ -156,6 +162,31 @@ def test_the_search_for_what_lasts_is_exact(problem: tuple[Program, FailureSpec]
         for faults in _admissible(spec):
             if all(fault.last <= spec.eff for fault in faults):
                 assert not all(_violated(program, longer, faults)[spec.eot - 1 :]), faults
+
+
+@settings(max_examples=HALF)
+@given(machines(never=True))
+def test_the_search_for_what_lasts_is_exact_for_what_must_never_hold(problem: tuple[Program, FailureSpec]) -> None:
+    program, spec = problem
+    spec = replace(spec, eff=2)
+    found, executed = (_search(program, spec, strategy, find_all=True) for strategy in ("exact", "exhaustive"))
+    assert (found.answer, bool(found.reason)) == (executed.answer, bool(executed.reason))
+    assert {c.faults for c in found.counterexamples} == {c.faults for c in executed.counterexamples}
+    event(found.answer.value)
+    longer = replace(spec, eot=spec.eot + LONG)
+    for counterexample in found.counterexamples:
+        happened = _happens(program, spec, counterexample.faults)
+        assert any(v.time is not None for v in counterexample.violations) is happened
+        assert happened or all(_violated(program, longer, counterexample.faults)[spec.eot - 1 :])
+    if found.answer is Answer.CERTIFIED:
+        for faults in _admissible(spec):
+            if all(fault.last <= spec.eff for fault in faults):
+                assert not _happens(program, longer, faults), faults
+
+
+def _happens(program: Program, spec: FailureSpec, faults: FaultSet) -> bool:
+    """Whether something holds that must never hold."""
+    return any(tables["never"] for tables in reference.evaluate(program, spec, faults).values())
 
 
 @settings(max_examples=SOME)

@@ -7,7 +7,6 @@ import pytest
 from clew import Answer, check, parse_program
 from clew.checker.answers import Standing
 from clew.duration import Persistence
-from clew.errors import UsageError
 
 #: What a tells b once may be lost for good; what it tells c is repeated.
 TWO = """
@@ -51,10 +50,44 @@ def test_what_must_never_happen_lasts_once_it_has_happened() -> None:
     assert "lasts: what has happened at time 3 cannot be undone" in str(found)
 
 
-def test_what_lasts_is_not_asked_of_what_must_never_happen() -> None:
-    with pytest.raises(UsageError, match="'never_late' must not happen at any time") as caught:
-        check(parse_program(TWO + NEVER), nodes=["a", "b", "c"], eot=8, eff=3, lasting=True)
-    assert "leave --lasting out" in (caught.value.remedy or "")
+@pytest.mark.parametrize("strategy", ["exact", "exhaustive"])
+def test_what_has_happened_is_among_what_lasts(strategy: str) -> None:
+    """Without the pair, which the same loss breaks for ever: the run is at rest and nothing is owed."""
+    program = parse_program((TWO + NEVER).replace("pre_once(Y) :- peer(_, Y); post_once(Y) :- once(Y);", ""))
+    found = check(program, nodes=["a", "b", "c"], eot=8, eff=2, strategy=strategy, lasting=True)
+    (counterexample,) = found.counterexamples
+    assert str(counterexample.faults) == "O(a,b,1)"
+    assert [str(v) for v in counterexample.violations] == ["never_late(b) at time 3"]
+    assert "COUNTEREXAMPLE: 1 fault, lasting for ever, within" in str(found)
+
+
+#: A clock that ends at 6, and what must never hold then; before that, it cannot.
+LATE = """
+    peer(a, b); persist[peer]; t(a, 1); t(X, N)@next :- t(X, M), successor(M, N), M < 6;
+    t(X, 6)@next :- t(X, 6);
+    m(Y)@async :- peer(X, Y), t(X, 1); got(Y)@next :- m(Y); persist[got];
+    never(X) :- t(X, 6), peer(X, Y), notin got(Y);
+"""
+
+
+@pytest.mark.parametrize("strategy", ["exact", "exhaustive"])
+def test_what_must_never_happen_is_certified_for_all_the_time_to_come(strategy: str) -> None:
+    """Within EOT 5 nothing can happen yet: that is no reason to certify it for ever."""
+    program = parse_program(LATE)
+    assert check(program, nodes=["a", "b"], eot=5, eff=2, allow_hollow=True).answer is Answer.CERTIFIED
+    early = check(program, nodes=["a", "b"], eot=5, eff=2, strategy=strategy, lasting=True)
+    assert early.answer is Answer.INCOMPLETE
+    told = "with no fault the run has not come back to itself by EOT 5, but from time 6 on; give --eot 7 or more"
+    assert early.reason == told
+    broken = check(program, nodes=["a", "b"], eot=7, eff=2, strategy=strategy, lasting=True)
+    assert [str(c.faults) for c in broken.counterexamples] == ["O(a,b,1)"]
+    safe = parse_program(LATE.replace("t(X, 1); got", "t(X, _); got"))
+    kept = check(safe, nodes=["a", "b"], eot=7, eff=2, strategy=strategy, lasting=True)
+    assert kept.answer is Answer.CERTIFIED
+    assert (
+        "  whatever fails by time 2: every run comes back to itself by EOT 7, "
+        "and nothing that must never hold ever does"
+    ) in str(kept).splitlines()
 
 
 def test_what_happens_after_the_end_says_nothing_about_a_pair_that_recovers() -> None:

@@ -353,6 +353,17 @@ PASSING = [
         remedy="one after the other",
     ),
     Bad(
+        "restart and stop",
+        "these faults contradict each other: R(a,2,4) S(a,3)",
+        RESTARTED,
+        "run p.ded --eot 4 --restart a,2,4 --stop a,3",
+        remedy="a node crashes once, or stops, for good",
+    ),
+    in_flags("run p.ded --eot 4 --stop a,4", "the fault S(a,4) cannot happen", "a node stops at times 1 to 3"),
+    in_flags("run p.ded --eot 4 --stop a", "--stop a is not understood", "write --stop NODE,T"),
+    in_flags("run p.ded --eot 4 --stop a,1 --crash a,2", "contradict each other: C(a,2) S(a,1)", "for good"),
+    in_flags("check p.ded --eot 4 --stops 9", "9 stops are more than the 2 nodes", "--stops a number up to 2"),
+    Bad(
         "no time to restart",
         "no restart is over by EFF 0",
         RESTARTED,

@@ -1,11 +1,11 @@
-"""What a restart, a pause, a partition and a second arrival do to one small program, row by row."""
+"""What a restart, a pause, a stop, a partition and a second arrival do to one small program, row by row."""
 
 from __future__ import annotations
 
 import clew
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
-from clew.faults import Crash, Duplicate, FailureSpec, Fault, FaultSet, Partition, Pause, Restart
+from clew.faults import Crash, Duplicate, FailureSpec, Fault, FaultSet, Partition, Pause, Restart, Stop
 from clew.program.checks import check_program
 
 #: ``s`` tells ``n`` a number at every time; ``n`` keeps what it heard on disk and in memory, and answers.
@@ -32,7 +32,7 @@ post(X, T) :- disk(X, T);
 
 
 def run(*faults: Fault, eot: int = 7) -> Execution:
-    spec = FailureSpec(("n", "s"), eot, eot, 1, 1, duplicates=2, restarts=2, pauses=2, partitions=1)
+    spec = FailureSpec(("n", "s"), eot, eot, 1, 1, duplicates=2, restarts=2, pauses=2, partitions=1, stops=1)
     return GroundProgram(check_program(clew.parse_program(_PROGRAM)).program, spec).run(FaultSet.of(faults))
 
 
@@ -144,3 +144,59 @@ def test_a_second_arrival_waits_or_is_lost_like_the_first() -> None:
 def test_down_is_seen_of_a_crash_for_good() -> None:
     crashed = run(Crash("n", 3))
     assert [bool(rows) for rows in crashed.tables["absent"]] == [False] * 2 + [True] * 5
+
+
+def test_a_node_that_stops_keeps_what_its_last_step_concluded_and_does_nothing_more() -> None:
+    stopped = run(Stop("n", 4))
+    assert numbers(stopped, "disk") == [[], [], [1], [1, 2], [1, 2], [1, 2], [1, 2]]
+    # In memory as on disk.  What it had for one step only, it has no more: that was no conclusion for the next.
+    assert numbers(stopped, "memory") == [[], [7], [1, 7], *[[1, 2, 7, 9]] * 4]
+    assert numbers(stopped, "tell") == [[], ["s"], ["s"], [], [], [], []]
+    assert [m.arrived for m in stopped.messages if m.relation == "tell"] == [2, 3, None, None, None, None]
+    assert [m.sent for m in stopped.messages if m.relation == "echo"] == [2, 3]
+    assert [bool(rows) for rows in stopped.tables["absent"]] == [False] * 3 + [True] * 4
+
+
+def test_a_node_that_crashes_goes_on_in_silence() -> None:
+    crashed = run(Crash("n", 4))
+    assert numbers(crashed, "disk") == numbers(run(), "disk")
+    assert numbers(crashed, "memory") == numbers(run(), "memory")
+    assert [m.arrived for m in crashed.messages if m.relation == "echo"] == [3, 4, None, None, None]
+
+
+def test_a_node_that_stops_at_once_has_its_configuration_and_nothing_from_outside() -> None:
+    never_ran = run(Stop("n", 1))
+    assert numbers(never_ran, "setting") == [[7]] * 7
+    assert numbers(never_ran, "memory") == numbers(never_ran, "late") == [[]] * 7
+    assert numbers(run(Stop("n", 3)), "late") == [[]] * 7
+
+
+def test_what_waits_for_a_node_that_stops_is_lost() -> None:
+    both = run(Pause("n", 3, 5), Stop("n", 5))
+    assert numbers(both, "disk") == [[], [], *[[1]] * 5]
+    assert [m.arrived for m in both.messages if m.relation == "tell"] == [2, None, None, None, None, None]
+    assert run(Duplicate("s", "n", 1, 2), Stop("n", 4)).messages[0].again is None
+
+
+def test_a_node_that_stops_when_it_restarts_has_its_disk_and_its_configuration() -> None:
+    both = run(Restart("n", 3, 5), Stop("n", 5))
+    assert numbers(both, "disk") == [[], [], *[[1]] * 5]
+    assert numbers(both, "memory") == [[], [7], *[[]] * 5]
+    assert numbers(both, "setting") == [[7], [], [], [], [7], [7], [7]]
+
+
+def test_assertions_conclude_from_what_a_stopped_node_keeps() -> None:
+    text = _PROGRAM.replace("pre(X, T) :- disk(X, T);", "kept(X, T) :- disk(X, T); pre(X, T) :- kept(X, T);")
+    spec = FailureSpec(("n", "s"), 7, stops=1)
+    stopped = GroundProgram(check_program(clew.parse_program(text)).program, spec).run(FaultSet.of([Stop("n", 4)]))
+    assert numbers(stopped, "kept") == numbers(stopped, "disk")
+    # What the node itself would conclude within a step is not there: it runs no rule any more.
+    assert numbers(run(Stop("n", 4)), "setting")[3:] == [[]] * 4
+
+
+def test_a_stop_is_seen_as_a_crash() -> None:
+    text = "peer(s, n); peer(X, Y)@next :- peer(X, Y); seen(X, Y, T) :- peer(X, Y), crash(X, Y, T);"
+    program = check_program(clew.parse_program(text)).program
+    ground = GroundProgram(program, FailureSpec(("n", "s"), 3, stops=1), expect_outcomes=False)
+    assert ground.run(FaultSet.of([Stop("n", 2)])).tables["seen"] == ((("s", "n", 2),),) * 3
+    assert ground.run(FaultSet.of([Stop("s", 1)])).tables["seen"] == ((),) * 3

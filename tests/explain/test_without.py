@@ -31,6 +31,7 @@ from clew.faults import (
     Pause,
     Pick,
     Restart,
+    Stop,
 )
 from clew.program.assertions import PRE
 from clew.program.checks import check_program
@@ -162,7 +163,7 @@ def assert_chain(line: Without, account: Account, without: FaultSet, known: Refe
     """Each step is so in the run without the fault, and not in the failing run."""
     for step in line.steps:
         if isinstance(step, NodeStep):
-            assert isinstance(line.fault, Crash | Restart)
+            assert isinstance(line.fault, Crash | Restart | Stop)
             assert (step.node, step.time) == (line.fault.node, line.fault.time)
             continue
         time = step.arrives if isinstance(step, MessageStep) else step.time
@@ -206,6 +207,8 @@ def hits(fault: Fault, step: MessageStep) -> bool:
             # Either it is not sent, or its receiver does not run when it comes.
             sends = step.source == node and time <= step.time < until
             return sends or (step.target == node and step.time < until and time <= step.arrives)
+        case Stop(node, time):
+            return (step.source == node and step.time >= time) or (step.target == node and step.arrives >= time)
         case Input() | Pick():
             return False
 

@@ -7,7 +7,8 @@ always why there is no row of ``r`` at time 3.
 from __future__ import annotations
 
 from clew.dedalus.loader import parse_program
-from clew.lineage.reach import Reach
+from clew.faults import Fault, Input
+from clew.lineage.reach import Reach, Reasons
 from lineage.hand_made import HandMade, fault
 
 FAULTS = ["O(a,b,1)", "O(a,b,2)", "C(a,1)", "C(a,2)", "D(a,b,2,1)"]
@@ -74,3 +75,15 @@ def test_a_crash_that_a_rule_looks_at_matters_by_the_sign_of_the_premise() -> No
 def test_a_rule_that_names_a_later_time_has_not_run_before_it() -> None:
     causes, _, _ = reasons("r(X)@next :- p(X)@3, notin ack(X);", "ack(a)@2 ack(a)@3")
     assert causes == set()
+
+
+def test_what_is_given_at_a_place_that_counts_must_not_be_added() -> None:
+    program = "r(X)@next :- p(X); input p(X)@T :- q(X); input r(X)@T :- q(X);"
+    given: list[Fault] = [
+        Input("p", ("a",), 2),
+        Input("p", ("a",), 3),
+        Input("r", ("a",), 3),
+        Input("r", ("a",), 2),
+    ]
+    reach = Reach(parse_program(program), HandMade("").graph, given)
+    assert reach.reasons("r", 3) == Reasons((), frozenset(), frozenset({given[0], given[2]}))

@@ -133,9 +133,10 @@ def test_all_minimal_sets_are_those_of_brute_force(problem: tuple[Program, Progr
             if not known and spec.admits(faults) and model.run(faults).violations:
                 expected.append(frozenset(chosen))
     assert {frozenset(faults) for faults in model.minimal_faults()} == set(expected)
-    ledger = Ledger()
-    assert lineage.search(TracedModel(program, spec, Negation.EXACT), ledger, find_all=True) is None
-    assert {frozenset(c.faults) for c in ledger.counterexamples} == set(expected)
+    for negation in (Negation.EXACT, Negation.CONSERVATIVE):
+        ledger = Ledger()
+        assert lineage.search(TracedModel(program, spec, negation), ledger, find_all=True) is None
+        assert {frozenset(c.faults) for c in ledger.counterexamples} == set(expected)
 
 
 def test_inputs_that_the_bounds_do_not_allow_are_not_tried_one_by_one() -> None:

@@ -157,3 +157,29 @@ def test_a_counterexample_in_hand_is_not_dropped_when_the_time_is_up() -> None:
     )
     assert (swept.spec.eot, swept.spec.eff) == (3, 2)
     assert swept.certified == Setting(2, 1, Answer.CERTIFIED)
+
+
+GIVEN = """
+    node(a, b); node(b, a); node(X, Y)@next :- node(X, Y);
+    input bad(X)@T :- node(X, _), T == 2;
+    bad(X)@next :- bad(X);
+    pre(X) :- node(X, _);
+    post(X) :- node(X, _), notin bad(X);
+"""
+CHOSEN = """
+    node(a, b); node(a, a); node(b, a); node(X, Y)@next :- node(X, Y);
+    favourite(X, Y)@next :- node(X, Y), choose((X), (Y));
+    bad(X) :- favourite(X, Y), X != Y, node(X, X);
+    pre(X) :- node(X, _);
+    post(X) :- node(X, _), notin bad(X);
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [(GIVEN, {"I(bad(a),2)", "I(bad(b),2)"}), (CHOSEN, {"K(favourite(a, b),3)"})]
+)
+@pytest.mark.parametrize("negation", ["exact", "conservative"])
+def test_what_is_given_can_make_a_missing_row_appear(text: str, found: set[str], negation: str) -> None:
+    """Conservative negation asked the rules alone what could bring in a row, and certified both."""
+    verdict = check(parse_program(text), eot=4, eff=2, strategy="lineage", negation=negation, find_all=True)
+    assert {str(c.faults) for c in verdict.counterexamples} == found

@@ -131,7 +131,7 @@ def _is_good(program: Program, base: FailureSpec, faults: FaultSet, until: int) 
     if any(c.relation == "pre" for c in program.clauses):
         return [bool(run[t]["pre"]) and run[t]["pre"] <= run[t]["post"] for t in range(1, until + 1)]
     expected = reference.evaluate(program, spec, FaultSet())
-    kept = reference._persistent(program)
+    kept = reference.persistent_relations(program)
     return [all(expected[t][r] <= run[t][r] for r in kept) for t in range(1, until + 1)]
 
 

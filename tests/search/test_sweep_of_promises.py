@@ -28,7 +28,9 @@ UNTIL = 8
 @given(st.data())
 def test_a_run_is_bad_when_the_interpreter_says_so_of_an_execution_that_ends_then(data: st.DataObject) -> None:
     program = check_program(data.draw(promising_programs())).program
-    base = FailureSpec(program_nodes(program), 1, crashes=1, restarts=1, pauses=1, partitions=1, duplicates=1)
+    base = FailureSpec(
+        program_nodes(program), 1, crashes=1, restarts=1, pauses=1, partitions=1, duplicates=1, stops=1
+    )
     faults = data.draw(fault_sets(replace(base, eot=4, eff=3)))
     note(f"{faults}\n{print_program(program)}\n{program.durable}")
     system = ProgramSweep(program, base, STRATEGIES["exact"], Options(), Deadline(None))

@@ -63,6 +63,7 @@ def check(
     restarts: int | None = None,
     pauses: int | None = None,
     partitions: int | None = None,
+    stops: int | None = None,
     inputs: int | None = None,
     strategy: str = "exact",
     negation: str | None = None,
@@ -86,8 +87,9 @@ def check(
     - ``source``: a file, several files that form one program, a ``Program`` (see ``parse_program``); or a Bloom
       program: a class with a ``setting``, or ``"FILE.py:Class"``.
     - ``nodes``, ``eot``, ``eff``, ``crashes``, ``delays``, ``duplicates``, ``restarts``, ``pauses``,
-      ``partitions``, ``inputs``: the bounds, see ``FailureSpec``; the nodes 1 and "1" are two.  What is not given
-      comes from the program's ``//!`` line (or ``setting``); without an EOT there, EOT and EFF are swept.
+      ``partitions``, ``stops``, ``inputs``: the bounds, see ``FailureSpec``; the nodes 1 and "1" are two.  What is
+      not given comes from the program's ``//!`` line (or ``setting``); without an EOT there, EOT and EFF are
+      swept.
     - ``strategy``: "exact" (default), "lineage", "random" or "exhaustive"; see ``docs/strategies.md``.
     - ``negation`` (lineage): "exact" (default), "conservative" or "ignore".
     - ``symmetry`` (lineage, exhaustive): try one of several fault sets that differ by a renaming of nodes.
@@ -118,7 +120,7 @@ def check(
         raise UsageError("--lasting does not support --checkpoint", remedy="leave one of them out")
     ready = prepare_source(source, params)
     given = Check(ready.checked, chosen, options, Demands(allow_hollow, strict, coverage), started)
-    asked = Bounds(nodes, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions, inputs)
+    asked = Bounds(nodes, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions, stops, inputs)
     bounds = asked.or_else(ready.loaded.defaults)
     sweeps = bounds.eot is None or effort is not None or sweep_seconds is not None
     deadline = search_deadline(effort, sweep_seconds, time_limit, sweeps=sweeps)
@@ -316,7 +318,9 @@ def _admit(faults: FaultSet, spec: FailureSpec) -> FailureSpec:
                 remedy=fault.possible_words(spec),
             )
     if (pair := next(exclusive_pairs(faults), None)) is not None:
-        of_node = "a node crashes once, for good; restarts and pauses of it come before, one after the other"
+        of_node = (
+            "a node crashes once, or stops, for good; restarts and pauses of it come before, one after the other"
+        )
         of_message = "a message is lost, delayed or duplicated, and that once"
         raise UsageError(
             f"these faults contradict each other: {FaultSet.of(pair)}",

@@ -65,19 +65,25 @@ def complete(program: Program, bounds: Bounds, deadline: Deadline | None = None)
         )
     check_restarts(program, counts["restarts"])
     nodes = _choose_nodes(program, bounds.nodes, eot, counts, deadline)
-    if bounds.crashes is None and eot is None:
+    if bounds.crashes is None and bounds.stops is None and eot is None:
         # A sweep without any word on crashes explores one, as the paper's measurements do.
         counts["crashes"] = min(1, len(nodes))
-    if (crashes := counts["crashes"]) > len(nodes):
-        raise UsageError(
-            f"{crashes} crashes are more than the {_count_nodes(nodes)} ({_list_nodes(nodes)})",
-            remedy=f"give --crashes a number up to {len(nodes)}",
-        )
+    _check_crashes(counts, nodes)
     spec = FailureSpec(nodes, eot or _SHORTEST, eff or _NO_LOSSES, **counts)
     _check_partitions(spec)
     if eot is not None:
         _check_passing(spec)
     return spec
+
+
+def _check_crashes(counts: Mapping[str, int], nodes: Sequence[NodeName]) -> None:
+    """Refuse more crashes or stops than there are nodes: whoever asks for them means something else."""
+    for name in ("crashes", "stops"):
+        if (number := counts[name]) > len(nodes):
+            raise UsageError(
+                f"{number} {name} are more than the {_count_nodes(nodes)} ({_list_nodes(nodes)})",
+                remedy=f"give --{name} a number up to {len(nodes)}",
+            )
 
 
 def _check_inputs(program: Program) -> None:
@@ -173,7 +179,8 @@ def _find_nodes(
     eot = eot or _DISCOVERY_EOT
     while True:
         nodes = tuple(sorted(located, key=node_key))
-        # With every kind of fault: some places are reached only when something goes wrong.
+        # With every kind of fault: some places are reached only when something goes wrong.  Stops as they are
+        # given: what they let happen beyond crashes, they do by keeping nodes from running.
         # Partitions are left out: what they lose is lost one by one, too.
         anything = FailureSpec(nodes, eot, eff=eot, **{**counts, "crashes": len(nodes), "partitions": 0})
         ground = GroundProgram(program, anything, expect_outcomes=False, deadline=deadline)

@@ -1,10 +1,12 @@
 """``--lasting``: the search for violations that last for ever, which is liveness under finite failures.
 
 A counterexample is a run that comes back to itself by EOT, after all that happens to it, and is violated at
-every time of what it repeats.  That there is none proves little by itself: a run that takes longer than EOT to
-come back to itself may still be violated for ever.  So a certificate demands that there is no such run either,
-whatever fails, is given or is chosen up to the horizon (EFF, in general).  The future of every run is known
-then, and none is violated throughout.  Where there is such a run it is told, with the EOT that would do.
+every time of what it repeats; or one in which something holds that must never hold, which nothing undoes.  That
+there is none proves little by itself: a run that takes longer than EOT to come back to itself may still be
+violated for ever, or break such a promise later.  So a certificate demands that there is no such run either,
+whatever fails, is given or is chosen up to the horizon (EFF, in general).  The future of every run is known then:
+none is violated throughout, and what has not happened by EOT never does.  Where there is such a run it is told,
+with the EOT that would do.
 """
 
 from __future__ import annotations
@@ -30,7 +32,6 @@ from clew.engine.repetition.lasso import (
 )
 from clew.errors import ProgramError, UsageError
 from clew.faults import FailureSpec, FaultSet
-from clew.program.assertions import find_assertions
 from clew.program.ir import Program
 from clew.program.outcomes import has_assertions
 from clew.search import exact
@@ -69,17 +70,18 @@ class LastingModel(Model):
     def run(self, faults: FaultSet) -> Run:
         execution = self.ground.run(faults)
         runs = [execution] if self._expected is None else [execution, self._expected]
+        happened = tuple(violation for violation in execution.violations if violation.time is not None)
         effective = effective_faults(execution)
         loop = find_loop(self.program, effective, runs)
         if loop is None:
-            if self.unsettled is None and all(fault.last <= self.horizon for fault in effective):
+            if not happened and self.unsettled is None and all(f.last <= self.horizon for f in effective):
                 self.unsettled = faults
-            return Run(faults, ())
+            return Run(faults, happened)
         repeated = range(loop.first, loop.again)
         bad = [state_at(self.program, execution, self._expected, time) is State.BAD for time in repeated]
         if any(bad) and not all(bad) and self.recurring is None:
             self.recurring = faults
-        return Run(faults, execution.violations if all(bad) else ())
+        return Run(faults, execution.violations if all(bad) else happened)
 
     @property
     def promises(self) -> Sequence[str]:
@@ -105,12 +107,6 @@ class LastingModel(Model):
 
 def refuse_lasting(program: Program, spec: FailureSpec) -> None:
     """Refuse a program that never comes back to itself, and bounds that leave out what they seem to allow."""
-    for assertion in find_assertions(program):
-        if assertion.post is None:
-            raise UsageError(
-                f"'{assertion.relation}' must not happen at any time, and what has happened lasts in any case",
-                remedy="leave --lasting out; or leave that promise out, to ask about the others",
-            )
     found = find_clock_reader(program)
     if found is not None:
         rule, premise = found
@@ -119,7 +115,12 @@ def refuse_lasting(program: Program, spec: FailureSpec) -> None:
             position=premise.position or rule.position,
             remedy="leave --lasting out, as every counterexample says whether it lasts; or count up to a bound",
         )
-    needing = {"crashes": spec.crashes, "delays": spec.delays, "choices": len(program.choices)}
+    needing = {
+        "crashes": spec.crashes,
+        "stops": spec.stops,
+        "delays": spec.delays,
+        "choices": len(program.choices),
+    }
     named = [name for name, number in needing.items() if number]
     if named and spec.eff < _LEAST_EFF:
         raise UsageError(

@@ -45,6 +45,8 @@ class TracedModel(Model):
         self.graph = RuleGoalGraph(self.ground)
         # Shared by all runs: what faults alone decide is unfolded once, and with NEVER errs on the safe side.
         self._certain = Unfolding(self.graph, self.circuit, on_cycle=NEVER)
+        # An explanation shows what supported an outcome without faults, to which other ways add nothing.
+        self._settles = not traceable and any(fault.halts for fault in self.graph.faults.values())
 
     def _reach(self) -> Reach:
         return self._reached
@@ -76,4 +78,5 @@ class TracedModel(Model):
         return self._supports(graph, faults, true).goal_gates()[violation]
 
     def _supports(self, graph: RuleGoalGraph, faults: FaultSet, true: frozenset[int]) -> Supports:
-        return Supports(graph, self.circuit, self._certain, true, faults, self._negation, self._reach)
+        settled = graph.fault_determined if self._settles else frozenset[int]()
+        return Supports(graph, self.circuit, self._certain, true, faults, self._negation, self._reach, settled)

@@ -30,8 +30,8 @@ User relations are numbered, never spelled, so no name can clash with the vocabu
 ``sends(F, G, T)``    some message goes from F to G at T
 ``g<k>(group, X.., T)`` what rule number k aggregates
 ``loss crash delay``  the faults; ``down``, ``late`` and ``link`` (or ``cut``) what follows from them
-``restart pause``     faults of nodes; ``stopped``, ``paused``, or ``halted`` for either, say when a node does not
-                      run, and ``started`` when it runs anew
+``restart pause stop`` faults of nodes; ``stopped``, ``paused`` and ``gone``, or ``halted`` for any of them, say
+                      when a node does not run, and ``started`` when it runs anew
 ``input pick``        what is given beside faults: see ``clew.engine.given_rows``
 ``partition``         of a group, whose ``member`` are known; ``parted``: no link between two nodes
 ``a<i>(args, T)``     what arrives, where it may have to wait: only if nodes can pause
@@ -59,6 +59,7 @@ from clew.engine.fault_semantics import (
     Arrival,
     fault_lines,
     few_fault_lines,
+    reception,
     seen_down_lines,
     ways_to_arrive,
 )
@@ -233,19 +234,17 @@ def _fact_lines(fact: Fact, relations: Relations, spec: FailureSpec, given: str)
         return [f"r{i}({args},{fact.time}){given}."]
     place, given = encode_value(fact.args[0]), given or " :- #true"
     if fact.time > 1:  # from outside, as a message is
-        if spec.pauses:
+        if spec.can_pause:
             return [f"a{i}({args},{fact.time}){given}."]
-        return [f"r{i}({args},{fact.time}){given}, not stopped({place},{fact.time})."]
-    if relations.is_durable(fact.relation):
+        received = ", ".join(reception(spec, place, str(fact.time)))
+        return [f"r{i}({args},{fact.time}){given}, {received}."]
+    if relations.is_durable(fact.relation) or not spec.can_restart:
         return [f"r{i}({args},1){given}."]
-    return [
-        f"r{i}({args},1){given}, not stopped({place},1).",
-        *([f"r{i}({args},U){given}, started({place},U)."] if spec.restarts else []),
-    ]
+    return [f"r{i}({args},1){given}, not stopped({place},1).", f"r{i}({args},U){given}, started({place},U)."]
 
 
 def _kept_lines(relations: Relations, spec: FailureSpec) -> list[str]:
-    """Return what nodes that do not run keep: durable rows while they are down, all rows while they pause.
+    """Return what nodes that do not run keep: durable rows while they are down, otherwise all.
 
     What arrives at a node that pauses waits (``a<i>``) until the node goes on.
     """
@@ -255,9 +254,11 @@ def _kept_lines(relations: Relations, spec: FailureSpec) -> list[str]:
             continue
         args = ",".join(f"A{k}" for k in range(arity))
         durable = relations.is_durable(name)
-        if durable and spec.restarts:
+        if durable and spec.can_restart:
             lines.append(f"r{i}({args},T+1) :- r{i}({args},T), stopped(A0,T), T<{spec.eot}.")
-        if spec.pauses:
+        if spec.can_stop:
+            lines.append(f"r{i}({args},T+1) :- r{i}({args},T), gone(A0,T), T<{spec.eot}.")
+        if spec.can_pause:
             kept = "" if durable else ", not stopped(A0,T+1)"
             lines.append(f"r{i}({args},T+1) :- r{i}({args},T), paused(A0,T), T<{spec.eot}{kept}.")
             lines.append(f"a{i}({args},T+1) :- a{i}({args},T), paused(A0,T), T<{spec.eot}.")
@@ -281,12 +282,10 @@ def _arrival_lines(program: Program, relations: Relations, spec: FailureSpec, wo
         for way in [Arrival("F=A0", "T+1", bounded=True), *ways_to_arrive(spec, works, "F", "A0")]:
             in_time = "" if way.bounded else f", {way.time}<={spec.eot}"
             arrives = f"({args},{way.time}) :- {message}, {way.condition}{in_time}"
-            if spec.halts and spec.pauses:
+            if spec.can_pause:
                 lines.append(f"a{i}{arrives}.")
-            elif spec.halts:
-                lines.append(f"r{i}{arrives}, not stopped(A0,{way.time}).")
             else:
-                lines.append(f"r{i}{arrives}.")
+                lines.append(f"r{i}{', '.join([arrives, *reception(spec, 'A0', way.time)])}.")
     return lines
 
 
@@ -359,7 +358,7 @@ class RuleEncoder:
 
     def _survives(self, place: str) -> list[str]:
         """Return that what holds at the next time is not lost with a node that goes down then."""
-        lost = self.rule.timing is Timing.NEXT and self.spec.halts and self.spec.restarts
+        lost = self.rule.timing is Timing.NEXT and self.spec.can_restart
         relation = self.rule.relation
         if not lost or self.relations.is_durable(relation) or self.relations.is_observed(relation):
             return []

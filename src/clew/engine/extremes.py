@@ -31,6 +31,7 @@ from clew.faults import (
     Partition,
     Pause,
     Restart,
+    Stop,
     by_message,
 )
 from clew.program.assertions import find_assertions
@@ -183,7 +184,7 @@ class BeyondBudget(GroundProgram):
                     late += fault.time >= self._budget.eff
                 case Crash():
                     crashed += 1
-                case Delay() | Duplicate() | Restart() | Pause() | Partition():
+                case Delay() | Duplicate() | Restart() | Pause() | Partition() | Stop():
                     pass  # none is longer or later than the budget has it
                 case GivenRow():
                     pass  # no fault
@@ -214,7 +215,7 @@ class Heaviest(GroundProgram):
             if issubclass(kind, MessageFault):
                 rest = ",_" * (len(kind.kind.numbers) - 1)
                 parts.append(f"hit(F,G,T) :- sends(F,G,T), {kind.name}(F,G,T{rest}), not down(F,T).")
-        parts.append("#maximize { 1@3,N : crash(N,_) }. #maximize { 1@2,F,G,T : hit(F,G,T) }.")
+        parts.append("#maximize { 1@3,N : crash(N,_); 1@3,N : stop(N,_) }. #maximize { 1@2,F,G,T : hit(F,G,T) }.")
         return "\n".join(parts)
 
     def heaviest(self, count: int) -> Iterator[FaultSet]:
@@ -227,7 +228,8 @@ class Heaviest(GroundProgram):
             self.extend(f"other{number}", self._different(best))
 
     def _different(self, faults: FaultSet) -> str:
-        if faults.crashes:
-            return f":- {', '.join(f'crash({encode_value(c.node)},_)' for c in faults.crashes)}."
+        for_good = [fault for fault in faults if fault.span is not None and fault.span.end is None]
+        if for_good:
+            return f":- {', '.join(f'{f.name}({encode_value(f.nodes[0])},_)' for f in for_good)}."
         hit = (f"hit({encode_value(s)},{encode_value(t)},{time})" for s, t, time in by_message(faults))
         return f":- {', '.join(hit)}."

@@ -25,6 +25,7 @@ from clew.faults import (
     Pause,
     Restart,
     SentMessage,
+    Stop,
     groups_of,
 )
 
@@ -92,11 +93,18 @@ def fault_lines(spec: FailureSpec) -> list[str]:
                     lines.append(f":- #count {{ G,T,U : partition(G,T,U) }} > {spec.partitions}.")
                     lines += _partition_lines()
                     price.append("1,p,G,T,U : partition(G,T,U)")
+            case "stop":
+                if spec.can_stop:
+                    lines.append(f"{{ stop(N,T) : T=1..{last_sending_time} }} 1 :- node(N).")
+                    lines.append(f":- #count {{ N,T : stop(N,T) }} > {spec.stops}.")
+                    lines.append(":- stop(N,_), crash(N,_).")
+                    lines += _stop_lines(spec)
+                    price.append("1,s,N,T,0 : stop(N,T)")
             case "input" | "pick":
                 pass  # the program says what may be given: see clew.engine.given_rows
             case _ as unknown:
                 assert_never(unknown)
-    if spec.halts:
+    if spec.can_restart or spec.can_pause:
         lines.append(_no_overlap(spec))
     return [*lines, f"#minimize {{ {'; '.join(price)} }}."]
 
@@ -131,6 +139,9 @@ def few_fault_lines(spec: FailureSpec, only: FaultSet) -> list[str]:
                     lines += _member_lines([f.group for f in only if isinstance(f, Partition)])
                     lines += _partition_lines()
                     lines.append("cut(F,G,T) :- parted(F,G,T).")
+            case "stop":
+                if spec.can_stop:
+                    lines += _stop_lines(spec)
             case "input" | "pick":
                 pass  # what comes of them is in clew.engine.given_rows
             case _ as unknown:
@@ -156,6 +167,7 @@ def seen_down_lines(spec: FailureSpec) -> list[str]:
     return [
         *(["seen_down(O,N,T) :- node(O), stopped(N,T)."] if _can(spec, Restart) else []),
         *([f"seen_down(O,N,T) :- node(O), crash(N,S), T=S..{spec.eot}."] if spec.crashes else []),
+        *(["seen_down(O,N,T) :- node(O), gone(N,T)."] if spec.can_stop else []),
     ]
 
 
@@ -172,12 +184,30 @@ def _pause_lines() -> list[str]:
     return ["paused(N,S) :- pause(N,T,U), S=T..U-1.", "halted(N,T) :- paused(N,T)."]
 
 
+def _stop_lines(spec: FailureSpec) -> list[str]:
+    """Return from when on a node is gone: to the last time, since it executes nothing then either."""
+    return [
+        f"gone(N,S) :- stop(N,T), S=T..{spec.eot}.",
+        "halted(N,T) :- gone(N,T).",
+        "seen_crash(O,N,T) :- node(O), stop(N,T).",
+    ]
+
+
+def reception(spec: FailureSpec, place: str, time: str) -> list[str]:
+    """Return that a place takes in what reaches it at a time, where nodes can be down or gone but not paused."""
+    return [
+        *([f"not stopped({place},{time})"] if spec.can_restart else []),
+        *([f"not gone({place},{time})"] if spec.can_stop else []),
+    ]
+
+
 def _no_overlap(spec: FailureSpec) -> str:
-    """Return that at each time at most one of the faults of a node lasts; a crash lasts for good."""
+    """Return that at each time at most one of the faults of a node lasts; a crash or a stop lasts for good."""
     lasting = [
         *(["r,T,U : restart(N,T,U), T<=S, S<U"] if spec.restarts else []),
         *(["z,T,U : pause(N,T,U), T<=S, S<U"] if spec.pauses else []),
         *(["c,T,0 : crash(N,T), T<=S"] if spec.crashes else []),
+        *(["s,T,0 : stop(N,T), T<=S"] if spec.can_stop else []),
     ]
     return f":- node(N), S=1..{spec.all_over - 1}, #count {{ {'; '.join(lasting)} }} > 1."
 
@@ -216,7 +246,7 @@ def ways_to_arrive(spec: FailureSpec, works: str, source: str, target: str) -> l
         match kind.name:
             case "loss" | "crash" | "partition":
                 pass  # the link does not work
-            case "restart" | "pause":
+            case "restart" | "pause" | "stop":
                 pass  # what becomes of what arrives is the receiver's business
             case "delay":
                 if spec.longest_lag > 0:
@@ -258,6 +288,8 @@ class Arrivals:
                     self._repeated[fault.message] = fault.lag
                 case Restart(node, time, until):
                     self._stopped.update((node, t) for t in range(time, until))
+                case Stop(node, time):
+                    self._stopped.update((node, t) for t in range(time, self._eot + 1))
                 case Pause(node, time, until):
                     self._resumes.update({(node, t): until for t in range(time, until)})
                 case Partition():

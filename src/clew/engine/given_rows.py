@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clew.engine.encode import Relations, RuleEncoder
+from clew.engine.fault_semantics import reception
 from clew.engine.values import encode_tuple, encode_value
 from clew.faults import FailureSpec, FaultSet
 from clew.program.ir import Fact, InputRule, Premise, Program, Var
@@ -67,12 +68,10 @@ def _arrive(relations: Relations, relation: str, spec: FailureSpec, certain: Fac
     time = "T" if certain is None else str(certain.time)
     row = ",".join([*args, time])
     given = f"input({encode_value(relation)},{encode_tuple(args)},T)" if certain is None else "#true"
-    if spec.halts and spec.pauses:
+    if spec.can_pause:
         yield f"a{number}({row}) :- {given}."
-    elif spec.halts:
-        yield f"r{number}({row}) :- {given}, not stopped({args[0]},{time})."
     else:
-        yield f"r{number}({row}) :- {given}."
+        yield f"r{number}({row}) :- {', '.join([given, *reception(spec, args[0], time)])}."
 
 
 def _columns(arity: int) -> list[str]:

@@ -108,7 +108,7 @@ class Runs:
         if name in ("link", "cut", "late"):
             values = symbol_values(symbol, name)
             return LinkAtom(atom, as_place(values[0]), as_place(values[1]), _time(values))
-        if name in ("halted", "stopped", "paused", "started"):
+        if name in ("halted", "stopped", "paused", "gone", "started"):
             values = symbol_values(symbol, name)
             return HaltAtom(atom, as_place(values[0]), _time(values))
         if name in ("seen_crash", "seen_down"):

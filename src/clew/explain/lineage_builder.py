@@ -24,6 +24,7 @@ from clew.faults import (
     Pause,
     Restart,
     SentMessage,
+    Stop,
     fault_key,
 )
 from clew.program.assertions import is_pre, post_of
@@ -104,6 +105,7 @@ class _Walk:
             for atom, symbol in ground.symbols.items()
             if symbol.name == "seen_down"
         }
+        self._seen_crashes = {atom for atom, symbol in ground.symbols.items() if symbol.name == "seen_crash"}
         self._given = failure_free.implied_by_pre(violation)
         self._only = only
         self._last = failure_free.spec.eot
@@ -264,7 +266,7 @@ class _Walk:
                 work.extend(abs(b) for r in against for b in r.body if not self._derivations.holds(b))
 
     def _staying_up(self, atom: int) -> Iterator[_StaysUp]:
-        """Yield the nodes whose crash would change the atom; or their restart, if it says that a node is down."""
+        """Yield the nodes whose crash would change the atom; or what else, if it says that a node is down."""
         looked_at = self._looked_at.get(atom)
         by_node: dict[NodeName, list[Fault]] = {}
         for fault in sorted(self._below(atom), key=fault_key):
@@ -276,6 +278,9 @@ class _Walk:
                 case Restart(node, _, _):
                     # Every step of a node needs that it runs: it would stand below every goal.
                     if looked_at is not None:
+                        by_node.setdefault(node, []).append(fault)
+                case Stop(node, _):
+                    if looked_at is not None or atom in self._seen_crashes:  # as for restarts
                         by_node.setdefault(node, []).append(fault)
                 case Pause():
                     pass  # as for restarts, and nobody sees it

@@ -27,6 +27,7 @@ from clew.faults import (
     Restart,
     SentMessage,
     Span,
+    Stop,
     node_key,
 )
 from clew.violation import Violation
@@ -138,7 +139,7 @@ class _FaultsOfLinks:
                     arriving.add(fault.message)
                 case Duplicate():
                     once.add(fault.message)
-                case Crash() | Restart() | Pause() | Partition() | GivenRow():
+                case Crash() | Restart() | Pause() | Partition() | Stop() | GivenRow():
                     pass  # of no single message; what a partition loses, a loss does as well
                 case _:
                     assert_never(fault)
@@ -147,23 +148,35 @@ class _FaultsOfLinks:
 
 
 def _up(needed: Iterable[Fault]) -> tuple[tuple[NodeName, int], ...]:
-    """Return the nodes that had to stay up longer than to send their last message: somebody saw their crash."""
+    """Return the nodes that had to stay up longer than their last message tells: somebody saw, or they had to run.
+
+    That a node has not crashed is told by what it sends; that it has not stopped, also by what it receives.
+    """
     last_sent: dict[NodeName, int] = {}
+    last_busy: dict[NodeName, int] = {}
     last_up: dict[NodeName, int] = {}
+    last_run: dict[NodeName, int] = {}
     for fault in needed:
         match fault:
             case Crash(node, time):
                 last_up[node] = max(time, last_up.get(node, 0))
+            case Stop(node, time):
+                last_run[node] = max(time, last_run.get(node, 0))
             case Restart() | Pause():
                 pass  # see ``_running``
             case Partition() | GivenRow():
                 pass  # the nodes are up
-            case MessageFault(source=source, time=time):
+            case MessageFault(source=source, target=target, time=time):
                 last_sent[source] = max(time, last_sent.get(source, 0))
+                last_busy[source] = max(time, last_busy.get(source, 0))
+                last_busy[target] = max(time + 1, last_busy.get(target, 0))
             case _:
                 assert_never(fault)
-    longer = [(node, time) for node, time in last_up.items() if time > last_sent.get(node, 0)]
-    return tuple(sorted(longer, key=lambda item: node_key(item[0])))
+    longer = {node: time for node, time in last_up.items() if time > last_sent.get(node, 0)}
+    for node, time in last_run.items():
+        if time > last_busy.get(node, 0):
+            longer[node] = max(time, longer.get(node, 0))
+    return tuple(sorted(longer.items(), key=lambda item: node_key(item[0])))
 
 
 def _running(
@@ -179,7 +192,7 @@ def _running(
                 spans.setdefault(which, []).append(fault.span)
                 if fault in cut_by:
                     happened.add(which)
-            case Crash() | Partition() | MessageFault() | GivenRow():
+            case Crash() | Stop() | Partition() | MessageFault() | GivenRow():
                 pass
             case _:
                 assert_never(fault)

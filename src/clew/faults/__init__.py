@@ -2,10 +2,10 @@
 
 The failure model of MOLLY (sections 2.1.1 and 4.1.1 of the paper): messages may be lost before the end of finite
 failures (EFF), and nodes may crash for good.  Beyond the paper, a message may take longer than one step or arrive
-twice, nodes may restart or pause, and a partition is one fault.
+twice, nodes may restart, pause or stop altogether, and a partition is one fault.
 
 ``kinds``   each kind of fault, with all that is declared of it: the place to start when adding one
-``finite``  the kinds that pass: duplicates and partitions; ``halting``: restarts and pauses
+``finite``  the kinds that pass: duplicates and partitions; ``halting``: restarts, pauses and stops
 ``given``   what the adversary decides beside faults: inputs and choices
 ``limits``  the numbers that bound a search, which the kinds consult
 ``sets``    sets of faults in canonical order; which faults are possible, and which sets of them admissible
@@ -16,7 +16,7 @@ Of Clew, this package imports only how names are shown.
 from clew.faults.base import AnyFault, Cell, Kind, MessageFault, Part, Span, notation
 from clew.faults.finite import Duplicate, Partition, groups_of, name_group
 from clew.faults.given import GivenRow, Input, Pick
-from clew.faults.halting import Pause, Restart
+from clew.faults.halting import Pause, Restart, Stop
 from clew.faults.kinds import FIRST_KINDS, KINDS, Crash, Delay, Fault, Loss, fault_columns, fault_key, make_fault
 from clew.faults.limits import FIRST_BOUNDS, NodeName, SentMessage, node_key
 from clew.faults.sets import FailureSpec, by_message, exclusive_pairs
@@ -51,6 +51,7 @@ __all__ = [
     "Restart",
     "SentMessage",
     "Span",
+    "Stop",
     "by_message",
     "exclusive_pairs",
     "fault_columns",

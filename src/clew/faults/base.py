@@ -108,8 +108,8 @@ class MessageFault:
         return f"the message from {show(self.source)} to {show(self.target)} at time {self.time}"
 
 
-class PassingFault:
-    """What the kinds that pass have in common: the bound that their plural names says how many there may be."""
+class CountedFault:
+    """What the kinds beyond the paper share: the bound that their plural names says how many there may be."""
 
     name: ClassVar[str]
     kind: ClassVar[Kind]
@@ -142,6 +142,10 @@ class PassingFault:
     def overlooked(cls, spec: Limits) -> str:
         """Return nothing: who does not allow them does not expect them."""
         return ""
+
+
+class PassingFault(CountedFault):
+    """What the kinds that pass have in common: they are over by EFF."""
 
     @classmethod
     def beyond(cls, spec: Limits) -> str:

@@ -46,6 +46,7 @@ class Duplicate(MessageFault, PassingFault):
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
+    halts: ClassVar[bool] = False
 
     source: NodeName
     target: NodeName
@@ -147,6 +148,7 @@ class Partition(PassingFault):
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
+    halts: ClassVar[bool] = False
 
     group: tuple[NodeName, ...]
     time: int

@@ -24,6 +24,7 @@ class GivenRow:
     kind: ClassVar[Kind]
     #: Programs see the row, and no time with it.
     observable: ClassVar[bool] = False
+    halts: ClassVar[bool] = False
     #: The distance to failure does not look beyond what the program offers.
     at_will: ClassVar[str] = ""
 
@@ -165,7 +166,7 @@ class Input(GivenRow):
     time: int
 
     def order_key(self) -> tuple[object, ...]:
-        return (7, self.time, self.relation, tuple(map(cell_key, self.row)))
+        return (8, self.time, self.relation, tuple(map(cell_key, self.row)))
 
     def rename(self, rename: Callable[[NodeName], NodeName]) -> Input:
         return Input(self.relation, tuple(_rename_cell(cell, rename) for cell in self.row), self.time)
@@ -226,7 +227,7 @@ class Pick(GivenRow):
     time: int
 
     def order_key(self) -> tuple[object, ...]:
-        return (8, self.time, self.relation, tuple(map(cell_key, self.row)))
+        return (9, self.time, self.relation, tuple(map(cell_key, self.row)))
 
     def rename(self, rename: Callable[[NodeName], NodeName]) -> Pick:
         return Pick(self.relation, tuple(_rename_cell(cell, rename) for cell in self.row), self.time)

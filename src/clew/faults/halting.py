@@ -1,4 +1,4 @@
-"""Faults that keep one node from running for some time: restarts and pauses.
+"""Faults that keep one node from running: restarts and pauses, which pass, and stops, which do not.
 
 What a node keeps, and what becomes of what arrives meanwhile, is said in ``clew.engine.encode``.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
 from clew.faults.base import (
+    CountedFault,
     Kind,
     L,
     PassingFault,
@@ -88,6 +89,8 @@ class Restart(NodeSpan):
     )
     #: Programs see that a node is down in the relation ``down``.
     observable: ClassVar[bool] = True
+    #: The node executes nothing meanwhile.
+    halts: ClassVar[bool] = True
 
     node: NodeName
     time: int
@@ -159,6 +162,8 @@ class Pause(NodeSpan):
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
+    #: The node executes nothing meanwhile.
+    halts: ClassVar[bool] = True
 
     node: NodeName
     time: int
@@ -208,6 +213,123 @@ class Pause(NodeSpan):
     @staticmethod
     def combinations(spec: Limits) -> int:
         return count_selections(Pause.possible(spec), spec.pauses)
+
+    def __str__(self) -> str:
+        return notation(self.kind.letter, self.parts)
+
+
+@dataclass(frozen=True)
+class Stop(CountedFault):
+    """``node`` executes nothing from ``time`` on, for good: it receives and sends nothing, and its rows stay.
+
+    The paper's text has crashes like this; ``Crash`` is what its tool, and the published numbers, have.
+    """
+
+    name: ClassVar[Literal["stop"]] = "stop"
+    kind: ClassVar[Kind] = Kind(
+        letter="S",
+        plural="stops",
+        limit="stops up to",
+        flag="--stop",
+        metavar="NODE,T",
+        help="Crash NODE at time T so that it executes and receives nothing either.",
+        nodes=("node",),
+        numbers=("time",),
+    )
+    #: Programs see it as they see a crash.
+    observable: ClassVar[bool] = True
+    #: The node executes nothing meanwhile.
+    halts: ClassVar[bool] = True
+
+    node: NodeName
+    time: int
+
+    @property
+    def parts(self) -> tuple[NodeName, int]:
+        return self.node, self.time
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return (self.time,)
+
+    @property
+    def message(self) -> None:
+        """Return None: it hits no single message."""
+        return None
+
+    @property
+    def span(self) -> Span:
+        return Span(self.node, self.time, None)
+
+    @property
+    def nodes(self) -> tuple[NodeName, ...]:
+        return (self.node,)
+
+    @property
+    def lateness(self) -> int:
+        return 0
+
+    @property
+    def last(self) -> int:
+        return self.time
+
+    def order_key(self) -> tuple[object, ...]:
+        return (7, self.time, node_key(self.node))
+
+    def among(self, nodes: Sequence[NodeName]) -> Stop:
+        return self
+
+    def strikes(self, time: int) -> bool:
+        return True  # also what arrives after it, however early it was sent
+
+    def prevents(self, message: SentMessage) -> bool:
+        source, target, time = message
+        return (self.node == source and self.time <= time) or (self.node == target and self.time <= time + 1)
+
+    def rename(self, rename: Callable[[NodeName], NodeName]) -> Stop:
+        return Stop(rename(self.node), self.time)
+
+    # -- words ---------------------------------------------------------------------------------------
+
+    @property
+    def sentence(self) -> str:
+        return f"{show(self.node)} stops at time {self.time}, for good"
+
+    @property
+    def phases(self) -> tuple[tuple[int, str], ...]:
+        return ((self.time, f"{show(self.node)} stops"),)
+
+    def effect(self, target: NodeName) -> str:
+        return "is lost" if target == self.node else "is not sent"
+
+    def undone(self, target: NodeName, arrival: str) -> str:
+        return "arrives" if target == self.node else f"is sent{arrival}"
+
+    @staticmethod
+    def possible_words(spec: Limits) -> str:
+        return f"a node stops at times 1 to {spec.eot - 1}"
+
+    @classmethod
+    def beyond(cls, spec: Limits) -> str:
+        return f"stops beyond {spec.stops}" if spec.stops else ""
+
+    # -- bounds --------------------------------------------------------------------------------------
+
+    @staticmethod
+    def possible(spec: Limits) -> Iterator[Stop]:
+        if spec.stops == 0:
+            return iter(())
+        return (Stop(n, t) for t in range(1, spec.eot) for n in spec.nodes)
+
+    def is_within(self, spec: Limits) -> bool:
+        return spec.has_node(self.node) and 1 <= self.time < spec.eot
+
+    def widen(self, spec: L) -> L:
+        return replace(spec, stops=spec.stops + 1)
+
+    @staticmethod
+    def combinations(spec: Limits) -> int:
+        return count_selections(Stop.possible(spec), spec.stops)
 
     def __str__(self) -> str:
         return notation(self.kind.letter, self.parts)

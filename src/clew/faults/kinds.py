@@ -6,6 +6,7 @@
 ``order_key``          its place in the canonical order of faults
 ``parts``              its columns; ``nodes`` and ``numbers`` among them
 ``message``, ``span``   what it hits: a message, a node for some time; the same is not hit twice
+``halts``              whether its node executes nothing meanwhile; ``observable``: whether programs see it
 ``strikes, prevents``  which messages it can change, and which it keeps from arriving
 ``lateness, last``     by how many steps it makes a message late; the last time at which it acts
 ``rename``, ``among``  the same fault under other names of nodes; and as these nodes name it
@@ -35,7 +36,7 @@ from typing import ClassVar, Literal, get_args
 from clew.faults.base import Kind, L, MessageFault, Part, Span, notation, power, steps_text
 from clew.faults.finite import Duplicate, Partition
 from clew.faults.given import Input, Pick
-from clew.faults.halting import Pause, Restart
+from clew.faults.halting import Pause, Restart, Stop
 from clew.faults.limits import Limits, NodeName, SentMessage, node_key
 from clew.names import show
 
@@ -57,6 +58,8 @@ class Loss(MessageFault):
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
+    #: All nodes run.
+    halts: ClassVar[bool] = False
     #: The distance to failure counts those beyond the bounds, and this says that all inside may happen.
     at_will: ClassVar[str] = "whatever is lost"
 
@@ -185,6 +188,8 @@ class Crash:
     )
     #: Programs see it, with its time, in the relation ``crash``.
     observable: ClassVar[bool] = True
+    #: The node goes on deducing and receiving, as in the paper's tool; see ``Stop``.
+    halts: ClassVar[bool] = False
     at_will: ClassVar[str] = "whoever crashes"
 
     node: NodeName
@@ -326,6 +331,7 @@ class Delay(MessageFault):
     )
     #: Programs cannot see it happen.
     observable: ClassVar[bool] = False
+    halts: ClassVar[bool] = False
     #: The distance to failure does not look beyond the bounds.
     at_will: ClassVar[str] = ""
 
@@ -428,7 +434,7 @@ class Delay(MessageFault):
         return notation(self.kind.letter, self.parts)
 
 
-Fault = Loss | Crash | Delay | Duplicate | Restart | Pause | Partition | Input | Pick
+Fault = Loss | Crash | Delay | Duplicate | Restart | Pause | Partition | Stop | Input | Pick
 
 #: Every kind there is, in canonical order.  Taken from the union, so that none can be in one and not in the other.
 KINDS: tuple[type[Fault], ...] = get_args(Fault)

@@ -31,8 +31,9 @@ class Limits:
 
     ``eot`` is the last time of an execution, losses happen at times ``< eff``, at most ``crashes`` nodes
     crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.  At most so many
-    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.  At most so
-    many ``inputs`` are given; None: all that the program offers may be.
+    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.  At most
+    ``stops`` nodes stop, each at a time ``< eot``.  At most so many ``inputs`` are given; None: all that the
+    program offers may be.
     """
 
     nodes: tuple[NodeName, ...]
@@ -44,6 +45,7 @@ class Limits:
     restarts: int = 0
     pauses: int = 0
     partitions: int = 0
+    stops: int = 0
     inputs: int | None = None
     # Searches ask for every single fault whether its nodes exist; a scan of the tuple would show.
     _members: frozenset[NodeName] = field(init=False, repr=False, compare=False)
@@ -78,9 +80,24 @@ class Limits:
         return min(self.eff, self.eot)
 
     @property
+    def can_restart(self) -> bool:
+        """Tell whether there is time for a restart, and one may happen."""
+        return self.all_over > 1 and self.restarts > 0
+
+    @property
+    def can_pause(self) -> bool:
+        """Tell whether there is time for a pause, and one may happen."""
+        return self.all_over > 1 and self.pauses > 0
+
+    @property
+    def can_stop(self) -> bool:
+        """Tell whether a node may stop for good before the execution ends."""
+        return self.eot > 1 and self.stops > 0
+
+    @property
     def halts(self) -> bool:
-        """Tell whether nodes can stop running for a while."""
-        return self.all_over > 1 and bool(self.restarts or self.pauses)
+        """Tell whether nodes can be kept from running, for a while or for good."""
+        return self.can_restart or self.can_pause or self.can_stop
 
     def links(self) -> Iterator[tuple[NodeName, NodeName]]:
         """Yield every ordered pair of different nodes: a message to oneself is never lost or late."""

@@ -130,8 +130,9 @@ class FailureSpec(Limits):
 
     ``eot`` is the last time of an execution, losses happen at times ``< eff``, at most ``crashes`` nodes
     crash, each at a time ``< eot``, and a delivered message takes at most ``delays`` extra steps.  At most so many
-    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.  At most so
-    many ``inputs`` are given; None: all that the program offers may be.
+    ``duplicates``, ``restarts``, ``pauses`` and ``partitions`` happen, and they are over by ``eff``.  At most
+    ``stops`` nodes stop, each at a time ``< eot``.  At most so many ``inputs`` are given; None: all that the
+    program offers may be.
     """
 
     def possible_faults(self) -> Iterator[Fault]:

@@ -3,7 +3,8 @@
 The static half of the conservative treatment of negation (appendix B of the paper).  A row can be the reason
 for an absence only if it reaches the absent row through an odd number of negations and is not later.  Of those
 rows it is enough to name the ones right before the last such negation: the others act through them.  The same
-walk tells which faults matter: those that kept a message away, and those whose mere presence is a premise.
+walk tells which faults matter: those that kept a message away, those whose mere presence is a premise, and what
+could be given on the way.
 
 Relations alone, as in the paper's proof, would name every row of a relation at any time; walking over relations
 *at times* leaves out what can no longer, or not yet, act.
@@ -15,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from clew.faults import Fault
+from clew.faults import Fault, GivenRow
 from clew.lineage.graph import RuleGoalGraph
 from clew.program.ir import BUILT_IN, Premise, Program, Rule, Timing
 
@@ -44,7 +45,13 @@ class Reach:
         for rule in program.rules:
             self._rules.setdefault(rule.relation, []).append(rule)
         self._longest_lag = max((f.lateness for f in faults), default=0)
-        self._carries = any(f.span is not None and f.span.end is not None for f in faults)
+        self._carries = any(f.halts for f in faults)
+        # What the adversary gives is there without any rule of the program.
+        picked = {choice.name: choice.picked for choice in program.choices}
+        self._given: dict[_Place, list[Fault]] = {}
+        for fault in faults:
+            if isinstance(fault, GivenRow):
+                self._given.setdefault((fault.row_of(picked), fault.time), []).append(fault)
         self._rows: dict[_Place, list[int]] = {}
         for atom, row in graph.rows.items():
             self._rows.setdefault((row.relation, row.time), []).append(atom)
@@ -55,6 +62,7 @@ class Reach:
         helpful: set[Fault] = set()
         harmful: set[Fault] = set()
         for place in self._positive_past((relation, time)):
+            harmful.update(self._given.get(place, ()))
             for rule, then in self._uses(place):
                 for premise in rule.premises:
                     # An aggregate can change in either direction when one of its rows goes away.
@@ -72,7 +80,7 @@ class Reach:
                     harmful.update(f for f in self._faults if f.lateness and f.strikes(then))
         # A node that does not run keeps rows, loses others, and does not derive what would stand in the way.  For
         # which of its rows, relations and times do not tell: every such fault may be a reason.
-        halting = [f for f in self._faults if f.span is not None and f.span.end is not None and f.time <= time]
+        halting = [f for f in self._faults if f.halts and f.time <= time]
         helpful.update(halting)
         harmful.update(halting)
         atoms = tuple(atom for place in sorted(causes) for atom in self._rows.get(place, ()))

@@ -24,6 +24,7 @@ from clew.faults import (
     Pick,
     Restart,
     SentMessage,
+    Stop,
     by_message,
     exclusive_pairs,
 )
@@ -46,7 +47,7 @@ def search(system: System, ledger: Ledger, *, seed: int, max_runs: int) -> str |
                 delays.setdefault(fault.message, []).append(fault)
             case Crash():
                 pass  # drawn from the nodes: the paper's baseline chooses who crashes before it chooses when
-            case Duplicate() | Restart() | Pause() | Partition():
+            case Duplicate() | Restart() | Pause() | Partition() | Stop():
                 passing.setdefault(type(fault), []).append(fault)
             case Input() | Pick():
                 given.setdefault(type(fault), []).append(fault)

@@ -21,7 +21,7 @@ MOST_PARTS = 100
 _VERSION = 1
 _NUMBERS = ("eot", "eff", "crashes", "delays")
 #: Only in files of searches that allow such faults.
-_FURTHER = ("duplicates", "restarts", "pauses", "partitions", "inputs")
+_FURTHER = ("duplicates", "restarts", "pauses", "partitions", "stops", "inputs")
 _LARGEST_BOUND = 1_000_000
 
 

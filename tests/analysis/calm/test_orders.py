@@ -74,7 +74,8 @@ def test_every_example_that_can_run_has_a_workload() -> None:
     found = set()
     for file in sorted(EXAMPLES.glob("*.py")):
         module = importlib.import_module(file.stem)
-        for kind in vars(module).values():
+        kinds: list[Any] = list(vars(module).values())
+        for kind in kinds:
             if isinstance(kind, type) and issubclass(kind, Module) and kind.__module__ == file.stem:
                 outputs = _analysed(kind).outputs
                 if any(output.label is not Label.UNKNOWN for output in outputs):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from clew import Execution, parse_program, run
 from clew.engine.ground import GroundProgram
-from clew.faults import Crash, Delay, Duplicate, Fault, Loss, Partition, Pause, Restart
+from clew.faults import Crash, Delay, Duplicate, Fault, Loss, Partition, Pause, Restart, Stop
 from clew.program.checks import check_program
 from clew.report.diagrams.lamport import Band, Diagram, Fate, Halt, HaltKind, lamport_of
 from clew.report.diagrams.lamport_svg import diagram_svg, legend_items
@@ -90,6 +90,28 @@ def test_a_node_that_restarts_in_ascii() -> None:
          <-- pong --o          |
          <----------+-- pong --o
     5    |          |          |
+    """)
+
+
+def test_a_node_that_stops_and_one_that_crashes() -> None:
+    """To one that has crashed messages still arrive, and to the other they are lost."""
+    assert drawn(Stop("b", 3), Crash("c", 4)) == picture("""
+          a          b          c
+    1     │          │          │
+          ●── ping ──►──────────►
+    2     │          │          │
+          ●── ping ──┼──────────►
+          ●╌╌ ping ╌╌✗          │     LOST S(b,3)
+          ◄── pong ──●          │
+          ◄──────────┼── pong ──●
+    3     │       STOPPED       │     S(b,3)
+          ●── ping ──┼──────────►
+          ●╌╌ ping ╌╌✗          │     LOST S(b,3)
+          ◄──────────┼── pong ──●
+    4     │          ┊       CRASHED  C(c,4)
+          ●── ping ──┼──────────►
+          ●╌╌ ping ╌╌✗          ┊     LOST S(b,3)
+    5     │          ┊          ┊
     """)
 
 
@@ -281,6 +303,7 @@ def test_messages_blame_what_hits_them() -> None:
         ("a", "b", 1, None, Fate.LOST, (1, 2)),
         ("a", "b", 2, None, Fate.LOST, (2,)),
     ]
+    assert fates(Delay("a", "b", 1, 1), Stop("b", 3))[0] == ("a", "b", 1, None, Fate.LOST, (1, 2))
     assert fates(Delay("a", "b", 1, 1), Pause("b", 3, 5))[0] == ("a", "b", 1, 5, Fate.LATE, (1, 2))
     assert fates(Pause("b", 2, 3), Pause("b", 3, 4))[0] == ("a", "b", 1, 4, Fate.LATE, (1, 2))
     assert fates(Pause("b", 2, 3), Restart("b", 3, 4))[0] == ("a", "b", 1, None, Fate.LOST, (2, 1))
@@ -289,6 +312,14 @@ def test_messages_blame_what_hits_them() -> None:
 
 
 # -- SVG ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_drawing_of_a_stop() -> None:
+    diagram = lamport_of(pings(Stop("b", 3), Crash("c", 4)))
+    svg = diagram_svg(diagram, title="both", standalone=True)
+    assert "<title>b stops at time 3: S(b,3)</title>" in svg
+    assert ">STOPPED</text>" in svg and ">CRASHED</text>" in svg
+    assert [item.text for item in legend_items(diagram)] == ["delivered", "lost", "crashed", "stopped"]
 
 
 def test_the_drawing_of_all_kinds() -> None:

@@ -60,6 +60,7 @@ def assert_valid_and_read_back(verdict: clew.Verdict, folder: Path, *files: str)
         spec.restarts,
         spec.pauses,
         spec.partitions,
+        spec.stops,
         spec.inputs,
         verdict.lasting,
         params=verdict.program.params if verdict.program else (),
@@ -124,6 +125,7 @@ def test_every_example_under_every_strategy(chosen: tuple[Path, str], tmp_path: 
         {"eot": 3, "eff": 2},
         {"nodes": ["a", "b"]},
         {"pauses": 1, "partitions": 1, "duplicates": 1},
+        {"crashes": 0, "stops": 1},
     ],
     ids=str,
 )
@@ -296,8 +298,9 @@ def reads(document: Any, folder: Path) -> bool:
         [
             {},
             {"strategy": "random", "max_runs": 1},
-            {"eff": 1, "crashes": 0},
+            {"crashes": 0, "stops": 1},
             {"delays": 1, "eff": 0},
+            {"eff": 1, "crashes": 0},
             {"eot": 3, "eff": 2},
             {"eff": 0},
             {"pauses": 1, "partitions": 1},

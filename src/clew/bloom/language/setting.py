@@ -65,6 +65,7 @@ def checked(
     restarts: int | None = None,
     pauses: int | None = None,
     partitions: int | None = None,
+    stops: int | None = None,
     given: Mapping[Any, Mapping[Any, Any]] | None = None,
     expect: str | None = None,
     faults: int | None = None,
@@ -94,7 +95,7 @@ def checked(
         for one in nodes if node is EVERY else [n for n in nodes if n == node][:1]:
             rows += _read_given(one, contents, position)
     names = tuple(nodes)
-    bounds = Bounds(names, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions)
+    bounds = Bounds(names, eot, eff, crashes, delays, duplicates, restarts, pauses, partitions, stops)
     try:
         expectation = make_expectation(expect, faults)
     except ExpectationError as error:

@@ -35,6 +35,7 @@ class CheckOptions(TypedDict, total=False):
     restarts: int | None
     pauses: int | None
     partitions: int | None
+    stops: int | None
     inputs: int | None
     strategy: str
     negation: str | None

@@ -29,6 +29,7 @@ from clew.files.python_names import is_python
 from clew.lineage.negation import Negation
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.report.verdict.text import verdict_text
+from clew.results import FAILED
 from clew.search.verdict import Answer
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ NODES_HELP = (
 @click.option("--restarts", type=int, metavar="N", help="How often nodes may go down and run again by EFF.")
 @click.option("--pauses", type=int, metavar="N", help="How often nodes may stand still and go on by EFF.")
 @click.option("--partitions", type=int, metavar="N", help="How often nodes may be cut off from others until EFF.")
+@click.option("--stops", type=int, metavar="N", help="How many nodes may crash and execute nothing from then on.")
 @click.option("--inputs", type=int, metavar="N", help="How many declared inputs may be given.  Default: all.")
 @set_option
 @click.option(
@@ -132,6 +134,7 @@ def check_command(
     restarts: int | None,
     pauses: int | None,
     partitions: int | None,
+    stops: int | None,
     inputs: int | None,
     settings: tuple[str, ...],
     strategy: str | None,
@@ -163,7 +166,8 @@ def check_command(
 
     FILE.py:NAME may be a scenario of Python code with virtual time: then faults are injected into its execution.
 
-    Exit code: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete.
+    Exit code: 0 no counterexample within the bounds, 1 counterexample, 2 bad program or usage, 3 incomplete,
+    4 not all that was asked for could be written: a certificate without its --proof.
     """
     if len(files) == 1 and is_python(files[0]):
         _check_scenario_if_it_is_one(
@@ -177,6 +181,7 @@ def check_command(
                 "--eff": eff,
                 "--delays": delays,
                 "--pauses": pauses,
+                "--stops": stops,
                 "--inputs": inputs,
                 "--set": settings,
                 "--negation": negation,
@@ -208,6 +213,7 @@ def check_command(
         "restarts": restarts,
         "pauses": pauses,
         "partitions": partitions,
+        "stops": stops,
         "inputs": inputs,
         "strategy": strategy,
         "negation": negation,
@@ -251,13 +257,14 @@ def check_command(
 
         say(coverage_text(verdict))
     outputs.write(verdict)
-    if proof_file is not None and proof is not None:
-        _write_proof(proof, proof_file)
+    missing = proof_file is not None and proof is not None and not _write_proof(proof, proof_file)
     conclude_checkpoint(checkpoint)
     # Never on standard output, which is the same for the same input and seed.
     if sys.stderr.isatty():
         warn(f"  ({verdict.seconds:.2f} s)")
-    sys.exit(verdict.exit_code)
+    # Of another answer there is nothing to prove, which its exit code says; a certificate without the proof that
+    # was asked for must not look like one with it.
+    sys.exit(FAILED if missing and verdict.answer is Answer.CERTIFIED else verdict.exit_code)
 
 
 def _check_scenario_if_it_is_one(
@@ -320,10 +327,12 @@ def _prove(verdict: Verdict, time_limit: float | None) -> bytes | str:
     return archive.reason if isinstance(archive, NoRefutation) else archive
 
 
-def _write_proof(proof: bytes | str, file: str) -> None:
+def _write_proof(proof: bytes | str, file: str) -> bool:
+    """Write the proof, or say why there is none; tell whether it was written."""
     if isinstance(proof, bytes):
         write_file(file, proof)
         wrote("the proof", file)
-        return
+        return True
     stale = f"; {file} is of another run" if Path(file).exists() else ""
     warn(f"no proof is written: {proof}{stale}")
+    return False

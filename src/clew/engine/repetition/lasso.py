@@ -10,6 +10,7 @@ not for each row and pair::
     differs(P) :- r2(A0,A1,9-P), not r2(A0,A1,9).   and the reverse, for each relation with a part in the promise
     repeats(P) :- period(P), not differs(P), not still(9-P).
     lasts      :- repeats(P), not relieved(P).      relieved: not violated at some time from 9-P to 9
+    lasts      :- bad5(A0,T).                       what must never hold, and has: that cannot be undone
 
 Nothing here is a choice, so that an execution is still one model.  ``unsettled`` is what a certificate must
 rule out beside ``lasts``: a run that has not come back to itself by the end, though all that happens to it is
@@ -26,7 +27,7 @@ from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
 from clew.engine.recurrence import find_dependencies, first_quiet_time
 from clew.engine.values import encode_value
-from clew.faults import KINDS, Fault, FaultSet, Input
+from clew.faults import KINDS, FailureSpec, Fault, FaultSet, Input
 from clew.program.assertions import assertion_names, find_assertions
 from clew.program.ir import Premise, Program, Rule, Var, expr_vars
 from clew.program.outcomes import has_assertions, persistent_relations
@@ -83,10 +84,14 @@ def encode_lasso(ground: GroundProgram, expected: Execution | None) -> str:
             row = f"r{relations.number(name)}({','.join(f'A{k}' for k in range(relations.arity(name)))}"
             lines.append(f"differs(P) :- period(P), {row},{eot}-P), not {row},{eot}).")
             lines.append(f"differs(P) :- period(P), {row},{eot}), not {row},{eot}-P).")
-    lines += _busy_lines()
+    lines += _busy_lines(ground.spec)
     # A delay may end after the last time.
     lines.append("still(T) :- busy(U), time(T), T<=U.")
     lines += _wrong_lines(ground, expected, eot - max(periods, default=0))
+    for assertion in find_assertions(program):
+        if assertion.post is None:
+            row = ",".join("_" * (relations.arity(assertion.relation) + 1))
+            lines.append(f"{LASTS} :- bad{relations.number(assertion.relation)}({row}).")
     lines += [
         f"repeats(P) :- period(P), not differs(P), not still({eot}-P).",
         f"relieved(P) :- period(P), T={eot}-P..{eot}, not wrong(T).",
@@ -119,12 +124,12 @@ def _possible_periods(program: Program, eot: int, expected: Execution | None) ->
     return [p for p in periods if all(expected.rows(n, eot - p) == expected.rows(n, eot) for n in names)]
 
 
-def _busy_lines() -> Iterator[str]:
+def _busy_lines(spec: FailureSpec) -> Iterator[str]:
     """Yield until when faults make a difference by themselves: the solver's words for ``last`` of each kind.
 
     A fault of a message that is not sent, or does not get through in any case, makes none.
     """
-    passing = "sends(F,G,T), not down(F,T), not parted(F,G,T)"
+    passing = f"sends(F,G,T), not down(F,T), not parted(F,G,T){', not gone(G,T+1)' if spec.can_stop else ''}"
     for kind in KINDS:
         match kind.name:
             case "loss":
@@ -141,6 +146,8 @@ def _busy_lines() -> Iterator[str]:
                 yield "busy(U) :- pause(_,_,U)."
             case "partition":
                 yield "busy(U) :- partition(_,_,U)."
+            case "stop":
+                yield "busy(T) :- stop(_,T)."
             case "input":
                 yield "busy(T) :- input(_,_,T)."
             case "pick":
@@ -154,7 +161,8 @@ def _wrong_lines(ground: GroundProgram, expected: Execution | None, first: int) 
     relations, eot = ground.encoding.relations, ground.spec.eot
     if expected is None:
         for pre, post in find_assertions(ground.program):
-            assert post is not None, "what must never hold is refused"
+            if post is None:
+                continue
             args = ",".join(f"A{k}" for k in range(relations.arity(pre)))
             wanted, there = relations.number(pre), relations.number(post)
             yield f"wrong(T) :- r{wanted}({args},T), not r{there}({args},T), T>={first}."

@@ -18,6 +18,7 @@ from clew.faults import (
     Restart,
     SentMessage,
     Span,
+    Stop,
 )
 
 
@@ -42,6 +43,7 @@ class Hits:
         # By node and time of an arrival.
         self._down: dict[tuple[NodeName, int], Restart] = {}
         self._paused: dict[tuple[NodeName, int], Pause] = {}
+        self._gone: dict[NodeName, Stop] = {}
         for fault in faults:
             match fault:
                 case Loss():
@@ -60,6 +62,9 @@ class Hits:
                 case Pause(node, time, until):
                     self._halts.append((fault.span, fault))
                     self._paused.update({(node, t): fault for t in range(time, until)})
+                case Stop(node, _):
+                    self._halts.append((fault.span, fault))
+                    self._gone.setdefault(node, fault)
                 case GivenRow():
                     pass  # it hits nothing
                 case _:
@@ -116,5 +121,6 @@ class Hits:
         while (pause := self._paused.get((node, time))) is not None:  # one may begin where another one ends
             found.append(pause)
             time = pause.until
-        down = self._down.get((node, time))
+        gone = self._gone.get(node)
+        down = gone if gone is not None and gone.time <= time else self._down.get((node, time))
         return Blame(tuple(found), lost=False) if down is None else Blame((*found, down), lost=True)

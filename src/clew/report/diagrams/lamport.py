@@ -31,6 +31,7 @@ from clew.faults import (
     Partition,
     Pause,
     Restart,
+    Stop,
 )
 from clew.names import show
 from clew.report.diagrams.hits import Blame, Hits
@@ -79,11 +80,17 @@ class Arrow(NamedTuple):
 
 
 class CrashMark(NamedTuple):
-    """``process`` crashes at ``time``; ``fault`` is the number of that fault."""
+    """``process`` crashes at ``time``, or ``stops`` altogether; ``fault`` is the number of that fault."""
 
     process: str
     time: int
     fault: int
+    stops: bool = False
+
+    @property
+    def word(self) -> str:
+        """Return what stands at its lifeline."""
+        return "STOPPED" if self.stops else "CRASHED"
 
 
 class HaltKind(enum.Enum):
@@ -343,6 +350,8 @@ def _with_marks(diagram: Diagram, faults: FaultSet, names: Mapping[NodeName, str
                 pass  # in the arrows
             case Crash(node, time):
                 crashes.append(CrashMark(names[node], time, number))
+            case Stop(node, time):
+                crashes.append(CrashMark(names[node], time, number, stops=True))
             case Restart(node, time, until):
                 halts.append(Halt(names[node], HaltKind.DOWN, time, until, number))
             case Pause(node, time, until):

@@ -106,8 +106,8 @@ EVENT_STYLE = _style(EVENT_RULES.split("\n")[1:-1])
 
 @dataclass(frozen=True)
 class LegendItem:
-    """``kind``: the class of arrow that it explains, or "crash", "down", "paused", "band", "input", "pick",
-    "loop".
+    """``kind``: the class of arrow that it explains, or "crash", "stop", "down", "paused", "band", "input",
+    "pick", "loop".
     """
 
     kind: str
@@ -118,7 +118,8 @@ def legend_items(diagram: Diagram) -> tuple[LegendItem, ...]:
     """Say what lines and marks mean, only for those that occur."""
     kinds = {kind_of(a) for a in diagram.arrows} | {halt.kind.value for halt in diagram.halts}
     kinds |= {gift.kind.value for gift in diagram.gifts}
-    kinds |= {name for name, marks in (("crash", diagram.crashes), ("band", diagram.bands)) if marks}
+    kinds |= {"stop" if crash.stops else "crash" for crash in diagram.crashes}
+    kinds |= {"band"} if diagram.bands else set()
     kinds |= {"loop"} if diagram.loop else set()
     explained = {
         "ok": "delivered",
@@ -126,6 +127,7 @@ def legend_items(diagram: Diagram) -> tuple[LegendItem, ...]:
         "late": "late",
         "again": "arrives again",
         "crash": "crashed",
+        "stop": "stopped",
         "down": "down, restarts",
         "paused": "paused",
         "band": "a group is cut off",
@@ -338,9 +340,10 @@ def _marks(diagram: Diagram, layout: Layout) -> Iterator[str]:
         yield _badge(x, y, arrow.fault or 0, kind_of(arrow))
     for crash in diagram.crashes:
         x, y = layout.x[crash.process], layout.y[crash.time]
-        told = safe(f"{crash.process} crashes at time {crash.time}: {diagram.faults[crash.fault - 1]}")
+        what = "stops" if crash.stops else "crashes"
+        told = safe(f"{crash.process} {what} at time {crash.time}: {diagram.faults[crash.fault - 1]}")
         box = f'<rect x="{_n(x - 34)}" y="{_n(y - 10)}" width="70" height="20" rx="4"/>'
-        word = f'<text class="crash" x="{_n(x + 5)}" y="{_n(y + 3.5)}">CRASHED</text>'
+        word = f'<text class="crash" x="{_n(x + 5)}" y="{_n(y + 3.5)}">{crash.word}</text>'
         yield f'<g class="crash"><title>{told}</title>{box}{word}</g>'
         yield _badge(x - 35, y, crash.fault, "crash")
     yield from span_marks(diagram, layout, _badge)
@@ -396,7 +399,7 @@ class _Legend:
 
 
 def _sample(kind: str) -> str:
-    if kind == "crash":
+    if kind in ("crash", "stop"):
         return '<g class="crash"><rect x="3" y="-11" width="24" height="14" rx="4"/></g>'
     if (sample := span_sample(kind)) is not None:
         return sample

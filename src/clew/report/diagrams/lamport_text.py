@@ -24,7 +24,7 @@ from clew.report.text.plain import char_columns, columns, in_ascii, printable, s
 _CLOSEST, _EASY, _WIDEST = 4, 8, 24
 #: In a crowd names stand in several rows, so that they can be longer than a column is wide.
 _NAME_ROWS = 3
-_CRASHED = "CRASHED"
+_FOR_GOOD = ("CRASHED", "STOPPED")
 #: What the column of a process says when it stops to run for a while, and the margin when it runs again.
 _HALTED = {HaltKind.DOWN: "DOWN", HaltKind.PAUSED: "PAUSED"}
 _GIVEN = {GiftKind.INPUT: "INPUT", GiftKind.PICK: "CHOICE"}
@@ -182,7 +182,7 @@ class Drawing:
     def _widest_centred(self) -> int:
         """Return the width of the widest word that is centred on a lifeline: a name, or that of a crash."""
         names = max((columns(self._clean(p)) for p in self.shown), default=0)
-        words = [_CRASHED] if self.diagram.crashes else []
+        words = [crash.word for crash in self.diagram.crashes]
         words += [_HALTED[halt.kind] for halt in self.diagram.halts]
         words += [_GIVEN[gift.kind] for gift in self.diagram.gifts if gift.process]
         return max(names, *map(len, words), 0)
@@ -244,7 +244,7 @@ class Drawing:
         codes = self.diagram.faults
         for crash in self.diagram.crashes:
             if crash.time == time:
-                yield crash.process, _CRASHED, codes[crash.fault - 1]
+                yield crash.process, crash.word, codes[crash.fault - 1]
         for halt in self.diagram.halts:
             if halt.first == time:
                 yield halt.process, _HALTED[halt.kind], codes[halt.fault - 1]
@@ -279,7 +279,7 @@ class Drawing:
                 put(cells, self.position[process] - len(word) // 2, word)
                 notes.append(remark)
             else:
-                if process in self.position and word == _CRASHED:  # the others have lifelines of their own
+                if process in self.position and word in _FOR_GOOD:  # the others have lifelines of their own
                     cells[self.position[process]] = self.glyphs.lost
                 notes.append(f"{self._short(process, 20)} {word} {remark}")
         yield from self._row(str(time), cells, "; ".join(notes), time)

@@ -67,6 +67,7 @@ class SavedVerdict:
     restarts: int = 0
     pauses: int = 0
     partitions: int = 0
+    stops: int = 0
     inputs: int | None = None
     #: Only violations that last for ever were looked for.
     lasting: bool = False

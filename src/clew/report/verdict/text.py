@@ -11,7 +11,7 @@ from clew.checker.result import Verdict
 from clew.engine.execution import Execution, Message, row_text
 from clew.faults import KINDS, FailureSpec, FaultSet
 from clew.names import show
-from clew.program.assertions import is_pre, post_of
+from clew.program.assertions import find_assertions, is_pre, post_of
 from clew.program.ir import Program
 from clew.report.diagrams.hits import Hits
 from clew.report.text.commands import replay_command
@@ -162,9 +162,12 @@ def spec_text(spec: FailureSpec) -> str:
 def lasting_claim(verdict: Verdict) -> str:
     """Return what a certificate of ``--lasting`` covers."""
     happens = "fails, is given or is chosen" if verdict.program and verdict.program.open_rows else "fails"
+    stated = find_assertions(verdict.program) if verdict.program else ()
+    kept = ["none is violated throughout what it repeats"] if any(a.post for a in stated) or not stated else []
+    kept += ["nothing that must never hold ever does"] if any(a.post is None for a in stated) else []
     return (
         f"whatever {happens} by time {verdict.horizon}: every run comes back to itself by EOT {verdict.spec.eot}, "
-        "and none is violated throughout what it repeats"
+        f"and {', and '.join(kept)}"
     )
 
 

@@ -1,0 +1,109 @@
+"""The long comparison: ``PYTHONPATH=tests python -m comparison --programs 30000 --log comparison.jsonl``.
+
+Problems have numbers, and the same number is the same problem everywhere.  What is done is noted in the log, so
+that the same command goes on where it was ended; ``--shard 0/2`` and ``--shard 1/2`` share the numbers between two
+processes, each with a log of its own.  A disagreement is repeated with ``--from NUMBER --programs 1``, and its
+problem printed with ``--show``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import asdict
+from pathlib import Path
+
+from clew.dedalus.printer import print_program
+from comparison.comparing import Counts, DisagreementError, compare
+from comparison.problems import Problem, make_problem
+
+#: So many are noted in the log together.
+BATCH = 100
+
+
+def run() -> int:
+    """Compare what the command line says; return 1 if there is a disagreement."""
+    asked = _read_arguments()
+    numbers = range(asked.first, asked.first + asked.programs)
+    if asked.show:
+        for number in numbers:
+            _show(number, make_problem(number))
+        return 0
+    counts, findings, done = _read_log(asked.log)
+    share, shares = map(int, asked.shard.split("/"))
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        for first in range(numbers.start - numbers.start % BATCH, numbers.stop, BATCH):
+            if first // BATCH % shares != share or first in done or time.monotonic() - begun > asked.seconds:
+                continue
+            part = range(max(first, numbers.start), min(first + BATCH, numbers.stop))
+            more, found = _compare_batch(part, Path(folder))
+            counts.add(more)
+            findings += found
+            if asked.log is not None and len(part) == BATCH:
+                _note(asked.log, {"from": first, "counts": asdict(more), "findings": found})
+            print(f"{part.start}-{part.stop - 1}: {_summary(counts, findings)}", flush=True)
+    print(_summary(counts, findings))
+    return 1 if findings else 0
+
+
+def _read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m comparison")
+    parser.add_argument("--from", dest="first", type=int, default=0, help="the number of the first problem")
+    parser.add_argument("--programs", type=int, default=BATCH, help="how many")
+    parser.add_argument("--shard", default="0/1", metavar="K/N", help="of N processes, this is number K from 0 on")
+    parser.add_argument("--log", type=Path, help="where whole batches are noted, and what is not done again")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin nothing after so many seconds")
+    parser.add_argument("--show", action="store_true", help="print the problems instead")
+    return parser.parse_args()
+
+
+def _read_log(log: Path | None) -> tuple[Counts, list[str], set[int]]:
+    counts, findings, done = Counts(), list[str](), set[int]()
+    for line in log.read_text(encoding="utf-8").splitlines() if log is not None and log.exists() else ():
+        noted = json.loads(line)
+        counts.add(Counts(**noted["counts"]))
+        findings += noted["findings"]
+        done.add(noted["from"])
+    return counts, findings, done
+
+
+def _note(log: Path, noted: dict[str, object]) -> None:
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(noted) + "\n")
+
+
+def _compare_batch(numbers: range, folder: Path) -> tuple[Counts, list[str]]:
+    counts, findings = Counts(), []
+    for number in numbers:
+        try:
+            counts.add(compare(number, make_problem(number), folder))
+        except DisagreementError as difference:
+            findings.append(f"{number}: {difference}")
+        except Exception:
+            findings.append(f"{number}: {traceback.format_exc()}")
+    for finding in findings:
+        print(f"DISAGREEMENT {finding}", flush=True)
+    return counts, findings
+
+
+def _summary(counts: Counts, findings: list[str]) -> str:
+    return (
+        f"{counts.programs} programs, {counts.failing} with counterexamples, {counts.brute_force} by brute force, "
+        f"{counts.lasting} for ever; {counts.interpreted} runs interpreted, {counts.executed} executed; "
+        f"{counts.commands} commands, {counts.replays} replays; {len(findings)} disagreements"
+    )
+
+
+def _show(number: int, problem: Problem) -> None:
+    print(f"--- {number}: {problem.spec}")
+    print(print_program(problem.written))
+    print(f"// and with {problem.wide}: {problem.faults}")
+
+
+if __name__ == "__main__":
+    sys.exit(run())
