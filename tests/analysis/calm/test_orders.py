@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -74,11 +74,9 @@ def test_every_example_that_can_run_has_a_workload() -> None:
     found = set()
     for file in sorted(EXAMPLES.glob("*.py")):
         module = importlib.import_module(file.stem)
-        kinds: list[Any] = list(vars(module).values())
-        for kind in kinds:
+        for kind in vars(module).values():
             if isinstance(kind, type) and issubclass(kind, Module) and kind.__module__ == file.stem:
-                outputs = _analysed(kind).outputs
-                if any(output.label is not Label.UNKNOWN for output in outputs):
+                if any(output.label is not Label.UNKNOWN for output in _analysed(cast(Any, kind)).outputs):
                     found.add(kind)
     assert found == set(WORKLOADS)
 
