@@ -75,9 +75,9 @@ def test_every_example_that_can_run_has_a_workload() -> None:
     for file in sorted(EXAMPLES.glob("*.py")):
         module = importlib.import_module(file.stem)
         for kind in vars(module).values():
-            if isinstance(kind, type) and issubclass(kind, Module) and kind.__module__ == file.stem:
-                if any(output.label is not Label.UNKNOWN for output in _analysed(cast(Any, kind)).outputs):
-                    found.add(kind)
+            written = isinstance(kind, type) and issubclass(kind, Module) and kind.__module__ == file.stem
+            if written and any(o.label is not Label.UNKNOWN for o in _analysed(cast(Any, kind)).outputs):
+                found.add(kind)
     assert found == set(WORKLOADS)
 
 
