@@ -39,6 +39,7 @@ ROOMS = [
     "proof",
     "lineage",
     "search",
+    "injection",
     "checker",
     "model_tests",
     "explain",
@@ -61,12 +62,16 @@ SUB_ROOMS = {
     ],
     "bloom": ["values", "lattices", "ir", "language", "runtime", "network", "to_program", "__init__"],
     "simulation": [
-        *["events", "node", "pool", "timing", "values", "user_code", "process", "world", "scenario", "labels"],
-        *["loading", "execution", "recordings", "fuzzing", "__init__"],
+        *["events", "node", "pool", "timing", "values", "user_code", "process", "world", "injectable"],
+        *["scenario", "labels", "loading", "execution", "recordings", "fuzzing", "__init__"],
+    ],
+    "injection": [
+        *["faults", "bounds", "written", "execution", "lineage", "searching", "explaining", "result"],
+        *["checking", "running", "__init__"],
     ],
     "report": [
-        *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "calm", "blazes"],
-        *["model_tests", "writing", "__init__"],
+        *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "injected"],
+        *["calm", "blazes", "model_tests", "writing", "__init__"],
     ],
 }
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from clew.faults import FaultsOf
-from clew.injection import exhausting
 from clew.injection.checking import check_scenario, complete_bounds
 from clew.injection.faults import CodeFault
-from clew.injection.system import CodeSystem
+from clew.injection.searching import exhausting
+from clew.injection.searching.system import CodeSystem
 from clew.search.verdict import Answer, FindingsOf, LedgerOf, conduct
 from clew.simulation import Faults, Network
 from injection.naive import NaiveRun, fewest_faults

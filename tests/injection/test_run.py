@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from clew.injection.execution.run import Course, InjectedRun
 from clew.injection.explaining import describe
 from clew.injection.faults import (
     CodeFault,
@@ -16,7 +17,6 @@ from clew.injection.faults import (
     NodeCrash,
     NodeRestart,
 )
-from clew.injection.run import Course, InjectedRun
 from clew.simulation import CodeBlock, Elapse, Send, WaitCondition
 from injection.relay import Put, relay
 

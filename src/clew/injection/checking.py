@@ -11,14 +11,14 @@ from clew.budgets.deadline import Deadline
 from clew.budgets.whereabouts import tell_limit
 from clew.errors import BudgetExhaustedError, UsageError
 from clew.faults import FaultsOf
-from clew.injection import drawing, exhausting
 from clew.injection.bounds import InjectionBounds
+from clew.injection.execution.run import Course
 from clew.injection.explaining import explain
 from clew.injection.faults import CodeFault
 from clew.injection.result import CodeCounterexample, CodeVerdict
-from clew.injection.run import Course
-from clew.injection.shrinking import shrink_faults
-from clew.injection.system import CodeSystem
+from clew.injection.searching import drawing, exhausting
+from clew.injection.searching.shrinking import shrink_faults
+from clew.injection.searching.system import CodeSystem
 from clew.search import lineage
 from clew.search.verdict import Answer, FindingsOf, LedgerOf, Progress, conduct
 from clew.simulation.execution.isolation import needs_child, run_isolated

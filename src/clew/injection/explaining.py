@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from clew.faults import FaultsOf
+from clew.injection.execution.reading import note_reads
+from clew.injection.execution.run import Course, Occurrence
 from clew.injection.faults import (
     CodeFault,
     MessageCopy,
@@ -21,10 +23,8 @@ from clew.injection.faults import (
     NodeCrash,
     NodeRestart,
 )
-from clew.injection.lineage import Way, find_assumed, find_ways, trace_events, trace_from
-from clew.injection.reading import note_reads
-from clew.injection.run import Course, Occurrence
-from clew.injection.system import CodeSystem
+from clew.injection.lineage.ways import Way, find_assumed, find_ways, trace_events, trace_from
+from clew.injection.searching.system import CodeSystem
 from clew.simulation.pool import Envelope
 from clew.simulation.scenario import Broken, Invariant, Promise, judge_promise
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from clew.errors import Notice, UsageError
 from clew.faults import FaultsOf
 from clew.injection.checking import prepare_scenario
+from clew.injection.execution.run import InjectedRun
 from clew.injection.faults import CodeFault, exclusive_code_pairs
-from clew.injection.run import InjectedRun
 from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
 from clew.simulation.execution.isolation import needs_child, run_isolated
 from clew.simulation.execution.trace import Execution, execute

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from clew.faults import FaultsOf
 from clew.injection.bounds import InjectionBounds
-from clew.injection.cutting import Cutter
+from clew.injection.execution.run import Course, InjectedRun
 from clew.injection.faults import CodeFault, NodeCrash, NodeRestart
-from clew.injection.lineage import Way, find_assumed, find_ways, trace_events
-from clew.injection.run import Course, InjectedRun
+from clew.injection.lineage.cutting import Cutter
+from clew.injection.lineage.ways import Way, find_assumed, find_ways, trace_events
 from clew.lineage.circuit import CircuitOf
 from clew.search.protocol import TracedRunOf
 from clew.simulation.scenario import Broken, Invariant, Promise, Scenario

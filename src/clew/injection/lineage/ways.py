@@ -16,8 +16,8 @@ from itertools import combinations
 from typing import Any
 
 from clew.errors import ClewError
-from clew.injection.reading import Attributes, note_reads
-from clew.injection.run import Course
+from clew.injection.execution.reading import Attributes, note_reads
+from clew.injection.execution.run import Course
 from clew.simulation.scenario import Assumption, Invariant, Kept, Promise, judge_promise
 
 #: Of more nodes than this not all sets are asked about: for each node, one is made smaller node by node.

@@ -16,7 +16,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from clew.injection.reading import Attributes, begin_noting, end_noting
+from clew.injection.execution.reading import Attributes, begin_noting, end_noting
 from clew.simulation.process import Durable
 
 #: The storage of a node, among its attributes.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clew.faults import FaultsOf
 from clew.injection.faults import CodeFault
-from clew.injection.system import CodeSystem
+from clew.injection.searching.system import CodeSystem
 from clew.search.verdict import LedgerOf
 
 

@@ -18,10 +18,10 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from clew.faults import FaultsOf
+from clew.injection.execution.run import Course
 from clew.injection.faults import CodeFault, NetworkPartition
-from clew.injection.possible import BEGINNING, Moment, possible_faults
-from clew.injection.run import Course
-from clew.injection.system import CodeSystem, violation_of
+from clew.injection.searching.possible import BEGINNING, Moment, possible_faults
+from clew.injection.searching.system import CodeSystem, violation_of
 from clew.search.protocol import RunOf
 from clew.search.verdict import LedgerOf
 from clew.simulation.events import Start, Stop

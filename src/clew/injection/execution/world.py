@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from clew.injection.execution.flow import Flow, NotedStorage
 from clew.injection.faults import (
     CodeFault,
     MessageCopy,
@@ -14,7 +15,6 @@ from clew.injection.faults import (
     NodeCrash,
     NodeRestart,
 )
-from clew.injection.flow import Flow, NotedStorage
 from clew.simulation.pool import OUTSIDE, Envelope
 from clew.simulation.process import Durable, Process
 from clew.simulation.scenario import Scenario

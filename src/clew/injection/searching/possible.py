@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from clew.injection.bounds import InjectionBounds
-from clew.injection.cutting import groups_of
+from clew.injection.execution.run import Course
 from clew.injection.faults import (
     CodeFault,
     MessageCopy,
@@ -20,7 +20,7 @@ from clew.injection.faults import (
     NodeCrash,
     NodeRestart,
 )
-from clew.injection.run import Course
+from clew.injection.lineage.cutting import groups_of
 from clew.simulation.pool import Envelope
 
 #: When a fault strikes, to be compared: at an event or right after it; then in the canonical order of faults.

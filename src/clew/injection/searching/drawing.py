@@ -9,8 +9,8 @@ from random import Random
 
 from clew.faults import FaultsOf
 from clew.injection.faults import CODE_KINDS, CodeFault
-from clew.injection.possible import possible_faults
-from clew.injection.system import CodeSystem, violation_of
+from clew.injection.searching.possible import possible_faults
+from clew.injection.searching.system import CodeSystem, violation_of
 from clew.search.protocol import RunOf
 from clew.search.verdict import LedgerOf
 

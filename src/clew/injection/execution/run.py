@@ -14,6 +14,8 @@ from heapq import heappop, heappush
 from random import Random
 from typing import NamedTuple, assert_never
 
+from clew.injection.execution.flow import Flow
+from clew.injection.execution.world import InjectedWorld
 from clew.injection.faults import (
     CodeFault,
     MessageCopy,
@@ -23,8 +25,6 @@ from clew.injection.faults import (
     NodeCrash,
     NodeRestart,
 )
-from clew.injection.flow import Flow
-from clew.injection.world import InjectedWorld
 from clew.simulation.events import Elapse, Start, Stop, WaitQuiescence
 from clew.simulation.execution.effects import Observer
 from clew.simulation.execution.steps import At, Do, Ended, Step, act_of

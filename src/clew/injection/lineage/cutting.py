@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from clew.injection.bounds import InjectionBounds
+from clew.injection.execution.run import Course
 from clew.injection.faults import (
     CodeFault,
     MessageCopy,
@@ -23,8 +24,7 @@ from clew.injection.faults import (
     NodeCrash,
     NodeRestart,
 )
-from clew.injection.lineage import Way
-from clew.injection.run import Course
+from clew.injection.lineage.ways import Way
 from clew.simulation.pool import Envelope
 
 

@@ -1,0 +1,1 @@
+"""A scenario executed under given faults, with what each event read and wrote."""

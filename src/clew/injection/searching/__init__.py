@@ -1,0 +1,1 @@
+"""The sets of faults that are tried: by lineage, exhaustively, at random; and fewer of a set that was found."""
