@@ -265,7 +265,9 @@ def _confirm(
     faults = shrink_faults(system, larger, violation.relation, books)
     ledger.runs = books.runs
     course = system.execute(faults, recording=True)
-    if course.broken is None:
+    # By the schedule alone, as a replay does it: that is the execution that people are shown.
+    execution = execute(system.scenario, seed, course.steps)
+    if course.broken is None or execution.broken != course.broken:
         raise UsageError(
             "the same faults twice do not lead to the same execution",
             remedy="let nodes take time and random numbers from their context, and nothing else from outside",
@@ -277,8 +279,6 @@ def _confirm(
         explanation = explain(system, faults)
     except BudgetExhaustedError:
         explanation = None
-    # By the schedule alone, as a replay does it: that is the execution that people are shown.
-    execution = execute(system.scenario, seed, course.steps)
     recording = make_recording(loaded, seed, course.steps, execution)
     passing = execute(system.scenario, seed, system.execute(FaultsOf(), recording=True).steps)
     return CodeCounterexample(

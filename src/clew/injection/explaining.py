@@ -2,12 +2,13 @@
 
 Each fault is necessary, so that run is good, or nothing is promised in it.  In the good one, some way in which the
 promise was kept rests on what the fault cut; the chain of messages from there to what was read at the end is what
-it did.
+it did.  In the other, something kept anybody from promising: the chain ends where that run does not do what led to
+the promise in the run that fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -43,7 +44,8 @@ class Undone:
     """What happens without one ``fault``.
 
     ``chain``: from what it cut to what keeps the promise.  ``kept_by``: the nodes that keep it then.
-    ``is_vacuous``: nothing is promised then.  ``breaks``: what is broken then, if it is something else.
+    ``is_vacuous``: nothing is promised then, since ``missing`` does not happen, to which the chain leads.
+    ``breaks``: what is broken then, if it is something else.
     """
 
     fault: CodeFault
@@ -51,6 +53,7 @@ class Undone:
     kept_by: tuple[str, ...] = ()
     reads: tuple[tuple[str, str], ...] = ()
     is_vacuous: bool = False
+    missing: str | None = None
     breaks: str | None = None
 
 
@@ -80,7 +83,7 @@ def explain(system: CodeSystem, faults: FaultsOf[CodeFault]) -> Explanation:
     """Compare the run under these faults with those in which one of them is missing, and with that without any."""
     failing = system.execute(faults, tracing=True)
     promise = _find_broken(system, failing)
-    undone = tuple(_undo(system, faults, fault, promise) for fault in faults)
+    undone = tuple(_undo(system, failing, fault, promise) for fault in faults)
     difference = _find_difference(failing, system.execute(FaultsOf()))
     return Explanation(undone, difference, _find_relevant(system, failing, promise))
 
@@ -107,17 +110,35 @@ def _find_broken(system: CodeSystem, course: Course) -> Promise | Invariant | No
     return next((each for each in functions if isinstance(judge_promise(each, nodes), Broken)), None)
 
 
-def _undo(
-    system: CodeSystem, faults: FaultsOf[CodeFault], fault: CodeFault, promise: Promise | Invariant | None
-) -> Undone:
-    course = system.execute(FaultsOf.of(f for f in faults if f != fault), tracing=True)
+def _undo(system: CodeSystem, failing: Course, fault: CodeFault, promise: Promise | Invariant | None) -> Undone:
+    """Say what happens without one fault of a run that fails."""
+    course = system.execute(FaultsOf.of(f for f in failing.faults if f != fault), tracing=True)
     if course.broken is not None:
         return Undone(fault, breaks=str(course.broken))
     if course.is_vacuous or not course.is_over:
-        return Undone(fault, is_vacuous=True)
+        return _find_missing(system, failing, course, fault)
     if promise is None:
         return Undone(fault)
     return _find_chain(system, course, fault, promise)
+
+
+def _find_missing(system: CodeSystem, failing: Course, course: Course, fault: CodeFault) -> Undone:
+    """Say what led to the promise in the run that fails, does not happen without the fault, and why not."""
+    happened = {describe(course, occurrence): occurrence.number for occurrence in course.occurrences}
+    promising = trace_events(failing, find_assumed(system.scenario.assume, dict(failing.world.nodes)))
+    for number in sorted(promising):
+        occurrence = failing.occurrences[number]
+        missing = describe(failing, occurrence)
+        if missing not in happened:
+            break
+    else:
+        return Undone(fault, is_vacuous=True)
+    # It was sent or set by an event that happened here, too, and did not do it: that event read something else.
+    cause = failing.occurrences[occurrence.cause] if occurrence.cause >= 0 else None
+    ends = [happened[described]] if cause and (described := describe(failing, cause)) in happened else []
+    path = _find_path(course, ends, _cut_by(course, fault, range(len(course.occurrences)))) or []
+    chain = tuple(_link(course, course.occurrences[each]) for each in path)
+    return Undone(fault, chain, is_vacuous=True, missing=missing)
 
 
 def _find_chain(system: CodeSystem, course: Course, fault: CodeFault, promise: Promise | Invariant) -> Undone:
@@ -127,8 +148,7 @@ def _find_chain(system: CodeSystem, course: Course, fault: CodeFault, promise: P
     best: tuple[int, Way, list[int]] | None = None
     for way in (way.without(assumed) for way in find_ways(promise, nodes)):
         events = trace_events(course, way.read)
-        cut = [number for number in sorted(events) if _would_cut(course, course.occurrences[number], fault)]
-        path = _find_path(course, way, cut)
+        path = _find_path(course, _written_by(course, way), _cut_by(course, fault, events))
         if path is not None and (best is None or len(path) < best[0]):
             best = len(path), way, path
         elif best is None and _is_witness(fault, way):
@@ -142,6 +162,17 @@ def _find_chain(system: CodeSystem, course: Course, fault: CodeFault, promise: P
         way.witnesses,
         tuple(sorted(way.read)),
     )
+
+
+def _cut_by(course: Course, fault: CodeFault, events: Iterable[int]) -> set[int]:
+    """Return which of these events would not happen as they did if the fault happened."""
+    return {number for number in events if _would_cut(course, course.occurrences[number], fault)}
+
+
+def _written_by(course: Course, way: Way) -> list[int]:
+    """Return the events that wrote what a way rests on."""
+    assert course.flow is not None, "the run was traced"
+    return sorted({course.flow.last.get(key, -1) for key in way.read} - {-1})
 
 
 def _would_cut(course: Course, occurrence: Occurrence, fault: CodeFault) -> bool:
@@ -164,12 +195,10 @@ def _is_witness(fault: CodeFault, way: Way) -> bool:
     return isinstance(fault, NodeCrash | NodeRestart) and fault.node in way.witnesses
 
 
-def _find_path(course: Course, way: Way, cut: Iterable[int]) -> list[int] | None:
-    """Return a shortest chain of events from one of those that would be cut to one that wrote what was read."""
+def _find_path(course: Course, ends: Sequence[int], wanted: Collection[int]) -> list[int] | None:
+    """Return a shortest chain of events from one that is wanted to one of the ends."""
     flow = course.flow
     assert flow is not None, "the run was traced"
-    wanted = set(cut)
-    ends = sorted({flow.last.get(key, -1) for key in way.read} - {-1})
     parents: dict[int, int | None] = dict.fromkeys(ends)
     work = list(ends)
     for number in work:  # grows as it goes: breadth first

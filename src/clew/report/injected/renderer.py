@@ -99,6 +99,7 @@ def _undone_fields(undone: Undone) -> dict[str, Any]:
         "kept_by": list(undone.kept_by),
         "reads": [f"{node}.{attribute}" for node, attribute in undone.reads],
         "vacuous": undone.is_vacuous,
+        "missing": undone.missing,
         "breaks": undone.breaks,
     }
 

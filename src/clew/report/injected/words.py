@@ -76,14 +76,19 @@ def fault_fields(fault: CodeFault, time: int | None) -> dict[str, Any]:
 def undone_lines(undone: Undone) -> Iterator[str]:
     """Say what happens without one fault: the chain from what it cut to what keeps the promise."""
     head = f"without {undone.fault}: "
+    links = [f"{link.what} ({show_time(link.time)})" for link in undone.chain]
     if undone.is_vacuous:
-        yield f"{head}nothing is promised"
+        why = f", since there is no {undone.missing}" if undone.missing else ""
+        yield from (
+            [f"{head}{', '.join(links)}:", f"  nothing is promised{why}"]
+            if links
+            else [f"{head}nothing is promised{why}"]
+        )
         return
     if undone.breaks is not None:
         yield f"{head}something else is broken: {undone.breaks}"
         return
-    if undone.chain:
-        links = [f"{link.what} ({show_time(link.time)})" for link in undone.chain]
+    if links:
         yield f"{head}{', '.join(links)}:"
     else:
         yield f"{head}{_stays_up(undone.fault)}:"
