@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from clew.errors import UsageError
 from clew.injection.faults import (
     CodeFault,
@@ -16,6 +18,9 @@ from clew.names import nearest_name, quote, show
 from clew.node_lists import BareNumber, NodeListError, read_parts
 from clew.simulation.scenario import Scenario
 from clew.simulation.timing import to_seconds, to_ticks
+
+#: What a list cannot take for anything else.
+_PLAIN = re.compile(r"[\w.-]+")
 
 
 def read_code_fault(kind: type[CodeFault], text: str, scenario: Scenario) -> CodeFault:
@@ -101,8 +106,7 @@ def write_code_fault(fault: CodeFault) -> str:
 
 def _word(name: str) -> str:
     """Write a name so that it is read back as it is, also behind a colon."""
-    shown = show(name)
-    return quote(name) if ":" in name and shown == name else shown
+    return show(name) if _PLAIN.fullmatch(name) else quote(name)
 
 
 def _seconds(ticks: int) -> str:

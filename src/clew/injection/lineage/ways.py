@@ -57,7 +57,7 @@ def _find_readable(promise: Promise | Invariant, nodes: Mapping[str, Any]) -> li
     """
     found: set[str] = set()
     work: list[set[str]] = [set()]
-    while work and len(found) <= _MOST_NODES:
+    while work:  # once for each node that is found
         absent = work.pop()
         _, read = _ask(promise, {name: node for name, node in nodes.items() if name not in absent})
         new = {node for node, _ in read} - found
