@@ -96,7 +96,7 @@ def test_what_is_no_fault_is_refused_with_how_to_write_it(name: str, text: str) 
 
 
 def test_unknown_nodes_are_refused_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match="(?s)unknown node 'leadr'.*did you mean 'leader'"):
+    with pytest.raises(UsageError, match=r"(?s)unknown node 'leadr'.*did you mean 'leader'"):
         read_code_fault(NodeCrash, "leadr,1", cluster("leader", "b"))
-    with pytest.raises(UsageError, match="(?s)unknown node 'zzz'.*the nodes are leader, b"):
+    with pytest.raises(UsageError, match=r"(?s)unknown node 'zzz'.*the nodes are leader, b"):
         read_code_fault(NetworkPartition, "zzz:1,2", cluster("leader", "b"))

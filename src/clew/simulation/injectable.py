@@ -37,14 +37,19 @@ class Faults:
             number = getattr(self, name)
             if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
                 raise UsageError(f"{name} is {number!r}", remedy="give a whole number, from 0 on")
-        for name, times in (("until", (self.until,)), ("outages", self.outages or ())):
-            for time in times:
-                if time is not None and not _is_time(time):
-                    raise UsageError(f"{name} is {time!r}", remedy="give seconds of virtual time, at least 0")
-        if self.outages is not None and not self.outages:
-            raise UsageError(
-                "outages is empty", remedy="say how long restarts and partitions last, as in (0.5, 2)"
-            )
+        if self.until is not None and not _is_time(self.until):
+            raise UsageError(f"until is {self.until!r}", remedy="give seconds of virtual time, at least 0")
+        if self.outages is not None:
+            self._check_outages(self.outages)
+
+    def _check_outages(self, outages: object) -> None:
+        remedy = "say how long restarts and partitions last, in seconds of virtual time, as in (0.5, 2)"
+        if not isinstance(outages, tuple | list) or not outages:
+            raise UsageError(f"outages is {outages!r}", remedy=remedy)
+        for time in outages:
+            # A partition that lasts for no time loses nothing.
+            if not _is_time(time) or not time:
+                raise UsageError(f"one of the outages is {time!r}", remedy=remedy)
 
     def or_else(self, others: Faults) -> Faults:
         """Return these, and where they are open the others."""

@@ -47,7 +47,7 @@ def test_a_node_can_crash_after_each_of_its_events_that_did_something() -> None:
         "C(client,2)",
     ]
     assert possible(crashes=1) == [*after, "C(server,2)"]
-    # The first event of the client passes on what it was given, but its second and the server's change nothing else.
+    # What the backup answers changes nothing at the server.
     assert possible(crashes=1, observing=True) == after
 
 
