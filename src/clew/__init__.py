@@ -53,6 +53,11 @@ go wrong, tries exactly those, and answers with a counterexample, a certificate 
 >>> checked.answer.value, str(checked.counterexample.faults)
 ('counterexample', 'O(b,coordinator,Report,2) O(c,coordinator,Report,2) C(a,6)')
 
+``run_scenario`` performs one execution of it, under faults of your choice:
+
+>>> clew.run_scenario("examples/replication/replication.py:lossy", checked.counterexample.faults).answer.value
+'violated'
+
 ``explore`` executes every schedule of a small scenario:
 
 >>> explored = clew.explore("examples/lock/lock.py:three_careful")

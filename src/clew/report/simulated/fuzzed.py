@@ -45,9 +45,8 @@ def fuzz_text(fuzzed: Fuzzed, then: Iterable[str] = ()) -> str:
 def fuzz_next_steps(fuzzed: Fuzzed, recorded_in: str | None) -> Iterator[str]:
     """Say what to do with the recording of a violation."""
     if fuzzed.recording is not None:
-        # Each schedule that is tried would end a process: such a recording cannot be minimized.  Nor can times.
-        shrinks = not fuzzed.recording.ends_process and not (fuzzed.execution and fuzzed.execution.is_timed)
-        yield from next_steps(recorded_in, fuzzed.scenario, minimize=shrinks)
+        # Each schedule that is tried would end a process: such a recording cannot be minimized.
+        yield from next_steps(recorded_in, fuzzed.scenario, minimize=not fuzzed.recording.ends_process)
 
 
 def _lines(fuzzed: Fuzzed, then: Iterable[str]) -> Iterator[str]:

@@ -77,11 +77,6 @@ class Execution:
         return size_of(moment.step for moment in self.moments)
 
     @property
-    def is_timed(self) -> bool:
-        """Tell whether its events have times, in virtual time."""
-        return any(moment.happened.time is not None for moment in self.moments)
-
-    @property
     def deliveries(self) -> int:
         return self.size.deliveries
 
