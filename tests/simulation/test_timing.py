@@ -173,7 +173,6 @@ def test_time_never_goes_back_and_a_replay_has_the_same(seed: int, orders: list[
     assert times == sorted(times, key=lambda t: -1 if t is None else t) and None not in times
     again = execute(made, seed, run.steps)
     assert [m.happened.time for m in again.moments] == times
-    assert again.is_timed
 
 
 def _act(source: str, nth: int, target: str, kind: str = "Note", *, timer: bool = False) -> Act:
