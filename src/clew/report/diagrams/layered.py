@@ -169,7 +169,7 @@ class _Drawing:
         self.x = [x - left for x in self.x]
 
     def _average(self, nodes: Sequence[int], otherwise: float) -> float:
-        return sum(self.x[n] for n in nodes) / len(nodes) if nodes else otherwise
+        return _add(self.x[n] for n in nodes) / len(nodes) if nodes else otherwise
 
     def _spread(self, row: Sequence[int], wanted: Sequence[float]) -> None:
         """Move as near to the wanted places as order and widths allow: neighbours that collide move as a block."""
@@ -205,7 +205,7 @@ class _Drawing:
     def _extent(self, row: Sequence[int]) -> float:
         """Return how wide a layer is at least."""
         ends = (self.widths[row[0]] + self.widths[row[-1]]) / 2
-        return ends + sum(self._distance(left, right) for left, right in pairwise(row))
+        return ends + _add(self._distance(left, right) for left, right in pairwise(row))
 
     def _distance(self, left: int, right: int) -> float:
         bends = self._limit is not None and min(left, right) >= self._nodes
@@ -216,7 +216,7 @@ def _by_average(neighbours: Sequence[Sequence[int]], position: dict[int, float])
     def key(node: int) -> float:
         near = neighbours[node]
         # Without neighbours on that side it stays where it is: sorting is stable, and so is the drawing.
-        return sum(position[n] for n in near) / len(near) if near else position[node]
+        return _add(position[n] for n in near) / len(near) if near else position[node]
 
     return key
 
@@ -273,9 +273,17 @@ def _narrow_layers(widths: Sequence[float], edges: Sequence[tuple[int, int]], wi
     return [layer[n] for n in range(len(widths))]
 
 
+def _add(lengths: Iterable[float]) -> float:
+    """Add up one after the other: ``sum`` rounds otherwise since Python 3.12, and some box would be a pixel off."""
+    total = 0.0
+    for length in lengths:
+        total += length
+    return total
+
+
 def _room(widths: Sequence[float], bends: int) -> float:
     """Return how much these nodes and bends need side by side, in whatever order they come."""
     # Nodes can part the bends into one group more than there are nodes; all others stand beside a bend.
     beside_each_other = max(0, bends - len(widths) - 1)
     gaps = len(widths) + bends - 1 - beside_each_other
-    return sum(widths) + bends * _BEND_WIDTH + gaps * _GAP + beside_each_other * _NARROW_GAP
+    return _add(widths) + bends * _BEND_WIDTH + gaps * _GAP + beside_each_other * _NARROW_GAP
