@@ -5,7 +5,7 @@ from __future__ import annotations
 import clew
 from clew.engine.execution import Execution
 from clew.engine.ground import GroundProgram
-from clew.faults import Crash, Duplicate, FailureSpec, Fault, FaultSet, Partition, Pause, Restart, Stop
+from clew.faults import Crash, Duplicate, FailureSpec, Fault, FaultSet, Partition, Pause, Pick, Restart, Stop
 from clew.program.checks import check_program
 
 #: ``s`` tells ``n`` a number at every time; ``n`` keeps what it heard on disk and in memory, and answers.
@@ -200,3 +200,18 @@ def test_a_stop_is_seen_as_a_crash() -> None:
     ground = GroundProgram(program, FailureSpec(("n", "s"), 3, stops=1), expect_outcomes=False)
     assert ground.run(FaultSet.of([Stop("n", 2)])).tables["seen"] == ((("s", "n", 2),),) * 3
     assert ground.run(FaultSet.of([Stop("s", 1)])).tables["seen"] == ((),) * 3
+
+
+def test_what_is_picked_for_a_time_of_a_pause_is_not_picked_after_it() -> None:
+    program = clew.parse_program("""
+        option(n, x)@1;
+        option(n, y)@1;
+        option(N, O)@next :- option(N, O);
+        taken(N, O)@next :- option(N, O), choose((N), (O));
+        pre(N, O) :- taken(N, O);
+        post(N, O) :- option(N, O);
+    """)
+    spec = FailureSpec(("n",), 5, 5, 0, 0, pauses=1)
+    faults = FaultSet.of([Pause("n", 2, 3), Pick("taken", ("n", "x"), 2), Pick("taken", ("n", "y"), 3)])
+    execution = GroundProgram(check_program(program).program, spec).run(faults)
+    assert numbers(execution, "taken") == [[], ["x"], ["x"], ["y"], ["x"]]

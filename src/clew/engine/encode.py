@@ -249,8 +249,11 @@ def _kept_lines(relations: Relations, spec: FailureSpec) -> list[str]:
     What arrives at a node that pauses waits (``a<i>``) until the node goes on.
     """
     lines = []
+    # A pick is of its time: no rule chooses while a node pauses, and what was picked for then is not what it
+    # picks when it goes on.
+    momentary = {choice.picked for choice in relations.program.choices}
     for i, (name, arity) in enumerate(relations.arities):
-        if relations.is_observed(name):
+        if relations.is_observed(name) or name in momentary:
             continue
         args = ",".join(f"A{k}" for k in range(arity))
         durable = relations.is_durable(name)
