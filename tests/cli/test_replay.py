@@ -363,8 +363,6 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         pipesize=4096,
-        # Whoever starts the tests in the background has it ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     while process.stdout.readline() != " 2.\n":
