@@ -104,7 +104,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile(chosen[0] if chosen else "normal")
     # As the command does: what tests import stays, and looking for garbage in it takes a seventh of their time.
     gc.set_threshold(100_000)
-    # A shell lets jobs in the background ignore Ctrl-C, and so would the commands do that tests start and interrupt.
+    # A shell lets jobs in the background ignore Ctrl-C, and so would the commands that tests start and interrupt.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

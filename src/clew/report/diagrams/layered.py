@@ -274,7 +274,7 @@ def _narrow_layers(widths: Sequence[float], edges: Sequence[tuple[int, int]], wi
 
 
 def _add(lengths: Iterable[float]) -> float:
-    """Add up one after the other: ``sum`` rounds otherwise since Python 3.12, and some box would be a pixel off."""
+    """Add up one after the other: ``sum`` rounds otherwise since Python 3.12, and some boxes moved by a pixel."""
     total = 0.0
     for length in lengths:
         total += length
