@@ -21,7 +21,7 @@ from clew.bloom.runtime.lattice_operators import LatticeOperator
 from clew.bloom.runtime.operators import Operator, require_width
 from clew.bloom.runtime.prepared import Prepared, RuleShape
 from clew.bloom.runtime.storage import Cell, Store
-from clew.bloom.values import Row, sort_rows
+from clew.bloom.values import Row, sort_rows, spell
 from clew.errors import Position
 
 #: What derives or gives rows: a rule, or None for the outside.
@@ -104,7 +104,9 @@ def _without_conflicts(
             kept = rows.pop(0)
             yield kept
         for row in rows:
-            rejections.add(collection, derived[row], f"{row!r} has the same key as {kept!r}, which is kept")
+            rejections.add(
+                collection, derived[row], f"{spell(row)} has the same key as {spell(kept)}, which is kept"
+            )
 
 
 @dataclass(frozen=True)

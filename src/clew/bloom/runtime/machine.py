@@ -15,7 +15,7 @@ from clew.bloom.ir.schema import Collection, Kind
 from clew.bloom.runtime.evaluation import Evaluation, Origin, RejectedRow, Rejections, merge
 from clew.bloom.runtime.prepared import Prepared, prepare
 from clew.bloom.runtime.storage import Cell, Change, LatticeView, RowsView, Store
-from clew.bloom.values import BadValueError, Row, freeze_row, sort_rows
+from clew.bloom.values import BadValueError, Row, freeze_row, sort_rows, spell
 from clew.errors import UsageError
 
 __all__ = ["Change", "Machine", "RejectedRow", "StepResult", "Waiting"]
@@ -169,7 +169,7 @@ class Machine:
             if len(frozen) == width:
                 kept.append(frozen)
             else:
-                what = f"a row with {len(frozen)} columns where {width} are expected: {frozen!r}"
+                what = f"a row with {len(frozen)} columns where {width} are expected: {spell(frozen)}"
                 self._rejections.add(collection.name, None, what)
         return kept
 

@@ -36,7 +36,8 @@ class BloomRun:
         self._machine = machine
         self._views = {c.name: machine.rows(c.name) for c in plan.program.collections}
         self._durable = durable
-        self._has_news = False  # something arrived since the latest step
+        # Not whether the machine is pending: a row that is there already is a step, too, as on the network.
+        self._has_news = False
         self._held: list[StepResult] = []
         self._fired: dict[str, int] = {}
         for table in plan.durable:
@@ -57,7 +58,8 @@ class BloomRun:
         """Take in a row for the next step."""
         self._machine.insert(collection, [row])
         self._has_news = True
-        self.used.add(NEXT_STEP)  # to which it is added
+        # What waited before is a part of what waits now.
+        self.used.add(NEXT_STEP)
         self.shown[NEXT_STEP] = self._machine.waiting, True
 
     def fire(self, timer: str, now: float) -> None:
@@ -72,6 +74,7 @@ class BloomRun:
     def step(self) -> Sequence[StepResult]:
         """Take a step; return what can be told to others now, of this and of earlier ones."""
         self.used.add(NEXT_STEP)
+        # The causes first: what is shown below would hide that something had waited.
         stepped = self._machine.step()
         self._has_news = False
         changed = self._show_changes(stepped)
@@ -87,6 +90,7 @@ class BloomRun:
         told, self._held = [*self._held, stepped], []
         if self.plan.durable:
             for table in self.plan.durable:
+                # As a whole: storage knows no rows, and a table on disk is small in an execution.
                 if table in stepped.changes:
                     self._durable[table] = tuple(map(tuple, self.shown[table]))
             if self._machine.pending:

@@ -48,5 +48,6 @@ class LatticeContents(Contents):
     def of_lattice(cls, view: LatticeView, lattice: str) -> Self:
         columns = LATTICES[lattice].columns
         made = cls._make(map(row_type(columns), view), Schema(columns))
+        # Beside the elements, which tests of thresholds would have to put together again.
         made.value = view.value
         return made

@@ -47,6 +47,7 @@ class Contributions:
         seen = set(work)
         while work:
             for reads, needed in self._rules.get(work.pop(), ()):
+                # Where a source has no row, neither has the rule: it contributed nothing in this step.
                 if not all(map(has_rows, needed)):
                     continue
                 for name in reads:
@@ -64,6 +65,7 @@ def _find_needed(expr: AnyExpr) -> Iterator[str]:
         case Ref(collection):
             yield collection
         case Join(sources, _, take):
+            # An outer join has rows without any on its right.
             for source in sources[:1] if take is Take.OUTER else sources:
                 yield from _find_needed(source)
         case NotIn(source) | WhenTrue(_, source):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
-from clew.bloom.values import BadValueError, Row, freeze_row
+from clew.bloom.values import BadValueError, Row, freeze_row, sort_key
 from clew.errors import UsageError
 from clew.simulation.events import Send
 
@@ -29,12 +29,21 @@ class RowMessage:
 
 
 def _show(value: object) -> str:
-    return value if isinstance(value, str) else repr(value)
+    # As short as can be: a label is a name in a diagram.
+    match value:
+        case str():
+            return value
+        case tuple():
+            return f"({', '.join(map(_show, value))})"
+        case frozenset():
+            return f"{{{', '.join(map(_show, sorted(value, key=sort_key)))}}}"
+    return repr(value)
 
 
 @cache
 def message_type(collection: str) -> type[RowMessage]:
     """Return the type of the messages that bring rows of a collection: one for each name, whoever has it."""
+    # The qualified name is what recordings, faults and coverage call a message by.
     body = {"collection": collection, "__qualname__": collection, "__module__": __name__}
     return dataclass(frozen=True)(type(collection, (RowMessage,), body))
 
@@ -52,6 +61,7 @@ class NextStep:
 def insert(node: str, collection: str, row: Sequence[Any]) -> Send:
     """Return the event from outside that a row comes into a collection of a node, such as an input interface."""
     try:
+        # Frozen here, at the line of the scenario, and not when it arrives.
         frozen = freeze_row(row)
     except BadValueError as error:
         raise UsageError(

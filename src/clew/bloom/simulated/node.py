@@ -17,7 +17,8 @@ from clew.bloom.ir.schema import Kind
 from clew.bloom.runtime.machine import StepResult
 from clew.bloom.simulated.bloom_run import REFUSED, BloomRun
 from clew.bloom.simulated.messages import NextStep, RowMessage, message_type
-from clew.bloom.simulated.programs import Programs, check_row
+from clew.bloom.simulated.programs import Programs, find_collection
+from clew.bloom.values import spell
 from clew.errors import ProgramError, UsageError
 from clew.simulation.node import Context, Node
 from clew.simulation.user_code import STANDING_IN
@@ -56,6 +57,7 @@ class BloomNode(Node):
 
     def on_timer(self, ctx: Context, name: str) -> None:
         run = self._engine.run
+        # First, so that a step that fails does not end the timer.
         ctx.set_timer(name, after=run.plan.periods[name])
         run.fire(name, ctx.now)
         self._take_in(ctx, run)
@@ -84,11 +86,12 @@ class BloomNode(Node):
             else:
                 ctx.send(target, message_type(channel)(row))
         for row in told.printed:
-            ctx.log(" ".join(map(str, row)))
+            ctx.log(" ".join(value if isinstance(value, str) else spell(value) for value in row))
 
     def _show(self) -> None:
         """Let attributes be what can be seen now; read what that came from, for whoever traces what was read."""
         engine = self._engine
+        # Reading them is all: whoever traces executions has put a class around this one that notes it.
         for name in engine.take_used():
             getattr(self, name)
         for name, value in engine.take_changes():
@@ -112,6 +115,7 @@ class BloomNode(Node):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return the node as it is now, to look at: nothing can happen to it."""
+        # Without the machine: its operators hold on to its stores, and a copy of them would change the original's.
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
         object.__setattr__(twin, "_engine", self._engine.without_run())
@@ -177,7 +181,8 @@ class _Engine:
                     f"a {type(message).__qualname__} is sent to {ctx.me}, which runs {program.name}",
                     remedy=f"insert a row: insert({ctx.me!r}, 'collection', ('x', 1))",
                 )
-            check_row(program, message.collection, message.row)
+            # Only the name: a row that does not fit is refused by the machine, and to make it small tries such.
+            find_collection(program, message.collection)
             return True
         if found is None or found.kind is not Kind.CHANNEL:
             # As on the network: whoever sends that runs another program.

@@ -74,6 +74,7 @@ class Programs:
             if not _can_share(made.program):
                 return self._filled(made.machine, Waiting()), shared.plan
             self._shared[name] = shared
+        # A new machine, and not the one that was made with the program: that may have belonged to another life.
         machine = Machine(shared.plan.program, name, shared.plan.prepared)
         return self._filled(machine, shared.waiting), shared.plan
 
@@ -88,6 +89,7 @@ class Programs:
 
     def _check_given(self, program: BloomProgram) -> None:
         for collection, rows in self._given.items():
+            find_collection(program, collection)
             for row in rows:
                 check_row(program, collection, row)
 
@@ -103,16 +105,21 @@ def make_program(make: Made, name: str) -> Program:
     return made
 
 
-def check_row(program: BloomProgram, collection: str, row: Row) -> None:
-    """Refuse a row from outside that has no place in a program."""
+def find_collection(program: BloomProgram, collection: str) -> Collection:
+    """Return a collection that rows from outside can come into; refuse another name."""
     found = program.by_name.get(collection)
     if found is None or found.kind is Kind.LATTICE:
-        what = "is a lattice" if found else "is no collection"
+        what = "is a lattice" if found is not None else "is no collection"
         known = ", ".join(c.name for c in program.collections if c.kind is not Kind.LATTICE)
         raise UsageError(
             f"rows are given to '{collection}', which {what} of {program.name}", remedy=f"it has {known}"
         )
-    columns = found.schema.columns
+    return found
+
+
+def check_row(program: BloomProgram, collection: str, row: Row) -> None:
+    """Refuse a row from outside that has no place in a program."""
+    columns = find_collection(program, collection).schema.columns
     if len(row) != len(columns):
         raise UsageError(
             f"{row!r} is given to '{collection}', which has {len(columns)} columns",
