@@ -107,7 +107,7 @@ def untyped(value: Any) -> Any:
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: bloom_scenario({"a": untyped(lambda: Log("a"))}), "making the program of the node 'a' raised TypeError"),
+        (lambda: bloom_scenario({"a": untyped(lambda: Log("a"))}), "of the node 'a' raised TypeError"),
         (lambda: bloom_scenario({"a": untyped(lambda name: name)}), "gave a str, which is no Bloom program"),
         (lambda: bloom_scenario({"a": Log}, given={"b": {}}), "rows are given to the unknown node 'b'"),
         (lambda: Programs(Log, {"lg": []}).begin("a"), "rows are given to 'lg', which is no collection of Log"),
