@@ -60,7 +60,7 @@ SUB_ROOMS = {
         *["remedies", "verdict", "wiring", "imported_modules", "coordinated", "extraction", "yaml", "result"],
         "__init__",
     ],
-    "bloom": ["values", "lattices", "ir", "language", "runtime", "network", "to_program", "__init__"],
+    "bloom": ["values", "lattices", "ir", "language", "runtime", "network", "to_program", "simulated", "__init__"],
     "simulation": [
         *["events", "node", "pool", "timing", "values", "user_code", "process", "world", "injectable"],
         *["scenario", "labels", "loading", "execution", "recordings", "fuzzing", "__init__"],

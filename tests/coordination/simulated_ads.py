@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from clew.bloom.ir.schema import Kind
-from clew.bloom.runtime.cluster import Cluster
 from clew.bloom.runtime.machine import StepResult
 from clew.files.python_module import import_file
 from command import ROOT
+from random_network import RandomNetwork
 
 ads = import_file(ROOT / "examples" / "blazes" / "ad_network.py")
 
@@ -29,27 +29,27 @@ class Run:
         return len({*self.answers.values()}) == len({*self.caches.values()}) == 1
 
 
-class AdCluster(Cluster):
+class AdCluster(RandomNetwork):
     """Writes down what report servers answer.  Steps in which nothing can happen are left out."""
 
     def __init__(self, nodes: Mapping[str, Any], seed: int, **chances: float) -> None:
         super().__init__(nodes, seed, **chances)
         self.answered: dict[str, set[tuple[str, str]]] = {address: set() for address in ads.REPORTERS}
 
-    def _round(self) -> None:
+    def play_round(self) -> None:
         addresses = list(self.nodes)
-        self._chance.shuffle(addresses)
+        self.chance.shuffle(addresses)
         for address in addresses:
-            self._deliver_some(address)
+            self.deliver_some(address)
             if self.nodes[address].machine.pending:
-                self._take(address, self.nodes[address].tick())
+                self.take(address, self.nodes[address].tick())
 
-    def _take(self, address: str, stepped: StepResult) -> None:
+    def take(self, address: str, stepped: StepResult) -> None:
         for channel, row in stepped.sent:
             if channel == "results":
                 _, ad, campaign = row
                 self.answered[address].add((ad, campaign))
-        super()._take(address, stepped)
+        super().take(address, stepped)
 
 
 class Network:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from clew.bloom import Bloom, imported
-from clew.bloom.runtime.cluster import Cluster
 from clew.bloom.runtime.machine import StepResult
 from clew.coordination import OrderedDelivery, SequencedDelivery, Sequencer
 from clew.coordination.ordering import CATCH_UP, StepwiseSequencing
+from random_network import RandomNetwork
 
 REPLICAS = ("a", "b", "c")
 
@@ -58,17 +58,17 @@ def test_what_was_let_go_is_not_let_go_again() -> None:
     assert (_released(node), [tuple(row) for row in node.arrived]) == ([], [])
 
 
-class _Recorded(Cluster):
+class _Recorded(RandomNetwork):
     """Writes down what replicas let go, in order."""
 
     def __init__(self, nodes: Any, seed: int, **chances: float) -> None:
         super().__init__(nodes, seed, **chances)
         self.applied: dict[str, list[tuple[Any, ...]]] = {address: [] for address in REPLICAS}
 
-    def _take(self, address: str, stepped: StepResult) -> None:
+    def take(self, address: str, stepped: StepResult) -> None:
         if address in self.applied:
             self.applied[address] += _released(self.nodes[address].order)
-        super()._take(address, stepped)
+        super().take(address, stepped)
 
 
 def _racing(seed: int, **chances: float) -> _Recorded:

@@ -13,7 +13,6 @@ from clew.analysis.blazes.extraction.declared import annotated
 from clew.analysis.blazes.extraction.system import extract
 from clew.bloom import Bloom, agg, bloom, channel, interface, table
 from clew.bloom.language.module import program_of
-from clew.bloom.runtime.cluster import Cluster
 from clew.coordination import Service, synthesized
 from clew.coordination.planning import plan_for
 from clew.coordination.plans import (
@@ -32,6 +31,7 @@ from clew.errors import UsageError
 from clew.files.python_module import import_file
 from command import ROOT, clew
 from coordination.schedules import Partitioned, play
+from random_network import RandomNetwork
 
 BLAZES = ROOT / "examples" / "blazes"
 report: Any = import_file(BLAZES / "ad_report.py")
@@ -187,7 +187,7 @@ def _sealed_shop(seed: int) -> dict[str, Any]:
     client.actions.insert(("s", 1, "beer"), ("s", 2, "beer, tea"), ("s", 3, "nothing"))
     client.actions_ended.insert(("s",))
     client.checkouts.insert(("s", 9))
-    cluster = Cluster(nodes, seed)
+    cluster = RandomNetwork(nodes, seed)
     cluster.settle()
     assert cluster.refused == []
     return nodes

@@ -8,9 +8,9 @@ import pytest
 
 from clew.analysis.blazes.extraction.declared import annotated
 from clew.bloom import Bloom, agg, bloom, channel, imported, interface, table
-from clew.bloom.runtime.cluster import Cluster
 from clew.coordination import synthesized
 from clew.errors import UsageError
+from random_network import RandomNetwork
 
 
 class Counter(Bloom):
@@ -101,7 +101,7 @@ def test_rows_that_do(seed: int) -> None:
     nodes["client"].servers.insert(("s1",), ("s2",))
     nodes["client"].puts.insert((1, 7), (1, 8), (2, 7))
     nodes["client"].puts_ended.insert((1,))
-    cluster = Cluster(nodes, seed)
+    cluster = RandomNetwork(nodes, seed)
     cluster.settle()
     for address in ("s1", "s2"):
         assert sorted(map(tuple, nodes[address].counter.log)) == [(1, 7), (1, 8)]

@@ -3,7 +3,8 @@
 A program is a class with collections and blocks of rules; ``<=``, ``<+``, ``<-`` and ``<~`` are Bloom's own
 operators.  The rooms, each importing only those before it: ``values`` (what a column may hold), ``lattices``,
 ``ir`` (a program as data), ``language`` (what users write, and how it becomes data), ``runtime`` (a step of a
-node), ``network`` (nodes over UDP and TCP) and ``to_program`` (the program that is checked).
+node), ``network`` (nodes over UDP and TCP), ``to_program`` (the program that is checked) and ``simulated`` (nodes
+in executions that are searched, replayed and made small).
 """
 
 from __future__ import annotations

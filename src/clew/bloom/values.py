@@ -126,6 +126,15 @@ def sort_rows(rows: Iterable[Row]) -> list[Row]:
     return sorted(given, key=sort_key)
 
 
+def spell(value: Any) -> str:
+    """Write a value as Python does, but sets in canonical order: ``repr`` has them in that of their hashes."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(spell, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, frozenset):
+        return f"frozenset({{{', '.join(map(spell, sorted(value, key=sort_key)))}}})" if value else "frozenset()"
+    return repr(value)
+
+
 def _has_set(value: Row) -> bool:
     for item in value:
         kind = type(item)

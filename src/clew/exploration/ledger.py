@@ -80,6 +80,8 @@ class Ledger:
     def _offer(self, offers: dict[Key, Offer], envelope: Envelope, *, blocked: bool) -> None:
         source, nth, bounds = envelope.source, envelope.nth, self._system.bounds
         offers[Key(Rank.DELIVER, source, nth)] = Offer(envelope, blocked)
+        if source == envelope.target:
+            return  # what a node sends itself does not leave it
         for rank, most in ((Rank.LOSE, bounds.losses), (Rank.DUPLICATE, bounds.duplicates)):
             if most:
                 places = self._spent.get((rank, (source, envelope.target)), [])

@@ -84,7 +84,7 @@ class Scenario:
     events, and at the end; that no handler raises is always one.
     ``promises`` are checked at the end of an execution that came to its end.  ``assume``: at such an end, whether
     anything was promised; where it was not (no client got an answer), the execution is neither good nor bad.
-    ``loss``, ``duplication``: how likely a message is lost or arrives twice.
+    ``loss``, ``duplication``: how likely a message is lost or arrives twice; what a node sends itself never is.
     ``timers``: how likely the next event is a timer while there are messages.
     ``rare``: by the name of a timer, how likely it goes off when it is drawn (default 1).
     ``fingerprint``: what of a message matters when executions are compared (default: its type).  Messages without

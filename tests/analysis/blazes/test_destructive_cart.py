@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from clew.analysis.blazes import analyse
-from clew.bloom.runtime.cluster import Cluster
 from clew.files.python_module import import_file
 from clew.frontends.bloom import open_bloom
 from command import ROOT
+from random_network import RandomNetwork
 
 CART = ROOT / "examples/bloom/cart.py"
 #: To the server, from the client, in a session: what is put in and taken out.
@@ -31,21 +31,21 @@ def cart() -> ModuleType:
     return import_file(Path(CART), "program")
 
 
-def _cluster(cart: ModuleType, seed: int) -> Cluster:
+def _cluster(cart: ModuleType, seed: int) -> RandomNetwork:
     """A server ``s`` that clients talk to, and a replica ``t`` of its store."""
-    cluster = Cluster({name: cart.CompleteDestructiveCart(name) for name in ("c", "s", "t")}, seed)
+    cluster = RandomNetwork({name: cart.CompleteDestructiveCart(name) for name in ("c", "s", "t")}, seed)
     for name in ("s", "t"):
         cluster.nodes[name].members.insert(("s",), ("t",))
     cluster.settle()
     return cluster
 
 
-def _carts(cluster: Cluster) -> tuple[Any, ...]:
+def _carts(cluster: RandomNetwork) -> tuple[Any, ...]:
     cluster.settle()
     return tuple(tuple(cluster.nodes[name].kvstate) for name in ("s", "t"))
 
 
-def _deliver(cluster: Cluster, *actions: tuple[Any, ...]) -> None:
+def _deliver(cluster: RandomNetwork, *actions: tuple[Any, ...]) -> None:
     for action in actions:
         cluster.nodes["s"].machine.deliver("action_msg", action)
 

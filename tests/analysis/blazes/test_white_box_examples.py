@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from clew.bloom.runtime.cluster import Cluster
 from clew.files.python_module import import_file
 from command import ROOT
+from random_network import RandomNetwork
 
 FOLDER = ROOT / "examples/blazes"
 
@@ -54,9 +54,9 @@ def test_the_queries(ads: ModuleType, query: str, few: list[Any], many: list[Any
     assert answer() == many
 
 
-def _network(ads: ModuleType, kind: str, seed: int, *, gossip: bool = True) -> Cluster:
+def _network(ads: ModuleType, kind: str, seed: int, *, gossip: bool = True) -> RandomNetwork:
     """An ad server, two report servers, and two caches, each of which asks another report server."""
-    cluster = Cluster({name: getattr(ads, kind)(name) for name in ("ads", "r1", "r2", "c1", "c2")}, seed)
+    cluster = RandomNetwork({name: getattr(ads, kind)(name) for name in ("ads", "r1", "r2", "c1", "c2")}, seed)
     cluster.nodes["ads"].reporters.insert(("r1",), ("r2",))
     for cache, reporter in (("c1", "r1"), ("c2", "r2")):
         cluster.nodes[cache].reporters.insert((reporter,))
@@ -97,8 +97,8 @@ def test_reports_disagree_about_a_campaign_that_goes_on(ads: ModuleType) -> None
     assert {answered(seed) for seed in range(20)} >= {(True, False), (False, True)}
 
 
-def _shop(cart: ModuleType, seed: int) -> Cluster:
-    cluster = Cluster({name: cart.Shop(name) for name in ("client", "k1", "k2")}, seed)
+def _shop(cart: ModuleType, seed: int) -> RandomNetwork:
+    cluster = RandomNetwork({name: cart.Shop(name) for name in ("client", "k1", "k2")}, seed)
     cluster.nodes["client"].replicas.insert(("k1",), ("k2",))
     cluster.nodes["client"].asked.insert(("k2",))
     cluster.settle()

@@ -16,7 +16,7 @@ from cart import (
     SingleDestructiveCart,
 )
 
-from clew.bloom.runtime.cluster import Cluster
+from random_network import RandomNetwork
 
 _ACTIONS = [(1, "beer", 1), (2, "diapers", 1), (3, "beer", 1), (4, "diapers", -1)]
 _CONTENTS = (("beer", 2),)
@@ -73,13 +73,13 @@ def test_a_checkout_that_overtakes_an_action_misses_it() -> None:
 
 def _replicated(kind: Any, seed: int) -> list[Any]:
     """What each of three servers answers after two of them got actions at once."""
-    cluster = Cluster({name: kind(name) for name in "abc"}, seed)
+    cluster = RandomNetwork({name: kind(name) for name in "abc"}, seed)
     for name, node in cluster.nodes.items():
         node.members.insert(*((peer,) for peer in "abc" if peer != name))
     cluster.settle()
     for k, (reqid, item, cnt) in enumerate(_ACTIONS):
         server = "ab"[k % 2]
-        cluster.under_way.append((server, "action_msg", (server, "client", "session", reqid, item, cnt)))
+        cluster.send(server, "action_msg", (server, "client", "session", reqid, item, cnt))
     cluster.settle()
     return [_check_out(cluster.nodes[name]) for name in "abc"]
 
@@ -95,7 +95,7 @@ def test_replicas_of_the_destructive_cart_differ() -> None:
 
 @pytest.mark.parametrize("kind", [CompleteDestructiveCart, CompleteDisorderlyCart])
 def test_client_and_server_in_one_program(kind: Any) -> None:
-    cluster = Cluster({"client": CartClient("client"), "a": kind("a"), "b": kind("b")})
+    cluster = RandomNetwork({"client": CartClient("client"), "a": kind("a"), "b": kind("b")})
     for name, other in (("a", "b"), ("b", "a")):
         cluster.nodes[name].members.insert((other,))
     client: Any = cluster.nodes["client"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from clocks import LamportClock, VectorClock, WaitingClock
 
-from clew.bloom.runtime.cluster import Cluster
+from random_network import RandomNetwork
 
 
 def test_a_message_from_the_future_waits() -> None:
@@ -37,8 +37,8 @@ def test_a_message_from_the_past_does_not_wait() -> None:
     assert list(receiver.heard) == [("a", "hello", 2, 6)]
 
 
-def _chat(kind: Any, seed: int) -> Cluster:
-    cluster = Cluster({name: kind(name) for name in "abc"}, seed)
+def _chat(kind: Any, seed: int) -> RandomNetwork:
+    cluster = RandomNetwork({name: kind(name) for name in "abc"}, seed)
     for k in range(12):
         source, target = "abc"[k % 3], "abc"[(k * k + 1) % 3]
         cluster.nodes[source].say.insert((target, f"m{k}"))

@@ -9,7 +9,7 @@ from delivery import BestEffortDelivery, DeliveryProtocol, DurableDelivery, Once
 from multicast import ReliableMulticast, SimpleMulticast
 
 from clew.bloom import bloom, table
-from clew.bloom.runtime.cluster import Cluster
+from random_network import RandomNetwork
 
 
 class _Recording(DeliveryProtocol):
@@ -40,7 +40,7 @@ _MESSAGE = ("b", "a", 1, "hello")
 
 
 def test_best_effort_is_settled_at_once_even_if_nothing_arrives() -> None:
-    cluster = Cluster({"a": _BestEffort("a"), "b": _BestEffort("b")}, loss=1.0)
+    cluster = RandomNetwork({"a": _BestEffort("a"), "b": _BestEffort("b")}, loss=1.0)
     cluster.nodes["a"].pipe_in.insert(_MESSAGE)
     cluster.settle()
     assert list(cluster.nodes["a"].settled_here) == [_MESSAGE]
@@ -49,7 +49,7 @@ def test_best_effort_is_settled_at_once_even_if_nothing_arrives() -> None:
 
 @pytest.mark.parametrize("promise", [_BestEffort, _Reliable, _Once, _Durable])
 def test_without_loss_a_message_arrives_and_is_settled(promise: Any) -> None:
-    cluster = Cluster({"a": promise("a"), "b": promise("b")})
+    cluster = RandomNetwork({"a": promise("a"), "b": promise("b")})
     cluster.nodes["a"].pipe_in.insert(_MESSAGE)
     cluster.settle()
     assert list(cluster.nodes["a"].settled_here) == [_MESSAGE]
@@ -59,7 +59,7 @@ def test_without_loss_a_message_arrives_and_is_settled(promise: Any) -> None:
 @pytest.mark.parametrize("promise", [_Reliable, _Once, _Durable])
 def test_reliable_delivery_is_settled_only_when_confirmed(promise: Any) -> None:
     """The first message is lost; nothing happens until the timer; then it arrives and is forgotten."""
-    cluster = Cluster({"a": promise("a")})
+    cluster = RandomNetwork({"a": promise("a")})
     a = cluster.nodes["a"]
     a.pipe_in.insert(_MESSAGE)
     cluster.settle()
@@ -74,7 +74,7 @@ def test_reliable_delivery_is_settled_only_when_confirmed(promise: Any) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_reliable_delivery_gets_through_a_bad_network(seed: int) -> None:
-    cluster = Cluster({"a": _Once("a"), "b": _Once("b")}, seed, loss=0.5, duplication=0.3)
+    cluster = RandomNetwork({"a": _Once("a"), "b": _Once("b")}, seed, loss=0.5, duplication=0.3)
     messages = [("b", "a", k, f"m{k}") for k in range(5)]
     for message in messages:
         cluster.nodes["a"].pipe_in.insert(message)

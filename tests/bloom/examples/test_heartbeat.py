@@ -6,25 +6,25 @@ from typing import Any
 
 from heartbeat import PATIENCE, Heartbeat, LeaderElection
 
-from clew.bloom.runtime.cluster import Cluster
+from random_network import RandomNetwork
 
 
-def _group(kind: Any) -> Cluster:
-    cluster = Cluster({name: kind(name) for name in "abc"})
+def _group(kind: Any) -> RandomNetwork:
+    cluster = RandomNetwork({name: kind(name) for name in "abc"})
     for node in cluster.nodes.values():
         node.peers.insert(("a",), ("b",), ("c",))
     cluster.settle()
     return cluster
 
 
-def _beats(cluster: Cluster, times: int) -> None:
+def _beats(cluster: RandomNetwork, times: int) -> None:
     for _ in range(times):
         for name in cluster.nodes:
             cluster.fire(name, "beat_timer")
         cluster.settle()
 
 
-def _suspected(cluster: Cluster) -> dict[str, list[str]]:
+def _suspected(cluster: RandomNetwork) -> dict[str, list[str]]:
     return {name: [row.peer for row in node.suspected] for name, node in cluster.nodes.items()}
 
 

@@ -18,7 +18,7 @@ from idioms import (
     Voting,
 )
 
-from clew.bloom.runtime.cluster import Cluster
+from random_network import RandomNetwork
 
 
 def test_a_fact_persists_until_the_step_after_its_retraction() -> None:
@@ -50,9 +50,9 @@ def test_a_sequence_has_one_value_that_grows_with_events() -> None:
 
 
 def test_the_counter_answers_with_the_value_before_the_increment() -> None:
-    cluster = Cluster({"server": Counter("server"), "client": CounterClient("client")})
+    cluster = RandomNetwork({"server": Counter("server"), "client": CounterClient("client")})
     for ident in range(3):
-        cluster.under_way.append(("server", "request", ("server", "client", ident)))
+        cluster.send("server", "request", ("server", "client", ident))
         cluster.settle()
     assert list(cluster.nodes["client"].answers) == [(0, 0), (1, 1), (2, 2)]
     assert list(cluster.nodes["server"].counter) == [(3,)]
@@ -119,8 +119,8 @@ def test_the_next_request_comes_when_the_first_has_passed() -> None:
     assert seen == [["y"], ["y"], ["y"], ["x"], ["x"], []]
 
 
-def _round(kind: Any, alive: str) -> Cluster:
-    cluster = Cluster({name: kind(name) for name in "a" + alive})
+def _round(kind: Any, alive: str) -> RandomNetwork:
+    cluster = RandomNetwork({name: kind(name) for name in "a" + alive})
     cluster.nodes["a"].members.insert(("b",), ("c",), ("d",))
     cluster.nodes["a"].begin.insert((1,))
     return cluster

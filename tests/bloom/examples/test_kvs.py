@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kvs import BasicKVS, DurableKVSServer, KVSClient, LastPutKVS, RealizedReplicatedKVS, SingleKVSServer
 
-from clew.bloom.runtime.cluster import Cluster
+from random_network import RandomNetwork
 
 
 def _put(store: Any, reqid: int, key: str, value: str) -> None:
@@ -57,8 +57,8 @@ def test_two_puts_in_one_step() -> None:
     assert list(store.kvstate) == [("x", "two")]
 
 
-def _replicas(kind: Any, seed: int = 0, **network: float) -> Cluster:
-    cluster = Cluster({name: kind(name) for name in "abc"}, seed, **network)
+def _replicas(kind: Any, seed: int = 0, **network: float) -> RandomNetwork:
+    cluster = RandomNetwork({name: kind(name) for name in "abc"}, seed, **network)
     for node in cluster.nodes.values():
         node.members.insert(("a",), ("b",), ("c",))
     cluster.settle()
@@ -90,7 +90,7 @@ def test_replicas_can_see_puts_in_different_orders() -> None:
 
 def test_a_client_puts_and_gets_over_the_network() -> None:
     client: Any = KVSClient("client")
-    cluster = Cluster({"server": SingleKVSServer("server"), "client": client})
+    cluster = RandomNetwork({"server": SingleKVSServer("server"), "client": client})
     client.put.insert(("server", 1, "x", "one"))
     cluster.settle()
     assert list(client.open_puts) == []

@@ -11,8 +11,8 @@ from heartbeat import PATIENCE
 from paxos import NO_VIEW, ElectedMultipaxos, Multipaxos, Synod
 
 from clew.bloom import bloom
-from clew.bloom.runtime.cluster import Cluster
 from coordination.schedules import again
+from random_network import RandomNetwork
 
 _NAMES = "abc"
 
@@ -22,15 +22,15 @@ def _made(kind: Any, name: str) -> Any:
     return kind(name)
 
 
-def _parliament(kind: Any, seed: int = 0, **network: float) -> Cluster:
-    cluster = Cluster({name: again(_made(kind, name)) for name in _NAMES}, seed, **network)
+def _parliament(kind: Any, seed: int = 0, **network: float) -> RandomNetwork:
+    cluster = RandomNetwork({name: again(_made(kind, name)) for name in _NAMES}, seed, **network)
     for node in cluster.nodes.values():
         node.parliament.insert(*((name,) for name in _NAMES))
     cluster.run(1)
     return cluster
 
 
-def _retry(cluster: Cluster, rounds: int) -> None:
+def _retry(cluster: RandomNetwork, rounds: int) -> None:
     for name in cluster.nodes:
         cluster.fire(name, "retry")
     cluster.run(rounds)
@@ -94,7 +94,7 @@ def test_a_leader_proposes_the_vote_of_the_latest_view_that_it_hears_of() -> Non
 # -- the whole ---------------------------------------------------------------------------------------------------
 
 
-def _start(cluster: Cluster, name: str) -> None:
+def _start(cluster: RandomNetwork, name: str) -> None:
     cluster.nodes[name].start_view.insert(("now",))
 
 
@@ -106,11 +106,11 @@ def test_one_leader_gets_its_update_chosen() -> None:
     assert [list(node.chosen) for node in cluster.nodes.values()] == [[("x",)]] * 3
 
 
-def _chosen(cluster: Cluster) -> set[Any]:
+def _chosen(cluster: RandomNetwork) -> set[Any]:
     return {row.update for node in cluster.nodes.values() for row in node.chosen}
 
 
-def _compete(cluster: Cluster, seed: int) -> None:
+def _compete(cluster: RandomNetwork, seed: int) -> None:
     """Leaders start views at any time; some messages are lost and some arrive twice."""
     chance = random.Random(seed)
     for _ in range(8):
@@ -170,7 +170,7 @@ def test_a_leader_that_ignores_constraints_is_caught_by_these_schedules() -> Non
     assert disagreements > 0
 
 
-def _logs(cluster: Cluster) -> list[dict[int, set[str]]]:
+def _logs(cluster: RandomNetwork) -> list[dict[int, set[str]]]:
     logs: list[dict[int, set[str]]] = []
     for node in cluster.nodes.values():
         log: dict[int, set[str]] = {}
@@ -180,7 +180,7 @@ def _logs(cluster: Cluster) -> list[dict[int, set[str]]]:
     return logs
 
 
-def _agreed(cluster: Cluster) -> dict[int, set[str]]:
+def _agreed(cluster: RandomNetwork) -> dict[int, set[str]]:
     together: dict[int, set[str]] = {}
     for log in _logs(cluster):
         for instance, updates in log.items():
@@ -225,7 +225,7 @@ def test_multipaxos_agrees_under_many_schedules_with_competing_leaders(schedules
         assert cluster.refused == [], seed
 
 
-def _elected(seed: int) -> Cluster:
+def _elected(seed: int) -> RandomNetwork:
     cluster = _parliament(ElectedMultipaxos, seed)
     for node in cluster.nodes.values():
         node.peers.insert(*((name,) for name in _NAMES))
@@ -233,7 +233,7 @@ def _elected(seed: int) -> Cluster:
     return cluster
 
 
-def _time_passes(cluster: Cluster, ticks: int) -> None:
+def _time_passes(cluster: RandomNetwork, ticks: int) -> None:
     for _ in range(ticks):
         for name in cluster.nodes:
             cluster.fire(name, "beat_timer")

@@ -8,7 +8,7 @@ import pytest
 from reliable_broadcast import ReliableBroadcast, SimpleBroadcast
 
 from clew.bloom import bloom, table
-from clew.bloom.runtime.cluster import Cluster
+from random_network import RandomNetwork
 
 
 class _Simple(SimpleBroadcast):
@@ -23,11 +23,11 @@ class _Simple(SimpleBroadcast):
 
 def _sender_stops_after_one_message(kind: Any, seed: int = 0) -> dict[str, list[Any]]:
     """Of the messages of ``a`` only that to ``b`` leaves."""
-    cluster = Cluster({name: kind(name) for name in "bcd"}, seed)
+    cluster = RandomNetwork({name: kind(name) for name in "bcd"}, seed)
     for node in cluster.nodes.values():
         node.members.insert(*((name,) for name in "abcd"))
     cluster.settle()
-    cluster.under_way.append(("b", "sbcast", ("b", "a", "hello")))
+    cluster.send("b", "sbcast", ("b", "a", "hello"))
     cluster.settle()
     return {name: list(node.rdeliver) for name, node in cluster.nodes.items()}
 
@@ -43,7 +43,7 @@ def test_a_reliable_broadcast_that_is_cut_short_reaches_all_others(seed: int) ->
 
 @pytest.mark.parametrize("kind", [_Simple, ReliableBroadcast])
 def test_without_failures_all_deliver(kind: Any) -> None:
-    cluster = Cluster({name: kind(name) for name in "abc"})
+    cluster = RandomNetwork({name: kind(name) for name in "abc"})
     for node in cluster.nodes.values():
         node.members.insert(*((name,) for name in "abc"))
     message = cluster.nodes["a"].smessage if kind is _Simple else cluster.nodes["a"].rmessage

@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 from two_phase_commit import PATIENCE, Coordinator, Peer, TimeoutCoordinator
 
-from clew.bloom.runtime.cluster import Cluster
+from random_network import RandomNetwork
 
 _PEERS = ("p", "q", "r")
 
 
-def _system(kind: Any, seed: int = 0, *, peers: tuple[str, ...] = _PEERS, **network: float) -> Cluster:
-    cluster = Cluster({"c": kind("c")} | {name: Peer(name) for name in peers}, seed, **network)
+def _system(kind: Any, seed: int = 0, *, peers: tuple[str, ...] = _PEERS, **network: float) -> RandomNetwork:
+    cluster = RandomNetwork({"c": kind("c")} | {name: Peer(name) for name in peers}, seed, **network)
     cluster.nodes["c"].peers.insert(*((name,) for name in _PEERS))
     cluster.nodes["c"].begin.insert(("t",))
     return cluster
 
 
-def _states(cluster: Cluster) -> dict[str, list[Any]]:
+def _states(cluster: RandomNetwork) -> dict[str, list[Any]]:
     found = {name: list(cluster.nodes[name].outcome) for name in cluster.nodes if name != "c"}
     return {"c": list(cluster.nodes["c"].transaction)} | found
 

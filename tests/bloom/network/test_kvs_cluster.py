@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 from benchmarks.bloom_kvs import EXAMPLES, Plan, ReplicaProcess, measure, replicas, settle
 
-from clew.bloom.runtime.cluster import Cluster
 from long_mode import first_of
 
 sys.path.insert(0, str(EXAMPLES))  # the examples import each other by name, as scripts in one folder do
 
 import kvs_cluster
 from kvs_cluster import Replica, State, StoreClient
+
+from random_network import RandomNetwork
 
 PUTS = 10_000 if os.environ.get("CLEW_LONG") == "1" else 600
 
@@ -129,7 +130,7 @@ def _nodes() -> dict[str, Any]:
     return nodes | {name: StoreClient(names, name, name=name) for name in ("c0", "c1")}
 
 
-def _fire_all(cluster: Cluster) -> None:
+def _fire_all(cluster: RandomNetwork) -> None:
     for name in cluster.nodes:
         cluster.fire(name, "beat" if name.startswith("r") else "again")
 
@@ -137,7 +138,7 @@ def _fire_all(cluster: Cluster) -> None:
 @pytest.mark.parametrize("seed", first_of(range(20), 6))
 def test_replicas_agree_whatever_is_lost_repeated_or_late(seed: int) -> None:
     nodes = _nodes()
-    cluster = Cluster(nodes, seed, loss=0.3, duplication=0.3)
+    cluster = RandomNetwork(nodes, seed, loss=0.3, duplication=0.3)
     puts = {}
     for number in range(1, 9):
         for name in ("c0", "c1"):

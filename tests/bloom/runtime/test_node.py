@@ -9,10 +9,10 @@ import pytest
 from clew.bloom.language.declarations import bloom, channel, imported, interface, lattice, periodic, scratch, table
 from clew.bloom.language.module import Module
 from clew.bloom.language.relations import rows
-from clew.bloom.runtime.cluster import Cluster
 from clew.bloom.runtime.machine import Change
 from clew.bloom.runtime.node import Node
 from clew.errors import ClewError, ProgramError, UsageError
+from random_network import RandomNetwork
 
 
 class Shelf(Node):
@@ -179,12 +179,12 @@ class Flood(Node):
         self.news <~ (self.peer * self.known * self.timer).pairs(lambda p, k, t: (p.address, k.fact))
 
 
-def flooded(seed: int, **network: float) -> Cluster:
+def flooded(seed: int, **network: float) -> RandomNetwork:
     nodes = {name: Flood(address=name) for name in ("a", "b", "c")}
     for name, node in nodes.items():
         node.peer.insert(*((other,) for other in nodes if other != name))
         node.known.insert((f"fact of {name}",))
-    cluster = Cluster(nodes, seed, **network)
+    cluster = RandomNetwork(nodes, seed, **network)
     for _ in range(20):
         for name in nodes:
             cluster.fire(name, "timer")
@@ -227,7 +227,7 @@ def orders(seed: int) -> list[Any]:
     node.now.insert((0,))
     node.say <~ rows([("only", k) for k in range(8)])
     node.say <~ rows([("nobody", 0)])
-    cluster = Cluster({"only": node}, seed)
+    cluster = RandomNetwork({"only": node}, seed)
     cluster.run(20)
     assert cluster.unreachable == [("say", ("nobody", 0))]
     return list(node.heard)

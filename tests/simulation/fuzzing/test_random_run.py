@@ -129,6 +129,15 @@ def test_loss_and_duplication_happen() -> None:
     assert 30 < fates[Do.LOSE] < 80 and 30 < fates[Do.DUPLICATE] < 100
 
 
+def test_what_a_node_sends_itself_is_never_lost_nor_duplicated() -> None:
+    scenario = ticking(before=[Send("a", 50)], loss=0.5, duplication=0.2, timers=0.0)
+    runs = [random_run(scenario, seed) for seed in range(30)]
+    nodes: list[Any] = [run.world.nodes["a"] for run in runs]
+    arrived = [node.got for node in nodes if node.got]
+    assert 0 < len(arrived) < 30, "what comes from outside is lost"
+    assert all(sorted(set(got), reverse=True) == list(range(50, -1, -1)) for got in arrived)
+
+
 def test_a_rare_timer_goes_off_when_there_is_nothing_else_to_do() -> None:
     scenario = ticking(before=[Send("a", 100)], timers=0.5, rare={"timer": 0.0}, after=[], steps=150)
     run = random_run(scenario, 0)

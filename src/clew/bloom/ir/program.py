@@ -5,9 +5,11 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from clew.bloom.ir.expressions import AnyExpr
 from clew.bloom.ir.schema import Collection
+from clew.bloom.values import Row
 from clew.errors import Notice, Position
 
 
@@ -52,3 +54,9 @@ class BloomProgram:
     # Cached, since machines, translations and analyses look up every collection of every rule.
     def by_name(self) -> dict[str, Collection]:
         return {c.name: c for c in self.collections}
+
+    def destination(self, channel: str, row: Row) -> Any:
+        """Return the address that a row of a channel goes to."""
+        schema = self.by_name[channel].schema
+        assert schema.location is not None
+        return row[schema.index(schema.location)]

@@ -2,6 +2,5 @@
 
 From the outside in: ``node`` (the user's object) steps a ``machine``, which applies what waits and calls
 ``evaluation``; that runs, stratum by stratum, the operators that ``compiler`` made of the rules (``operators``,
-``joins``, ``lattice_operators``, ``calls``) over ``storage``.  ``endless`` bounds recursion that computes values;
-``cluster`` runs several nodes in one process, for tests.
+``joins``, ``lattice_operators``, ``calls``) over ``storage``.  ``endless`` bounds recursion that computes values.
 """

@@ -15,7 +15,7 @@ from typing import Any, Protocol, SupportsIndex
 from clew.bloom.ir.expressions import Expr, Role, RowFunction
 from clew.bloom.ir.symbolic import Column, Constant, Here
 from clew.bloom.language.capture import position_of_error
-from clew.bloom.values import BadValueError, Row, freeze_row
+from clew.bloom.values import BadValueError, Row, freeze_row, spell
 from clew.budgets.whereabouts import end_copy
 from clew.errors import Position, ProgramError, describe_exception
 
@@ -137,7 +137,7 @@ def make_caller(
                 raise
             except BaseException as error:  # of the user's function, whatever it is
                 position = position_of_error(error) or function.position
-                report(f"{_describe_error(error)} for the row {row!r}", position)
+                report(f"{_describe_error(error)} for the row {spell(row)}", position)
         end_copy()  # that the function has forked
         return found
 

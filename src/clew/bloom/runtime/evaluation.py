@@ -12,28 +12,16 @@ from dataclasses import dataclass
 from itertools import filterfalse
 from typing import Any
 
-from clew.bloom.ir.expressions import (
-    AnyExpr,
-    Join,
-    LatticeExpr,
-    Project,
-    Ref,
-    Rename,
-    Rows,
-    Take,
-    Transform,
-    collections_in,
-    subexpressions,
-)
-from clew.bloom.ir.normal_form import NormalForm
-from clew.bloom.ir.program import BloomProgram, Op, Rule
-from clew.bloom.ir.strata import Stratum, stratify
+from clew.bloom.ir.expressions import LatticeExpr
+from clew.bloom.ir.program import Op, Rule
+from clew.bloom.ir.strata import Stratum
 from clew.bloom.runtime.compiler import Compiler
 from clew.bloom.runtime.endless import Budget, computes
 from clew.bloom.runtime.lattice_operators import LatticeOperator
 from clew.bloom.runtime.operators import Operator, require_width
+from clew.bloom.runtime.prepared import Prepared, RuleShape
 from clew.bloom.runtime.storage import Cell, Store
-from clew.bloom.values import Row, sort_rows
+from clew.bloom.values import Row, sort_rows, spell
 from clew.errors import Position
 
 #: What derives or gives rows: a rule, or None for the outside.
@@ -116,7 +104,9 @@ def _without_conflicts(
             kept = rows.pop(0)
             yield kept
         for row in rows:
-            rejections.add(collection, derived[row], f"{row!r} has the same key as {kept!r}, which is kept")
+            rejections.add(
+                collection, derived[row], f"{spell(row)} has the same key as {spell(kept)}, which is kept"
+            )
 
 
 @dataclass(frozen=True)
@@ -135,12 +125,11 @@ class Task:
 
 
 class Evaluation:
-    """Evaluates the program of a node; refuses programs without strata."""
+    """Evaluates the program of a node."""
 
     def __init__(
         self,
-        program: BloomProgram,
-        form: NormalForm,
+        prepared: Prepared,
         stores: Mapping[str, Store],
         cells: Mapping[str, Cell],
         address: str,
@@ -149,16 +138,19 @@ class Evaluation:
         self._stores = stores
         self._cells = cells
         self._rejections = rejections
-        self._widths = {c.name: len(c.schema.columns) for c in program.collections}
-        strata = [s for s in stratify(form.rules, [*stores, *cells]) if s.rules]
-        tasks = [self._task(rule, origin, address) for rule, origin in zip(form.rules, form.origins, strict=True)]
-        self._strata = [(s, [tasks[number] for number in s.rules]) for s in strata]
+        self._widths = {c.name: len(c.schema.columns) for c in prepared.program.collections}
+        form = prepared.form
+        tasks = [
+            self._task(rule, origin, shape, address)
+            for rule, origin, shape in zip(form.rules, form.origins, prepared.shapes, strict=True)
+        ]
+        self._strata = [(s, [tasks[number] for number in s.rules]) for s in prepared.strata]
         self._later = {
             op: [tasks[k] for k, rule in enumerate(form.rules) if rule.op is op]
             for op in (Op.NEXT, Op.DELETE, Op.SEND)
         }
 
-    def _task(self, rule: Rule, origin: Rule, address: str) -> Task:
+    def _task(self, rule: Rule, origin: Rule, shape: RuleShape, address: str) -> Task:
         def report(message: str, position: Position | None = None) -> None:
             self._rejections.add(origin.target, origin, message, position)
 
@@ -172,9 +164,9 @@ class Evaluation:
             if not rule.expr.columns and rule.target in self._widths:
                 operator = require_width(operator, self._widths[rule.target], report)
         lasting = rule.target in self._stores and self._stores[rule.target].persists
-        only_new = rule.op is Op.NOW and lasting and _needs_only_new(rule.expr)
-        joins = rule.target in self._stores and any(isinstance(e, Join) for e in subexpressions(rule.expr))
-        return Task(origin, rule.target, operator, collections_in(rule.expr), only_new, joins)
+        only_new = rule.op is Op.NOW and lasting and shape.is_row_by_row
+        joins = rule.target in self._stores and shape.joins
+        return Task(origin, rule.target, operator, shape.reads, only_new, joins)
 
     # -- this step -----------------------------------------------------------------------------------------------
 
@@ -263,19 +255,3 @@ class Evaluation:
         """Yield what rules with another operator derive: rows, or for lattices a value."""
         for task in self._later[op]:
             yield task.origin, task.operator.full()
-
-
-def _needs_only_new(expr: AnyExpr) -> bool:
-    """Tell whether each row comes from single rows, through functions that give the same every time."""
-    return all(_is_row_by_row(part) for part in subexpressions(expr))
-
-
-def _is_row_by_row(expr: AnyExpr) -> bool:
-    match expr:
-        case Transform(_, function):
-            return function.paths is not None and not function.reads
-        case Join(_, _, take):
-            return take is not Take.OUTER
-        case Ref() | Rows() | Rename() | Project():
-            return True
-    return False

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from clew.bloom.ir.normal_form import normal_form
 from clew.bloom.ir.program import BloomProgram, Op
 from clew.bloom.ir.schema import Collection, Kind
-from clew.bloom.ir.strata import stratify
 from clew.bloom.runtime.evaluation import Evaluation, Origin, RejectedRow, Rejections, merge
+from clew.bloom.runtime.prepared import Prepared, prepare
 from clew.bloom.runtime.storage import Cell, Change, LatticeView, RowsView, Store
-from clew.bloom.values import BadValueError, Row, freeze_row, sort_rows
+from clew.bloom.values import BadValueError, Row, freeze_row, sort_rows, spell
 from clew.errors import UsageError
 
-__all__ = ["Change", "Machine", "RejectedRow", "StepResult"]
+__all__ = ["Change", "Machine", "RejectedRow", "StepResult", "Waiting"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,15 @@ class StepResult:
     refused: tuple[RejectedRow, ...] = ()
 
 
+class Waiting(NamedTuple):
+    """What waits for the next step, by collection, the same for equal states whatever it was derived from."""
+
+    inserted: tuple[tuple[str, tuple[Row, ...]], ...] = ()
+    deleted: tuple[tuple[str, tuple[Row, ...]], ...] = ()
+    merged: tuple[tuple[str, Any], ...] = ()
+    sent: tuple[tuple[str, tuple[Row, ...]], ...] = ()
+
+
 class _NextStep:
     """What waits for the next step: inserted and deleted rows, values to merge, rows to send."""
 
@@ -45,21 +53,41 @@ class _NextStep:
         self.merged: list[tuple[str, Any]] = []
         self.sent: dict[str, list[Row]] = {}
 
+    def canonical(self) -> Waiting:
+        # A step goes through almost always with nothing left: that must cost nothing.
+        if not (self.inserted or self.deleted or self.merged or self.sent):
+            return Waiting()
+        inserted = {name: [row for _, rows in given for row in rows] for name, given in self.inserted.items()}
+        merged: dict[str, Any] = {}
+        for name, value in self.merged:
+            merged[name] = merged[name].merge(value) if name in merged else value
+        return Waiting(
+            _sort_by_name(inserted),
+            _sort_by_name(self.deleted),
+            tuple(sorted(merged.items())),
+            _sort_by_name(self.sent),
+        )
+
+
+def _sort_by_name(rows: Mapping[str, Iterable[Row]]) -> tuple[tuple[str, tuple[Row, ...]], ...]:
+    return tuple((name, tuple(sort_rows(dict.fromkeys(rows[name])))) for name in sorted(rows))
+
 
 class Machine:
-    """Runs a program; one that has no strata is refused.  ``address`` is that of the node."""
+    """Runs a program; one that has no strata is refused.  ``address`` is that of the node.
 
-    def __init__(self, program: BloomProgram, address: str) -> None:
+    ``prepared``: what is known of the program from another machine of it.
+    """
+
+    def __init__(self, program: BloomProgram, address: str, prepared: Prepared | None = None) -> None:
         self._program = program
-        names = [c.name for c in program.collections]
-        stratify(program.rules, names)  # in the words of the program, before it is rewritten
-        form = normal_form(program)
+        prepared = prepared or prepare(program)
         self._stores = {c.name: _store(c) for c in program.collections if c.kind is not Kind.LATTICE}
         # They do not persist, and have no keys: they hold what an expression gives in this step.
-        self._stores |= {name: Store() for name in form.auxiliary}
+        self._stores |= {name: Store() for name in prepared.form.auxiliary}
         self._cells = {c.name: Cell(c.lattice) for c in program.collections if c.lattice is not None}
         self._rejections = Rejections()
-        self._evaluation = Evaluation(program, form, self._stores, self._cells, address, self._rejections)
+        self._evaluation = Evaluation(prepared, self._stores, self._cells, address, self._rejections)
         self._waiting = _NextStep()
         self._rejected: dict[str, frozenset[Row]] = {}  # in the last step, because of other rows with their keys
         self._first = True
@@ -141,11 +169,16 @@ class Machine:
             if len(frozen) == width:
                 kept.append(frozen)
             else:
-                what = f"a row with {len(frozen)} columns where {width} are expected: {frozen!r}"
+                what = f"a row with {len(frozen)} columns where {width} are expected: {spell(frozen)}"
                 self._rejections.add(collection.name, None, what)
         return kept
 
     # -- steps ---------------------------------------------------------------------------------------------------
+
+    @property
+    def waiting(self) -> Waiting:
+        """Return what waits for the next step: together with what is stored, all that decides what it does."""
+        return self._waiting.canonical()
 
     @property
     def pending(self) -> bool:

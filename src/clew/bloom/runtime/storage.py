@@ -169,18 +169,22 @@ class RowsView:
 
     def row(self, key: Any) -> Any:
         """Return the row with this key, or None.  The key is a tuple if it has several columns."""
-        keys = len(self._schema.keys)
-        try:
-            wanted = freeze_row((key,) if keys == 1 else key)
-        except BadValueError as error:
-            raise UsageError(
-                f"{key!r} is not a key: {error}",
-                remedy=f"give the values of {', '.join(self._schema.keys)} as a tuple",
-            ) from None
+        wanted = freeze_key(self._schema, key)
         if self._store.key_of is None:
             return self._named(wanted) if wanted in self._store.rows else None
-        found = self._store.by_key.get(wanted[0] if keys == 1 else wanted)
+        found = self._store.by_key.get(wanted[0] if len(wanted) == 1 else wanted)
         return None if found is None else self._named(found)
+
+
+def freeze_key(schema: Schema, key: Any) -> Row:
+    """Return a key as rows begin with it; one of several columns is given as a tuple."""
+    try:
+        return freeze_row((key,) if len(schema.keys) == 1 else key)
+    except BadValueError as error:
+        raise UsageError(
+            f"{key!r} is not a key: {error}",
+            remedy=f"give the values of {', '.join(schema.keys)} as a tuple",
+        ) from None
 
 
 class LatticeView:

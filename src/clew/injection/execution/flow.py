@@ -81,6 +81,11 @@ class Flow:
         if not begin_noting(node, name, self.read, self.replaced):
             self._blind.add(name)
 
+    def begin_event(self) -> None:
+        """Forget what was read since the latest event: by an invariant or a condition, and so by no node."""
+        self.read.clear()
+        self.replaced.clear()
+
     def note_event(self, number: int, nodes: dict[str, Any], storages: Any) -> None:
         """Note what the event with this number read and wrote; -1: what happened before the first."""
         for name in self._blind & set(nodes):

@@ -280,6 +280,8 @@ class InjectedRun:
 
     def _inject(self, event: External) -> None:
         self._record(event, self.world.ticks)
+        if self._flow is not None:
+            self._flow.begin_event()
         self.world.inject(event)
         self._note(event, "do", _node_of(event), -1)
 
@@ -318,6 +320,8 @@ class InjectedRun:
             do = Do.DUPLICATE
         if self._recording:
             self._record(act_of(self._scenario, envelope, do), max(envelope.due, world.ticks))
+        if self._flow is not None:
+            self._flow.begin_event()
         if do is Do.LOSE:
             world.lose(envelope)
             self._note(envelope, "lose", "", envelope.cause)

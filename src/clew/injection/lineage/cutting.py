@@ -47,7 +47,8 @@ class Cutter:
         for message, sent_at, arrives_at in self._messages(events):
             found.update(dict.fromkeys(self._of_message(message, sent_at, arrives_at)))
         found.update(dict.fromkeys(self._of_nodes(way, events)))
-        return list(found)
+        # What has struck in this run has not cut what is there in spite of it: to try it again would never end.
+        return [fault for fault in found if fault not in self._course.struck]
 
     def _messages(self, events: frozenset[int]) -> Iterator[tuple[MessageName, int, int]]:
         course = self._course

@@ -111,7 +111,7 @@ def _change_fate(draft: _Draft) -> None:
     item = draft.items[place]
     if item.do is not Do.DELIVER:
         draft.items[place] = item._replace(do=Do.DELIVER)
-    elif scenario.loss:
+    elif scenario.loss and not isinstance(item.name, int) and item.name.source != item.name.target:
         draft.items[place] = item._replace(do=Do.LOSE)
 
 

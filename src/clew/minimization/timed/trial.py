@@ -199,7 +199,8 @@ class TimedRun:
         wish = self._wishes.get(name)
         if wish:
             return wish.pop(0).do
-        if self._improvisation is not None and not envelope.timer:
+        # Timers, and what a node sends itself, do not leave it.
+        if self._improvisation is not None and envelope.source != envelope.target:
             return self._improvisation.choose_fate()
         return Do.DELIVER
 

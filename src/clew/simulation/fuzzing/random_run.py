@@ -232,8 +232,7 @@ class RandomRun:
                 # Nothing can happen: what is drawn comes in time, but what is waited for never does.
                 return self._waiting is None and self._is_more()
             envelope = messages[int(draw() * len(messages))]
-            # Timers are neither lost nor duplicated: they are inside of a node.
-            do = self._fate()
+            do = self._fate(envelope)
         self._perform(envelope, do)
         return True
 
@@ -248,7 +247,7 @@ class RandomRun:
             return False
         together = pool.list_due(self.world.ticks)
         envelope = together[int(self._draw() * len(together))] if len(together) > 1 else together[0]
-        self._perform(envelope, Do.DELIVER if envelope.timer else self._fate())
+        self._perform(envelope, self._fate(envelope))
         return True
 
     def _perform(self, envelope: Envelope, do: Do) -> None:
@@ -269,8 +268,11 @@ class RandomRun:
             self._told = time
         self.steps.append(step)
 
-    def _fate(self) -> Do:
+    def _fate(self, envelope: Envelope) -> Do:
         scenario = self._scenario
+        # Timers, and what a node sends itself, are neither lost nor duplicated: they are inside of a node.
+        if envelope.source == envelope.target:
+            return Do.DELIVER
         if scenario.loss and self._draw() < scenario.loss:
             return Do.LOSE
         if scenario.duplication and self._draw() < scenario.duplication:

@@ -15,7 +15,6 @@ from typing import Any
 
 from clew.analysis.calm.trying.workloads import Workload
 from clew.bloom.ir.schema import Kind
-from clew.bloom.runtime.cluster import destination
 from clew.bloom.runtime.machine import StepResult
 from clew.bloom.runtime.node import Node
 from clew.bloom.values import Row, sort_rows
@@ -257,7 +256,7 @@ class _Simulation:
         self._refused.update(dict.fromkeys(f"{running.address}: {refused}" for refused in stepped.refused))
         for channel, row in stepped.sent:
             self._see(running.address, channel, [row])
-            to = destination(running.node.program, channel, row)
+            to = running.node.program.destination(channel, row)
             if to in self._nodes and channel in self._nodes[to].node.program.by_name:
                 self._send(running.address, to, channel, row, self._round)
         for name in self._watched:
