@@ -1,0 +1,1 @@
+"""Histories in files: JSON lines, and Jepsen's EDN."""

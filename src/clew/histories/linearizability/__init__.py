@@ -1,0 +1,1 @@
+"""Is there an order of the operations, each between its call and its answer, that the model allows?"""
