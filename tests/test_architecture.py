@@ -27,6 +27,7 @@ ROOMS = [
     "program",
     "budgets",
     "files",
+    "histories",
     "simulation",
     "exploration",
     "minimization",
@@ -65,13 +66,17 @@ SUB_ROOMS = {
         *["events", "node", "pool", "timing", "values", "user_code", "process", "world", "injectable"],
         *["scenario", "labels", "loading", "execution", "recordings", "fuzzing", "__init__"],
     ],
+    "histories": [
+        *["values", "operations", "pairing", "recorder", "inputs", "models", "linearizability", "transactions"],
+        *["words", "result", "api", "__init__"],
+    ],
     "injection": [
         *["faults", "bounds", "written", "execution", "lineage", "searching", "explaining", "result"],
         *["checking", "running", "__init__"],
     ],
     "report": [
         *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "injected"],
-        *["calm", "blazes", "model_tests", "writing", "__init__"],
+        *["calm", "blazes", "histories", "model_tests", "writing", "__init__"],
     ],
 }
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")

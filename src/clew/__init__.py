@@ -64,6 +64,12 @@ go wrong, tries exactly those, and answers with a counterexample, a certificate 
 >>> explored.answer.value, explored.schedules
 ('all explored', 444)
 
+``check_history`` looks at what clients saw, recorded in a scenario or read from a file (``clew.histories``):
+
+>>> history = clew.check_history("examples/histories/stale-read.jsonl", "register")
+>>> history.answer.value, history.windows[0].culprit.result
+('violated', 1)
+
 **A Bloom program** (``clew.bloom``) runs on a network, is checked like a model, and is analysed for order:
 ``calm`` says which outputs depend on it, ``blazes`` which coordination helps:
 
@@ -120,6 +126,8 @@ if TYPE_CHECKING:
         Stop,
     )
     from clew.frontends.analyses import blazes, calm
+    from clew.histories.api import check_history
+    from clew.histories.result import HistoryVerdict
     from clew.injection.checking import check_scenario
     from clew.injection.result import CodeVerdict
     from clew.injection.running import CodeRun, run_scenario
@@ -155,6 +163,7 @@ __all__ = [
     "FaultSet",
     "Fuzzed",
     "GridResult",
+    "HistoryVerdict",
     "Loss",
     "Message",
     "Minimized",
@@ -179,6 +188,7 @@ __all__ = [
     "calm",
     "check",
     "check_grid",
+    "check_history",
     "check_models",
     "check_scenario",
     "explore",
@@ -224,6 +234,8 @@ _HOMES = {
         "Stop",
     ),
     "clew.frontends.analyses": ("blazes", "calm"),
+    "clew.histories.api": ("check_history",),
+    "clew.histories.result": ("HistoryVerdict",),
     "clew.injection.checking": ("check_scenario",),
     "clew.injection.result": ("CodeVerdict",),
     "clew.injection.running": ("CodeRun", "run_scenario"),

@@ -30,6 +30,7 @@ RENDERERS = {
     "Replayed": "clew.report.simulated.replayed",
     "CalmAnalysis": "clew.report.calm.renderer",
     "BlazesAnalysis": "clew.report.blazes.renderer",
+    "HistoryVerdict": "clew.report.histories.renderer",
     "ModelTests": "clew.report.model_tests.renderer",
 }
 
@@ -72,6 +73,6 @@ def renderer_of(result: Result) -> Renderer:
             return renderer
     raise UsageError(
         f"nothing is known of how to show a {type(result).__name__}",
-        remedy="give what clew.check, check_grid, check_models, run, fuzz, explore, minimize, replay, calm or "
-        "blazes returned",
+        remedy="give what clew.check, check_grid, check_models, check_history, run, fuzz, explore, minimize, "
+        "replay, calm or blazes returned",
     )

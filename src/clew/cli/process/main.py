@@ -38,6 +38,7 @@ COMMANDS = {
     "fuzz": "Search for a violation in random executions.",
     "minimize": "Search for a small execution that ends in the same violation.",
     "explore": "Execute every schedule of a scenario, equivalent ones once.",
+    "history": "Check what clients saw for linearizability or serializability.",
     "calm": "Find the outputs that depend on the order in which things happen.",
     "blazes": "Find where a dataflow needs coordination, and which.",
 }

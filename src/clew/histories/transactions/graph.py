@@ -202,7 +202,9 @@ def _add_process_order(graph: Graph) -> None:
         process = transaction.operation.process
         if process in latest:
             graph.add(latest[process], Edge(node, Kind.PROCESS))
-        latest[process] = node
+        # What nobody knows the end of may have happened after what its client did next.
+        if transaction.outcome is Outcome.OK:
+            latest[process] = node
 
 
 def _add_time_order(graph: Graph) -> None:
