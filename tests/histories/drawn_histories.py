@@ -91,7 +91,9 @@ def draw_history(model: str, seed: int, most: int = 8, *, unique: bool = False) 
     return sorted(found, key=lambda op: op.start)
 
 
-def _lie(random: Random, model: str, function: str, outcome: Outcome, found: list[Operation]) -> tuple[Outcome, Any]:
+def _lie(
+    random: Random, model: str, function: str, outcome: Outcome, found: list[Operation]
+) -> tuple[Outcome, Any]:
     """Return what no object said: another answer, often one that was right at another time."""
     if outcome is Outcome.FAIL:
         return Outcome.OK, None

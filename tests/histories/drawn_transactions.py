@@ -49,7 +49,9 @@ def draw_transactions(seed: int, most: int = 5) -> list[Operation]:
 
 def _draw_steps(random: Random, values: Any) -> list[tuple[str, str, Any]]:
     return [
-        ("append", random.choice("xy"), next(values)) if random.random() < 0.5 else ("r", random.choice("xy"), None)
+        ("append", random.choice("xy"), next(values))
+        if random.random() < 0.5
+        else ("r", random.choice("xy"), None)
         for _ in range(random.randrange(1, 4))
     ]
 

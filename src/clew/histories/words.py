@@ -49,9 +49,18 @@ def window_sentence(window: Window) -> str:
     """Return what is wrong in one sentence."""
     told = f"{key_words(window.key)}{operation_words(window.culprit)} of {client_words(window.culprit)}"
     if window.states is None:
-        others = [f"{operation_words(op)} of {client_words(op)}" for op in window.operations if op != window.culprit]
+        others = [
+            f"{operation_words(op)} of {client_words(op)}" for op in window.operations if op != window.culprit
+        ]
         return f"{told} contradicts {', '.join(others)}" if others else f"{told} cannot be explained"
     shown = [state.text for state in window.states[:_MOST_STATES]]
     more = len(window.states) - len(shown)
     states = " or ".join([*shown, *([f"{more} other states"] if more else [])])
-    return f"{told} cannot be explained; when it began, the {window.model} was {states}"
+    return f"{told} cannot be explained; when it began, {state_claim(window)} {states}"
+
+
+def state_claim(window: Window) -> str:
+    """Return what leads to the states of a window: how much is known of them."""
+    if window.is_settled:
+        return f"the {window.model} could only be"
+    return f"the {window.model} was, but for what was still under way,"

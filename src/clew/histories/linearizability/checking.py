@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from clew.errors import BudgetExhaustedError
@@ -74,4 +74,13 @@ def _search(part: Part, operations: Sequence[Operation], budget: Budget) -> Chec
         # The answer stands without its picture: the operation that cannot be explained is known.
         culprit = plan.operations[plan.answers[found.deepest].number]
         window = Window(part.key, part.model.name, culprit, (culprit,), None, is_irreducible=False)
-    return Checked(part, False, window=window)
+    return Checked(part, False, window=replace(window, is_settled=_is_settled(part, window.culprit)))
+
+
+def _is_settled(part: Part, culprit: Operation) -> bool:
+    """Tell whether nothing was under way, when an operation began, that could change the state."""
+    return not any(
+        op.start < culprit.start and (op.end is None or op.end > culprit.start)
+        for op in part.operations
+        if op.function not in part.model.reads
+    )

@@ -4,7 +4,9 @@ Operations cannot just be left out: a history that lacks a write may be wrong fo
 
 - an interval of time, from the call to the answer of the first operation that cannot be explained: all orders of
   what was answered before that fail at this answer;
-- the *states* that were possible when it began: whatever orders there are of what came before, no other;
+- the *states* that were possible when it began: whatever orders there are of what came before, no other, but for
+  what operations that were still under way then may already have done to them (those have their effect as late
+  as they can here, which excludes nothing);
 - of the operations that overlap it, those that are needed.  A read is left out; any other operation is *set free*
   instead: it may take effect at any time within the window, or never.  That allows more than the history does, so
   what is still contradictory is so in the history.
@@ -40,7 +42,8 @@ class Window:
 
     ``culprit``: the first operation that cannot be explained, ``operations``: all that are needed, itself included.
     ``states``: those that were possible when the window began; None where nothing before it matters.
-    ``is_irreducible``: False where the budget ended before every operation was tried.
+    ``is_settled``: whether nothing that could change these states was under way then.  ``is_irreducible``: False
+    where the budget ended before every operation was tried.
     """
 
     key: tuple[Value, ...]
@@ -48,6 +51,7 @@ class Window:
     culprit: Operation
     operations: tuple[Operation, ...]
     states: tuple[PossibleState, ...] | None
+    is_settled: bool = True
     is_irreducible: bool = True
 
 
@@ -59,9 +63,7 @@ class _Start:
     happened: frozenset[int]
 
 
-def find_window(
-    plan: Plan, machine: Machine, deepest: int, budget: Budget, key: tuple[Value, ...]
-) -> Window:
+def find_window(plan: Plan, machine: Machine, deepest: int, budget: Budget, key: tuple[Value, ...]) -> Window:
     """Return the window of a plan whose search came no farther than the answer ``deepest``."""
     number = plan.answers[deepest].number
     culprit = plan.operations[number]
@@ -80,7 +82,7 @@ def find_window(
         culprit,
         tuple(plan.operations[n] for n in sorted(kept)),
         tuple(_states(plan, machine, reached)),
-        is_irreducible,
+        is_irreducible=is_irreducible,
     )
 
 
@@ -181,7 +183,9 @@ def _begin(part: Plan, start: _Start, numbers: dict[int, int], kept: set[int]) -
     return Configuration(0, start.state, done, used)
 
 
-def window_of_contradiction(operations: Sequence[Operation], model: Model, key: tuple[Value, ...]) -> Window | None:
+def window_of_contradiction(
+    operations: Sequence[Operation], model: Model, key: tuple[Value, ...]
+) -> Window | None:
     """Return the window of operations that contradict each other by themselves; None if the search disagrees.
 
     Operations on one value are left out together with the value, and reads one by one: both are sound.

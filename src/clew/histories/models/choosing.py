@@ -49,7 +49,7 @@ def choose_model(given: object, others: Iterable[str] = ()) -> Model:
         return given
     if not isinstance(given, SequentialModel):
         raise UsageError(
-            f"a {type(given).__name__} is no model: it needs 'initial' and 'step(state, op)'",
+            f"{type(given).__name__} is no model: it needs 'initial' and 'step(state, op)'",
             remedy=f"give one of {', '.join(MODELS)}, or a class with both",
         )
     return UserModel(given)

@@ -32,9 +32,7 @@ _SEARCHES = (
     (Kind.RW, Kind.WW | Kind.WR | Kind.RW),
 )
 
-_NAMES = [
-    name + order for order in ("", "-process", "-realtime") for name in ("G0", "G1c", "G-single", "G2-item")
-]
+_NAMES = [name + order for order in ("", "-process", "-realtime") for name in ("G0", "G1c", "G-single", "G2-item")]
 
 
 class Reason(NamedTuple):
@@ -206,9 +204,7 @@ def strong_components(graph: Graph, may: Kind) -> list[int]:
     return component
 
 
-def _number_component(
-    root: int, stack: list[int], on_stack: bytearray, component: list[int], number: int
-) -> bool:
+def _number_component(root: int, stack: list[int], on_stack: bytearray, component: list[int], number: int) -> bool:
     """Take a component from the stack; return whether it has more than one node."""
     members = []
     while True:

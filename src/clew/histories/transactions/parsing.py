@@ -93,7 +93,9 @@ def _refuse_same_appends(transactions: Sequence[Transaction], file: str) -> None
                 first = seen.setdefault((step.key, step.value), transaction)
                 if first is not transaction or transaction.steps.count(step) > 1:
                     what = f"{show_value(step.value)} is appended to {show_value(step.key)} twice"
-                    remedy = "let each append have a value of its own: who wrote what is read cannot be told otherwise"
+                    remedy = (
+                        "let each append have a value of its own: who wrote what is read cannot be told otherwise"
+                    )
                     _refuse(transaction.operation, file, what, remedy)
 
 

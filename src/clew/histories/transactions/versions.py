@@ -69,7 +69,7 @@ def infer_versions(transactions: Sequence[Transaction]) -> Versions:
 
 def _flaws(versions: Versions, transactions: Sequence[Transaction]) -> Iterator[Flaw]:
     for transaction in transactions:
-        yield from _internal(transaction, versions)
+        yield from _internal(transaction)
     versions.unsound.update(key for key, order in versions.orders.items() if len(set(order)) < len(order))
     for read in versions.reads:
         yield from _of_lists(read, versions)
@@ -80,10 +80,11 @@ def _flaws(versions: Versions, transactions: Sequence[Transaction]) -> Iterator[
     yield from _lost_updates(transactions)
 
 
-def _internal(transaction: Transaction, versions: Versions) -> Iterator[Flaw]:
+def _internal(transaction: Transaction) -> Iterator[Flaw]:
     """Compare what a transaction reads with what it has read and appended itself."""
     before: dict[Value, tuple[Value, ...]] = {}
     own: dict[Value, tuple[Value, ...]] = {}
+    appends = [step for step in transaction.steps if step.is_append]
     for step in transaction.steps:
         appended = own.get(step.key, ())
         if step.is_append:
@@ -91,16 +92,23 @@ def _internal(transaction: Transaction, versions: Versions) -> Iterator[Flaw]:
         elif step.values is not None:
             expected = before.get(step.key)
             rest = step.values[: len(step.values) - len(appended)]
-            later = next((s.value for s in transaction.steps if s.is_append and s.key == step.key and s.value in rest), None)
-            told = f"{transaction.name} read {_told(step.key, step.values)}" if own or expected is not None else ""
+            later = next((s.value for s in appends if s.key == step.key and s.value in rest), None)
             if (*rest, *appended) != step.values or (expected is not None and rest != expected):
                 did = [f"reading {show_value(expected)}"] if expected is not None else []
                 did += [f"appending {show_value(appended)}"] if appended else []
-                yield Flaw("internal", f"{told} after {' and '.join(did)} itself", (transaction,))
+                yield _internal_flaw(transaction, step.key, step.values, f"after {' and '.join(did)} itself")
             elif later is not None:
-                what = f"{told} before it appended {show_value(later)} itself"
-                yield Flaw("internal", what, (transaction,))
+                what = f"before it appended {show_value(later)} itself"
+                yield _internal_flaw(transaction, step.key, step.values, what)
             before[step.key] = rest
+
+
+def _internal_flaw(transaction: Transaction, key: Value, values: tuple[Value, ...], what: str) -> Flaw:
+    return Flaw("internal", f"{transaction.name} read {_told(key, values)} {what}", (transaction,))
+
+
+def _read(read: Read) -> str:
+    return f"{read.transaction.name} read {_told(read.key, read.values)}"
 
 
 def _told(key: Value, values: tuple[Value, ...]) -> str:
@@ -118,13 +126,12 @@ def _of_lists(read: Read, versions: Versions) -> Iterator[Flaw]:
     longest = versions.orders.get(read.key, ())
     if longest[: len(read.values)] == read.values and read.key not in versions.unsound:
         return
-    told = f"{read.transaction.name} read {_told(read.key, read.values)}"
     if len(set(read.values)) < len(read.values):
         twice = next(v for v, number in Counter(read.values).items() if number > 1)
-        yield Flaw("duplicate-elements", f"{told}, with {show_value(twice)} twice", (read.transaction,))
+        yield Flaw("duplicate-elements", f"{_read(read)}, with {show_value(twice)} twice", (read.transaction,))
     elif longest[: len(read.values)] != read.values:
         other = versions.longest_reads[read.key].transaction
-        what = f"{told}, which is no beginning of {_shorten(longest)}, which {other.name} read"
+        what = f"{_read(read)}, which is no beginning of {_shorten(longest)}, which {other.name} read"
         versions.unsound.add(read.key)
         yield Flaw("incompatible-order", what, (read.transaction, other))
 
@@ -136,20 +143,19 @@ def _of_writers(read: Read, versions: Versions, suspects: dict[Value, int]) -> I
     """
     if not read.values:
         return
-    told = f"{read.transaction.name} read {_told(read.key, read.values)}"
     if read.key in versions.unsound or len(read.values) > suspects.get(read.key, len(read.values)):
         for value in read.values:
             writer = versions.writers.get((read.key, value))
             if writer is None:
-                yield Flaw("phantom", f"{told}; nobody appended {show_value(value)}", (read.transaction,))
+                yield Flaw("phantom", f"{_read(read)}; nobody appended {show_value(value)}", (read.transaction,))
             elif writer.outcome is Outcome.FAIL:
-                what = f"{told}; {writer.name}, which appended {show_value(value)}, was aborted"
+                what = f"{_read(read)}; {writer.name}, which appended {show_value(value)}, was aborted"
                 yield Flaw("G1a", what, (writer, read.transaction))
     writer = versions.writers.get((read.key, read.values[-1]))
     if writer is not None and writer is not read.transaction:
         last = writer.last_append(read.key)
         if last != read.values[-1]:
-            what = f"{told}; {writer.name} appended {show_value(last)} after that"
+            what = f"{_read(read)}; {writer.name} appended {show_value(last)} after that"
             yield Flaw("G1b", what, (writer, read.transaction))
 
 
@@ -204,7 +210,9 @@ def _lost_updates(transactions: Sequence[Transaction]) -> Iterator[Flaw]:
         for key, values in _updated(transaction.steps):
             first = updates.setdefault((key, values), transaction)
             if first is not transaction:
-                what = f"{first.name} and {transaction.name} both read {_told(key, values)}, and both appended to it"
+                what = (
+                    f"{first.name} and {transaction.name} both read {_told(key, values)}, and both appended to it"
+                )
                 yield Flaw("lost-update", what, (first, transaction))
 
 

@@ -65,6 +65,7 @@ def _window_fields(window: Window) -> dict[str, Any]:
             for state in window.states
         ],
         "operations": [_operation_fields(op) for op in window.operations],
+        "settled": window.is_settled,
         "irreducible": window.is_irreducible,
     }
 
@@ -109,7 +110,11 @@ def page(verdict: HistoryVerdict, options: PageOptions) -> str:
     from clew.report.text.html import plain_page
 
     return plain_page(
-        verdict, name=verdict.file or verdict.model, summary=summary(verdict), text=text(verdict), facts=_facts(verdict)
+        verdict,
+        name=verdict.file or verdict.model,
+        summary=summary(verdict),
+        text=text(verdict),
+        facts=_facts(verdict),
     )
 
 

@@ -15,6 +15,7 @@ from clew.histories.words import (
     key_words,
     operation_words,
     place_words,
+    state_claim,
     state_words,
 )
 from clew.report.histories.timeline import timeline
@@ -89,7 +90,7 @@ def _window_lines(window: Window) -> Iterator[str]:
         yield ""
         return
     yield f"{key_words(window.key)}no order explains {told}; the order of all that was answered before is possible"
-    yield f"when it began, the {window.model} could only be:"
+    yield f"when it began, {state_claim(window)}:".replace(",:", ":")
     yield from (f"  {state_words(state)}" for state in window.states[:_MOST_STATES])
     if len(window.states) > _MOST_STATES:
         yield f"  or one of {len(window.states) - _MOST_STATES} other states"
@@ -112,7 +113,9 @@ def _needed(window: Window) -> str:
         return "┊ the window begins; no other operation that overlaps it makes a difference"
     told = pluralize(others, "other operation")
     verb = "is" if others == 1 else "are"
-    return f"┊ the window begins; {told} in it {verb} needed: with any one at another time, there would be an order"
+    return (
+        f"┊ the window begins; {told} in it {verb} needed: with any one at another time, there would be an order"
+    )
 
 
 # -- transactions ------------------------------------------------------------------------------------------------

@@ -70,7 +70,9 @@ def _lay_out(drawn: Sequence[Operation], begins: int | None) -> tuple[list[Span]
         else:
             starts[number] = at
             at += 2
-    width = max([at, *(starts[n] + columns(texts[op]) + 3 for n, op in enumerate(drawn) if op.end is None)], default=0)
+    width = max(
+        [at, *(starts[n] + columns(texts[op]) + 3 for n, op in enumerate(drawn) if op.end is None)], default=0
+    )
     spans = [Span(op, starts[n], ends.get(n), texts[op]) for n, op in enumerate(drawn)]
     return spans, mark, width + _BEYOND
 
@@ -87,7 +89,9 @@ def _lanes(spans: Sequence[Span]) -> list[list[Span]]:
                 break
         else:
             lanes.append([span])
-    return sorted(lanes, key=lambda lane: (len(show_value(lane[0].operation.process)), show_value(lane[0].operation.process)))
+    return sorted(
+        lanes, key=lambda lane: (len(show_value(lane[0].operation.process)), show_value(lane[0].operation.process))
+    )
 
 
 def _draw(cells: list[str], span: Span, width: int) -> None:
