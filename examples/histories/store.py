@@ -15,7 +15,7 @@ after it.  The node records what they see, and the invariant asks whether one re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -114,7 +114,7 @@ def do(random: Random, world: World) -> External:
 
 
 def _scenario(bob_reads_at: str, expect: str) -> Scenario:
-    nodes = {
+    nodes: dict[str, Callable[[], Node]] = {
         "clients": partial(Clients, {"ann": "primary", "bob": bob_reads_at}),
         "primary": partial(Replica, "backup"),
         "backup": Replica,

@@ -1,4 +1,4 @@
-"""Linearizability by trying all orders, with objects of its own: it shares nothing with Clew but what an operation is.
+"""Linearizability by trying all orders, on objects of its own: it shares no code with Clew.
 
 Every operation of unknown outcome is taken in or left out, and every order of what is in is tried that has each
 operation after those that had ended when it began.
@@ -16,6 +16,10 @@ from clew.histories import Operation, Outcome
 Perform = Callable[[Any, Operation, bool], bool]
 
 
+def _parts(op: Operation) -> Any:
+    return op.argument
+
+
 def register(cell: dict[Any, Any], op: Operation, known: bool) -> bool:
     value = cell.get("value")
     if op.function == "read":
@@ -23,7 +27,7 @@ def register(cell: dict[Any, Any], op: Operation, known: bool) -> bool:
     if op.function == "write":
         cell["value"] = op.argument
         return True
-    expected, new = op.argument  # type: ignore[misc]
+    expected, new = _parts(op)
     if known and op.result is False:
         return bool(value != expected)
     if value != expected:
@@ -34,12 +38,12 @@ def register(cell: dict[Any, Any], op: Operation, known: bool) -> bool:
 
 def mapping(cells: dict[Any, Any], op: Operation, known: bool) -> bool:
     if op.function == "put":
-        key, value = op.argument  # type: ignore[misc]
+        key, value = _parts(op)
         cells[key] = value
     elif op.function == "delete":
         cells.pop(op.argument, None)
     elif op.function == "cas":
-        key, expected, new = op.argument  # type: ignore[misc]
+        key, expected, new = _parts(op)
         if cells.get(key) != expected:
             return False
         cells[key] = new

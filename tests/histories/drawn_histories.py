@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 from clew.histories import Operation, Outcome
-
 from histories.brute_force import OBJECTS
 
 #: What a client may ask: the function, and how its argument is drawn.

@@ -1,4 +1,4 @@
-"""Random transactions on lists, and serializability by trying all orders of them, which shares no code with Clew."""
+"""Random transactions on lists, and serializability by trying all orders of them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,13 @@ def _perform(random: Random, store: dict[str, list[int]], step: tuple[str, str, 
         return step
     read = list(store.get(key, []))
     if read and random.random() < lies:
-        random.choice([read.pop, read.reverse, lambda: read.append(77)])()
+        match random.randrange(3):
+            case 0:
+                read.pop()
+            case 1:
+                read.reverse()
+            case _:
+                read.append(77)
     return "r", key, tuple(read)
 
 

@@ -64,5 +64,5 @@ def test_several_recorders_are_merged_by_their_times_and_equal_times_overlap() -
 def test_without_times_several_recorders_have_no_order() -> None:
     nodes = {"a": record(("write", 1, 7)), "b": SimpleNamespace(other=Recorder())}
     nodes["b"].other.invoke(0, "read")
-    with pytest.raises(UsageError, match="an operation of client .* has no time"):
+    with pytest.raises(UsageError, match=r"an operation of client .* has no time"):
         history_of(nodes)

@@ -126,6 +126,24 @@ RESULTS: dict[str, tuple[Callable[[], Result], str, int, str]] = {
         1,
         "INCONSISTENT: examples/blazes/word-count.yaml",
     ),
+    "check_history": (
+        lambda: clew.check_history("examples/histories/stale-read.jsonl"),
+        "violated",
+        1,
+        "NOT LINEARIZABLE: 5 operations of 3 clients, as a register.",
+    ),
+    "check_history, limited": (
+        lambda: clew.check_history("examples/histories/register.jsonl", states=1),
+        "unknown",
+        3,
+        "UNKNOWN: 10 operations of 4 clients, as a register; 1 failed; 1 may have happened or not.",
+    ),
+    "check_history, of transactions": (
+        lambda: clew.check_history("examples/histories/bank.edn", "serializable"),
+        "violated",
+        1,
+        "NOT SERIALIZABLE: 4 transactions of 2 clients.",
+    ),
     "check_models": (
         lambda: clew.check_models("examples/simple-deliv.ded"),
         "as expected",

@@ -2,8 +2,8 @@
 
     from clew.histories import Recorder, Register, history_of, linearizable
 
-Read ``operations`` for what a history is, ``linearizability.search`` for the search for an order, ``windows`` beside
-it for what is shown when there is none, and ``transactions.graph`` for serializability.
+Read ``operations`` for what a history is, ``linearizability.search`` for the search for an order, ``windows``
+beside it for what is shown when there is none, and ``transactions.graph`` for serializability.
 """
 
 from __future__ import annotations

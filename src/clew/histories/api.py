@@ -60,7 +60,7 @@ def linearizable(history: History, model: object = "register", *, states: int = 
 
 
 def serializable(history: History, model: str = "serializable") -> str | None:
-    """Return what shows that transactions are not serializable, None if nothing does: for invariants and promises."""
+    """Return what shows that transactions are not serializable, or None: for invariants and promises."""
     if model not in ORDERS:
         raise UsageError(f"unknown model '{model}'", remedy=f"there are {', '.join(ORDERS)}")
     return _broken(check_history(history, model))
@@ -141,7 +141,7 @@ def _conclude(checked: Sequence[Checked], operations: Sequence[Operation], model
 def _check_transactions(history: History, model: str) -> HistoryVerdict:
     checked = check_transactions(history.operations, model, history.file)
     orders = ("what was read", *(flag.name.lower() for flag in ORDERS[model] if flag.name))
-    found = {"anomalies": checked.anomalies, "orders": orders, "notices": _notices(checked)}
+    found: dict[str, Any] = {"anomalies": checked.anomalies, "orders": orders, "notices": _notices(checked)}
     if checked.anomalies:
         first = checked.anomalies[0]
         found |= {"answer": HistoryAnswer.VIOLATED, "reason": f"{first.name}: {first.text}"}

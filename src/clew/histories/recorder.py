@@ -88,7 +88,7 @@ def history_of(nodes: Mapping[str, Any]) -> History:
 
 
 def merge_histories(histories: Mapping[str, History]) -> History:
-    """Return the operations of several histories in the order of their times; clients get the name of theirs, too."""
+    """Return the operations of several histories in the order of their times; clients get its name, too."""
     return order_operations(
         operation._replace(process=(name, operation.process))
         for name, history in histories.items()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import pytest
 
@@ -46,10 +47,10 @@ def of_model(operations: Iterable[Operation], checked: Checked, model: str) -> l
     if model != "map":
         return list(operations)
     (key,) = checked.part.key
-    back = {
-        "read": ("get", lambda a: key),
-        "write": ("put", lambda a: (key, a)),
-        "cas": ("cas", lambda a: (key, *a)),
+    back: dict[str, tuple[str, Callable[[Any], Any]]] = {
+        "read": ("get", lambda argument: key),
+        "write": ("put", lambda argument: (key, argument)),
+        "cas": ("cas", lambda argument: (key, *argument)),
     }
     return [
         op._replace(function=back[op.function][0], argument=back[op.function][1](op.argument)) for op in operations
@@ -69,7 +70,7 @@ def assert_order(order: Sequence[Operation], checked: Checked, model: str) -> No
 
 
 def assert_window(window: Window, checked: Checked, model: str) -> None:
-    """All before the culprit's answer can be explained, and what contradicts itself does so to brute force, too."""
+    """All before the culprit's answer can be explained; what contradicts itself does so to brute force, too."""
     assert window.culprit in window.operations
     operations = of_model(checked.part.operations, checked, model)
     if window.states is None:

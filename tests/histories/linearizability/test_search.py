@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clew.errors import EffortExhaustedError, UsageError
-from clew.histories import HistoryAnswer, Outcome, Register, check_history, linearizable
+from clew.histories import HistoryAnswer, Outcome, Queue, Register, check_history, linearizable
 from clew.histories.linearizability.checking import check_part, divide
 from clew.histories.linearizability.machine import Machine
 from clew.histories.linearizability.plan import make_plan
@@ -81,12 +81,6 @@ def test_a_queue_whose_order_shows_late(shortcuts: bool) -> None:
     gets = [
         op(5, "dequeue", None, 2 * (k // 2) + 1 - k % 2, at=(1000 + 2 * k, 1001 + 2 * k)) for k in range(2 * pairs)
     ]
-    (part,) = divide([*puts, *gets], check_model())
+    (part,) = divide([*puts, *gets], Queue())
     checked = check_part(part, Budget(2000), shortcuts=shortcuts)
     assert checked.is_linearizable is (True if shortcuts else None)
-
-
-def check_model():  # type: ignore[no-untyped-def]
-    from clew.histories import Queue
-
-    return Queue()

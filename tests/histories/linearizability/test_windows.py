@@ -28,7 +28,7 @@ def test_a_stale_read_of_values_that_are_written_again() -> None:
     )
     assert drawing(found) == (
         "NOT LINEARIZABLE: 8 operations of 3 clients, as a register.\n"
-        "  no order explains read → 1 of client bob; the order of all that was answered before is possible\n"
+        "  no order explains read → 1 of client bob, though there is one for all that was answered before\n"
         "  when it began, the register could only be:\n"
         "    2, as after write 2 of client ann\n"
         "\n"

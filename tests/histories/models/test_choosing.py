@@ -25,10 +25,10 @@ class Stack:
 
 
 def test_the_names() -> None:
-    assert MODEL_NAMES == (
+    assert (
         *("register", "map", "queue", "lock", "counter", "set"),
         *("serializable", "session-serializable", "strict-serializable"),
-    )
+    ) == MODEL_NAMES
 
 
 def test_a_model_of_a_user(tmp_path: Path) -> None:

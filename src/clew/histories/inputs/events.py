@@ -77,15 +77,15 @@ def word_of(value: object) -> str | None:
 
 def time_of(value: object, name: str, line: int, source: Source) -> float | None:
     """Return a time, which is a number where it is given."""
-    if value is None or (isinstance(value, int | float) and value == value):
-        return value
-    source.refuse(line, f"expected a number as {name!r}, found {show_value(value)}")
+    if value is not None and not isinstance(value, int | float):
+        source.refuse(line, f"expected a number as {name!r}, found {show_value(value)}")
+    return value
 
 
 def outcome_of(value: object, known: Mapping[str, Any], line: int, source: Source) -> Any:
     """Return what the word of a ``type`` stands for."""
     word = word_of(value)
-    if word not in known:
+    if word is None or word not in known:
         source.refuse(line, f"expected one of {', '.join(known)} as 'type', found {show_value(value)}")
     return known[word]
 

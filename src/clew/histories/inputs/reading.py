@@ -5,7 +5,8 @@ A line of JSON is an event, or a whole operation with the times of its ends:
     {"process": 0, "type": "invoke", "f": "write", "value": 1, "key": "x", "time": 10}
     {"process": 0, "type": "ok", "f": "write", "argument": 1, "result": 1, "start": 10, "end": 12}
 
-A file has lines of one of these forms.  Nothing in it is trusted: its size, its nesting and each field are checked.
+A file has lines of one of these forms.  Nothing in it is trusted: its size, its nesting and each field are
+checked.
 """
 
 from __future__ import annotations

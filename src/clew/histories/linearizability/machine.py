@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clew.errors import UsageError
+from clew.errors import ClewError, UsageError, describe_exception
 from clew.histories.models.base import Model
 from clew.histories.operations import Operation, Outcome
 from clew.histories.values import Value, show_value
@@ -47,7 +47,7 @@ class Machine:
         return known
 
     def _step(self, state: int, op: Operation) -> tuple[int, ...]:
-        follow = self.model.step(self.states[state], op)
+        follow = self._ask(state, op)
         if follow is not None and not isinstance(follow, list):
             raise UsageError(
                 f"step of the model {self.model.name} returned {type(follow).__name__} for {op.function}",
@@ -62,6 +62,18 @@ class Machine:
                 remedy="leave it out of 'reads'",
             )
         return numbers
+
+    def _ask(self, state: int, op: Operation) -> list[Any] | None:
+        try:
+            return self.model.step(self.states[state], op)
+        except ClewError:
+            raise
+        except Exception as error:  # of the user's code, which may raise anything
+            raise UsageError(
+                f"step of the model {self.model.name} raised {describe_exception(error)}, for {op.function} in"
+                f" {show_value(self.states[state])}",
+                remedy="it must cope with every state and operation; None says that it cannot happen",
+            ) from error
 
     def _number(self, state: Any) -> int:
         try:

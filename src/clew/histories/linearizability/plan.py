@@ -1,8 +1,9 @@
 """What a search goes through: the answers in their order, and what is under way at each.
 
-Operations that must have taken effect by their answer get a *slot* each, a bit that is free again after the answer,
-so that what has happened early fits into a small number.  Those that may take effect at any time or never (their
-outcome is unknown, or their answer comes after the end of what is looked at) have a bit of their own for good.
+Operations that must have taken effect by their answer get a *slot* each, a bit that is free again after the
+answer, so that what has happened early fits into a small number.  Those that may take effect at any time or never
+(their outcome is unknown, or their answer comes after the end of what is looked at) have a bit of their own for
+good.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shortcuts: contradictions that are found in a sweep, where values are written once and nothing else can go wrong.
+"""Shortcuts: contradictions that are found in a sweep, where each value is written once.
 
 A register whose values are all different (Gibbons and Korach, *Testing shared memories*, 1997).  A value and those
 who read it are a cluster; it has a *zone* between the first answer and the last call in it.  If that answer is
@@ -6,9 +6,9 @@ first (a forward zone), the register must have had the value all the time betwee
 and only if no value is read that was not there yet, no two forward zones overlap, and no cluster lies wholly
 within the forward zone of another.
 
-A queue whose values are all different, never seen empty, without unknown dequeues (Henzinger, Sezgin and Vafeiadis,
-*Aspect-oriented linearizability proofs*, 2013): no value comes out that is not in, none comes out twice, and of two
-that were enqueued one after the other the second does not come out before the first.
+A queue whose values are all different, never seen empty, without unknown dequeues (Henzinger, Sezgin and
+Vafeiadis, *Aspect-oriented linearizability proofs*, 2013): no value comes out that is not in, none comes out
+twice, and of two that were enqueued one after the other the second does not come out before the first.
 
 Both take time n log n where the search may take exponential time.  ``contradiction`` returns the few operations
 that cannot go together, whatever the others did; the search, which shares no code with this, is asked about them.
@@ -19,6 +19,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
@@ -62,7 +63,7 @@ class _Cluster(NamedTuple):
 
     @property
     def outermost(self) -> list[Operation]:
-        """Return the operations that its zone is made of, with the write: without it, reads would be from nowhere."""
+        """Return the operations that make its zone, with the write: without it, reads would be from nowhere."""
         last = max(self.operations, key=lambda op: op.start)
         return [*([self.write] if self.write else []), min(self.operations, key=_end), last]
 
@@ -94,7 +95,7 @@ def _contradiction_of_register(operations: Sequence[Operation], model: Model) ->
 def _clash_of_zones(clusters: Sequence[_Cluster]) -> Contradiction:
     zones = [(cluster.first_answer, cluster.last_call, cluster) for cluster in clusters]
     forward = sorted((zone for zone in zones if zone[0] < zone[1]), key=lambda zone: zone[0])
-    for one, other in zip(forward, forward[1:], strict=False):
+    for one, other in pairwise(forward):
         # Neighbours suffice: if none of them overlap, the zones are in order.
         if other[0] < one[1]:
             return _in_order(*one[2].outermost, *other[2].outermost)

@@ -2,8 +2,8 @@
 
 A *configuration* is where the search is: the next answer, the state, and which operations under way have taken
 effect already.  Operations take effect only when an answer demands it: if that operation has not happened yet,
-others that are under way may happen before it, in any order, and then it does (Lowe, *Testing for linearizability*,
-2017, calls this just-in-time).  A configuration that was seen is not tried again.
+others that are under way may happen before it, in any order, and then it does (Lowe, *Testing for
+linearizability*, 2017, calls this just-in-time).  A configuration that was seen is not tried again.
 
 Three reductions, all exact:
 
@@ -73,7 +73,7 @@ class Found(NamedTuple):
 
 
 class Search:
-    """One way through a plan after the other; ``until``: go no farther than this answer, and keep what gets there."""
+    """Goes through the configurations of a plan, each once."""
 
     def __init__(self, plan: Plan, machine: Machine, budget: Budget) -> None:
         self._plan = plan

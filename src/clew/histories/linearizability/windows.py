@@ -1,6 +1,7 @@
 """The shortest bad window: where a history stops being linearizable, and the fewest operations that show it.
 
-Operations cannot just be left out: a history that lacks a write may be wrong for that reason alone.  So a window is
+Operations cannot just be left out: a history that lacks a write may be wrong for that reason alone.  So a window
+is
 
 - an interval of time, from the call to the answer of the first operation that cannot be explained: all orders of
   what was answered before that fail at this answer;
@@ -40,8 +41,8 @@ class PossibleState:
 class Window:
     """What shows that a history is not linearizable.
 
-    ``culprit``: the first operation that cannot be explained, ``operations``: all that are needed, itself included.
-    ``states``: those that were possible when the window began; None where nothing before it matters.
+    ``culprit``: the first operation that cannot be explained, ``operations``: all that are needed, itself
+    included. ``states``: those that were possible when the window began; None where nothing before it matters.
     ``is_settled``: whether nothing that could change these states was under way then.  ``is_irreducible``: False
     where the budget ended before every operation was tried.
     """

@@ -64,7 +64,7 @@ class Model:
         return [(None, list(operations), self)]
 
     def without_irrelevant(self, operations: Sequence[Operation]) -> list[Operation]:
-        """Leave out unknown operations that can explain nothing: a history is linearizable with them or without."""
+        """Leave out unknown operations that can explain nothing: with or without them, the answer is the same."""
         return [op for op in operations if op.outcome is not Outcome.UNKNOWN or op.function not in self.reads]
 
     def show(self, state: Any) -> str:

@@ -36,7 +36,7 @@ class UserModel(Model):
 
 
 def choose_model(given: object, others: Iterable[str] = ()) -> Model:
-    """Return the model that is given by its name, as a class or as an object; ``others``: names it might have been."""
+    """Return the model that is given by its name, as a class or as an object; ``others``: other known names."""
     if isinstance(given, str):
         if given in MODELS:
             return MODELS[given]()

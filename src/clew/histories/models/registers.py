@@ -19,8 +19,8 @@ def is_false(value: object) -> bool:
 class Register(Model):
     """A value that is read, written, and compared and set.
 
-    ``read`` returns the value, nil before the first write; ``write`` has it as its argument; ``cas`` has the pair of
-    the expected and the new value.  A ``cas`` that finds another value fails, or returns false.
+    ``read`` returns the value, nil before the first write; ``write`` has it as its argument; ``cas`` has the pair
+    of the expected and the new value.  A ``cas`` that finds another value fails, or returns false.
     """
 
     name = "register"

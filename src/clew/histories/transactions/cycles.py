@@ -163,7 +163,7 @@ def _without_hubs(steps: Sequence[Reason], graph: Graph) -> Iterator[Reason]:
 
 
 def strong_components(graph: Graph, may: Kind) -> list[int]:
-    """Return a number for each node: of its component, from 1 on, and 0 where it is on no cycle (Tarjan, iterative).
+    """Return the number of the component of each node, from 1 on; 0 where it is on no cycle (Tarjan).
 
     ``may``: the kinds of edges that count; those within hubs always do.
     """

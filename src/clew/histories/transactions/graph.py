@@ -16,6 +16,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from clew.histories.operations import Outcome
@@ -100,7 +101,7 @@ def _add_dependencies(graph: Graph, versions: Versions, nodes: dict[int, int]) -
     # By key, the committed values in their order, with the node that appended each, and their places.
     appended = {key: list(_appended(key, order, versions, nodes)) for key, order in orders.items()}
     for key, values in appended.items():
-        for (_, source, _), (_, target, value) in zip(values, values[1:], strict=False):
+        for (_, source, _), (_, target, value) in pairwise(values):
             graph.add(source, Edge(target, Kind.WW, key, value))
     following = {
         key: _next_places(len(orders[key]), [place for place, _, _ in values]) for key, values in appended.items()
@@ -132,7 +133,7 @@ def _appended(
 
 
 def _next_places(length: int, places: Sequence[int]) -> list[int]:
-    """Return, for each number of values that may have been read, which of ``places`` is the first not among them."""
+    """Return, for each number of values that may be read, which of ``places`` is the first not among them."""
     found, place = [], 0
     for number in range(length + 1):
         while place < len(places) and places[place] < number:
@@ -208,7 +209,7 @@ def _add_process_order(graph: Graph) -> None:
 
 
 def _add_time_order(graph: Graph) -> None:
-    """Put a hub at each end: what ended leads to it, and it leads to what begins before the next, and to the next."""
+    """Put a hub at each end: what ended leads to it, and it leads to what begins before the next end."""
     moments = sorted(
         moment
         for node, transaction in enumerate(graph.transactions)

@@ -89,7 +89,7 @@ def _window_lines(window: Window) -> Iterator[str]:
         yield from timeline(window.operations)
         yield ""
         return
-    yield f"{key_words(window.key)}no order explains {told}; the order of all that was answered before is possible"
+    yield f"{key_words(window.key)}no order explains {told}, though there is one for all that was answered before"
     yield f"when it began, {state_claim(window)}:".replace(",:", ":")
     yield from (f"  {state_words(state)}" for state in window.states[:_MOST_STATES])
     if len(window.states) > _MOST_STATES:
