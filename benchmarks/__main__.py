@@ -5,7 +5,7 @@ faults, passing those of restarts, partitions and their like, and grids that of 
 (DEMi): minimization prints Tables 1 to 4 with the published numbers in brackets, draws Figure 2, and has bars of
 its own; luck minimizes ten recordings of each bug, and has bars; simulation has the bars of speed, memory,
 workers and replays.  bloom has the bars of the Bloom runtime.  Of the thesis: blazes is the evaluation of section
-4.7, with Figures 4.9 to 4.11, and has bars.
+4.7, with Figures 4.9 to 4.11, and has bars.  histories has the bars of linearizability and serializability.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from benchmarks import (
     bloom_bars,
     fewest,
     grids,
+    histories,
     instrumentation,
     luck,
     minimization,
@@ -36,7 +37,7 @@ from benchmarks.output import OUT, publish
 
 PARTS = (
     *("fig11", "fig12", "fig13", "bars", "fewest", "passing", "grids"),
-    *("minimization", "luck", "simulation", "bloom", "blazes"),
+    *("minimization", "luck", "simulation", "bloom", "blazes", "histories"),
 )
 
 
@@ -85,6 +86,8 @@ def _measure(wanted: tuple[str, ...], effort: Effort) -> int:
         met &= _judge("bloom-bars", bloom_bars.of_bloom(effort), effort)
     if "blazes" in wanted:
         met &= _blazes(effort)
+    if "histories" in wanted:
+        met &= _judge("histories-bars", list(histories.measure(effort)), effort)
     return 0 if met else 1
 
 

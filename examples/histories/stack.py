@@ -1,6 +1,6 @@
 """A sequential model of one's own: a stack, for histories of ``push`` and ``pop``.
 
-    clew history examples/histories/stack.jsonl --model examples/histories/stack.py:Stack
+clew history examples/histories/stack.jsonl --model examples/histories/stack.py:Stack
 """
 
 from __future__ import annotations

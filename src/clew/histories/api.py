@@ -44,6 +44,7 @@ def check_history(
         raise UsageError(f"states is {states}", remedy="give a number above 0")
     chosen = None if isinstance(model, str) and model in ORDERS else choose_model(model, ORDERS)
     history = given if isinstance(given, History) else read_history(given, keyed=keyed)
+    # Reading is over: time is for the search, and a file that is too large has been refused.
     deadline = Deadline(time_limit)
     with deadline.listening():
         if chosen is None:
@@ -118,9 +119,11 @@ def _check_part(part: Any, budget: Budget) -> Checked:
 def _conclude(checked: Sequence[Checked], operations: Sequence[Operation], model: Model) -> dict[str, Any]:
     windows = [part.window for part in checked if part.window is not None]
     if windows:
+        # What went wrong first is told first, and is the reason of the verdict.
         windows.sort(key=lambda window: window.culprit.end or 0)
         reason = window_sentence(windows[0])
         return {"answer": HistoryAnswer.VIOLATED, "reason": reason, "windows": tuple(windows)}
+    # A violation of one key decides; without one, all keys must be decided.
     undecided = [part for part in checked if part.is_linearizable is None]
     if undecided:
         reason = undecided[0].reason or ""

@@ -76,11 +76,13 @@ def order_operations(operations: Iterable[Operation], file: str = "") -> History
     """
     unordered = list(operations)
     moments: list[tuple[float, bool, int]] = []
+    # ``False`` sorts before ``True``: a call before an answer of the same time.
     for number, operation in enumerate(unordered):
         moments.append((_time(operation, operation.started), False, number))
         if operation.outcome is not Outcome.UNKNOWN:
             moments.append((_time(operation, operation.ended), True, number))
     places = {(number, is_end): place for place, (_, is_end, number) in enumerate(sorted(moments))}
+    # Places instead of times from here on: no comparison of two numbers of a clock can mislead any more.
     placed = [
         operation._replace(start=places[number, False], end=places.get((number, True)))
         for number, operation in enumerate(unordered)

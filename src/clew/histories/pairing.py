@@ -52,6 +52,8 @@ def pair_events(events: Iterable[Event], file: str = "") -> History:
     open_calls: dict[Value, _Open] = {}
     found: list[Operation] = []
     for number, event in enumerate(events):
+        # Taken away whatever comes next: after an answer nothing is under way, and after a second call the history
+        # is refused.
         called = open_calls.pop(event.process, None)
         if event.kind is Kind.INVOKE:
             if called is not None:
@@ -63,6 +65,7 @@ def pair_events(events: Iterable[Event], file: str = "") -> History:
             raise _defect(file, event, f"gets an answer to {event.function}", called)
         else:
             found.append(_operation(called, event, number))
+    # A history that is cut off, or a client that crashed: what was under way may take effect for ever after.
     found += [_operation(called, None, 0) for called in open_calls.values()]
     return History(tuple(sorted(found, key=lambda operation: operation.start)), file)
 
@@ -70,6 +73,8 @@ def pair_events(events: Iterable[Event], file: str = "") -> History:
 def _operation(called: _Open, answer: Event | None, number: int) -> Operation:
     event = called.event
     outcome = Outcome.UNKNOWN if answer is None else _OUTCOMES[answer.kind]
+    # That nobody knows the outcome is no end: the time of ``info`` is when the client gave up, and not when the
+    # operation did.
     ended = outcome is not Outcome.UNKNOWN
     return Operation(
         event.process,

@@ -25,6 +25,7 @@ from clew.histories.values import Value, freeze
 class Recorder:
     """The events of some clients, in order; ``under_way``: by process, the function and key of its call."""
 
+    # Fields of plain values: the state of a simulated node is compared, recorded and shown.
     events: list[tuple[Any, ...]] = field(default_factory=list)
     under_way: dict[Any, tuple[str, Any]] = field(default_factory=dict)
 
@@ -62,6 +63,7 @@ class Recorder:
                 f"client {process} gets an answer, but has nothing under way",
                 remedy="call invoke(...) when the request is sent",
             )
+        # What is answered is what was asked: nobody has to name the function again, and cannot name another.
         function, key = self.under_way.pop(process)
         self._note(Event(process, kind, function, result, key, at))
 
@@ -82,6 +84,7 @@ def history_of(nodes: Mapping[str, Any]) -> History:
         for _, value in sorted(vars(node).items())
         if isinstance(value, Recorder)
     ]
+    # The usual case needs no times: one recorder has an order of its own, which is exact.
     if len(found) == 1:
         return found[0][1].history()
     return merge_histories({name: recorder.history() for name, recorder in found})

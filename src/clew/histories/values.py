@@ -19,6 +19,7 @@ DEEPEST = 100
 class Boolean:
     """``true`` or ``false`` of a file: equal to Python's ``True`` or ``False``, and to no number."""
 
+    # Two of them stand for all that a file has, and files have many.
     __slots__ = ("_is_true",)
 
     def __init__(self, is_true: bool) -> None:
@@ -75,6 +76,8 @@ class Tagged:
 
 def pairs_of(mapping: Mapping[Any, Any], freeze_item: Callable[[Any], Value]) -> Pairs:
     """Return a map as a value; ``freeze_item`` makes values of what is in it."""
+    # Two maps with the same pairs are one value, whatever the order of the file: so there is one order, by what
+    # keys look like, since keys of several types cannot be compared.
     frozen = [(freeze_item(key), freeze_item(value)) for key, value in mapping.items()]
     return Pairs(tuple(sorted(frozen, key=lambda pair: (type(pair[0]).__name__, show_value(pair[0])))))
 
@@ -89,6 +92,8 @@ def freeze(value: Any, depth: int = 0) -> Value:
         return frozenset(freeze(item, depth + 1) for item in value)
     if isinstance(value, dict):
         return pairs_of(value, lambda item: freeze(item, depth + 1))
+    # Whatever else a client says is taken as it is: numbers, strings, enums, and frozen classes of the user, which
+    # compare as they like.
     hash(value)  # raises a TypeError for what cannot be a value
     made: Value = value
     return made
@@ -119,6 +124,7 @@ def show_value(value: object) -> str:
             return "true" if value else "false"
         case str():
             return value if value.isidentifier() and value not in ("nil", "true", "false") else f'"{value}"'
+        # They show themselves; everything else is shown here, so that no value looks like another.
         case Symbol() | Pairs() | Tagged():
             return repr(value)
         case tuple():

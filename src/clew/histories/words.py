@@ -48,6 +48,7 @@ def state_words(state: PossibleState) -> str:
 def window_sentence(window: Window) -> str:
     """Return what is wrong in one sentence."""
     told = f"{key_words(window.key)}{operation_words(window.culprit)} of {client_words(window.culprit)}"
+    # Nothing to say of states: these operations are wrong with any.
     if window.states is None:
         others = [
             f"{operation_words(op)} of {client_words(op)}" for op in window.operations if op != window.culprit

@@ -45,6 +45,7 @@ def history_command(
 
     Exit code: 0 it is, 1 it is not, 2 bad history or usage, 3 unknown.
     """
+    # Reading is strict and checking is counted: the same file gives the same bytes on every machine.
     result = check_history(file, model, keyed=keyed, states=states, time_limit=time_limit)
     outputs.show(result, lambda: f"{result}\n")
     outputs.write(result)

@@ -38,6 +38,7 @@ _MOST_DIGITS = 4000
 _REMEDY = "give the history as Jepsen writes it (history.edn), or as JSON lines"
 
 #: What ends a collection, and the end of the text.
+# No value can be mistaken for it: None and Symbols are values of EDN.
 _END = object()
 
 
@@ -78,6 +79,7 @@ class EdnReader:
             if value is _END:
                 break
             yield line, value
+        # What follows would be lost silently, and with it perhaps the answers to calls.
         for _ in self.values():
             self._refuse("nothing after the end of the history")
 
@@ -100,6 +102,7 @@ class EdnReader:
                 if self._at >= len(self._text) and not closes:
                     return _END
                 self._refuse(f"'{closes}'" if self._at >= len(self._text) else "a value")
+            # From here on the place is behind the token; messages name the line in which it ends.
             self._at, token = found.end(), found.group()
             match found.lastgroup:
                 case "atom":
@@ -136,6 +139,7 @@ class EdnReader:
             return frozenset(items)
         if len(items) % 2:
             self._refuse("a value for each key of a map")
+        # Keys are compared as values of EDN, so that a keyword and a string of the same letters are two.
         mapping = dict(zip(items[::2], items[1::2], strict=True))
         if len(mapping) * 2 < len(items):
             self._refuse("each key of a map once")
@@ -153,6 +157,7 @@ class EdnReader:
                 return int(token.rstrip("N"))
             if _FLOAT.fullmatch(token):
                 return float(token.rstrip("M"))
+        # A ratio stays a symbol: as a float, two that differ could become equal.
         if token[0].isdigit() and not _RATIO.fullmatch(token):
             self._refuse("a number", token)
         return self._symbols.setdefault(token, Symbol(token))

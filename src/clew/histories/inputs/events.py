@@ -41,12 +41,14 @@ class Source:
 def make_event(fields: Mapping[str, Any], line: int, source: Source) -> Event | None:
     """Return the event that these fields describe; None for what is no operation of a client."""
     process = required_field(fields, "process", line, source)
+    # It invokes and answers with ``info`` in both cases, which no client does.
     if show_value(process) in _NEMESIS:
         return None
     kind = _kind(fields, line, source)
     function = word_of(required_field(fields, "f", line, source))
     if function is None:
         source.refuse(line, f"expected the name of a function as 'f', found {show_value(fields['f'])}")
+    # A call without an argument, such as a read, often has no value at all.
     value, key = fields.get("value"), fields.get("key")
     if source.keyed:
         key, value = split_pair(value, line, source)

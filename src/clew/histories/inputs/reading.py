@@ -41,6 +41,7 @@ def read_history(file: str | Path, *, keyed: bool = False) -> History:
     if str(file).endswith(".edn"):
         return pair_events(_edn_events(text, source), source.file)
     lines = list(_json_lines(text, source.file))
+    # The first line decides: a file of mixed forms has two clocks, and one of them would be ignored.
     if lines and "start" in lines[0][1]:
         return order_operations((make_operation(fields, line, source) for line, fields in lines), source.file)
     events = (make_event(fields, line, source) for line, fields in lines)
@@ -72,6 +73,7 @@ def _read_text(file: str) -> str:
 
 def _json_lines(text: str, file: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the object of each line that is not empty."""
+    # Not ``splitlines``, which also splits at characters that JSON strings may contain.
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -95,6 +97,7 @@ def _refuse_constant(text: str) -> object:
 
 
 def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Readers differ in which of two equal names they take, so neither is.
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError("a field stands there twice")

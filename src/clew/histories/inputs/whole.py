@@ -24,6 +24,7 @@ def make_operation(fields: Mapping[str, Any], line: int, source: Source) -> Oper
         source.refuse(line, "expected a number as 'start', found nil")
     if ended is None and outcome is not Outcome.UNKNOWN:
         source.refuse(line, "the field 'end' is missing", 'say "type": "unknown" if nobody knows how it ended')
+    # Clocks of two machines: an order made of them would be invented.
     if ended is not None and ended < started:
         source.refuse(line, f"ends at {ended}, before it starts at {started}", "give both by one clock")
     argument, key = fields.get("argument"), fields.get("key")

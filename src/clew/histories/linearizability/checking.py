@@ -50,10 +50,12 @@ def check_part(part: Part, budget: Budget, *, shortcuts: bool = True) -> Checked
     operations = part.model.without_irrelevant(part.operations)
     if shortcuts:
         contradiction = find_contradiction(operations, part.model)
+        # The sweep proves both: that is why no search follows.
         if contradiction == ():
             return Checked(part, True)
         if contradiction:
             window = window_of_contradiction(contradiction, part.model, part.key)
+            # Should the two ever disagree, the search decides, which is the simpler of them.
             if window is not None:
                 return Checked(part, False, window=window)
     try:

@@ -33,6 +33,7 @@ class Machine:
         # The types, too: to Python, 1 and True are the same key, and a model may tell them apart.
         kinds = (type(op.argument), type(op.result))
         known = (process, op.function, op.argument, op.result, op.outcome is Outcome.UNKNOWN, *kinds)
+        # The first operation stands for all of its kind: a model sees nothing else of them.
         number = self._actions.get(known)
         if number is None:
             number = self._actions[known] = len(self._operations)
@@ -77,6 +78,7 @@ class Machine:
 
     def _number(self, state: Any) -> int:
         try:
+            # Equal states are one: this is where a search is kept from going the same way again.
             number = self._numbers.setdefault(state, len(self.states))
         except TypeError:
             raise UsageError(

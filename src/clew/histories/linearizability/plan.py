@@ -78,6 +78,7 @@ def _answers(operations: Sequence[Operation], actions: Sequence[int], reads: fro
     for _, is_end, number in _moments(operations):
         op = operations[number]
         if is_end:
+            # Of several that could explain an answer, the one that must be over soonest is the best guess.
             ending = sorted(under_way.values(), key=lambda c: operations[c.number].end or 0)
             yield Answer(
                 number,
@@ -88,6 +89,7 @@ def _answers(operations: Sequence[Operation], actions: Sequence[int], reads: fro
             )
             free.append(under_way.pop(number).bit)
         elif op.end is not None:
+            # As many slots as there are ever operations under way at once, however long the history is.
             if not free:
                 free.append(1 << slots)
                 slots += 1

@@ -81,6 +81,7 @@ def _contradiction_of_register(operations: Sequence[Operation], model: Model) ->
             clusters[op.argument] = _Cluster(op, [])
         elif op.function != "read":
             return None
+    # All writes are known now: reads may stand before them in the order of calls.
     for op in operations:
         if op.function == "read" and op.outcome is Outcome.OK:
             cluster = clusters.get(op.result)
@@ -100,7 +101,9 @@ def _clash_of_zones(clusters: Sequence[_Cluster]) -> Contradiction:
         if other[0] < one[1]:
             return _in_order(*one[2].outermost, *other[2].outermost)
     begins = [zone[0] for zone in forward]
+    # Forward zones are in order now, so only the last one that begins before a cluster can contain it.
     for last, first, cluster in zones:
+        # A backward zone: all its calls come before its first answer, so it could be a single moment.
         if last >= first:
             before = bisect_left(begins, first) - 1
             if before >= 0 and last < forward[before][1]:
@@ -126,6 +129,7 @@ def _contradiction_of_queue(operations: Sequence[Operation], model: Model) -> Co
             twice.append((dequeued[op.result], op))
         else:
             dequeued[op.result] = op
+    # After all enqueues are known: the first line of a history may well be a dequeue.
     for first, second in twice:
         enqueue = enqueued.get(first.result)
         return _in_order(*([enqueue] if enqueue else []), first, second)
@@ -143,6 +147,7 @@ def _overtaking(enqueued: dict[Value, Operation], dequeued: dict[Value, Operatio
     def comes_out(value: Value) -> float:
         return dequeued[value].start if value in dequeued else inf
 
+    # A sweep in the order of calls; what was enqueued before the current call has its latest exit in ``latest``.
     by_call = sorted((value for value in enqueued if value in dequeued), key=lambda value: enqueued[value].start)
     by_answer = sorted(enqueued, key=lambda value: _end(enqueued[value]))
     latest: Value = None

@@ -58,6 +58,7 @@ class Budget:
 
     def spend(self) -> None:
         """Note one configuration; raise when there are none left."""
+        # Counted before it is looked at, so that a budget of n means n configurations, never one more.
         self.left -= 1
         if self.left < 0:
             raise EffortExhaustedError(f"the budget of {self.most} states is used up")
@@ -97,10 +98,12 @@ class Search:
 
     def _explore(self, starts: Iterable[Configuration], until: int) -> Iterator[Configuration]:
         """Yield each new configuration in which there is a choice, or which is at the end."""
+        # A list of its own, not recursion: histories are longer than Python's stack is deep.
         stack = list(starts)
         settle, is_new, spend = self._settle, self._is_new, self._budget.spend
         while stack:
             here = settle(stack.pop(), until)
+            # Only where there is a choice: what follows without one is found again from the same configuration.
             if is_new(here):
                 spend()
                 yield here
@@ -117,6 +120,7 @@ class Search:
             for bit, action, number in answer.reads:
                 if not done & bit:
                     fits = moves.get(action)
+                    # Asked for in line, not through ``after``: this is where most of the time goes.
                     if fits is None:
                         fits = after(state, action)
                     if fits:
@@ -124,6 +128,7 @@ class Search:
                         order = (order, number)
             if not done & answer.bit:
                 break
+            # The slot is free again; whoever gets it next has not begun yet.
             done ^= answer.bit
             position += 1
         return Configuration(position, state, done, used, order)
@@ -133,6 +138,7 @@ class Search:
         position, state, done, used, order = here
         after = self._machine.after
         answer = self._plan.answers[position]
+        # Last to be tried, so first on the stack: most operations of unknown outcome are not needed.
         for action, bits in self._plan.optional:
             free = bits & answer.begun & ~used
             if free:
@@ -153,6 +159,7 @@ class Search:
                 return False
             self._seen.add(place)
             return True
+        # What has been used less can do all that this can, and what has been used more need not be remembered.
         fewest = self._used.setdefault(place, [])
         if any(known & used == known for known in fewest):
             return False

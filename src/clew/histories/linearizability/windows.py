@@ -69,6 +69,7 @@ def find_window(plan: Plan, machine: Machine, deepest: int, budget: Budget, key:
     number = plan.answers[deepest].number
     culprit = plan.operations[number]
     first = next(k for k, answer in enumerate(plan.answers) if _end(plan, answer.number) > culprit.start)
+    # As expensive as the search that failed, at most: it goes the same ways, and ends earlier.
     reached = Search(plan, machine, budget).reach(start_of(machine), first)
     starts = list(dict.fromkeys(_Start(c.state, _happened(plan, first, c)) for c in reached))
     overlapping = [
@@ -108,6 +109,7 @@ def _states(plan: Plan, machine: Machine, reached: Sequence[Configuration]) -> I
         if here.state in seen:
             continue
         seen.add(here.state)
+        # Back to the last operation that can have changed the state; reads come after it, and did not.
         order, after = here.order, None
         while order is not None and after is None:
             order, number = order
@@ -134,6 +136,7 @@ def _shrink(
     """
     kept = set(overlapping)
     others = [number for number in overlapping if number != culprit]
+    # Nearly always all of them at once can go; otherwise halves, quarters, and in the end one by one.
     size = len(others)
     try:
         while size:
@@ -168,6 +171,7 @@ def _is_contradictory(
             within.append((number, op._replace(end=None)))
         else:
             within.append((number, op))
+    # What was set free begins before the window: it may take effect before anything in it.
     within.sort(key=lambda pair: pair[1].start)
     part = make_plan([op for _, op in within], machine)
     numbers = {number: place for place, (number, _) in enumerate(within)}
@@ -178,6 +182,8 @@ def _is_contradictory(
 def _begin(part: Plan, start: _Start, numbers: dict[int, int], kept: set[int]) -> Configuration:
     """Return where the search of a window begins; what was set free has not happened yet."""
     happened = {numbers[number] for number in start.happened & kept if number in numbers}
+    # What had begun before the window and was not over is under way at its first answer, the culprit at the
+    # latest.
     answer = part.answers[0]
     done = sum(c.bit for c in (*answer.writes, *answer.reads) if c.number in happened)
     used = sum(1 << k for k, number in enumerate(part.optional_numbers) if number in happened)
@@ -191,6 +197,7 @@ def window_of_contradiction(
 
     Operations on one value are left out together with the value, and reads one by one: both are sound.
     """
+    # A handful of operations: no budget is needed, and none of the caller's is spent.
     machine = Machine(model)
 
     def is_contradictory(some: Sequence[Operation]) -> bool:

@@ -50,6 +50,7 @@ class Model:
     functions: Collection[str] = ()
     reads: frozenset[str] = frozenset()
     silent: frozenset[str] = frozenset()
+    # With more processes than states, a model that asks who calls has a transition for each of them.
     by_process = False
 
     def step(self, state: Any, op: Operation) -> list[Any] | None:

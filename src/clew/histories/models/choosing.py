@@ -47,6 +47,7 @@ def choose_model(given: object, others: Iterable[str] = ()) -> Model:
         given = given()
     if isinstance(given, Model):
         return given
+    # Not by inheritance: a model of a user need not import anything of Clew.
     if not isinstance(given, SequentialModel):
         raise UsageError(
             f"{type(given).__name__} is no model: it needs 'initial' and 'step(state, op)'",

@@ -22,6 +22,7 @@ class Queue(Model):
     def step(self, state: Any, op: Operation) -> list[Any] | None:
         if op.function == "enqueue":
             return [(*state, op.argument)]
+        # Whichever value it was: nobody knows the answer.  Of an empty queue it takes nothing, which is never.
         if op.outcome is Outcome.UNKNOWN:
             return [state[1:]] if state else None
         if op.result is None:
@@ -30,6 +31,7 @@ class Queue(Model):
 
     def without_irrelevant(self, operations: Sequence[Operation]) -> list[Operation]:
         """Leave out unknown enqueues of what is never dequeued: what is behind it could not be dequeued either."""
+        # An unknown dequeue could take it away again, and then neither of the two makes a difference.
         seen = {op.result for op in operations if op.function == "dequeue" and op.outcome is Outcome.OK}
         return [
             op
@@ -48,6 +50,7 @@ class Lock(Model):
     def step(self, state: Any, op: Operation) -> list[Any] | None:
         if op.function == "acquire":
             return [(op.process,)] if state is None else None
+        # In a tuple, since a process may be called None.
         return [None] if state == (op.process,) else None
 
     def show(self, state: Any) -> str:
@@ -97,6 +100,7 @@ class Set(Model):
 
     def part_of(self, operations: Sequence[Operation]) -> Sequence[tuple[Value, list[Operation], Model]]:
         """Look at each element for itself, unless somebody reads the whole set."""
+        # A read of all elements ties them together: parts could each have an order, and the whole none.
         if any(op.function == "read" and op.outcome is Outcome.OK for op in operations):
             return [(None, list(operations), self)]
         parts: dict[Value, list[Operation]] = {}

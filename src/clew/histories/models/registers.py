@@ -39,10 +39,14 @@ class Register(Model):
         expected, new = pair_of(op)
         if is_false(op.result):
             return None if state == expected else [state]
+        # Nor may a cas of unknown outcome happen where it finds another value: that changes nothing, and is
+        # the same
+        # as never.
         return [new] if state == expected else None
 
     def without_irrelevant(self, operations: Sequence[Operation]) -> list[Operation]:
         """Leave out unknown writes of values that nobody expects: what follows them must be another write."""
+        # Whoever reads or compares names a value; a write of any other could only be overwritten unseen.
         expected: set[Value] = set()
         for op in operations:
             if op.function == "cas":
@@ -97,6 +101,7 @@ class Map(Model):
         for op in operations:
             key, as_register = _as_of_register(op)
             parts.setdefault(key, []).append(as_register)
+        # One for all keys: a model has no state of its own.
         register = Register()
         return [(key, part, register) for key, part in parts.items()]
 

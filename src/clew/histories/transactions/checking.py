@@ -77,6 +77,7 @@ def check_transactions(operations: Sequence[Operation], model: str, file: str = 
     orders = ORDERS[model]
     # Who ended before another began came before it for its client, too: time alone is enough where it counts.
     realtime = Kind.REALTIME in orders
+    # With all flaws known: lists that contradict each other say nothing of order, and give no edges.
     graph = build_graph(transactions, versions, process=bool(orders) and not realtime, realtime=realtime)
     cycles, is_compared = find_cycles(graph, orders)
     names = {cycle.name for cycle in cycles}

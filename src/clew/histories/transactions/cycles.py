@@ -56,6 +56,7 @@ def find_cycles(graph: Graph, orders: Kind) -> tuple[list[Cycle], bool]:
     """
     if not any(strong_components(graph, _SEARCHES[-1][1] | orders)):
         return [], True
+    # First without the orders of clients and of time: a cycle that does not need them says more.
     found: dict[str, Cycle] = {}
     is_complete = True
     for extra in dict.fromkeys((Kind.WITHIN, orders)):
@@ -80,6 +81,7 @@ def _shortest(graph: Graph, must: Kind, may: Kind) -> tuple[list[Cycle], bool]:
     Within a component each edge lies on a cycle, so the first search finds one.  That with ``must`` once only is
     no property of components: there, searching ends without one, when the effort is over.
     """
+    # With ``must`` once only: the way back may not use another edge of its kind.
     is_once = not must & may
     component = strong_components(graph, must | may)
     found: dict[str, Cycle] = {}
@@ -88,6 +90,7 @@ def _shortest(graph: Graph, must: Kind, may: Kind) -> tuple[list[Cycle], bool]:
         for edge in edges if component[source] else ():
             if edge.kind != must or component[edge.target] != component[source]:
                 continue
+            # A search that has begun is finished, so the same cycles are found on every machine.
             if effort < 0 and (found or is_once):
                 return list(found.values()), False
             path, followed = _path(graph, component, edge.target, source, may)
@@ -121,6 +124,7 @@ def _path(
             if edge.kind and not edge.kind & may:
                 continue
             came_from[target] = Reason(node, edge)
+            # To enter a hub and to leave it is one step of a cycle: it goes to the front of the queue.
             if graph.is_hub(target):
                 queue.appendleft(target)
             else:
@@ -209,6 +213,7 @@ def _number_component(root: int, stack: list[int], on_stack: bytearray, componen
     members = []
     while True:
         node = stack.pop()
+        # Back to the root of the component, which was pushed first.
         on_stack[node] = 0
         members.append(node)
         if node == root:

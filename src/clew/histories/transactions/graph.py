@@ -75,6 +75,7 @@ def build_graph(
     transactions: Sequence[Transaction], versions: Versions, *, process: bool = False, realtime: bool = False
 ) -> Graph:
     """Return the graph of committed transactions: those that are known to be, and whose appends were read."""
+    # What was read was committed, whoever read it: reads of aborted ones are flaws of their own.
     observed = {
         versions.writers[key, value].number
         for key, order in versions.orders.items()
@@ -89,6 +90,7 @@ def build_graph(
     graph = Graph(committed)
     nodes = {transaction.number: node for node, transaction in enumerate(committed)}
     _add_dependencies(graph, versions, nodes)
+    # Only the committed ones: what never happened comes before nothing.
     if process:
         _add_process_order(graph)
     if realtime:
@@ -114,6 +116,7 @@ def _add_dependencies(graph: Graph, versions: Versions, nodes: dict[int, int]) -
         writer = _writer_of_last(read, versions)
         if writer is not None and writer in nodes:
             graph.add(nodes[writer], Edge(reader, Kind.WR, read.key, read.values[-1]))
+        # Only the next value counts: whoever appended those behind it comes after that one by ww.
         place = following[read.key][len(read.values)]
         if place < len(appended[read.key]):
             _, target, value = appended[read.key][place]
@@ -168,9 +171,11 @@ def _add_unobserved(
         for step in transaction.steps:
             if step.is_append and step.key in last_readers and step.value not in seen[step.key]:
                 unobserved.setdefault(step.key, {}).setdefault(node, step.value)
+    # Reader by appender these edges would be quadratic; along two chains of hubs they are linear.
     for key, appenders in unobserved.items():
         places = {node: place for place, node in enumerate(appenders)}
         # ``up[k]`` leads to the first k appenders, ``down[k]`` to those from the k-th on.
+        # In both directions, so that one that is in the middle can leave itself out.
         up = _chain(graph, key, list(appenders.items()))
         down = _chain(graph, key, list(appenders.items())[::-1])
         for read in last_readers[key]:
@@ -226,5 +231,6 @@ def _add_time_order(graph: Graph) -> None:
                 graph.add(latest, Edge(hub, Kind.WITHIN))
             graph.add(node, Edge(hub, Kind.REALTIME))
             latest = hub
+        # Only the latest hub: all that ended before is behind it already.
         elif latest is not None:
             graph.add(latest, Edge(node, Kind.WITHIN))

@@ -67,6 +67,7 @@ def parse_transactions(operations: Iterable[Operation], file: str = "") -> list[
 def _steps(op: Operation, file: str) -> Iterable[Step]:
     if op.function not in FUNCTIONS:
         _refuse(op, file, f"expected 'txn' as 'f', found {op.function!r}")
+    # Without an answer, what was asked for is all that is known: the appends, and no reads.
     told = op.result if op.outcome is Outcome.OK else op.argument
     if not isinstance(told, tuple):
         _refuse(op, file, f"expected a list of appends and reads, found {show_value(told)}")
@@ -86,6 +87,7 @@ def _steps(op: Operation, file: str) -> Iterable[Step]:
 
 
 def _refuse_same_appends(transactions: Sequence[Transaction], file: str) -> None:
+    # Also those that failed: a value of theirs that is read must be theirs.
     seen: dict[tuple[Value, Value], Transaction] = {}
     for transaction in transactions:
         for step in transaction.steps:

@@ -59,6 +59,7 @@ def infer_versions(transactions: Sequence[Transaction]) -> Versions:
     longest: dict[Value, Read] = {}
     for read in reads:
         known = longest.get(read.key)
+        # Of equally long ones the first: the same one every time.
         if known is None or len(read.values) > len(known.values):
             longest[read.key] = read
     versions = Versions(writers, longest, {key: read.values for key, read in longest.items()}, reads)
@@ -100,6 +101,7 @@ def _internal(transaction: Transaction) -> Iterator[Flaw]:
             elif later is not None:
                 what = f"before it appended {show_value(later)} itself"
                 yield _internal_flaw(transaction, step.key, step.values, what)
+            # What was there before this transaction; its own appends stand behind it in every later read.
             before[step.key] = rest
 
 
@@ -161,6 +163,7 @@ def _of_writers(read: Read, versions: Versions, suspects: dict[Value, int]) -> I
 
 def _first_suspects(versions: Versions) -> dict[Value, int]:
     """Return where in the order of each key the first value is that nobody committed."""
+    # Looked up once for each key, not for each read: lists are long, and most of them are read often.
     found: dict[Value, int] = {}
     for key, order in versions.orders.items():
         for place, value in enumerate(order):
@@ -188,6 +191,7 @@ def _of_orders(versions: Versions) -> Iterator[Flaw]:
                 what += f" {show_value(key)}, where they are the other way round"
                 yield Flaw("incompatible-order", what, (writer,))
             last_of[writer.number] = (place, value)
+            # One pair is told for each run of aborted values: the others show the same.
             if writer.outcome is Outcome.FAIL:
                 aborted = aborted or (value, writer)
             elif aborted is not None:

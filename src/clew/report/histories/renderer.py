@@ -56,6 +56,7 @@ def history_document(verdict: HistoryVerdict) -> dict[str, Any]:
 
 def _window_fields(window: Window) -> dict[str, Any]:
     return {
+        # In words, as on the terminal: values of a history need not be values of JSON.
         "key": [show_value(part) for part in window.key],
         "culprit": _operation_fields(window.culprit),
         "states": None

@@ -63,6 +63,7 @@ def summary(verdict: HistoryVerdict) -> str:
 
 
 def _details(verdict: HistoryVerdict) -> Iterator[str]:
+    # Nothing was found, so there is nothing to draw.
     if verdict.answer is HistoryAnswer.UNKNOWN:
         yield verdict.reason or ""
         return
@@ -124,6 +125,7 @@ def _needed(window: Window) -> str:
 def _anomaly_lines(anomaly: Anomaly) -> Iterator[str]:
     more = f" ({pluralize(anomaly.others, 'more such case')})" if anomaly.others else ""
     yield f"{anomaly.name}: {anomaly.text}{more}"
+    # A cycle may pass a transaction once only, but flaws name one twice.
     named = {transaction.number: transaction for transaction in anomaly.transactions}
     for transaction in named.values():
         yield f"  {transaction.name}  {transaction_words(transaction)}"

@@ -34,6 +34,7 @@ class Span:
 
 def timeline(operations: Iterable[Operation], begins: int | None = None) -> list[str]:
     """Return the drawing; ``begins``: the event with which a window begins, marked by a dotted line."""
+    # An operation may be drawn twice for two reasons: because it is needed, and because it led to a state.
     drawn = sorted(set(operations), key=lambda op: op.start)
     spans, mark, width = _lay_out(drawn, begins)
     lanes = _lanes(spans)
@@ -65,11 +66,13 @@ def _lay_out(drawn: Sequence[Operation], begins: int | None) -> tuple[list[Span]
         if begins is not None and mark is None and time >= begins:
             mark, at = at, at + 2
         if is_end:
+            # An answer stands where its words end, or later, if others come in between.
             ends[number] = max(at, starts[number] + columns(texts[drawn[number]]) + 3)
             at = ends[number] + 2
         else:
             starts[number] = at
             at += 2
+    # What never ends needs room for its words, too.
     width = max(
         [at, *(starts[n] + columns(texts[op]) + 3 for n, op in enumerate(drawn) if op.end is None)], default=0
     )
@@ -80,6 +83,7 @@ def _lay_out(drawn: Sequence[Operation], begins: int | None) -> tuple[list[Span]
 def _lanes(spans: Sequence[Span]) -> list[list[Span]]:
     """Return the spans of each client; one with several things under way at once has several lines."""
     lanes: list[list[Span]] = []
+    # A client of merged recorders may seem to do two things at once; each needs a line of its own.
     for span in spans:
         for lane in lanes:
             last = lane[-1]
@@ -98,6 +102,7 @@ def _draw(cells: list[str], span: Span, width: int) -> None:
     last = width - 1 if span.end is None else span.end
     line = "╌" if span.end is None else "─"
     inner = last - span.start - 1
+    # The words stand in the middle of the interval, where the eye looks for them.
     room = inner - columns(span.text) - 2
     words = f" {span.text} "
     body = words + line * max(0, room) if room < 2 else line * (room // 2) + words + line * (room - room // 2)
