@@ -44,7 +44,7 @@ zookeeper:
 
 # the property tests on many thousands of generated programs: an hour or so
 thorough: $(VENV)/ready
-	$(BIN)/pytest -n 2 --thorough tests/search tests/engine tests/explain tests/checker/survey tests/exploration tests/simulation \
+	$(BIN)/pytest -n 2 --thorough tests/search tests/engine tests/explain tests/checker/survey tests/exploration tests/simulation tests/histories \
 		tests/minimization tests/quality/test_examples.py tests/cli/test_node_names.py
 
 # the figures and tables of the papers with our numbers beside the published ones

@@ -39,9 +39,7 @@ class Register(Model):
         expected, new = pair_of(op)
         if is_false(op.result):
             return None if state == expected else [state]
-        # Nor may a cas of unknown outcome happen where it finds another value: that changes nothing, and is
-        # the same
-        # as never.
+        # Also of unknown outcome: where it finds another value it changes nothing, which is the same as never.
         return [new] if state == expected else None
 
     def without_irrelevant(self, operations: Sequence[Operation]) -> list[Operation]:
