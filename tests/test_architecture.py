@@ -76,7 +76,7 @@ SUB_ROOMS = {
     ],
     "report": [
         *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "injected"],
-        *["calm", "blazes", "histories", "model_tests", "writing", "__init__"],
+        *["export", "calm", "blazes", "histories", "model_tests", "writing", "__init__"],
     ],
 }
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")

@@ -86,6 +86,11 @@ about the program, and the ``exit_code`` of the command.  ``str()`` is what the 
 1 COUNTEREXAMPLE: 1 fault, within EOT 4, EFF 2, 0 crashes, nodes a, b, c.
 >>> clew.write_report(verdict, "report.html")
 
+``export`` writes an execution for other tools: ShiViz, Apalache's ITF, Perfetto, OpenTelemetry, Mermaid:
+
+>>> print(clew.export(small, "mermaid").splitlines()[0])
+sequenceDiagram
+
 What cannot be asked (a program with a mistake, a bound that makes no sense) raises ``ProgramError`` or
 ``UsageError``, which are ``ClewError``, with a place and a remedy.
 
@@ -135,6 +140,7 @@ if TYPE_CHECKING:
     from clew.model_tests.api import check_models
     from clew.model_tests.result import ModelTests
     from clew.program.ir import Program
+    from clew.report.export.exporting import export
     from clew.report.replay.replaying import ReplayedVerdict, replay_verdict
     from clew.report.writing import write_report
     from clew.results import Result
@@ -192,6 +198,7 @@ __all__ = [
     "check_models",
     "check_scenario",
     "explore",
+    "export",
     "fuzz",
     "minimize",
     "parse_program",
@@ -243,6 +250,7 @@ _HOMES = {
     "clew.model_tests.api": ("check_models",),
     "clew.model_tests.result": ("ModelTests",),
     "clew.program.ir": ("Program",),
+    "clew.report.export.exporting": ("export",),
     "clew.report.replay.replaying": ("ReplayedVerdict", "replay_verdict"),
     "clew.report.writing": ("write_report",),
     "clew.results": ("Result",),

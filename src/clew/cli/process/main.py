@@ -39,13 +39,14 @@ COMMANDS = {
     "minimize": "Search for a small execution that ends in the same violation.",
     "explore": "Execute every schedule of a scenario, equivalent ones once.",
     "history": "Check what clients saw for linearizability or serializability.",
+    "export": "Write an execution in a format that other tools read.",
     "calm": "Find the outputs that depend on the order in which things happen.",
     "blazes": "Find where a dataflow needs coordination, and which.",
 }
 
 
 #: These execute the Python files that they are given; others do if they are given any.
-_EXECUTING = ("fuzz", "explore", "minimize", "replay")
+_EXECUTING = ("fuzz", "explore", "minimize", "replay", "export")
 
 
 def belongs_into_child(arguments: Sequence[str]) -> bool:

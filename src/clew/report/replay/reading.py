@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -20,10 +20,10 @@ from clew.checker.survey.promises import Part
 from clew.duration import Persistence
 from clew.engine.conditions import Occurrence
 from clew.errors import UsageError
-from clew.faults import FIRST_BOUNDS, FIRST_KINDS, KINDS, FailureSpec, Fault, FaultSet, NodeName, make_fault
-from clew.files.json_document import HugeInteger, Item, format_of, quote_short, read_document, shorten
-from clew.program.assertions import is_never
-from clew.program.ir import SMALLEST_NUMBER, Param, Value
+from clew.faults import FIRST_BOUNDS, FIRST_KINDS, KINDS, FailureSpec, Fault, FaultSet, NodeName
+from clew.files.json_document import HugeInteger, Item, format_of, read_document, shorten
+from clew.program.ir import Param
+from clew.report.replay.parts import read_distinct, read_fault, read_node, read_value, read_violation
 from clew.report.verdict.document import FORMAT, VERSION
 from clew.search.verdict import Answer, Counterexample
 from clew.violation import Violation
@@ -175,7 +175,7 @@ def _spec(item: Item) -> FailureSpec:
     further = [name for name in every if name not in FIRST_BOUNDS and name in item.mapping()]
     with_params = ("params",) if "params" in item.mapping() else ()
     nodes, eot, eff, crashes, delays, *others = item.members("nodes", *FIRST_BOUNDS, *further, *with_params)
-    names = tuple(_distinct(nodes, _node))
+    names = tuple(read_distinct(nodes, read_node))
     return FailureSpec(
         names,
         eot.number(1, LONGEST_EXECUTION),
@@ -194,7 +194,7 @@ def _params(spec: Item) -> tuple[Param, ...]:
     if "params" not in spec.mapping():
         return ()
     items = spec.member("params")
-    found = tuple(_distinct(items, _param))
+    found = tuple(read_distinct(items, _param))
     if not found or len({param.name for param in found}) < len(found):
         items.refuse("some params, each once, or no such field")
     return found
@@ -204,44 +204,13 @@ def _param(item: Item) -> Param:
     name, value, given = item.members("name", "value", "set")
     if not isinstance(given.value, bool):
         given.refuse("true or false")
-    return Param(name.text(), _value(value), given.value is True)
+    return Param(name.text(), read_value(value), given.value is True)
 
 
 def _check_bounds(item: Item, spec: FailureSpec) -> None:
     """Refuse bounds that no finished search has; one that ended before it knew its bounds may."""
     item.member("eff").number(0, spec.eot)
     item.member("crashes").number(0, len(spec.nodes))
-
-
-def _node(item: Item) -> NodeName:
-    node = _value(item, "a node: a string or an integer")
-    if isinstance(node, str) and not node.isprintable():
-        item.refuse("a node with a printable name")
-    return node
-
-
-def _value(item: Item, expected: str = "a string or an integer") -> str | int:
-    return item.number(SMALLEST_NUMBER) if isinstance(item.value, int) else item.text(expected)
-
-
-def _cell(item: Item) -> Value:
-    """Read a cell; tuples and None of Bloom programs are arrays and null."""
-    if item.value is None:
-        return None
-    if isinstance(item.value, list):
-        return tuple(_cell(inner) for inner in item.items())
-    return _value(item, "a string, an integer, null or an array of such")
-
-
-def _distinct(items: Item, read: Callable[[Item], T]) -> list[T]:
-    found: dict[T, None] = {}
-    for item in items.items():
-        value = read(item)
-        # Lists in documents are sets that were written in order: a repetition is a sign of editing by hand.
-        if value in found:
-            raise item.problem(f"{quote_short(str(value))} is listed twice")
-        found[value] = None
-    return list(found)
 
 
 def _counterexamples(items: Item, spec: FailureSpec) -> tuple[Counterexample, ...]:
@@ -302,42 +271,19 @@ def _candidates(items: Item, answer: Answer, spec: FailureSpec) -> tuple[Counter
 
 def _faults(items: Item, kind: type[Fault], spec: FailureSpec) -> list[Fault]:
     def within_bounds(item: Item) -> Fault:
-        fault = _fault(item, kind)
+        fault = read_fault(item, kind)
         if not spec.admits(FaultSet.of([fault])):
             raise item.problem(f"the fault {shorten(str(fault))} is not possible within the bounds of 'spec'")
         return fault
 
-    return _distinct(items, within_bounds)
-
-
-def _fault(item: Item, kind: type[Fault]) -> Fault:
-    parts, split = item.parts(*kind.kind.columns), len(kind.kind.nodes)
-    numbers = (part.number(1) for part in parts[split:])
-    if not kind.kind.is_failure:
-        relation, row = parts[:split]
-        if not row.items():
-            row.refuse("a row with at least one column")
-        return make_fault(kind, [relation.text("a relation"), tuple(map(_value, row.items())), *numbers])
-    if kind.kind.group:
-        return make_fault(kind, [tuple(_distinct(parts[0], _node)), *numbers])
-    return make_fault(kind, [*map(_node, parts[:split]), *numbers])
+    return read_distinct(items, within_bounds)
 
 
 def _violations(items: Item) -> tuple[Violation, ...]:
-    found = _distinct(items, _violation)
+    found = read_distinct(items, read_violation)
     if not found:
         items.refuse("at least one violated row")
     return tuple(found)
-
-
-def _violation(item: Item) -> Violation:
-    timed = "time" in item.mapping()
-    relation, row, *when = item.members("relation", "row", *(["time"] if timed else []))
-    # Only what must never hold is violated at a time; without one, nobody would know when.
-    if timed != is_never(relation.text()):
-        relation.refuse("a relation that must never hold, beside a time" if timed else "a relation with a 'time'")
-    time = when[0].number(1, LONGEST_EXECUTION) if when else None
-    return Violation(relation.text(), tuple(_cell(value) for value in row.items()), time)
 
 
 def _check_reason(item: Item, answer: Answer, *, swept: bool) -> None:

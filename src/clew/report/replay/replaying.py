@@ -116,19 +116,27 @@ def _files_of(document: str, saved: SavedVerdict, given: Sequence[str]) -> tuple
             f"{document}: the verdict is '{saved.answer.value}', and only a counterexample can be replayed",
             remedy="to see whether it is still so, run clew check again",
         )
+    return find_program(document, saved, given, f"clew replay {file_words([document])} FILE...")
+
+
+def find_program(document: str, saved: SavedVerdict, given: Sequence[str], command: str) -> tuple[str, ...]:
+    """Return the files of the program: those that are given, or those of the verdict if they may be read.
+
+    ``command``: the one that names them.
+    """
     files = tuple(given) or saved.files
     if not files:
         raise UsageError(
             f"{document}: names no file, for the program was checked from Python",
-            remedy=f"name the files: clew replay {file_words([document])} FILE...",
+            remedy=f"name the files: {command}",
         )
     for file in () if given else files:
-        name = f"if you trust it, name it: clew replay {file_words([document])} FILE..."
+        name = f"if you trust it, name it: {command}"
         refuse_elsewhere(document, split_name(file)[0], f"run it where the program is; or, {name}")
         if not os.path.exists(split_name(file)[0]):  # noqa: PTH110  # unlike Path.exists, it never raises
             raise UsageError(
                 f"{document}: the program was checked from {file}, and there is no such file here",
-                remedy=f"run it where that was, or name the files: clew replay {file_words([document])} FILE...",
+                remedy=f"run it where that was, or name the files: {command}",
             )
     return files
 

@@ -1,0 +1,177 @@
+"""Documents about scenarios that have no recording in them: their executions are made again, and compared.
+
+A check or a run of code has the faults, and with them there is one execution.  Of a search at random there is the
+seed of the run, and an exploration is the same every time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+from clew.errors import UsageError
+from clew.exploration import Exploration, explore
+from clew.files.json_document import HugeInteger, Item, refuse_elsewhere
+from clew.files.python_names import split_name
+from clew.injection.faults import CODE_KINDS, CodeFault
+from clew.injection.running import CodeRun, run_scenario
+from clew.injection.written import read_code_fault
+from clew.report.export.choice import Choice
+from clew.report.export.events import Trace
+from clew.report.export.of_code import trace_of_run
+from clew.report.export.recorded import execute_opened
+from clew.report.export.results import trace_of_result
+from clew.report.simulated.violations import recording_fields, violation_fields
+from clew.simulation.fuzzing.fuzz import record
+from clew.simulation.loading import LoadedScenario, load_scenario
+from clew.simulation.recordings.reading import LARGEST_SEED, OpenedRecording
+from clew.simulation.recordings.recording import PROCESS_GOES_ON
+
+_RECORD = "record the execution with -o FILE, and export that"
+
+#: The version of the shape of all of these documents.
+_VERSION = 1
+
+#: More than any exploration is asked for.
+_MOST = 1_000_000
+
+
+def trace_of_code_document(document: Item, choice: Choice) -> Trace:
+    """Execute a scenario under the faults of a check or a run of it."""
+    _check_version(document)
+    choice.refuse_number(document.file)
+    if document.value.get("format") == "clew run of code":  # type: ignore[attr-defined]  # it is an object
+        found, until = document, None
+    else:
+        found = document.member("counterexample")
+        if found.value is None:
+            _refuse_answer(document)
+        until = _seconds(document.member("bounds").member("until"))
+    loaded = _load(document, choice)
+    faults = [_read_fault(item, loaded) for item in found.member("faults").items()]
+    seed = document.member("seed").number(0, LARGEST_SEED)
+    run = run_scenario(loaded, faults, until=until, seed=seed, in_process=choice.in_process)
+    _compare_run(document, found, run)
+    return trace_of_run(run.execution, loaded.full_name)
+
+
+def _compare_run(document: Item, found: Item, run: CodeRun) -> None:
+    """Raise if a run is not the one that a document tells of."""
+    said = found.member("violation").value
+    same = said == recording_fields(run.recording, run.execution)
+    if "deliveries" in found.mapping():
+        same = same and found.member("deliveries").value == run.execution.deliveries
+    if not same:
+        _refuse_difference(document, "the scenario has changed, or --until was given")
+
+
+def _read_fault(item: Item, loaded: LoadedScenario) -> CodeFault:
+    flag, _, text = item.member("flag").text("a fault as its flag has it").partition(" ")
+    kinds = {kind.kind.flag: kind for kind in CODE_KINDS}
+    if flag not in kinds:
+        item.member("flag").refuse(f"one of {', '.join(kinds)}")
+    return read_code_fault(kinds[flag], text, loaded.scenario)
+
+
+def trace_of_fuzz(document: Item, choice: Choice) -> Trace:
+    """Execute the run of a search at random that broke an invariant."""
+    _check_version(document)
+    choice.refuse_number(document.file)
+    said = document.member("violation")
+    if said.value is None:
+        _refuse_answer(document)
+    if said.member("invariant").value == PROCESS_GOES_ON:
+        raise UsageError(f"{document.file}: is of a run that ends its process", remedy=_RECORD)
+    loaded = _load(document, choice)
+    seed = document.member("seed").number(0, LARGEST_SEED)
+    recording = record(loaded, seed, in_process=choice.in_process)
+    found = OpenedRecording(recording, loaded)
+    execution = execute_opened(found, document.file, in_process=choice.in_process)
+    if recording_fields(recording, execution) != said.value:
+        _refuse_difference(document, "the scenario has changed, or --steps was given")
+    return trace_of_run(execution, loaded.full_name)
+
+
+def trace_of_exploration(document: Item, choice: Choice) -> Trace:
+    """Explore again, and return the execution that is chosen of those that break an invariant."""
+    _check_version(document)
+    listed = document.member("violations").items()
+    if not listed:
+        _refuse_answer(document)
+    choice.pick(document.file, listed, "violation")
+    loaded = _load(document, choice)
+    bounds = document.member("bounds")
+    timers, losses, duplicates = (
+        bounds.member(name).number(0, _MOST) for name in ("timers", "losses", "duplicates")
+    )
+    explore_again = partial(
+        explore, loaded, timers=timers, losses=losses, duplicates=duplicates, in_process=choice.in_process
+    )
+    said = document.member("violations").value
+    explored = explore_again()
+    if _violations(explored) != said:
+        # With --all, there may be a shorter way to the first one, too.
+        explored = explore_again(stop_at_first=False)
+    if _violations(explored) != said:
+        _refuse_difference(document, "the scenario has changed, or --seed or a time limit was given")
+    return trace_of_result(explored, choice)
+
+
+def _violations(explored: Exploration) -> Sequence[dict[str, Any]]:
+    return [violation_fields(f.broken, f.identity, f.steps, f.labels) for f in explored.found]
+
+
+# -- what they have in common ------------------------------------------------------------------------------------
+
+
+def _check_version(document: Item) -> None:
+    if document.member("version").number(1) != _VERSION:
+        raise UsageError(
+            f"{document.file}: this clew reads version {_VERSION} of this document",
+            remedy="let this clew write it anew",
+        )
+
+
+def _load(document: Item, choice: Choice) -> LoadedScenario:
+    """Load the scenario that is given, or the one of the document if that may be executed."""
+    for given in choice.one_file():
+        return load_scenario(given)
+    item = document.member("scenario")
+    where = item.text("a scenario: FILE.py:NAME")
+    if not where or "\0" in where:
+        raise UsageError(
+            f"{document.file}: names no scenario, for it was made in Python",
+            remedy="export from Python, or name the file of the scenario",
+        )
+    file = split_name(where)[0]
+    # As for a recording: what a document names is executed only below the working directory.
+    refuse_elsewhere(
+        document.file, file, "run it where the scenario is; or, if you trust that file, say so: --scenario FILE"
+    )
+    if not os.path.exists(file):  # noqa: PTH110  # unlike Path.exists, it never raises
+        raise UsageError(
+            f"{document.file}: the scenario was in {file}, and there is no such file here",
+            remedy="run it where that was, or name the file of the scenario",
+        )
+    return load_scenario(where)
+
+
+def _seconds(item: Item) -> float:
+    value = item.value
+    if isinstance(value, bool | HugeInteger) or not isinstance(value, int | float) or not value > 0:
+        item.refuse("seconds, a number above 0")
+    return float(value)
+
+
+def _refuse_answer(document: Item) -> NoReturn:
+    answer = document.member("verdict").text()
+    raise UsageError(
+        f"{document.file}: the answer is '{answer}', and there is no execution to export",
+        remedy="export what clew run or clew fuzz has recorded with -o FILE",
+    )
+
+
+def _refuse_difference(document: Item, why: str) -> NoReturn:
+    raise UsageError(f"{document.file}: executed again, it comes to something else: {why}", remedy=_RECORD)
