@@ -6,7 +6,7 @@ state that is known.  Values are shared: an event changes little of a state.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from clew.report.export.events import Document, State
 from clew.report.simulated.run import Event, Story
@@ -62,10 +62,20 @@ def _seen(
     # Of a code block the states are those of the whole cluster, with attributes by node.
     parts: dict[str, dict[str, Document]] = {}
     for name, value in (state or {}).items():
-        node, _, attribute = name.rpartition(".")
+        node, attribute = split_attribute(name, story.processes)
         parts.setdefault(node, {})[attribute] = value
     for node in story.processes:
         yield node, parts.get(node)
+
+
+def split_attribute(name: str, processes: Sequence[str]) -> tuple[str, str]:
+    """Split ``node.attribute``, as states of a whole cluster have it; the name of a node may have dots."""
+    node, _, attribute = name.rpartition(".")
+    if attribute.isidentifier():
+        return node, attribute
+    # Only what is set by ``setattr`` or ``__dict__`` can be called like this.
+    node = max((p for p in processes if name.startswith(f"{p}.")), key=len, default=node)
+    return node, name[len(node) + 1 :]
 
 
 def _with_node(variables: Variables, node: str, state: Mapping[str, Document] | None) -> Variables:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from clew.report.export.code_states import states_of_run
+from clew.report.export.code_states import split_attribute, states_of_run
 from clew.report.export.events import NOWHERE, Change, Event, Kind, Trace, Unit
 from clew.report.simulated.run import Event as Told
 from clew.report.simulated.run import Name, Sent, Story, story_of
@@ -122,7 +122,8 @@ class _Builder:
         kind = kinds[told.moment.happened.fate]
         where = node if kind is Kind.RECEIVE else NOWHERE
         event = self._about(told, kind, where, told.label, causes=(send,))
-        self._append(replace(event, detail=_short(told.message), source=envelope.source, target=node))
+        detail = _short(told.message) if kind is Kind.RECEIVE else ""  # a loss has a reason there, if any
+        self._append(replace(event, detail=detail, source=envelope.source, target=node))
         if kind is Kind.DUPLICATE:  # which is sent with the original, under a name of its own
             (copy,) = told.moment.happened.sent
             self.sends[copy.source, copy.nth] = send
@@ -159,23 +160,26 @@ class _Builder:
         before = [self.latest[place] for place in places if place in self.latest]
         taken = (self.sends.get((e.source, e.nth)) for e in told.moment.happened.gone if e.target in places)
         causes = tuple(sorted({*before, *(send for send in taken if send is not None)}))
-        turns = {turn.node: _LIFE[type(turn)] for turn in told.moment.happened.lives}
+        turns = {turn.node: turn for turn in told.moment.happened.lives}
         for place in places or [NOWHERE]:
             changes = tuple(
-                change._replace(name=change.name.removeprefix(f"{place}."))
+                change._replace(name=attribute)
                 for change in _changes(told)
-                if place and change.name.rpartition(".")[0] == place
+                for node, attribute in [split_attribute(change.name, self.story.processes)]
+                if node == place
             )
-            kind = turns.get(place, Kind.LOCAL)
-            event = self._about(told, kind, place, f"code block {name}", causes=causes)
+            turn = turns.get(place)
+            kind = Kind.LOCAL if turn is None else _LIFE[type(turn)]
+            said = "" if turn is None else f": {type(turn).__name__.lower()} {place}"
+            event = self._about(told, kind, place, f"code block {name}{said}", causes=causes)
             self._append(replace(event, changes=changes, remarks=told.remarks if place in places[:1] else ()))
 
     def _places(self, moment: Moment) -> list[str]:
         """Return the nodes that a code block stops, starts, changes, delivers to or sends for."""
         happened = moment.happened
         found = {turn.node for turn in happened.lives} | {e.source for e in happened.sent}
-        found |= {name.rpartition(".")[0] for name, _ in moment.effect.state}
-        found |= {node for name, _ in moment.effect.beside for node in [name.partition(" of ")[2]]}
+        found |= {split_attribute(name, self.story.processes)[0] for name, _ in moment.effect.state}
+        found |= {name.partition(" of ")[2] for name, _ in moment.effect.beside}
         return [process for process in self.story.processes if process in found]
 
     def add_violation(self, broken: Broken) -> None:

@@ -83,9 +83,9 @@ class _Diagram:
         match event.kind:
             case Kind.SEND:
                 if not self._ends[index]:
-                    yield self._message(event, "--)", "under way at the end")
+                    yield self._message(event, "--)", "still under way")
             case Kind.RECEIVE:
-                yield self._message(event, "->>")
+                yield self._message(event, "->>", "again" if self._came_before(index) else "")
             case Kind.LOST:
                 yield self._message(event, "--x", event.detail or "lost")
             case Kind.TAKEN | Kind.DUPLICATE:
@@ -95,6 +95,11 @@ class _Diagram:
             case _:
                 where = self._names.get(event.node, self._all)
                 yield f"    Note over {where}: {escape(self._note(event))}"
+
+    def _came_before(self, index: int) -> bool:
+        """Tell whether a message that arrives has arrived before."""
+        ends = self._ends[self._trace.events[index].causes[0]]
+        return any(self._trace.events[end].kind is Kind.RECEIVE for end in ends if end < index)
 
     def _note(self, event: Event) -> str:
         remarks = "".join(f" ({remark})" for remark in event.remarks)
@@ -132,5 +137,5 @@ def escape(text: str, plain: re.Pattern[str] = _PLAIN) -> str:
 
 
 def _comment(text: str) -> str:
-    """Write a text in a comment, which ends with its line, and in which no directive may be read."""
-    return "".join(c if c.isprintable() and c not in "{}%;#" else " " for c in text)
+    """Write a text in a comment, which ends with its line, and in which no directive (``%%{``) may be read."""
+    return "".join(c if c.isprintable() and c != "%" else " " for c in text)
