@@ -39,10 +39,8 @@ def test_an_unknown_format_is_refused_with_the_nearest() -> None:
     trace = Trace("nothing", Unit.STEP, (), (), ())
     with pytest.raises(UsageError) as refused:
         write_trace(trace, "mermaids")
-    assert (refused.value.message, refused.value.remedy) == (
-        "unknown format 'mermaids'",
-        "did you mean 'mermaid'?",
-    )
+    assert refused.value.message == "unknown format 'mermaids'"
+    assert refused.value.remedy == "did you mean 'mermaid'?"
     with pytest.raises(UsageError) as refused:
         write_trace(trace, "xyz")
     assert refused.value.remedy == "the formats are shiviz, itf, chrome, otlp, mermaid"

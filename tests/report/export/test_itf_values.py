@@ -106,6 +106,6 @@ def read_back(value: Any) -> Any:
 
 
 @given(_VALUES)
-@few(40)
+@few(15)
 def test_values_are_read_wherever_they_stand(value: Any) -> None:
     assert itf_py.value_from_json(itf_value(to_json(value, strict=False))) == read_back(value)
