@@ -111,8 +111,8 @@ def trace_of_exploration(document: Item, choice: Choice) -> Trace:
     )
     said = document.member("violations").value
     explored = explore_again()
-    if _violations(explored) != said and explored.schedules < document.member("schedules").number(0):
-        # With --all, there are more schedules, and there may be a shorter way to the first violation, too.
+    if _violations(explored) != said and explored.events < document.member("events").number(0):
+        # With --all, more is executed, and there may be a shorter way to the first violation, too.
         explored = explore_again(stop_at_first=False)
     if _violations(explored) != said:
         _refuse_difference(document, "the scenario has changed, or --seed or a time limit was given")
