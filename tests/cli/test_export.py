@@ -19,14 +19,11 @@ from clew.report.verdict.renderer import RUN_FORMAT
 from cli.in_process import run_clew
 from command import ROOT, clew
 
+#: A message is sent once, at time 1.
 ONCE = """\
 //! nodes=a,b eot=3 eff=2
-want(a, b); want(X, Y)@next :- want(X, Y);
-first(a)@1;
-got(Y)@async :- want(X, Y), first(X);
-got(Y)@next :- got(Y);
-pre(Y) :- want(_, Y);
-post(Y) :- got(Y);
+want(a, b); first(a)@1; want(X, Y)@next :- want(X, Y); got(Y)@next :- got(Y);
+got(Y)@async :- want(X, Y), first(X); pre(Y) :- want(_, Y); post(Y) :- got(Y);
 """
 #: The counterexample of this.
 LOST = """\

@@ -215,7 +215,9 @@ def read_request(text: str) -> ExportTraceServiceRequest:
             for key, item in value.items()
         }
 
-    return json_format.ParseDict(in_base64(json.loads(text)), ExportTraceServiceRequest())
+    request = ExportTraceServiceRequest()
+    json_format.ParseDict(in_base64(json.loads(text)), request)
+    return request
 
 
 def spans_of(request: ExportTraceServiceRequest) -> dict[str, list[Span]]:

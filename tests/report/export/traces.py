@@ -13,7 +13,7 @@ from clew.report.export.of_code import trace_of_run
 from clew.report.export.of_model import model_run_of, trace_of_model
 from clew.report.export.results import trace_of_result
 from clew.simulation import Scenario, Send
-from clew.simulation.execution.steps import At
+from clew.simulation.execution.steps import At, Step
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.timing import VirtualTime
 from command import ROOT
@@ -73,7 +73,7 @@ def timed() -> Trace:
     made = Scenario(
         nodes={"a": Timed, "b": Timed, "c": Timed}, running=("a", "b", "c"), time=VirtualTime(latency=0.5, until=9)
     )
-    steps = [
+    steps: list[Step] = [
         Send("a", Go()),
         At(500_000),
         act("", 1, "a", "Go"),

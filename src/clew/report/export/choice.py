@@ -23,6 +23,7 @@ class Choice(NamedTuple):
 
     def pick(self, source: str, found: Sequence[T], what: str = "counterexample") -> T:
         """Return the one of these that is meant; there is at least one."""
+        # 0 is no number of one, but it would count from the end as an index.
         number = self.counterexample or 1
         if not 1 <= number <= len(found) or self.counterexample == 0:
             raise UsageError(

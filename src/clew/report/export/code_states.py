@@ -18,6 +18,7 @@ Variables = dict[str, dict[str, Document]]
 
 def states_of_run(story: Story) -> tuple[State, ...]:
     """Return the state before the first event, and that after each."""
+    # Who is up is not seen from the variables: a node may have no attributes.
     variables, up = _first_state(story), frozenset(story.processes) - frozenset(story.down)
     states = [State(0, "the beginning", variables, _in_order(story, up))]
     for told in story.events:
@@ -85,6 +86,7 @@ def _with_node(variables: Variables, node: str, state: Mapping[str, Document] | 
         changed[name] = {other: value for other, value in variables[name].items() if other != node}
     for name, value in (state or {}).items():
         values = variables.get(name, {})
+        # By identity: what does not change is the same object, and to compare states takes long.
         if node not in values or values[node] is not value:
             changed[name] = {**values, node: value}
     return {name: values for name, values in changed.items() if values}

@@ -31,6 +31,7 @@ def trace_of_verdict(document: Item, choice: Choice) -> Trace:
     files = find_program(document.file, saved, choice.files, command)
     program = load_source(files, saved.settings).program
     execution = run(program, found.faults, nodes=saved.nodes, eot=saved.eot)
+    # As sets: a later version may list them in another order, and that is no other execution.
     if set(execution.violations) != set(found.violations):
         said, now = (", ".join(map(str, violations)) for violations in (found.violations, execution.violations))
         raise UsageError(

@@ -32,14 +32,17 @@ _LIFE = {Start: Kind.START, Stop: Kind.CRASH, Restart: Kind.RESTART}
 
 def trace_of_run(execution: Execution, title: str, *, broken: Broken | None = None) -> Trace:
     """Return the trace of an execution; ``broken``: what is wrong at its end, if the execution does not know."""
+    # All of it, and not only the last events, as pages tell it.
     story = story_of(execution)
     builder = _Builder(story)
     builder.add_beginning()
     for told in story.events:
         builder.add(told)
+    # Several invariants can break at once, and each of them is a reason to look.
     wrong = [one for one in (execution.broken or broken, *execution.also) if one is not None]
     for one in wrong:
         builder.add_violation(one)
+    # Whether there is virtual time is seen from the events: a scenario has it in all of them or in none.
     timed = any(moment.happened.time is not None for moment in execution.moments)
     unit = Unit.MICROSECOND if timed else Unit.EVENT
     violations = tuple(f"{one.place}: {one.what}" for one in wrong)
@@ -61,6 +64,7 @@ class _Builder:
     cut: set[tuple[str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        # Looked up before, since the end of a message is told where it is sent.
         for told in self.story.events:
             for envelope, sent in zip(told.moment.happened.sent, told.sent, strict=True):
                 if sent.fate in ("stop", "down", "code") and sent.event is not None:
@@ -73,6 +77,7 @@ class _Builder:
         for node in self.story.processes:
             if node not in self.story.down:
                 self._append(Event(node, 0, Kind.START, f"{node} is up"))
+        # In the order of their names: which of them arrives first says nothing about when they were sent.
         for told in sorted(self._sent_before(), key=lambda told: _envelope_of(told.moment)[:2]):
             source, nth, envelope = _envelope_of(told.moment)
             self.sends[source, nth] = self._append(_sending(envelope, 0, told.label, told.message))
@@ -104,6 +109,7 @@ class _Builder:
                 self._add_block(told, name)
             case _:
                 self._append(self._about(told, Kind.LOCAL, NOWHERE))
+        # A copy is no sending of its own: its node does nothing when the network makes it.
         copied = moment.happened.fate == "duplicate"
         for envelope, sent in zip(moment.happened.sent, told.sent, strict=True):
             if not envelope.timer and not copied:
@@ -120,6 +126,7 @@ class _Builder:
         send = self.sends[envelope.source, envelope.nth]
         kinds = {"deliver": Kind.RECEIVE, "lose": Kind.LOST, "duplicate": Kind.DUPLICATE}
         kind = kinds[told.moment.happened.fate]
+        # The network loses and copies; no node knows of it.
         where = node if kind is Kind.RECEIVE else NOWHERE
         event = self._about(told, kind, where, told.label, causes=(send,))
         detail = _short(told.message) if kind is Kind.RECEIVE else ""  # a loss has a reason there, if any
@@ -141,6 +148,7 @@ class _Builder:
         self._append(replace(event, source=envelope.source, target=envelope.target))
 
     def _add_partition(self, told: Told, change: Partition | Heal) -> None:
+        # By link, since partitions overlap and one end may end several.
         match change:
             case Partition(source, target, one_way):
                 self.cut |= {(source, target)} if one_way else {(source, target), (target, source)}
@@ -157,6 +165,7 @@ class _Builder:
     def _add_block(self, told: Told, name: str) -> None:
         """Add a code block at each node that it happens at, so that none of these knows of it at another."""
         places = self._places(told.moment)
+        # As one event it comes after all that had happened at any of them, like the record has it.
         before = [self.latest[place] for place in places if place in self.latest]
         taken = (self.sends.get((e.source, e.nth)) for e in told.moment.happened.gone if e.target in places)
         causes = tuple(sorted({*before, *(send for send in taken if send is not None)}))
@@ -184,6 +193,7 @@ class _Builder:
 
     def add_violation(self, broken: Broken) -> None:
         """Add that an invariant is broken, at the nodes that it names."""
+        # Nothing happens any more after it: an execution ends where an invariant breaks.
         time = self.events[-1].time if self.events else 0
         for node in broken.nodes or [NOWHERE]:
             self._append(Event(node, time, Kind.VIOLATION, broken.invariant, broken.what))

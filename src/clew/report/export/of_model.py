@@ -42,6 +42,7 @@ def model_run_of(execution: Execution) -> ModelRun:
 def trace_of_model(run: ModelRun, title: str) -> Trace:
     """Return the trace of an execution."""
     diagram = lamport_of_messages(run.messages, FailureSpec(run.nodes, run.eot), run.faults)
+    # Sorted before causes are numbers: a message may be listed before what comes earlier.
     drafts = sorted(_drafts(run, diagram), key=lambda draft: draft.key)
     places = {draft.key: index for index, draft in enumerate(drafts)}
     events = (
@@ -87,6 +88,7 @@ def _drafts(run: ModelRun, diagram: Diagram) -> Iterator[_Draft]:
             yield _Draft(key, _event_of(arrow, Kind.SEND, arrow.source, arrow.sent))
         yield from _ending(arrow, number, key, diagram)
     for number, violation in enumerate(run.violations):
+        # What must survive is violated at the end, what must never hold when it holds.
         time = run.eot if violation.time is None else violation.time
         node = show(violation.row[0]) if violation.row and violation.row[0] in run.nodes else NOWHERE
         event = Event(node, time, Kind.VIOLATION, str(violation.at_any_time), f"violates {violation}")
@@ -99,6 +101,7 @@ def _ending(arrow: Arrow, number: int, send: _Key, diagram: Diagram) -> Iterator
         event = _event_of(arrow, Kind.RECEIVE, arrow.target, arrow.arrived)
         yield _Draft((arrow.arrived, _ARRIVALS, number), event, send)
     elif arrow.fate is Fate.LOST:
+        # At the time of its sending: what hits it later, such as a receiver that is down, is in the reason.
         why = ", ".join(diagram.faults[fault - 1] for fault in arrow.blamed)
         event = replace(_event_of(arrow, Kind.LOST, NOWHERE, arrow.sent), detail=why)
         yield _Draft((arrow.sent, _LOSSES, number), event, send)
@@ -119,7 +122,7 @@ def _fault_events(run: ModelRun, diagram: Diagram) -> Iterator[Event]:
         begin, end = (Kind.CRASH, Kind.RESTART) if down else (Kind.PAUSE, Kind.RESUME)
         words = ("goes down", "restarts") if down else ("pauses", "goes on")
         yield _fault(diagram, halt.process, halt.first, begin, words[0], halt.fault)
-        if halt.end <= run.eot:
+        if halt.end <= run.eot:  # otherwise it is down when the execution ends
             yield _fault(diagram, halt.process, halt.end, end, words[1], halt.fault)
     for gift in diagram.gifts:
         yield _fault(diagram, gift.process, gift.time, Kind.LOCAL, gift.kind.value, gift.fault)
@@ -153,6 +156,7 @@ def _states(run: ModelRun, diagram: Diagram) -> Iterable[State]:
 
 
 def _rows_by_node(rows: Iterable[Row], run: ModelRun, diagram: Diagram) -> dict[str, Document]:
+    # Empty sets, too, so that a variable has the same nodes in all states.
     found: dict[str, list[Document]] = {process: [] for process in diagram.processes}
     for row in rows:
         # 1 and "1" are two nodes, and Python takes True for 1; no row has truth values.

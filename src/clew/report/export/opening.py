@@ -34,6 +34,7 @@ _OTHERS = {
 
 def open_document(document: Item, choice: Choice) -> Trace:
     """Return the execution that a document tells of."""
+    # The readers are imported when they are needed: one document is about models, another about code.
     kind = format_of(document)
     if kind not in _READERS:
         remedy = _OTHERS.get(kind, f"give a file that one of these wrote: {', '.join(_READERS)}")

@@ -52,6 +52,7 @@ def execute_opened(found: OpenedRecording, document: str, *, in_process: bool) -
 
 def _without_end(recording: Recording) -> Recording:
     """Leave out the last step, which ends the process, and when it happens."""
+    # With virtual time, when the last step happens is a step of its own before it.
     last = len(recording.steps) - 1
     last -= last > 0 and isinstance(recording.steps[last - 1], At)
     return replace(

@@ -61,6 +61,7 @@ def _of_exploration(explored: Exploration, choice: Choice) -> Trace:
     if not explored.found or recording is None:
         raise _nothing("the exploration", explored.answer.value)
     found = choice.pick("the exploration", explored.found, "violation")
+    # Of the others only the steps are kept: executions are large.
     if found is explored.found[0] and explored.execution is not None:
         return trace_of_run(explored.execution, explored.scenario or UNNAMED)
     if not explored.scenario:
@@ -82,6 +83,7 @@ def _of_one(source: Result | Recording, choice: Choice) -> Trace:
             found = source.counterexample
             return _of_run(None if found is None else found.execution, source, source.scenario)
         case Fuzzed():
+            # A run that ends its process has a recording, and nobody came back to tell what happened in it.
             if source.execution is None and source.recording is not None:
                 return trace_of_recording(source.recording, None, choice)
             return _of_run(source.execution, source, source.scenario)

@@ -43,12 +43,14 @@ def trace_of_code_document(document: Item, choice: Choice) -> Trace:
     _check_version(document)
     choice.refuse_number(document.file)
     if document.value.get("format") == "clew run of code":  # type: ignore[attr-defined]  # it is an object
+        # It does not say where --until was given: what is compared afterwards shows that.
         found, until = document, None
     else:
         found = document.member("counterexample")
         if found.value is None:
             _refuse_answer(document)
         until = _seconds(document.member("bounds").member("until"))
+    # Faults are understood with the scenario, whose nodes they name.
     loaded = _load(document, choice)
     faults = [_read_fault(item, loaded) for item in found.member("faults").items()]
     seed = document.member("seed").number(0, LARGEST_SEED)
@@ -59,6 +61,7 @@ def trace_of_code_document(document: Item, choice: Choice) -> Trace:
 
 def _compare_run(document: Item, found: Item, run: CodeRun) -> None:
     """Raise if a run is not the one that a document tells of."""
+    # The schedule in words is part of it, with the names that messages have.
     said = found.member("violation").value
     same = said == recording_fields(run.recording, run.execution)
     if "deliveries" in found.mapping():
@@ -82,6 +85,7 @@ def trace_of_fuzz(document: Item, choice: Choice) -> Trace:
     said = document.member("violation")
     if said.value is None:
         _refuse_answer(document)
+    # To draw the same run again would end this process as well.
     if said.member("invariant").value == PROCESS_GOES_ON:
         raise UsageError(f"{document.file}: is of a run that ends its process", remedy=_RECORD)
     loaded = _load(document, choice)
@@ -111,8 +115,9 @@ def trace_of_exploration(document: Item, choice: Choice) -> Trace:
     )
     said = document.member("violations").value
     explored = explore_again()
-    if _violations(explored) != said and explored.events < document.member("events").number(0):
-        # With --all, more is executed, and there may be a shorter way to the first violation, too.
+    # Only where --all was given, which takes longer and may find a shorter way to the first violation, too.
+    more = len(listed) > len(explored.found) or explored.events < document.member("events").number(0)
+    if _violations(explored) != said and more:
         explored = explore_again(stop_at_first=False)
     if _violations(explored) != said:
         _refuse_difference(document, "the scenario has changed, or --seed or a time limit was given")

@@ -36,6 +36,7 @@ def write_chrome(trace: Trace) -> str:
 
 
 def _events(trace: Trace) -> Iterator[dict[str, Any]]:
+    # What happens at no node comes first, as it is drawn at the top.
     numbers = {node: number for number, node in enumerate((NOWHERE, *trace.nodes))}
     for node, number in numbers.items():
         yield _named("process_name", number, {"name": node or _OUTSIDE})
@@ -44,6 +45,7 @@ def _events(trace: Trace) -> Iterator[dict[str, Any]]:
     spans = time_line(trace)
     for index, (event, span) in enumerate(zip(trace.events, spans, strict=True)):
         yield _event(event, span, numbers[event.node])
+        # Only of what arrives: a flow without an end is drawn to the edge of the picture.
         if event.kind is Kind.RECEIVE:
             send = event.causes[0]
             yield _flow("s", index, event, spans[send], numbers[trace.events[send].node])
@@ -65,6 +67,7 @@ def _event(event: Event, span: Span, number: int) -> dict[str, Any]:
 
 def _arguments(event: Event) -> dict[str, Any]:
     changed = {change.name: f"{change.before} -> {change.after}" for change in event.changes}
+    # The time of the execution as well: that of the drawing is a little later where much happens at once.
     found = {"time": event.time, "detail": event.detail, "log": list(event.remarks), "changed": changed}
     return {name: value for name, value in found.items() if value not in ("", [], {})}
 
@@ -77,4 +80,5 @@ def _flow(phase: str, index: int, event: Event, span: Span, number: int) -> dict
 def _micro(nanoseconds: int) -> int | float:
     """Return microseconds; a whole number where they are one."""
     whole, rest = divmod(nanoseconds, 1000)
+    # A float holds nanoseconds of more than a hundred days of virtual time exactly enough to be put in order.
     return nanoseconds / 1000 if rest else whole

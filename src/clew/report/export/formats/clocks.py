@@ -16,6 +16,7 @@ def vector_clocks(trace: Trace) -> Iterator[VectorClock]:
     clocks: list[dict[str, int]] = []
     latest: dict[str, dict[str, int]] = {}
     for event in trace.events:
+        # Outside, nothing is in an order: what is sent from there rests on nothing.
         clock = dict(latest.get(event.node, {})) if event.node != NOWHERE else {}
         for cause in event.causes:
             for node, count in clocks[cause].items():
@@ -69,6 +70,7 @@ def time_line(trace: Trace) -> list[Span]:
 
 def _with_ends(trace: Trace, starts: list[int], scale: _Scale) -> list[Span]:
     """Let every event last until the next one at its node, but not for long."""
+    # Backwards: viewers draw events of one node that overlap as parts of each other.
     following: dict[str, int] = {}
     spans: list[Span] = []
     for event, start in zip(reversed(trace.events), reversed(starts), strict=True):

@@ -42,6 +42,7 @@ def write_itf(trace: Trace, *, most: int = MOST_CHARACTERS) -> str:
 
 def _last_lines(trace: Trace, names: _Names, most: int) -> list[str]:
     """Write as many of the last states as there is room for; at least one."""
+    # From the end, where the violation is; the others are not even written, which takes most of the time.
     lines: list[str] = []
     size = 0
     write = _state_writer(names)
@@ -58,6 +59,7 @@ class _Names:
     """What the variables are called: those that no relation or attribute is are called so that none is."""
 
     def __init__(self, trace: Trace) -> None:
+        # Of all states: a relation or attribute may be missing in some, and ITF has all variables in each.
         own = list(dict.fromkeys(name for state in trace.states for name in state.variables))
         self.variables = sorted(own)
         self.time, self.action, self.up = (_free(name, own) for name in ("time", "action", "up"))

@@ -21,6 +21,7 @@ _UNIT = "U_OF_UNIT"
 
 def itf_value(document: Document) -> Itf:
     """Return a value in ITF."""
+    # Truth values before integers, which they are in Python.
     match document:
         case None:
             return _UNIT
@@ -38,6 +39,7 @@ def itf_value(document: Document) -> Itf:
 
 
 def _object(document: dict[str, Any]) -> Itf:
+    # The mark is the first key; an object that is no value has others after it.
     mark, content = next(iter(document.items()))
     match mark, content:
         case "$tuple", list():
@@ -60,6 +62,7 @@ def _object(document: dict[str, Any]) -> Itf:
 
 
 def _record(name: str, content: dict[str, Any]) -> Itf:
+    # By its short name: a reader knows nothing of the functions that a class may stand in.
     fields = {field: itf_value(value) for field, value in content.items()}
     if all(map(_is_plain, (name, *fields))):
         return {"tag": name, "value": fields}

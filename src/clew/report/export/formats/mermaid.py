@@ -53,6 +53,7 @@ class _Diagram:
 
     def _first_shown(self, blocks: list[list[str]]) -> int:
         """Return the first event that there is room for."""
+        # Without the names and the bands, for which the limit leaves room.
         size = 0
         for index in range(len(blocks) - 1, -1, -1):
             size += sum(len(line) + 1 for line in blocks[index])
@@ -68,6 +69,7 @@ class _Diagram:
                 cut = event.cut
             if index < first:
                 continue
+            # Also before the first event that is shown, if it is in the midst of a partition.
             if cut != drawn:
                 drawn = cut
                 yield _BAND if drawn else "    end"

@@ -69,6 +69,7 @@ class _Writer:
     def span(self, index: int) -> dict[str, Any]:
         """Return the span of an event."""
         event, before = self._trace.events[index], self._before[index]
+        # The sending first: viewers show a message as a child of what sent it, also across nodes.
         rests_on = [*event.causes, *([before] if before is not None else [])]
         parent = rests_on[0] if rests_on else None
         links = [self._identity(cause) for cause in dict.fromkeys(rests_on[1:]) if cause != parent]
@@ -108,6 +109,7 @@ def _digest(text: str) -> str:
 
 def _told(event: Event) -> dict[str, str | int | list[str]]:
     changed = [f"{change.name}: {change.before} -> {change.after}" for change in event.changes]
+    # What there is nothing to say of is left out, as viewers show empty attributes, too.
     found: dict[str, str | int | list[str]] = {
         "clew.time": event.time,
         "clew.kind": event.kind.value,

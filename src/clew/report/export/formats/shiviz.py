@@ -28,6 +28,7 @@ def _lines(trace: Trace) -> Iterator[str]:
     yield EXPRESSION
     for said in (*trace.faults, *trace.violations):
         yield f"# {_plain(said)}"
+    # An empty line, so that no line of the head can be taken for the first line of an event.
     yield ""
     ends = trace.ends
     for index, (event, clock) in enumerate(zip(trace.events, vector_clocks(trace), strict=True)):
@@ -53,6 +54,7 @@ def _told(trace: Trace, index: int, event: Event, ends: dict[int, tuple[int, ...
 
 def _clock_text(node: str, clock: VectorClock) -> str:
     """Write a clock as JSON: its own node first, the others in order."""
+    # Sorted, since the order in which clocks were joined means nothing.
     names = [node, *sorted(name for name in clock if name != node)]
     return json.dumps({host_name(name): clock[name] for name in names}, separators=(",", ":"))
 
