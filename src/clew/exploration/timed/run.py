@@ -198,5 +198,8 @@ class TimedRun:
     def digest(self) -> bytes:
         """Return a digest of the situation: of all that decides what can follow.  ``settle`` comes after it."""
         looking = self._system.shows_everything(self.item)
-        account = (self.item, self.since, sorted((do.value, *link, n) for (do, link), n in self.used.items()))
+        plan = self._system.plan
+        # Only where it still decides something when the waiting began.
+        since = self.since if not self.is_done and isinstance(plan[self.item].gate, Elapse) else 0
+        account = (self.item, since, sorted((do.value, *link, n) for (do, link), n in self.used.items()))
         return self.viewer.digest((account, self.clock.read_speeds()), everything=looking)
