@@ -1,8 +1,8 @@
 """The reference for virtual time: every execution that random runs could make of a finite choice, one by one.
 
-It knows nothing of situations, and nothing is left out.  The executions are those of ``RandomRun``, which draws: here
-each draw takes the next of all possibilities, for the latency of a message, the speed of a clock, what of that
-which is due at one time comes first, and what the network does with a message.
+It knows nothing of situations, and nothing is left out.  The executions are those of ``RandomRun``, which draws:
+here each draw takes the next of all possibilities, for the latency of a message, the speed of a clock, what comes
+first of that which is due at one time, and what the network does with a message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Small node programs by table in virtual time: what a node does depends on a small state, its clock and the message."""
+"""Small node programs by table in virtual time: what a node does depends on its state, its clock and a message."""
 
 from __future__ import annotations
 
@@ -97,10 +97,7 @@ def _make(
                 random.randrange(STATES), sends, timer, what != "start" and random.random() < raising
             )
             seconds[state, what] = random.choice(_DURATIONS)
-    kind = type(
-        "Drawn", (TimedNode,), {"table": reactions, "durations": seconds, "hops": hops, "wise": wise}
-    )
-    return kind
+    return type("Drawn", (TimedNode,), {"table": reactions, "durations": seconds, "hops": hops, "wise": wise})
 
 
 def _draw_time(random: Random, names: list[str]) -> VirtualTime:

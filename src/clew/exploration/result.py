@@ -64,8 +64,8 @@ class Exploration(Result):
     ``events``: executed, also again.  ``blocked``: executions that were begun and led to nothing new.
     ``reasons``: why this is no certificate; none if it is, or if exploring ended at the first violation.
     ``found``: one for each identity.
-    ``invariants``: the names of those that were looked at, in virtual time of promises, too; that no handler raises
-    always is.
+    ``invariants``: the names of those that were looked at, in virtual time of promises, too; that no handler
+    raises always is.
     ``drew``: nodes that draw random numbers, of which those of one seed are explored.
     ``undone``: events from outside that come in no schedule, mostly because what they wait for never comes.
     ``waiting``: how many of the schedules end while the next event from outside still waits.

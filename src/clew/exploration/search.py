@@ -71,9 +71,9 @@ def explore(
 
     - ``timers``: how often timers may go off at each node (default: 2); ``losses``, ``duplicates``: how often each
       link may lose or duplicate a message (also the same one again), where the scenario has loss or duplication.
-    - ``latencies``, ``clocks``: with virtual time, how many values are tried of how long each message takes, and of
-      how fast each clock runs, evenly from the least to the most (default: 2, these two); with ``clocks=0``, clocks
-      run as the seed draws them.  Timers need no bound there.
+    - ``latencies``, ``clocks``: with virtual time, how many values are tried of how long each message takes, and
+      of how fast each clock runs, evenly from the least to the most (default: 2, these two); with ``clocks=0``,
+      clocks run as the seed draws them.  Timers need no bound there.
     - ``seed``: for what the nodes draw; if they do, the answer says ``incomplete``.
     - ``stop_at_first``: end at the first violation; otherwise go on, and give one for each identity.
     - ``time_limit`` in seconds.  Ctrl-C ends the exploration, too; the answer then says ``incomplete``.

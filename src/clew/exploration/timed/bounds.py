@@ -1,4 +1,4 @@
-"""How far an exploration in virtual time goes: which latencies and speeds it tries, of all those that there are."""
+"""How far an exploration in virtual time goes: which latencies and speeds it tries, of all that there are."""
 
 from __future__ import annotations
 
@@ -37,24 +37,36 @@ class TimedBounds:
             (
                 *self._tell_latencies(),
                 *self._tell_clocks(),
-                f"{_tell_most(self.losses, 'loss', 'losses')}",
-                f"{_tell_most(self.duplicates, 'duplicate', 'duplicates')}",
+                _tell_most(self.losses, "loss", "losses"),
+                _tell_most(self.duplicates, "duplicate", "duplicates"),
                 f"until {show_time(self.until)}",
                 "every order of what is due at one time",
             )
         )
 
-    def _tell_latencies(self) -> Iterable[str]:
+    @property
+    def leaves_out(self) -> str:
+        """Say what of that which is open is not tried; "" if nothing is left out."""
+        spread = any(len(ticks) > 1 for ticks in self.latencies.values())
+        drifts = self.drawn is not None or any(len(speeds) > 1 for speeds in self.speeds.values())
+        return " and ".join(["other latencies between these"] * spread + ["other speeds of clocks"] * drifts)
+
+    def group_links(self) -> list[tuple[tuple[int, ...], list[Link]]]:
+        """Return the links by their latencies: first those that most links have."""
         by_latency: dict[tuple[int, ...], list[Link]] = {}
-        # A message to oneself takes no time, unless somebody says so: not worth a word.
         for link, ticks in self.latencies.items():
-            if link[0] != link[1] or ticks != (0,):
-                by_latency.setdefault(ticks, []).append(link)
-        # The usual one first, without its links.
-        groups = sorted(by_latency.items(), key=lambda group: -len(group[1]))
-        for place, (ticks, links) in enumerate(groups):
-            where = ", ".join(f"{source or 'outside'} to {target}" for source, target in links)
-            yield f"{f'from {where}' if place else 'messages'} take {_tell_times(ticks)}"
+            by_latency.setdefault(ticks, []).append(link)
+        return sorted(by_latency.items(), key=lambda group: -len(group[1]))
+
+    def _tell_latencies(self) -> Iterable[str]:
+        told = 0
+        for ticks, links in self.group_links():
+            # A message to oneself takes no time, unless somebody says so: not worth a word.
+            named = [link for link in links if link[0] != link[1] or ticks != (0,)]
+            if named:
+                where = ", ".join(f"{source or 'outside'} to {target}" for source, target in named)
+                yield f"{f'from {where}' if told else 'messages'} take {_tell_times(ticks)}"
+                told += 1
 
     def _tell_clocks(self) -> Iterable[str]:
         if self.drawn is not None:
@@ -64,12 +76,14 @@ class TimedBounds:
         by_speeds: dict[tuple[float, ...], list[str]] = {}
         for node, some in self.speeds.items():
             by_speeds.setdefault(some, []).append(node)
-        for some, nodes in by_speeds.items():
-            if some != (1.0,):
-                whose = "clocks" if len(by_speeds) == 1 else f"the clock{'s' * (len(nodes) > 1)} of {', '.join(nodes)}"
-                yield f"{whose} at the speed {_join_or(f'{speed:.6g}' for speed in some)}"
         if list(by_speeds) == [(1.0,)]:
             yield "clocks that are right"
+            return
+        for some, nodes in by_speeds.items():
+            # One that is right needs no word, where others are not.
+            if some != (1.0,):
+                whose = "clocks" if len(by_speeds) == 1 else f"clocks of {', '.join(nodes)}"
+                yield f"{whose} at the speed {_join_or(f'{speed:.6g}' for speed in some)}"
 
 
 def choose_bounds(

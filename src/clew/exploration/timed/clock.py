@@ -24,8 +24,8 @@ class Pick(NamedTuple):
 class ChoosingClock(Clock):
     """``picks`` were made since ``begin``, each out of so many as ``counts`` says.
 
-    ``is_watched``: invariants, promises or conditions are asked now.  What these ask for is not chosen: ``glanced``
-    are the nodes whose clocks they looked at before any handler did.
+    ``is_watched``: invariants, promises or conditions are asked now.  What these ask for is not chosen:
+    ``glanced`` are the nodes whose clocks they looked at before any handler did.
     """
 
     def __init__(self, timing: VirtualTime, seed: int, bounds: TimedBounds) -> None:
@@ -56,6 +56,7 @@ class ChoosingClock(Clock):
         # When it is first asked for: what nobody asks for makes no difference, and need not be chosen.
         if node not in self._speeds:
             speeds = self._bounds.speeds[node]
+            # An invariant is not asked again when an execution is followed again, and would choose nothing then.
             if self.is_watched and len(speeds) > 1:
                 self.glanced.add(node)
                 return speeds[0]

@@ -1,4 +1,4 @@
-"""Executions that are made again: to go on from a place, to write them down, and to see whether they are the same."""
+"""Executions that are made again: to go on from a place, to write them down, and to compare them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def follow(system: TimedSystem, place: Place) -> TimedRun:
         run.settle()
         begin_event(run, system, each.before, each.choice)
         run.do(each.choice, each.picks)
+    # All nodes are looked at, also those at which nothing has happened lately: what they share would show there.
     run.viewer.forget()
     if not run.clock.is_as_given or run.digest() != place.digest:
         raise NotRepeatableError(_find_difference(system, place))
@@ -35,7 +36,9 @@ def begin_event(run: TimedRun, system: TimedSystem, before: Place, choice: Choic
     steps = (*write_steps(system, before), *([At(time)] if time != run.world.ticks else []), step)
     node = step.target if isinstance(step, Act) else getattr(step, "node", "")
     broken = Broken(PROCESS_GOES_ON, system.end, (node,) if node else ())
-    raise EndsProcessError(Found(broken, f"{PROCESS_GOES_ON}: {system.end}", steps, clocks=run.clock.read_speeds()))
+    raise EndsProcessError(
+        Found(broken, f"{PROCESS_GOES_ON}: {system.end}", steps, clocks=run.clock.read_speeds())
+    )
 
 
 def write_steps(system: TimedSystem, place: Place) -> tuple[Step, ...]:

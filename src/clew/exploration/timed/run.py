@@ -1,9 +1,9 @@
 """One execution in virtual time, choice by choice; it can be followed again from its beginning.
 
 What comes from outside comes when what it waits for is over, after all that is due until then, as in random runs.
-Everything else that happens is due first; of what is due at the same time, which comes first is a choice, and so is
-whether a message arrives, gets lost or is copied.  How long messages take and how fast clocks run is chosen when
-they ask for it (``clock``).  Worlds are not copied: what came before is executed again.
+Everything else that happens is due first; of what is due at the same time, which comes first is a choice, and so
+is whether a message arrives, gets lost or is copied.  How long messages take and how fast clocks run is chosen
+when they ask for it (``clock``).  Worlds are not copied: what came before is executed again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from clew.simulation.world import CodeBlock, Wait, WaitCondition
 
 
 class Choice(NamedTuple):
-    """What happens next: something ``do`` is done with, which ``source`` sent as its ``nth``; None: from outside."""
+    """What happens next: ``do`` with what ``source`` sent as its ``nth``; None for an event from outside."""
 
     do: Do | None
     source: str = ""
@@ -85,6 +85,7 @@ class TimedRun:
         if self.is_ready:
             return [FROM_OUTSIDE]
         due = self._pool.next_due
+        # Also where something outside still waits: what it waits for comes no more.
         if due is None or due > self.clock.until:
             return []
         return [choice for envelope in self._pool.list_due(self.world.ticks) for choice in self._fates(envelope)]
@@ -137,6 +138,7 @@ class TimedRun:
     def _take_external(self) -> None:
         event = self._system.plan[self.item].event
         assert event is not None
+        # What a code block does to a node may depend on all other nodes, so that is a part of the node's history.
         before = self.digest() if isinstance(event, CodeBlock) else b""
         self.item += 1
         self.since = self.world.ticks
@@ -169,6 +171,7 @@ class TimedRun:
             case WaitQuiescence():
                 return self._pool.next_due is None
             case Elapse(seconds):
+                # As random runs have it: what is due until then comes first, also what is due at that very time.
                 time, due = self.since + to_ticks(seconds), self._pool.next_due
                 if time > self.clock.until or (due is not None and due <= time):
                     return False
@@ -177,6 +180,7 @@ class TimedRun:
 
     def finish(self) -> Broken | None:
         """Return which promise is not kept at the end, if all that was to come has come."""
+        # What is due later never happens; the time before it passes all the same, and clocks show that.
         if self._pool.next_due is not None:
             self.world.elapse(self.clock.until)
         with self._watching():

@@ -2,8 +2,8 @@
 
 A situation is all that decides what can follow: the time, for nodes read their clocks; the nodes that are up, as
 far as their code could tell their states apart (``encoding``); storage; what is on its way, and when it is due;
-what is left of the scenario and of the bounds.  Numbers of events and messages are not in it, since no handler sees
-them, unless code of the scenario that may look at the whole world is still to come.
+what is left of the scenario and of the bounds.  Numbers of events and messages are not in it, since no handler
+sees them, unless code of the scenario that may look at the whole world is still to come.
 
 A node whose state cannot be written exactly is told apart by its *history*: what has happened to it, and when.
 Nodes are deterministic, so equal histories lead to equal states.
@@ -77,6 +77,7 @@ class Viewer:
         storage = self._world.storage_of(name)
         if storage:
             try:
+                # In the order in which keys were first stored: handlers see that when they list them.
                 self._stored[name] = _digest(encode(dict(storage)))
             except NoValueError:
                 self._stored[name] = self._histories[name]
@@ -89,7 +90,9 @@ class Viewer:
         except NoValueError:
             pass
         try:
-            sketch = canonical(vars(process.node))  # which decides nothing, and shows code that is not deterministic
+            sketch = canonical(
+                vars(process.node)
+            )  # which decides nothing, and shows code that is not deterministic
         except (NoValueError, TypeError):
             sketch = ""
         return f"{process.drawn} {self._histories[name].hex()} {sketch}"

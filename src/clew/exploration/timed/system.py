@@ -1,4 +1,4 @@
-"""What all executions of an exploration in virtual time share: the scenario, its bounds, and the events counted."""
+"""What all executions of an exploration in virtual time share: scenario, bounds, and the events counted."""
 
 from __future__ import annotations
 
