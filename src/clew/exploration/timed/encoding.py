@@ -129,6 +129,8 @@ class _Writer:
 
 def _can_change(kind: type) -> bool:
     # Whether two places hold the same object matters only where it can be changed at one of them.
+    if issubclass(kind, tuple) and not kind.__dictoffset__:  # a NamedTuple
+        return False
     params = getattr(kind, "__dataclass_params__", None)
     return params is None or not params.frozen
 

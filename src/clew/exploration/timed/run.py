@@ -107,7 +107,7 @@ class TimedRun:
             event = self._system.plan[self.item].event
             assert event is not None
             return self.world.ticks, event
-        envelope = self._find(choice)
+        envelope = self.find(choice)
         return max(envelope.due, self.world.ticks), act_of(self._system.scenario, envelope, choice.do)
 
     def do(self, choice: Choice, picks: Iterable[Pick] = ()) -> None:
@@ -117,7 +117,7 @@ class TimedRun:
         if choice.do is None:
             self._take_external()
             return
-        envelope = self._find(choice)
+        envelope = self.find(choice)
         if choice.do is not Do.DELIVER:
             key = choice.do, (envelope.source, envelope.target)
             self.used[key] = self.used.get(key, 0) + 1
@@ -127,7 +127,8 @@ class TimedRun:
         if choice.do is Do.DELIVER:
             self.viewer.note(envelope.target, note)
 
-    def _find(self, choice: Choice) -> Envelope:
+    def find(self, choice: Choice) -> Envelope:
+        """Return what a choice is about; from outside, there is nothing on its way."""
         for envelope in self._pool.list_due(self.world.ticks):
             if (envelope.source, envelope.nth) == choice[1:]:
                 return envelope
