@@ -35,7 +35,7 @@ def _draw(seed: int) -> tuple[Scenario, Grid]:
     )
 
 
-def _agree(scenario: Scenario, grid: Grid) -> bool:
+def agree(scenario: Scenario, grid: Grid) -> bool:
     """Compare an exploration with all executions; False if these are too many."""
     try:
         reached = reach(scenario, grid, _MOST)
@@ -69,7 +69,7 @@ def _agree(scenario: Scenario, grid: Grid) -> bool:
 @few(25)
 @given(st.integers(0, 10**9))
 def test_all_situations_ends_and_violations_are_those_of_all_executions(seed: int) -> None:
-    _agree(*_draw(seed))
+    agree(*_draw(seed))
 
 
 def _name(choice: Choice) -> tuple[str, int]:
