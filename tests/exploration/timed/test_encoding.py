@@ -98,7 +98,7 @@ DIFFERENT: list[Any] = [
     *([Note("x")] * 2, [Note("x"), Note("x")], [Loose("x")] * 2, [Loose("x"), Loose("x")]),  # is it one list?
     *(Note("x"), Note("y"), Note("x", [1]), Loose("x"), Plain(), Plain(text="x"), Plain(other="x")),
     *(Slotted(1), Slotted(2), Items(), Items([1]), deque([1]), deque([1], 3), deque([1, 2])),
-    *(OrderedDict(a=1), Counter(a=1), defaultdict(int, a=1), defaultdict(float, a=1), _in_itself()),
+    *(OrderedDict(a=1), Counter(a=1), defaultdict(int, a=1), defaultdict(float, a=1.0), _in_itself()),
 ]  # fmt: skip
 
 
