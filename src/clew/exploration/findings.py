@@ -186,6 +186,9 @@ class Coverage:
             yield f"{who} random numbers, and only those of seed {self._system.seed} are tried"
         if self._system.drew_globally:
             yield "something draws from the module random, and only what it drew this time is tried"
+        if self._system.scenario.promises and self._system.scenario.time is None:
+            # States are looked at in any order, and not as the ends of executions.
+            yield "what the scenario promises at the end is not looked at without virtual time"
         if self.is_complete:
             for condition in self._unmet:
                 yield f"'{describe(condition)}' at the end never ends: it holds in no state after all events"

@@ -209,6 +209,12 @@ def test_promises_are_asked_at_the_end_and_recorded_with_it() -> None:
     assert clew.replay(explored.recording, scenario, in_process=True).outcome.value == "same"
 
 
+def test_promises_are_not_looked_at_without_virtual_time() -> None:
+    explored = explore(_scenario(X, promises=[_got_x_last], time=None), in_process=True)
+    assert explored.answer is ExplorationAnswer.INCOMPLETE
+    assert explored.reasons == ("what the scenario promises at the end is not looked at without virtual time",)
+
+
 def test_a_node_that_ends_its_process_is_found() -> None:
     class Deadly(Listener):
         def on_message(self, ctx: Context, sender: str, message: Any) -> None:

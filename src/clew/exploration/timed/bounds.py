@@ -97,6 +97,7 @@ def choose_bounds(
     links = [(source, target) for source in (OUTSIDE, *names) for target in names]
     speeds: dict[str, tuple[float, ...]] = {}
     drift = scenario.time.drift
+    # A scenario whose clocks are all given, or do not drift, draws none: its answer holds for every seed.
     is_drawn = bool(drift) and not clocks and any(node not in scenario.time.clocks for node in names)
     for node in names:
         if not drift or not clocks or node in scenario.time.clocks:

@@ -110,6 +110,7 @@ class _Writer:
 
     def _write_account(self, value: Any, kind: type, depth: int) -> None:
         """Write an object by what copying it would go by: its class, attributes and items."""
+        # A class that says itself how to copy it may leave something out: a cache, a connection, a lock.
         if kind not in _KNOWN and not _is_plain(kind):
             raise _refused(kind)
         try:

@@ -133,6 +133,7 @@ class TimedSearch:
         while branch is not None:
             self._deadline.check()
             run, place = self._perform(run, branch)
+            # After the event: only then is it known how many messages it sends, and whose clocks it asks.
             others += _list_alternatives(branch, place, run.clock.counts)
             ahead = self._look_around(run, place)
             if not ahead:
@@ -163,6 +164,7 @@ class TimedSearch:
             return []
         broken = run.look()
         if broken is not None:
+            # Nothing follows, as in random runs: what broke later could not be replayed, for a replay ends here.
             identity = self._system.scenario.same(broken, run.world)
             # Not with the others: one can come to the same situation without raising what was raised here.
             self._broken.add((place.digest, identity))
@@ -216,13 +218,15 @@ class TimedSearch:
                 break
             self._deadline.check()
             follow(system, tip)
-        # What was executed to check on the code is not counted as explored.
+        # What was executed to check on the code is not counted as explored: it follows no new choice.
         system.performed = searched
 
 
 def _list_alternatives(branch: _Branch, place: Place, counts: Sequence[int]) -> list[_Branch]:
     """Return the other choices in an event, where they were open: beyond those that were given."""
     found: list[_Branch] = []
+    # Each leaves what comes after it open again: another latency of the first message decides nothing about the
+    # second, but another speed of a clock may change what is asked for at all.
     for index in range(len(branch.picks), len(counts)):
         pick = place.picks[index]
         found += [

@@ -113,6 +113,7 @@ class Viewer:
             sorted((name, digest.hex()) for name, digest in self._stored.items()),
             self._write_network(everything),
         ]
+        # In general these would keep apart what is the same for all handlers, and nothing would come together.
         if everything:
             parts += [(world.events, sorted(world.count_sent().items()))]
         return _digest(repr(parts))

@@ -64,6 +64,7 @@ class TimedSystem:
 
         Conditions and code blocks can: also at numbers of events and messages, which no handler sees.
         """
+        # Invariants and promises cannot: they get the nodes, and nothing else.
         return bool(self.at_last) or any(
             isinstance(each.event, CodeBlock) or isinstance(each.gate, WaitCondition) for each in self.plan[item:]
         )
