@@ -120,12 +120,9 @@ class TapedRun(RandomRun):
         self._draw = lambda: (place + 0.5) / len(together)
         return super()._next_due(pool)
 
-    def _fate(self) -> Do:
-        return Do.DELIVER  # decided below, where it is known for what
-
-    def _perform(self, envelope: Envelope, do: Do) -> None:
+    def _fate(self, envelope: Envelope) -> Do:
         fates = [Do.DELIVER]
-        if not envelope.timer:
+        if envelope.source != envelope.target:
             for fate, most in ((Do.LOSE, self._grid.losses), (Do.DUPLICATE, self._grid.duplicates)):
                 if self._used.get((fate, envelope.source, envelope.target), 0) < most:
                     fates.append(fate)
@@ -133,7 +130,7 @@ class TapedRun(RandomRun):
         if fate is not Do.DELIVER:
             key = (fate, envelope.source, envelope.target)
             self._used[key] = self._used.get(key, 0) + 1
-        super()._perform(envelope, fate)
+        return fate
 
     def situation(self) -> Hashable:
         """Return all that decides what can follow."""

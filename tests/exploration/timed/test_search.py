@@ -159,6 +159,16 @@ def test_losses_and_copies() -> None:
     assert _orders(_scenario(X, time=VirtualTime(latency=0.1), duplication=0.5), duplicates=2) == {
         ("x",) * number for number in (1, 2, 3)
     }
+
+    class Reminding(Listener):
+        """Tells itself: that neither gets lost nor comes twice."""
+
+        def on_start(self, ctx: Context) -> None:
+            super().on_start(ctx)
+            ctx.send("a", Note("x"))
+
+    own = Scenario(nodes={"a": Reminding}, running=["a"], loss=0.5, duplication=0.5, time=VirtualTime())
+    assert _orders(own, losses=1, duplicates=1) == {("x",)}
     for bound in ("losses", "duplicates"):
         with pytest.raises(UsageError, match=f"{bound} is 1, but in the scenario"):
             _explore(_scenario(X), **{bound: 1})

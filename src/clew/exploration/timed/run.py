@@ -92,7 +92,8 @@ class TimedRun:
 
     def _fates(self, envelope: Envelope) -> Iterator[Choice]:
         yield Choice(Do.DELIVER, envelope.source, envelope.nth)
-        if not envelope.timer:
+        # Timers, and what a node sends itself, are inside of a node, where the network does nothing.
+        if envelope.source != envelope.target:
             link = (envelope.source, envelope.target)
             bounds = self._system.bounds
             for do, most in ((Do.LOSE, bounds.losses), (Do.DUPLICATE, bounds.duplicates)):
