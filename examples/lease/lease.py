@@ -11,6 +11,12 @@ and a slow one at the holder are two holders:
     clew fuzz examples/lease/lease.py:bounded
     clew fuzz examples/lease/lease.py:drifting -o rec.json
 
+The first seconds have few enough events to try everything, with each message as fast or as slow as it can be, and
+each clock, too:
+
+    clew explore examples/lease/lease.py:small_bounded
+    clew explore examples/lease/lease.py:small_drifting
+
 Without virtual time there would be no telling these apart: a timer could go off at any time.
 """
 
@@ -83,14 +89,13 @@ def one_at_work(nodes: Mapping[str, Any]) -> Broken | None:
     return None
 
 
-def _scenario(drift: float, expect: str) -> Scenario:
+def _scenario(drift: float, until: float, expect: str | None = None) -> Scenario:
     nodes = {"a": Client, "b": Client, "server": Server}
-    time = VirtualTime(latency=(0.01, 0.1), drift=drift, until=30)
     return Scenario(
         nodes=nodes,
         running=tuple(nodes),
         invariants=[one_at_work],
-        time=time,
+        time=VirtualTime(latency=(0.01, 0.1), drift=drift, until=until),
         loss=0.05,
         expect=expect,
         expect_runs=50,
@@ -98,6 +103,9 @@ def _scenario(drift: float, expect: str) -> Scenario:
 
 
 #: Clocks differ by at most 4 in 100: the margin is enough.
-bounded = _scenario(0.02, "no violation")
+bounded = _scenario(0.02, 30, "no violation")
 #: By up to 40 in 100: it is not.
-drifting = _scenario(0.2, "violation")
+drifting = _scenario(0.2, 30, "violation")
+#: The same for as long as it takes until the lease is granted again.
+small_bounded = _scenario(0.02, 2.5)
+small_drifting = _scenario(0.2, 2.5)

@@ -94,6 +94,12 @@ RESULTS: dict[str, tuple[Callable[[], Result], str, int, str]] = {
         3,
         "INCOMPLETE: the time limit of 1e-09 s ran out",
     ),
+    "explore, timed": (
+        lambda: clew.explore("examples/lease/lease.py:small_drifting"),
+        "violation",
+        1,
+        "VIOLATION: one at work at a, b, after 15 deliveries",
+    ),
     "minimize": (
         lambda: clew.minimize(recording(), time_limit=1e-9),
         "incomplete",

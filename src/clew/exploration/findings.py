@@ -8,14 +8,17 @@ runs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from clew.exploration.driver import Driver
 from clew.exploration.event import Event, Rank, steps_of
+from clew.exploration.plan import Item
 from clew.exploration.repetition import NotRepeatableError
 from clew.exploration.result import Found
 from clew.exploration.system import System
 from clew.simulation.events import Restart, Start
 from clew.simulation.execution.steps import describe
+from clew.simulation.scenario import Scenario
 from clew.simulation.user_code import ask
 from clew.simulation.world import CodeBlock, External, WaitCondition, World
 
@@ -112,10 +115,24 @@ class Findings:
 _ASKED = 8
 
 
+class Covered(Protocol):
+    """What is asked of whatever is explored, in any order or in virtual time."""
+
+    scenario: Scenario
+    seed: int
+    names: tuple[str, ...]
+    drew: set[str]
+    plan: tuple[Item, ...]
+    at_last: tuple[WaitCondition, ...]
+
+    @property
+    def drew_globally(self) -> bool: ...
+
+
 class Coverage:
     """``is_all``: there was nothing left to explore.  ``waiting``: schedules that end in a wait."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: Covered) -> None:
         self.is_all = False
         self.waiting = 0
         self._system = system
@@ -126,9 +143,14 @@ class Coverage:
 
     def note(self, execution: Sequence[Event], *, cut_short: bool = False) -> None:
         """Take an execution into account."""
+        items = sum(event.key.rank is Rank.OUTSIDE for event in execution)
+        self.reach(items, handled=any(map(_executes_user_code, execution)), cut_short=cut_short)
+
+    def reach(self, items: int, *, handled: bool, cut_short: bool = False) -> None:
+        """Take into account how many events from outside there were, and whether code of the user ran."""
+        self._items = max(self._items, items)
+        self._handled = self._handled or handled
         self._cut_short = self._cut_short or cut_short
-        self._handled = self._handled or any(map(_executes_user_code, execution))
-        self._items = max(self._items, sum(event.key.rank is Rank.OUTSIDE for event in execution))
 
     @property
     def asks_at_last(self) -> bool:
@@ -138,6 +160,11 @@ class Coverage:
     def ask_at_last(self, world: World) -> None:
         """Ask what is awaited at the end, in a state after all events from outside."""
         self._unmet = [wait for wait in self._unmet if not holds(wait, world)]
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether all that is to happen happened somewhere, and no execution was cut short."""
+        return self.is_all and not self._cut_short and not self.undone
 
     @property
     def drew(self) -> tuple[str, ...]:
@@ -159,7 +186,10 @@ class Coverage:
             yield f"{who} random numbers, and only those of seed {self._system.seed} are tried"
         if self._system.drew_globally:
             yield "something draws from the module random, and only what it drew this time is tried"
-        if self.is_all and not self._cut_short and not self.undone:
+        if self._system.scenario.promises and self._system.scenario.time is None:
+            # States are looked at in any order, and not as the ends of executions.
+            yield "what the scenario promises at the end is not looked at without virtual time"
+        if self.is_complete:
             for condition in self._unmet:
                 yield f"'{describe(condition)}' at the end never ends: it holds in no state after all events"
         if self.undone:
@@ -168,7 +198,7 @@ class Coverage:
                 f"'{describe(gate)}' never ends, so what follows never happens" if gate else "what never happens"
             )
             yield f"{wait}: {', '.join(map(describe, self.undone))}"
-        elif self.is_all and not self._cut_short and not self._handled:
+        elif self.is_complete and not self._handled:
             yield "no handler runs: no message arrives, no timer goes off, no node starts"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from clew.errors import Notice
 from clew.exploration.plan import Bounds
+from clew.exploration.timed.bounds import TimedBounds
 from clew.names import harmless
 from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
 from clew.simulation.execution.steps import Step, size_of
@@ -36,6 +37,7 @@ class Found:
     """A violation: what broke, its identity, and the shortest schedule seen that leads to it.
 
     ``trace``: that of an exception.  ``labels``: what the message of each event is called, if not by its type.
+    ``clocks``: in virtual time, how fast those clocks run that were asked.
     """
 
     broken: Broken
@@ -43,6 +45,7 @@ class Found:
     steps: tuple[Step, ...] = field(repr=False)
     trace: str | None = field(default=None, repr=False)
     labels: tuple[str, ...] = field(default=(), repr=False)
+    clocks: tuple[tuple[str, float], ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         return harmless(f"{size_of(self.steps)}; broken: {self.broken}")
@@ -55,12 +58,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Exploration(Result):
-    """``schedules``: complete executions, no two of one class.  ``states``: global states that were looked at.
+    """``schedules``: complete executions, no two of one class; in virtual time, no two that end in one situation.
+    ``states``: global states that were looked at.
 
     ``events``: executed, also again.  ``blocked``: executions that were begun and led to nothing new.
     ``reasons``: why this is no certificate; none if it is, or if exploring ended at the first violation.
     ``found``: one for each identity.
-    ``invariants``: the names of those that were looked at; that no handler raises always is.
+    ``invariants``: the names of those that were looked at, in virtual time of promises, too; that no handler
+    raises always is.
     ``drew``: nodes that draw random numbers, of which those of one seed are explored.
     ``undone``: events from outside that come in no schedule, mostly because what they wait for never comes.
     ``waiting``: how many of the schedules end while the next event from outside still waits.
@@ -73,7 +78,7 @@ class Exploration(Result):
     states: int
     events: int
     blocked: int
-    bounds: Bounds
+    bounds: Bounds | TimedBounds
     reasons: tuple[str, ...]
     found: tuple[Found, ...]
     invariants: tuple[str, ...]

@@ -23,6 +23,9 @@ from clew.exploration.plan import DEFAULT_TIMERS, Bounds
 from clew.exploration.repetition import NotRepeatableError
 from clew.exploration.result import Exploration, ExplorationAnswer, Found
 from clew.exploration.system import EndsProcessError, System
+from clew.exploration.timed.bounds import DEFAULT_CLOCKS, DEFAULT_LATENCIES, TimedBounds, choose_bounds
+from clew.exploration.timed.search import TimedSearch
+from clew.exploration.timed.system import TimedSystem
 from clew.simulation.events import WaitQuiescence
 from clew.simulation.execution.isolation import ProcessEndedError, needs_child, run_isolated
 from clew.simulation.execution.steps import Step
@@ -51,9 +54,11 @@ Visit = Callable[[tuple[Step, ...]], None]
 def explore(
     scenario: Scenario | str | LoadedScenario,
     *,
-    timers: int = DEFAULT_TIMERS,
+    timers: int | None = None,
     losses: int = 0,
     duplicates: int = 0,
+    latencies: int | None = None,
+    clocks: int | None = None,
     seed: int = 0,
     stop_at_first: bool = True,
     time_limit: float | None = None,
@@ -64,8 +69,11 @@ def explore(
 ) -> Exploration:
     """Execute every schedule of a scenario, one of each class of schedules that differ in unrelated events only.
 
-    - ``timers``: how often timers may go off at each node; ``losses``, ``duplicates``: how often each link may
-      lose or duplicate a message (also the same one again), where the scenario has loss or duplication.
+    - ``timers``: how often timers may go off at each node (default: 2); ``losses``, ``duplicates``: how often each
+      link may lose or duplicate a message (also the same one again), where the scenario has loss or duplication.
+    - ``latencies``, ``clocks``: with virtual time, how many values are tried of how long each message takes, and
+      of how fast each clock runs, evenly from the least to the most (default: 2, these two); with ``clocks=0``,
+      clocks run as the seed draws them.  Timers need no bound there.
     - ``seed``: for what the nodes draw; if they do, the answer says ``incomplete``.
     - ``stop_at_first``: end at the first violation; otherwise go on, and give one for each identity.
     - ``time_limit`` in seconds.  Ctrl-C ends the exploration, too; the answer then says ``incomplete``.
@@ -77,11 +85,7 @@ def explore(
     """
     _check_arguments(seed, time_limit)
     loaded = as_loaded(scenario)
-    if loaded.scenario.time is not None:
-        raise UsageError(
-            "the scenario has virtual time, in which there is one order of events for each seed",
-            remedy="fuzz it: seeds differ in how long messages take; or explore it without time=",
-        )
+    bounds = _choose_bounds(loaded.scenario, seed, timers, losses, duplicates, latencies, clocks)
     if needs_child(in_process or visit is not None):
         again = partial(
             explore,
@@ -89,20 +93,25 @@ def explore(
             timers=timers,
             losses=losses,
             duplicates=duplicates,
+            latencies=latencies,
+            clocks=clocks,
             seed=seed,
             stop_at_first=stop_at_first,
             time_limit=time_limit,
             in_process=True,
         )
         return _explore_in_child(again, progress)
-    bounds = Bounds(timers, losses, duplicates)
     deadline = Deadline(time_limit)
     tell_limit(time_limit)
     tell_run(seed)
     try:
         with deadline.listening(), step_limit(loaded.scenario.step_seconds):
-            system = System(loaded.scenario, bounds, seed, ends_with)
-            search = Search(system, deadline, stop_at_first, visit)
+            search: Search | TimedSearch
+            if isinstance(bounds, TimedBounds):
+                timed = TimedSystem(loaded.scenario, bounds, seed, ends_with)
+                search = TimedSearch(timed, deadline, stop_at_first, visit)
+            else:
+                search = Search(System(loaded.scenario, bounds, seed, ends_with), deadline, stop_at_first, visit)
             if progress is not None:
                 deadline.heartbeat = lambda: progress(search.schedules, search.stage)
             return _with_recording(search.run(), loaded, seed)
@@ -116,6 +125,39 @@ def _check_arguments(seed: int, time_limit: float | None) -> None:
         raise UsageError(f"--time-limit is {time_limit:g}", remedy="give a number larger than 0")
     if not 0 <= seed <= LARGEST_SEED:
         raise UsageError(f"the seed is {seed}", remedy=f"give one from 0 to {LARGEST_SEED}")
+
+
+def _choose_bounds(
+    scenario: Scenario,
+    seed: int,
+    timers: int | None,
+    losses: int,
+    duplicates: int,
+    latencies: int | None,
+    clocks: int | None,
+) -> Bounds | TimedBounds:
+    """Return how far to go; refuse bounds on what the scenario does not have."""
+    if scenario.time is None:
+        for name, number in (("latencies", latencies), ("clocks", clocks)):
+            if number is not None:
+                raise UsageError(
+                    f"{name} is {number}, and the scenario has no virtual time",
+                    remedy=f"give the scenario time=VirtualTime(...), or leave {name} out",
+                )
+        return Bounds(DEFAULT_TIMERS if timers is None else timers, losses, duplicates)
+    if timers is not None:
+        raise UsageError(
+            f"timers is {timers}, and the scenario has virtual time, in which timers go off when they are due",
+            remedy="leave timers out: executions end with their time, VirtualTime(until=...)",
+        )
+    return choose_bounds(
+        scenario,
+        seed,
+        latencies=DEFAULT_LATENCIES if latencies is None else latencies,
+        clocks=DEFAULT_CLOCKS if clocks is None else clocks,
+        losses=losses,
+        duplicates=duplicates,
+    )
 
 
 def _explore_in_child(again: Callable[..., Exploration], progress: Progress | None) -> Exploration:
@@ -133,13 +175,26 @@ def _with_recording(explored: Exploration, loaded: LoadedScenario, seed: int) ->
     if not explored.found:
         return explored
     explored = replace(
-        explored, found=tuple(_with_labels(found, loaded.scenario, seed) for found in explored.found)
+        explored,
+        found=tuple(_with_labels(found, _with_clocks(loaded, found).scenario, seed) for found in explored.found),
     )
     found = explored.found[0]
+    loaded = _with_clocks(loaded, found)
     if found.broken.invariant == PROCESS_GOES_ON:
         return replace(explored, recording=record_deadly(loaded, seed, found.steps, found.broken.what))
     execution = execute(loaded.scenario, seed, found.steps)
+    if execution.identity != found.identity:
+        what = f"a violation ({found.identity}) is gone when the same schedule is executed again"
+        raise NotRepeatableError(what)
     return replace(explored, recording=make_recording(loaded, seed, found.steps, execution), execution=execution)
+
+
+def _with_clocks(loaded: LoadedScenario, found: Found) -> LoadedScenario:
+    """Return the scenario with clocks as fast as they are where the violation is."""
+    scenario = loaded.scenario
+    if scenario.time is None:
+        return loaded
+    return replace(loaded, scenario=replace(scenario, time=scenario.time.with_clocks(dict(found.clocks))))
 
 
 def _with_labels(found: Found, scenario: Scenario, seed: int) -> Found:

@@ -50,8 +50,8 @@ class System:
         self.fifo = scenario.network is Network.FIFO
         self.names = tuple(scenario.nodes)
         self.links = [(a, b) for a in (OUTSIDE, *self.names) for b in self.names]
-        _refuse_idle("losses", bounds.losses, "loss", scenario.loss)
-        _refuse_idle("duplicates", bounds.duplicates, "duplication", scenario.duplication)
+        refuse_idle("losses", bounds.losses, "loss", scenario.loss)
+        refuse_idle("duplicates", bounds.duplicates, "duplication", scenario.duplication)
         self.counts_messages = any(isinstance(item.gate, WaitQuiescence) for item in self.plan)
         self.keeps_states = bool(scenario.invariants)
         self.footprints: dict[int, Footprint] = {}
@@ -165,7 +165,7 @@ class System:
         return {name: self.states[local[self._chains[name]]] for name in up}
 
 
-def _refuse_idle(bound: str, number: int, name: str, chance: float) -> None:
+def refuse_idle(bound: str, number: int, name: str, chance: float) -> None:
     """Refuse to explore what the scenario says never happens: nobody should believe that it was explored."""
     if number and not chance:
         raise UsageError(

@@ -251,6 +251,10 @@ class TimedPool(Pool):
             heappush(heap, entry)
         return list(found)
 
+    def list_latest(self, now: int) -> list[tuple[Link, int]]:
+        """Return the links on which nothing can arrive before a time to come, for something sent earlier may."""
+        return [(link, time) for link, time in self._latest.items() if time > now]
+
     def put_off(self, envelope: Envelope, due: int) -> None:
         """Let one that can be delivered be due at another time."""
         envelope.due = due

@@ -410,6 +410,14 @@ class World:
         """Return what a node has stored, even if it is down; None if it never was up."""
         return self._durable.get(name)
 
+    def count_lives(self) -> dict[str, int]:
+        """Return how many lives each node has had: a life has random numbers of its own."""
+        return dict(self._lives)
+
+    def count_sent(self) -> dict[str, int]:
+        """Return how much each node has sent or set: what it sends next is named by that."""
+        return dict(self._sent)
+
     # -- the record ----------------------------------------------------------------------------------------------
 
     def _note(self, what: External | Envelope, fate: str, node: str, cause: int) -> None:

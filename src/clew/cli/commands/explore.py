@@ -11,7 +11,7 @@ from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.parts.progress import progress_display
 from clew.cli.process.limits import time_limit_option
 from clew.cli.process.state import current_state
-from clew.exploration import DEFAULT_TIMERS, explore
+from clew.exploration import DEFAULT_CLOCKS, DEFAULT_LATENCIES, DEFAULT_TIMERS, explore
 from clew.report.simulated.explored import explore_next_steps, explore_text
 from clew.simulation.loading import load_scenario
 from clew.simulation.recordings.recording import write_recording
@@ -22,10 +22,9 @@ from clew.simulation.recordings.recording import write_recording
 @click.option(
     "--timers",
     type=int,
-    default=DEFAULT_TIMERS,
-    show_default=True,
+    default=None,
     metavar="N",
-    help="How often timers go off at each node, at most.",
+    help=f"How often timers go off at each node, at most (without virtual time).  [default: {DEFAULT_TIMERS}]",
 )
 @click.option(
     "--losses",
@@ -43,16 +42,34 @@ from clew.simulation.recordings.recording import write_recording
     metavar="N",
     help="How often each link duplicates a message, at most (where the scenario has duplication).",
 )
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="For what the nodes draw.")
+@click.option(
+    "--latencies",
+    type=int,
+    default=None,
+    metavar="N",
+    help="How many latencies of each message are tried, evenly from the least to the most (with virtual time).  "
+    f"[default: {DEFAULT_LATENCIES}]",
+)
+@click.option(
+    "--clocks",
+    type=int,
+    default=None,
+    metavar="N",
+    help="How many speeds of each clock that drifts, evenly from the slowest to the fastest; 0: as the seed draws "
+    f"them.  [default: {DEFAULT_CLOCKS}]",
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="For what is drawn.")
 @time_limit_option()
 @click.option("--all", "find_all", is_flag=True, help="Go on after a violation, and list one of each identity.")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write the recording of the (shortest) violation.")
 @output_options("the result")
 def explore_command(
     scenario: str,
-    timers: int,
+    timers: int | None,
     losses: int,
     duplicates: int,
+    latencies: int | None,
+    clocks: int | None,
     seed: int,
     time_limit: float | None,
     find_all: bool,
@@ -64,6 +81,9 @@ def explore_command(
     SCENARIO.py defines a clew.simulation.Scenario; NAME says which, if there are several.  Whatever is not bounded
     by an option happens in every possible order; invariants look at every global state of every schedule.
 
+    With virtual time, what is due first happens first.  Tried is every order of what is due at one time, with each
+    of a few latencies of each message and a few speeds of each clock.
+
     Exit code: 0 no violation within the bounds, 1 violation, 2 bad scenario or usage, 3 incomplete.
     """
     refuse_no_file("-o", output, "rec.json")
@@ -74,6 +94,8 @@ def explore_command(
             timers=timers,
             losses=losses,
             duplicates=duplicates,
+            latencies=latencies,
+            clocks=clocks,
             seed=seed,
             stop_at_first=not find_all,
             time_limit=time_limit,
