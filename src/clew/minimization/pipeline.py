@@ -13,6 +13,7 @@ from clew.minimization.causal_order import canonicalize, causal_past
 from clew.minimization.deltas import TrialMode, remove_deliveries, remove_externals
 from clew.minimization.departing import Departure, Shortcuts
 from clew.minimization.exchanging import exchange_externals
+from clew.minimization.literal import follow_literally
 from clew.minimization.points import Point, PointsBySize, count_nodes, weigh
 from clew.minimization.search import CandidateList, Search
 from clew.minimization.searching.stages import StagedMinimizer, Surroundings
@@ -188,10 +189,15 @@ class Minimizer(StagedMinimizer[Target, Schedule]):
     def _try_smaller(self, target: Target) -> Point | None:
         search = self._search_alone(target, self._witness_smaller)
         success = search.first(CandidateList([self._choose_backtracking().candidate(self._best)]))
-        if success is None:
+        smaller = self._follow_literally(target) if success is None else success.schedule
+        if smaller is None:
             return None
-        how = TrialMode(Match.TYPE)
-        return Point(target, remove_deliveries(search, success.schedule, how, everything=True))
+        return Point(target, remove_deliveries(search, smaller, TrialMode(Match.TYPE), everything=True))
+
+    def _follow_literally(self, target: Target) -> Schedule | None:
+        smaller = follow_literally(self._target, self._best, target)
+        self._witness_smaller(1, smaller)
+        return smaller
 
     def _depart_to_smaller(self, patience: int) -> bool:
         """Enter a smaller target that only a departure from the best schedule fits; False if there is none."""
