@@ -17,7 +17,7 @@ from clew.simulation.values import canonical
 
 
 def follow_literally(before: Target, schedule: Schedule, after: Target) -> Schedule | None:
-    """Return what of a schedule for ``before`` can be taken to the letter ``after``, if it ends in the violation."""
+    """Return what of a schedule for ``before`` can be taken ``after`` to the letter, if the violation comes."""
     # What became smaller says something else now, and is meant all the same.
     renamed = {
         canonical(new.message): canonical(old.message)
