@@ -12,9 +12,10 @@ from clew.budgets.whereabouts import tell_limit
 from clew.errors import BudgetExhaustedError, UsageError
 from clew.faults import FaultsOf
 from clew.injection.bounds import InjectionBounds
-from clew.injection.execution.run import Course
 from clew.injection.explaining import explain
 from clew.injection.faults import CodeFault
+from clew.injection.meaning import find_cautions, find_hollow
+from clew.injection.repeating import Leftovers, refuse_changing_promises, refuse_other_course
 from clew.injection.result import CodeCounterexample, CodeVerdict
 from clew.injection.searching import drawing, exhausting
 from clew.injection.searching.shrinking import shrink_faults
@@ -162,13 +163,19 @@ class _Question:
         ledger: LedgerOf[CodeFault] = LedgerOf(Deadline(self.time_limit), self.options.max_runs, progress)
         chosen = CODE_STRATEGIES[self.options.strategy]
         with step_limit(scenario.step_seconds):
+            leftovers = Leftovers(scenario)
             peaceful = system.execute(FaultsOf())
+            refuse_other_course(peaceful, system.execute(FaultsOf()))
+            if peaceful.is_over:
+                refuse_changing_promises(scenario, peaceful)
             findings = conduct(lambda book: chosen.search(system, book, self.options), ledger)
             runs = ledger.runs
             found = _confirm(loaded, system, findings, ledger, seed)
-        answer, reason = findings.answer, findings.reason
-        if answer is Answer.CERTIFIED and (hollow := _find_hollow(peaceful)):
-            answer, reason = Answer.INCOMPLETE, hollow
+            answer, reason = findings.answer, findings.reason
+            if answer is Answer.CERTIFIED:
+                refuse_other_course(peaceful, system.execute(FaultsOf()))
+                reason = find_hollow(peaceful, bounds, leftovers)
+                answer = Answer.CERTIFIED if reason is None else Answer.INCOMPLETE
         return CodeVerdict(
             answer,
             loaded.full_name,
@@ -182,7 +189,7 @@ class _Question:
             time.monotonic() - self.started,
             reason,
             (),
-            _find_cautions(scenario, peaceful),
+            find_cautions(scenario, peaceful, bounds),
             self.until,
             tuple(map(name_of, scenario.promises)),
             tuple(map(name_of, scenario.invariants)),
@@ -225,27 +232,6 @@ def complete_bounds(scenario: Scenario, given: Faults) -> InjectionBounds:
         said.total,
         tuple(sorted({to_ticks(seconds) for seconds in said.outages or (USUAL_OUTAGE,)})),
     )
-
-
-def _find_cautions(scenario: Scenario, peaceful: Course) -> tuple[str, ...]:
-    """Return what makes it mean little that nothing was found."""
-    cautions = []
-    if not scenario.promises and not scenario.invariants:
-        cautions.append("the scenario has neither promises nor invariants: only that no handler raises is checked")
-    if not any(occurrence.fate == "deliver" for occurrence in peaceful.occurrences):
-        cautions.append("without faults nothing is delivered")
-    return tuple(cautions)
-
-
-def _find_hollow(peaceful: Course) -> str | None:
-    """Return why a certificate would promise nothing, if it would."""
-    if peaceful.is_vacuous:
-        return (
-            "also without faults nothing is promised ('assume' does not hold at the end), so nothing can be broken"
-        )
-    if not any(occurrence.fate == "deliver" for occurrence in peaceful.occurrences):
-        return "nothing was tried: without faults nothing is delivered"
-    return None
 
 
 def _confirm(

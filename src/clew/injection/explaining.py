@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from clew.faults import FaultsOf
+from clew.injection.execution.course import Course, Occurrence
 from clew.injection.execution.reading import note_reads
-from clew.injection.execution.run import Course, Occurrence
 from clew.injection.faults import (
     CodeFault,
     MessageCopy,

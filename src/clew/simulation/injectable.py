@@ -12,6 +12,8 @@ from clew.errors import UsageError
 USUAL_LOSSES, USUAL_CRASHES = 2, 1
 #: Seconds for which a node is down and a partition lasts, when nothing else is said.
 USUAL_OUTAGE = 1.0
+#: Virtual time is counted in microseconds.
+SHORTEST_OUTAGE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +50,7 @@ class Faults:
             raise UsageError(f"outages is {outages!r}", remedy=remedy)
         for time in outages:
             # A partition that lasts for no time loses nothing.
-            if not _is_time(time) or not time:
+            if not _is_time(time) or time < SHORTEST_OUTAGE:
                 raise UsageError(f"one of the outages is {time!r}", remedy=remedy)
 
     def or_else(self, others: Faults) -> Faults:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from clew.injection.execution.run import Course, InjectedRun
+from clew.injection.execution.course import Course
+from clew.injection.execution.run import InjectedRun
 from clew.simulation import Context, Elapse, Node, Scenario, Send, Start, Stop, VirtualTime
 from clew.simulation.pool import Envelope
 

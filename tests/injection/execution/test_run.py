@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from clew.injection.execution.run import Course, InjectedRun
+from clew.injection.execution.course import Course
+from clew.injection.execution.run import InjectedRun
 from clew.injection.explaining import describe
 from clew.injection.faults import (
     CodeFault,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from inspect import getattr_static
+from types import MemberDescriptorType
 from typing import Any
 
 #: Nodes and their attributes.
@@ -69,8 +71,7 @@ def _noting_class(kind: type) -> type | None:
         if (noted := _noted.get(id(node))) is not None:
             if name == "__dict__":
                 noted[1].update((noted[0], each) for each in read(node, "__dict__"))
-            # What the class has is not noted: methods and properties read what they need themselves.
-            elif not name.startswith("__") and not hasattr(kind, name) and (noted[0], name) not in noted[2]:
+            elif not name.startswith("__") and (noted[0], name) not in noted[2] and _is_state(kind, node, name):
                 noted[1].add((noted[0], name))
         return read(node, name)
 
@@ -88,7 +89,21 @@ def _noting_class(kind: type) -> type | None:
     }
     try:
         made: type | None = type(kind.__name__, (kind,), body)
-    except TypeError:  # a class from which none can be derived
+    except Exception:  # a class from which none can be derived, whatever keeps it from that
         made = None
     _NOTING[kind] = made
     return made
+
+
+def _is_state(kind: type, node: Any, name: str) -> bool:
+    """Tell whether an attribute is one of the node, and not a method or property of its class.
+
+    Those read what they need themselves.  A value of the class is what the node has until it gets its own.
+    """
+    member = getattr_static(kind, name, _NOTHING)
+    if member is _NOTHING or isinstance(member, MemberDescriptorType):
+        return True
+    return name in object.__getattribute__(node, "__dict__") and not hasattr(type(member), "__set__")
+
+
+_NOTHING = object()

@@ -2,100 +2,39 @@
 
 The network does nothing of itself: the scenario's ``loss`` and ``duplication`` are for random runs.  Events from
 outside come when what they wait for is over; those that are drawn (``count``) at times that are spread evenly, so
-that a fault does not shift them.
+that a fault does not shift them.  Invariants are looked at after every event, whatever the scenario's
+``check_every``: that is for random runs, too.
+
+A code block is an event of every node that is up after it: it can have done anything to any of them.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from heapq import heappop, heappush
 from random import Random
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
+from clew.injection.execution.course import Course, NodeMoment, Occurrence
 from clew.injection.execution.flow import Flow
+from clew.injection.execution.idling import IdleWatch
 from clew.injection.execution.world import InjectedWorld
 from clew.injection.faults import (
     CodeFault,
     MessageCopy,
     MessageLoss,
-    MessageName,
     NetworkPartition,
     NodeCrash,
     NodeRestart,
 )
-from clew.simulation.events import Elapse, Start, Stop, WaitQuiescence
-from clew.simulation.execution.effects import Observer
+from clew.simulation.events import Elapse, Restart, Start, Stop, WaitQuiescence
 from clew.simulation.execution.steps import At, Do, Ended, Step, act_of
 from clew.simulation.pool import Envelope, TimedPool
 from clew.simulation.scenario import Broken, Scenario
 from clew.simulation.timing import to_ticks
 from clew.simulation.user_code import name_of
 from clew.simulation.world import CodeBlock, External, Wait, WaitCondition
-
-
-class Occurrence(NamedTuple):
-    """One event of a run: where and when, the ``nth`` of its node, and on what it rests directly.
-
-    ``cause``: the number of the event that sent or set it, -1 if there is none.  ``nth`` is 0 for what is no event
-    of a node, such as its end.
-    """
-
-    number: int
-    node: str
-    nth: int
-    what: External | Envelope
-    fate: str
-    cause: int
-    time: int
-
-
-@dataclass(frozen=True)
-class Course:
-    """What a run came to.
-
-    ``struck``: of each fault that took effect, the number of the first event that is another because of it.
-    ``broken``: the invariant or promise that does not hold.  ``is_over``: it came to its end, and did not run out
-    of steps; ``is_vacuous``: at that end nothing had been promised.  ``idle``: the events that changed nothing.
-    """
-
-    faults: tuple[CodeFault, ...]
-    world: InjectedWorld
-    occurrences: Sequence[Occurrence]
-    struck: dict[CodeFault, int]
-    broken: Broken | None
-    is_over: bool
-    is_vacuous: bool
-    steps: Sequence[Step]
-    flow: Flow | None
-    running: tuple[str, ...]
-    idle: frozenset[int] = frozenset()
-
-    def is_within(self, limit: int) -> bool:
-        """Tell whether every fault that struck began until a time.
-
-        Faults are named by what they hit: in another run, that may happen later.
-        """
-        return all(self._began(fault) <= limit for fault in self.struck)
-
-    def _began(self, fault: CodeFault) -> int:
-        match fault:
-            case NodeCrash() | NodeRestart():
-                return self.occurrences[self.struck[fault]].time
-            case NetworkPartition(_, first, _):
-                return first
-            case MessageLoss() | MessageCopy():
-                what = self.occurrences[self.struck[fault]].what
-                assert isinstance(what, Envelope)
-                return self.world.sent_at(what)
-            case _:
-                assert_never(fault)
-
-    def message_of(self, occurrence: Occurrence) -> MessageName | None:
-        """Return the name of what was delivered, lost or duplicated, if faults can hit it."""
-        what = occurrence.what
-        return self.world.name_of(what) if isinstance(what, Envelope) else None
 
 
 class InjectedRun:
@@ -123,15 +62,16 @@ class InjectedRun:
         pool, clock = self.world.pool, self.world.clock
         assert isinstance(pool, TimedPool) and clock is not None, "a check has virtual time"
         self._pool, self._end = pool, clock.until
-        self._observer = Observer(self.world, scenario.nodes) if observing else None
+        self._watch = IdleWatch(self.world) if observing else None
         self._idle: set[int] = set()
-        self._made = 0  # what had been sent and set before the latest event
         self._recording = recording
         self._steps: list[Step] = []
         self._told = 0  # the time that the steps have come to
         self._occurrences: list[Occurrence] = []
         self._struck: dict[CodeFault, int] = {}
         self._counts: dict[str, int] = {}  # events at each node
+        self._moments: list[NodeMoment] = []
+        self._touched: tuple[str, ...] = ()  # the nodes that had the latest event
         self._plan_nodes()
         self._plan_outside()
 
@@ -184,8 +124,9 @@ class InjectedRun:
             is_vacuous,
             self._steps,
             self._flow,
-            tuple(self._scenario.running),
+            self._moments,
             frozenset(self._idle),
+            sum(not isinstance(event, Wait) for event in self._outside),
         )
 
     def _run(self) -> tuple[Broken | None, bool]:
@@ -197,25 +138,32 @@ class InjectedRun:
             left -= 1
             going = self._advance()
             if going:
-                broken = self._look()
+                broken = self._scenario.look(self.world) or self._halt_touched()
                 going = broken is None
         return broken, broken is None and not going
 
     def _begin(self) -> Broken | None:
         if self._flow is not None:
             self._flow.note_event(-1, self.world.nodes, self.world.storage_of)
-        if self._observer is not None:
-            self._observer.look_at_all()
+        if self._watch is not None:
+            self._watch.look_at_all()
         # Those that never get to their first event are down from the beginning.
-        for node in self._scenario.running:
-            self._halt(node)
-        return self._scenario.look(self.world)
+        self._touched = tuple(self.world.nodes)
+        self._moments += [NodeMoment(-1, node, 0, 0, False) for node in self._touched]
+        return self._scenario.look(self.world) or self._halt_touched()
 
-    def _look(self) -> Broken | None:
-        every = self._scenario.check_every
-        if self.world.failure is not None or self.world.events % every == 0:
-            return self._scenario.look(self.world)
-        return None
+    def _halt_touched(self) -> Broken | None:
+        """Stop the nodes that are to stop after the latest event; return what is broken then.
+
+        That event was looked at before: until it is over, they are up.
+        """
+        broken = None
+        if self._halting:
+            for node in self._touched:
+                if broken is None and self._halt(node):
+                    broken = self._scenario.look(self.world)
+        self._touched = ()
+        return broken
 
     def _advance(self) -> bool:
         """Perform one more event; False when everything is over."""
@@ -279,6 +227,8 @@ class InjectedRun:
         return time <= self._end
 
     def _inject(self, event: External) -> None:
+        if self.world.is_held(event):
+            return
         self._record(event, self.world.ticks)
         if self._flow is not None:
             self._flow.begin_event()
@@ -300,7 +250,8 @@ class InjectedRun:
         if self._starting and (due is None or self._starting[0][0] <= due) and self._starting[0][0] <= self._end:
             time, _, node = heappop(self._starting)
             self.world.elapse(time)
-            self._inject(Start(node))
+            if self.world.end_halt(node):
+                self._inject(Start(node))
             return True
         if due is None or due > self._end:
             self.world.elapse(self._end)
@@ -342,42 +293,42 @@ class InjectedRun:
 
     # -- nodes that stop -----------------------------------------------------------------------------------------
 
-    def _halt(self, node: str) -> None:
-        """Stop a node if that is planned after its latest event."""
+    def _halt(self, node: str) -> bool:
+        """Stop a node if that is planned after its latest event, and tell whether it was."""
         fault = self._halting.get((node, self._counts.get(node, 0)))
         if fault is None or node not in self.world.processes:
-            return
+            return False
         self._struck[fault] = self.world.events
         del self._halting[node, fault.after]
         if isinstance(fault, NodeRestart):
             heappush(self._starting, (self.world.ticks + fault.down, len(self._struck), node))
-        self._inject(Stop(node))
+        self._record(Stop(node), self.world.ticks)
+        self.world.halt(node)
+        self._note(Stop(node), "do", node, -1)
+        return True
 
     # -- what is kept of it --------------------------------------------------------------------------------------
 
     def _note(self, what: External | Envelope, fate: str, node: str, cause: int) -> None:
-        """Keep an event with what it rests on; stop its node afterwards, if that is planned."""
-        number, nth = len(self._occurrences), 0
-        if node and not isinstance(what, Stop):
-            nth = self._counts[node] = self._counts.get(node, 0) + 1
+        """Keep an event with what it rests on, and whose event it was."""
+        number = len(self._occurrences)
+        self._touched = ()
+        if isinstance(what, CodeBlock):
+            self._touched = tuple(self.world.nodes)
+        elif node and not isinstance(what, Stop):
+            self._touched = (node,)
+        for touched in self._touched:
+            self._counts[touched] = self._counts.get(touched, 0) + 1
+        nth = self._counts[node] if node and self._touched else 0
         self._occurrences.append(Occurrence(number, node, nth, what, fate, cause, self.world.ticks))
         if self._flow is not None:
             self._flow.note_event(number, self.world.nodes, self.world.storage_of)
-        if self._observer is not None:
-            self._observe(self._observer, number, node, what)
-        if self._halting and nth:
-            self._halt(node)
-
-    def _observe(self, observer: Observer, number: int, node: str, what: External | Envelope) -> None:
-        """Note whether an event changed nothing: no state, storage or timer, and nothing was drawn or sent."""
-        made, self._made = self._made, self.world.made
-        if isinstance(what, CodeBlock):
-            observer.look_at_all()
-        elif node:
-            sight = observer.look_at(node)
-            if made == self.world.made and sight.before == sight.after and not sight.changed:
-                self._idle.add(number)
+        if self._watch is not None and self._watch.sees_nothing(what, node):
+            self._idle.add(number)
+        for touched in self._touched:
+            moment = NodeMoment(number, touched, self._counts[touched], self.world.ticks, number in self._idle)
+            self._moments.append(moment)
 
 
 def _node_of(event: External) -> str:
-    return event.node if isinstance(event, Start | Stop) else ""
+    return event.node if isinstance(event, Start | Stop | Restart) else ""

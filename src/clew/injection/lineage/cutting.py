@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from clew.injection.bounds import InjectionBounds
-from clew.injection.execution.run import Course
+from clew.injection.execution.course import Course
 from clew.injection.faults import (
     CodeFault,
     MessageCopy,
@@ -35,11 +35,11 @@ class Cutter:
         self._course = course
         self._bounds = bounds
         self._groups = list(groups_of(tuple(course.world.known_names)))
-        self.moments: dict[str, list[int]] = {name: [0] for name in course.running}
-        for number in sorted(relevant):
-            occurrence = course.occurrences[number]
-            if occurrence.nth and occurrence.time <= bounds.within:
-                self.moments.setdefault(occurrence.node, []).append(occurrence.nth)
+        numbers = {-1, *relevant}
+        self.moments: dict[str, list[int]] = {}
+        for moment in course.moments:
+            if moment.number in numbers and moment.time <= bounds.within:
+                self.moments.setdefault(moment.node, []).append(moment.nth)
 
     def cut(self, way: Way, events: frozenset[int]) -> list[CodeFault]:
         """Return the faults that cut a way which rests on these events."""

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from clew.errors import ClewError
+from clew.errors import ClewError, UsageError
+from clew.injection.execution.course import Course
 from clew.injection.execution.reading import Attributes, note_reads
-from clew.injection.execution.run import Course
 from clew.simulation.scenario import Assumption, Invariant, Kept, Promise, judge_promise
+from clew.simulation.user_code import ask, name_of
 
 #: Of more nodes than this not all sets are asked about: for each node, one is made smaller node by node.
 _MOST_NODES = 8
@@ -41,7 +42,11 @@ class Way:
 def find_ways(promise: Promise | Invariant, nodes: Mapping[str, Any]) -> tuple[Way, ...]:
     """Return in which ways a promise is kept that is kept."""
     kept, read = _ask(promise, nodes)
-    assert kept is not None, "only what is kept has ways"
+    if kept is None:
+        raise UsageError(
+            f"the promise {name_of(promise)} was kept, and is not when it is asked again",
+            remedy="let it look at the nodes only, and depend on nothing but their attributes",
+        )
     if kept.witnesses:
         return tuple(Way(tuple(names), _of_nodes(read, names)) for names in kept.witnesses)
     readers = _find_readable(promise, nodes)
@@ -123,7 +128,7 @@ def find_assumed(assume: Assumption | None, nodes: Mapping[str, Any]) -> frozens
     if assume is None:
         return frozenset()
     with note_reads(nodes) as read:
-        assume(dict(nodes))
+        ask("the scenario's assume", assume, dict(nodes), remedy="let it look at the nodes only")
     return frozenset(read)
 
 

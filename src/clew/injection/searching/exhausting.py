@@ -6,7 +6,11 @@ missing.  Two prunings are sound:
 - a fault that changes nothing is left out (``possible_faults``);
 - sets of faults that lead to the same history are one.  What follows from a history is the same, so that of two
   runs with the same one only that is extended which leaves more faults to add.  A partition that is not over is
-  more than its history: it would lose what is sent because of the next fault.
+  more than its history: it would lose what is sent because of the next fault.  And a copy that has not arrived is
+  in no other history.
+
+All of this takes for granted that a run under one more fault is the same up to where that fault strikes.  That is
+looked at in every run: code that draws or remembers what it should not is found out.
 
 At each size the faults come first that cut what the promises rest on: bugs are mostly there.
 """
@@ -18,8 +22,9 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from clew.faults import FaultsOf
-from clew.injection.execution.run import Course
+from clew.injection.execution.course import Course
 from clew.injection.faults import CodeFault, NetworkPartition
+from clew.injection.repeating import NOTHING_BEFORE, digest_prefixes, refuse_other_beginning
 from clew.injection.searching.possible import BEGINNING, Moment, possible_faults
 from clew.injection.searching.system import CodeSystem, violation_of
 from clew.search.protocol import RunOf
@@ -29,10 +34,11 @@ from clew.simulation.pool import Envelope
 
 
 class _Set(NamedTuple):
-    """Faults in the order in which they strike, and when the last one does."""
+    """Faults in the order in which they strike, when the last one does, and a digest of what happens before it."""
 
     faults: tuple[CodeFault, ...]
     last: Moment
+    before: int = NOTHING_BEFORE
 
 
 def search(system: CodeSystem, ledger: LedgerOf[CodeFault], *, prune: bool = True) -> str | None:
@@ -47,6 +53,7 @@ def search(system: CodeSystem, ledger: LedgerOf[CodeFault], *, prune: bool = Tru
             extends = system.spec.has_room(each.faults)
             course = system.execute(FaultsOf.of(each.faults), tracing=extends, observing=extends and prune)
             broken = () if course.broken is None else (violation_of(course.broken),)
+            refuse_other_beginning(course, _events_before(each.last), each.before)
             run = RunOf(FaultsOf.of(each.faults), broken)
             ledger.after_run(run)
             system.count(course)
@@ -68,11 +75,18 @@ def _extend(system: CodeSystem, course: Course, each: _Set) -> list[_Set]:
     cutting = system.cuts_of(course)
     possible = possible_faults(course, system.spec, each.last)
     ordered = sorted(possible, key=lambda p: p.fault not in cutting)
+    prefixes = digest_prefixes(course)
     return [
-        _Set((*each.faults, fault), moment)
+        _Set((*each.faults, fault), moment, prefixes[_events_before(moment)])
         for moment, fault in ordered
         if system.spec.admits((*each.faults, fault))
     ]
+
+
+def _events_before(moment: Moment) -> int:
+    """Return how many events are the same without the fault that strikes then."""
+    number, part, _ = moment
+    return max(0, number + part)
 
 
 def _is_known(course: Course, each: _Set, seen: dict[bytes, list[_Set]]) -> bool:
@@ -99,8 +113,9 @@ def _digest(course: Course) -> bytes:
     for occurrence in course.occurrences:
         what = occurrence.what
         if isinstance(what, Envelope):
-            if occurrence.fate == "deliver":
-                digest.update(f"{what.target}\0{what.source}\0{what.nth}\0{occurrence.time}\n".encode())
+            if occurrence.fate != "lose":  # what is lost does not arrive, which says it all
+                named = f"{occurrence.fate}\0{what.target}\0{what.source}\0{what.nth}\0{occurrence.time}\n"
+                digest.update(named.encode("utf-8", "surrogatepass"))
         elif isinstance(what, Start | Stop):
-            digest.update(f"{what}\0{occurrence.time}\n".encode())
+            digest.update(f"{what}\0{occurrence.time}\n".encode("utf-8", "surrogatepass"))
     return digest.digest()

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from clew.injection.bounds import InjectionBounds
-from clew.injection.execution.run import Course
+from clew.injection.execution.course import Course
 from clew.injection.faults import (
     CodeFault,
     MessageCopy,
     MessageLoss,
+    MessageName,
     NetworkPartition,
     NodeCrash,
     NodeRestart,
@@ -66,44 +67,50 @@ def _of_messages(course: Course, bounds: InjectionBounds) -> Iterator[Possible]:
 
 
 def _of_nodes(course: Course, bounds: InjectionBounds) -> Iterator[Possible]:
-    for node in course.running:
-        yield from _halting(-1, node, 0, bounds)
-    for occurrence in course.occurrences:
-        if occurrence.nth and occurrence.time <= bounds.within:
-            idle = occurrence.number in course.idle
-            yield from _halting(occurrence.number, occurrence.node, occurrence.nth, bounds, idle=idle)
+    for moment in course.moments:
+        if moment.time > bounds.within:
+            continue
+        if bounds.crashes and not moment.is_idle:
+            yield _at(moment.number, 1, NodeCrash(moment.node, moment.nth))
+        if bounds.restarts:
+            # Also after an idle event: when it comes back depends on when it went down.
+            for length in bounds.outages:
+                yield _at(moment.number, 1, NodeRestart(moment.node, moment.nth, length))
 
 
-def _halting(
-    number: int, node: str, nth: int, bounds: InjectionBounds, *, idle: bool = False
-) -> Iterator[Possible]:
-    if bounds.crashes and not idle:
-        yield _at(number, 1, NodeCrash(node, nth))
-    if bounds.restarts:
-        # Also after an idle event: when it comes back depends on when it went down.
-        yield from (_at(number, 1, NodeRestart(node, nth, length)) for length in bounds.outages)
+class _Crossing(NamedTuple):
+    """A message that was sent: when, and which event its arrival was, if it arrived; -1 if a fault has hit it."""
+
+    name: MessageName
+    sent_at: int
+    number: int | None
 
 
 def _partitions(course: Course, bounds: InjectionBounds) -> Iterator[Possible]:
-    """Yield the partitions that begin with a message that they lose; each strikes where the first is missing."""
-    crossing = [
-        (occurrence.number, occurrence.what, course.world.sent_at(occurrence.what))
-        for occurrence in course.occurrences
-        if occurrence.fate == "deliver"
-        and isinstance(occurrence.what, Envelope)
-        and course.message_of(occurrence) is not None
-    ]
+    """Yield the partitions that begin when a message crosses them; each strikes where the first is missing."""
+    crossing = list(_crossing(course))
     for group in groups_of(bounds.nodes):
         sides = set(group)
-        cut = [
-            (number, sent_at)
-            for number, what, sent_at in crossing
-            if (what.source in sides) != (what.target in sides)
-        ]
-        for first in sorted({sent_at for _, sent_at in cut if sent_at <= bounds.within}):
+        cut = [each for each in crossing if (each.name.source in sides) != (each.name.target in sides)]
+        for first in sorted({each.sent_at for each in cut if each.sent_at <= bounds.within}):
             for length in bounds.outages:
-                struck = min(number for number, sent_at in cut if first <= sent_at < first + length)
-                yield _at(struck, 0, NetworkPartition(group, first, first + length))
+                lost = [each for each in cut if first <= each.sent_at < first + length]
+                numbers = [each.number for each in lost if each.number is not None]
+                # What one of the faults so far hits, it would lose before: then that fault is one too many.
+                if numbers and min(numbers) >= 0:
+                    yield _at(min(numbers), 0, NetworkPartition(group, first, first + length))
+
+
+def _crossing(course: Course) -> Iterator[_Crossing]:
+    world = course.world
+    hit = {fault.message for fault in course.faults if isinstance(fault, MessageLoss | MessageCopy)}
+    numbers = {
+        o.what: o.number for o in course.occurrences if o.fate == "deliver" and isinstance(o.what, Envelope)
+    }
+    for envelope, sent_at in world.sent.items():
+        name = world.name_of(envelope)
+        if name is not None:
+            yield _Crossing(name, sent_at, -1 if name in hit else numbers.get(envelope))
 
 
 def _at(number: int, part: int, fault: CodeFault) -> Possible:

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from clew.faults import FaultsOf
 from clew.injection.bounds import InjectionBounds
-from clew.injection.execution.run import Course, InjectedRun
+from clew.injection.execution.course import Course
+from clew.injection.execution.run import InjectedRun
 from clew.injection.faults import CodeFault, NodeCrash, NodeRestart
 from clew.injection.lineage.cutting import Cutter
 from clew.injection.lineage.ways import Way, find_assumed, find_ways, trace_events

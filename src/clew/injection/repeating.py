@@ -1,0 +1,147 @@
+"""Find out whether the same faults lead to the same execution, and whether one leaves anything for the next.
+
+Checks rest on that: a certificate says of thousands of executions what each of them would do alone.  Code can
+break it in ways that no single execution shows: it draws from ``random``, counts in a variable of its module or
+its class, or a promise changes what it looks at.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from clew.errors import UsageError
+from clew.injection.execution.course import Course, Occurrence
+from clew.injection.execution.looking import OpaqueError, look_through
+from clew.simulation.execution.effects import state_of
+from clew.simulation.node import Node
+from clew.simulation.pool import Envelope
+from clew.simulation.scenario import Scenario
+from clew.simulation.timing import show_time
+from clew.simulation.user_code import name_of
+from clew.simulation.values import to_json
+
+_REMEDY = "let nodes take time and random numbers from their context, and nothing else from outside"
+
+#: The digest of no events at all.
+NOTHING_BEFORE = 0
+
+
+def digest_prefixes(course: Course, number: int | None = None) -> list[int]:
+    """Return a digest of the first events of a run, for each number of them from 0 on; of this process only."""
+    found = [NOTHING_BEFORE]
+    for occurrence in course.occurrences[:number]:
+        found.append(hash((found[-1], _key(occurrence))))
+    return found
+
+
+def _key(occurrence: Occurrence) -> tuple[object, ...]:
+    what = occurrence.what
+    if isinstance(what, Envelope):
+        return occurrence.fate, what.target, what.source, what.nth, occurrence.time
+    return type(what).__name__, occurrence.node, occurrence.time
+
+
+def refuse_other_beginning(course: Course, events: int, digest: int) -> None:
+    """Refuse a run that is not the same as another for so many events, up to where its last fault strikes."""
+    if digest_prefixes(course, events)[-1] != digest or len(course.occurrences) < events:
+        raise _refusal(f"up to event {events}, the faults are the same, and what happens is not")
+
+
+def refuse_other_course(one: Course, other: Course) -> None:
+    """Refuse two runs under the same faults that differ: in what happens, or in the states at their ends."""
+    for place, (first, second) in enumerate(zip(one.occurrences, other.occurrences, strict=False)):
+        if _key(first) != _key(second):
+            when = show_time(min(first.time, second.time))
+            raise _refusal(f"the first event that differs is number {place + 1}, at {when}")
+    if len(one.occurrences) != len(other.occurrences) or one.broken != other.broken:
+        raise _refusal("one of them ends where the other does not")
+    before, after = _states(one), _states(other)
+    for name in before:
+        if before[name] != after.get(name):
+            raise _refusal(f"at the end, {name} differs")
+
+
+def _refusal(where: str) -> UsageError:
+    return UsageError(f"the same faults twice do not lead to the same execution: {where}", remedy=_REMEDY)
+
+
+def _states(course: Course) -> dict[str, Any]:
+    """Return the states at the end, as far as they can be compared with those of another execution."""
+    world = course.world
+    found: dict[str, Any] = {}
+    for name, node in world.nodes.items():
+        found |= {f"the attribute {attribute} of {name}": value for attribute, value in state_of(node).items()}
+        if (storage := world.storage_of(name)) is not None:
+            found[f"the storage of {name}"] = to_json(dict(storage), strict=False)
+    return found
+
+
+def refuse_changing_promises(scenario: Scenario, course: Course) -> None:
+    """Refuse promises, invariants and assumptions that change the nodes at which they look."""
+    nodes = dict(course.world.nodes)
+    functions = [*scenario.promises, *scenario.invariants, *([scenario.assume] if scenario.assume else [])]
+    before = _states(course)
+    for function in functions:
+        function(nodes)
+        after = _states(course)
+        for name, value in before.items():
+            if after.get(name) != value:
+                raise UsageError(
+                    f"{name_of(function)} changes {name}", remedy="let it look at the nodes only, or at copies"
+                )
+
+
+class Leftovers:
+    """What variables of modules and classes are like, to see later whether executions have changed them."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._before = dict(self._look())
+
+    def changed(self) -> tuple[str, ...]:
+        """Return the names of those that are not what they were."""
+        now = dict(self._look())
+        return tuple(name for name, value in self._before.items() if now.get(name) != value)
+
+    def _look(self) -> Iterator[tuple[str, object]]:
+        for variables in _find_modules(self._scenario):
+            for name, value in list(variables.items()):
+                if isinstance(value, type) and issubclass(value, Node):
+                    for kind in value.__mro__:
+                        if kind not in (Node, object):
+                            yield from _look_at_all(f"{kind.__qualname__}.", vars(kind))
+                elif not name.startswith("__"):
+                    yield from _look_at_all("", {name: value})
+
+
+def _find_modules(scenario: Scenario) -> list[dict[str, Any]]:
+    """Return the variables of the modules that the functions of a scenario are from."""
+    found: dict[int, dict[str, Any]] = {}
+    for function in (*scenario.nodes.values(), *scenario.promises, *scenario.invariants):
+        for each in _codes_of(function):
+            found[id(each.__globals__)] = each.__globals__
+    return list(found.values())
+
+
+def _codes_of(function: Any) -> Iterator[types.FunctionType]:
+    while isinstance(function, partial):
+        function = function.func
+    if isinstance(function, type):
+        members = [member for kind in function.__mro__ for member in vars(kind).values() if kind is not Node]
+        yield from (member for member in members if isinstance(member, types.FunctionType))
+    elif isinstance(function, types.FunctionType):
+        yield function
+
+
+def _look_at_all(where: str, variables: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    for name, value in variables.items():
+        # What is defined once, and what only looks like a variable.
+        if callable(value) or isinstance(value, Scenario | types.ModuleType) or hasattr(type(value), "__get__"):
+            continue
+        try:
+            yield f"{where}{name}", look_through(value)
+        except OpaqueError:
+            continue
