@@ -46,7 +46,7 @@ class DisagreementError(AssertionError):
 
 @dataclass
 class Counts:
-    """How much was compared; ``missed``: what lineage did not find, ``larger``: found with more than the fewest."""
+    """How much was compared; ``missed``: what lineage did not find, ``larger``: what it found with more faults."""
 
     systems: int = 0
     too_large: int = 0
@@ -171,10 +171,8 @@ def _compare_command(number: int, verdict: CodeVerdict, folder: Path) -> None:
     found = verdict.counterexample
     assert found is not None
     file = folder / f"system{number}.py"
-    file.write_text(
-        f"from injection.systems import *\nmade = scenario_of(draw_system({number}))\nX, Y = X, Y\n",
-        encoding="utf-8",
-    )
+    made = f"made = scenario_of(draw_system({number}))"
+    file.write_text(f"from injection.systems import *\n{made}\n", encoding="utf-8")
     flags = shlex.split(" ".join(map(fault_words, found.faults)))
     recording = str(folder / f"{number}.json")
     run = _clew("run", f"{file}:made", *flags, "-o", recording, hash_seed=str(number))
@@ -184,16 +182,13 @@ def _compare_command(number: int, verdict: CodeVerdict, folder: Path) -> None:
         True,
         f"what clew run says: {run.stdout}",
     )
-    replay = _clew("replay", recording, hash_seed=str(number + 1))
+    replay = _clew("replay", recording, f"{file}:made", hash_seed=str(number + 1))
     _agree(replay.returncode, 1, f"the exit code of clew replay: {replay.stdout}{replay.stderr}")
 
 
 def _clew(*arguments: str, hash_seed: str) -> subprocess.CompletedProcess[str]:
-    surroundings = {
-        **os.environ,
-        "PYTHONHASHSEED": hash_seed,
-        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests'}",
-    }
+    path = os.pathsep.join(map(str, (ROOT / "src", ROOT / "tests")))
+    surroundings = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": path}
     command = [sys.executable, "-m", "clew", *arguments]
     return subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
 

@@ -52,7 +52,7 @@ class Item:
 
 
 class NaiveRun:
-    """``effective``: the faults that did something; ``latest``: when the last of them began; ``broken``: by what."""
+    """``effective``: the faults that did something; ``began``: when the last of them did; ``broken``: by what."""
 
     def __init__(self, system: System, faults: Iterable[NaiveFault] = ()) -> None:
         self.system = system
@@ -145,7 +145,7 @@ class NaiveRun:
             self.outside.pop(0)
             self.waiting = event if event[0] in ("elapse", "until", "quiet") else None
             if self.waiting is None:
-                return event  # type: ignore[no-any-return]
+                return tuple(event)
             self.since = self.time
         return None
 
@@ -160,7 +160,7 @@ class NaiveRun:
         if self.waiting[0] == "elapse":
             return self.comes(self.since + self.waiting[1])
         if self.waiting[0] == "until":
-            return self.state.get(self.waiting[1]) == self.waiting[2]
+            return bool(self.state.get(self.waiting[1]) == self.waiting[2])
         return not self.ready and not self.returning
 
     def comes(self, time: int) -> bool:
@@ -394,7 +394,7 @@ def is_admissible(system: System, faults: Iterable[NaiveFault]) -> bool:
 
 @dataclass(frozen=True)
 class Naive:
-    """``fewest``: with how few faults something breaks; None if with none of these.  ``singles``: those that count."""
+    """``fewest``: with how few faults something breaks, None if with none; ``singles``: those that count alone."""
 
     fewest: int | None
     singles: frozenset[NaiveFault]

@@ -53,9 +53,9 @@ class Reaction:
 class System:
     """``reactions``: by node, state and event (a kind of message, a timer, ``start``, ``poke``) what it does.
 
-    ``given``: what comes from outside, in words; ``drawn``: so many messages of a maker after that.  The promise is
-    broken if at the end nodes that are up are in one of the ``bad`` states; with ``some`` it is enough if one is
-    not.  ``never``: two nodes and states that must not be at once.  ``assumed``: the promise is made only if this
+    ``given``: what comes from outside, in words; ``drawn``: so many messages of a maker after that.  The promise
+    is broken if at the end nodes that are up are in one of the ``bad`` states; with ``some`` it is enough if one
+    is not.  ``never``: two nodes and states that must not be at once.  ``assumed``: the promise is made only if this
     node is up and not in this state.  ``most``: how many faults of each kind there may be.
     """
 
@@ -272,7 +272,8 @@ class ClosureNode(TableNode):
 
     @property
     def state(self) -> int:
-        return self._change()
+        known: int = self._change()
+        return known
 
     @state.setter
     def state(self, state: int) -> None:
@@ -373,9 +374,7 @@ def _event_of(place: int, given: tuple[Any, ...]) -> Any:
         case ("elapse", time):
             return Elapse(time / 1_000_000)
         case ("until", node, state):
-            return WaitCondition(
-                f"w{place}", lambda world: node in world.nodes and world.nodes[node].state == state
-            )
+            return WaitCondition(f"w{place}", lambda world: _states(world.nodes).get(node) == state)
         case ("poke", node):
             return CodeBlock(f"poke{place}", lambda world: _poke(world, node))
         case ("bounce", node):

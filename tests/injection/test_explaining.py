@@ -36,7 +36,7 @@ def test_each_fault_cut_a_chain_that_would_have_kept_the_promise() -> None:
         # Nothing leads from its crash to what it had: it would only have had to stay up.
         Undone(crash, chain=(), kept_by=("server",), reads=(("server", "stored"),)),
     )
-    assert found.difference == Difference(4, 20_000, "stop server", "Copy server→backup")
+    assert found.difference == Difference(4, 20_000, "stop server", "Copy server→backup arrives")
     # All but the answer of the backup: the put, the copy that is lost, the stop, and that the client heard of it.
     assert found.relevant == frozenset(range(6))
 

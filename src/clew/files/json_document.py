@@ -26,7 +26,11 @@ LARGEST_DOCUMENT = 50_000_000
 _MOST_DIGITS = 4000
 
 #: Which command writes which kind of document.
-_WRITERS = {"clew verdict": "clew check ... --json FILE", "clew-recording": "clew fuzz ... -o FILE"}
+_WRITERS = {
+    "clew verdict": "clew check ... --json FILE",
+    "clew check of code": "clew check ... --json FILE",
+    "clew-recording": "clew fuzz ... -o FILE",
+}
 
 #: Half a character: JSON can only have it as an escape.
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -39,7 +43,7 @@ def _remedy(kind: object = None) -> str:
 
 
 def _any_writer() -> str:
-    return " or ".join(_WRITERS.values())
+    return " or ".join(dict.fromkeys(_WRITERS.values()))
 
 
 class _Object(dict[str, object]):

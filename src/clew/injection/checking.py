@@ -174,8 +174,10 @@ class _Question:
             answer, reason = findings.answer, findings.reason
             if answer is Answer.CERTIFIED:
                 refuse_other_course(peaceful, system.execute(FaultsOf()))
-                reason = find_hollow(peaceful, bounds, leftovers)
+                reason = find_hollow(peaceful, bounds) or leftovers.describe_changes()
                 answer = Answer.CERTIFIED if reason is None else Answer.INCOMPLETE
+            elif reason is NO_PROOF:
+                reason = find_hollow(peaceful, bounds) or reason
         return CodeVerdict(
             answer,
             loaded.full_name,

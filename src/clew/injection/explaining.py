@@ -232,12 +232,20 @@ def describe(course: Course, occurrence: Occurrence) -> str:
     return said if occurrence.fate == "deliver" else f"{said} {_FATES[occurrence.fate]}"
 
 
+def _tell(course: Course, occurrence: Occurrence) -> str:
+    """Say what happened, beside another run in which something else may have become of the same message."""
+    what, said = occurrence.what, describe(course, occurrence)
+    if not isinstance(what, Envelope) or occurrence.fate != "deliver":
+        return said
+    return f"{said} goes off" if what.timer else f"{said} arrives"
+
+
 _FATES = {"lose": "is lost", "duplicate": "is duplicated"}
 
 
 def _find_difference(failing: Course, passing: Course) -> Difference | None:
-    here = [(describe(failing, o), o.time) for o in failing.occurrences]
-    there = [(describe(passing, o), o.time) for o in passing.occurrences]
+    here = [(_tell(failing, o), o.time) for o in failing.occurrences]
+    there = [(_tell(passing, o), o.time) for o in passing.occurrences]
     for number in range(max(len(here), len(there))):
         one = here[number] if number < len(here) else None
         other = there[number] if number < len(there) else None

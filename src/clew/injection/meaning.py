@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from clew.injection.bounds import InjectionBounds
 from clew.injection.execution.course import Course
 from clew.injection.faults import CODE_KINDS
-from clew.injection.repeating import Leftovers
 from clew.injection.searching.possible import possible_faults
 from clew.simulation.scenario import Scenario
 
 
-def find_hollow(peaceful: Course, bounds: InjectionBounds, leftovers: Leftovers) -> str | None:
-    """Return why a certificate would promise nothing, if it would."""
+def find_hollow(peaceful: Course, bounds: InjectionBounds) -> str | None:
+    """Return why it says nothing that no faults break anything, if that is so."""
     if peaceful.is_vacuous:
         return (
             "also without faults nothing is promised ('assume' does not hold at the end), so nothing can be broken"
@@ -22,11 +21,6 @@ def find_hollow(peaceful: Course, bounds: InjectionBounds, leftovers: Leftovers)
         return "nothing was tried: without faults nothing is delivered"
     if not _strikes(peaceful, bounds):
         return "nothing was tried: no fault within the bounds strikes the execution without faults"
-    if changed := leftovers.changed():
-        return (
-            f"executions have changed {', '.join(changed)}, so that one can depend on those before it: "
-            "keep state in attributes of nodes"
-        )
     return None
 
 

@@ -101,10 +101,16 @@ class Leftovers:
         self._scenario = scenario
         self._before = dict(self._look())
 
-    def changed(self) -> tuple[str, ...]:
-        """Return the names of those that are not what they were."""
+    def describe_changes(self) -> str | None:
+        """Say which of them are not what they were; None if all are."""
         now = dict(self._look())
-        return tuple(name for name, value in self._before.items() if now.get(name) != value)
+        changed = [name for name, value in self._before.items() if now.get(name) != value]
+        if not changed:
+            return None
+        return (
+            f"executions have changed {', '.join(changed)}, so that one can depend on those before it: "
+            "keep state in attributes of nodes"
+        )
 
     def _look(self) -> Iterator[tuple[str, object]]:
         for variables in _find_modules(self._scenario):

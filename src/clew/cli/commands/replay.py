@@ -17,6 +17,7 @@ from clew.cli.process.state import current_state
 from clew.cli.process.streams import say
 from clew.errors import UsageError
 from clew.files.json_document import Item, format_of, read_document
+from clew.report.injected.formats import VERDICT_FORMAT as CODE_VERDICT_FORMAT
 from clew.report.verdict.document import FORMAT as VERDICT_FORMAT
 from clew.results import Result
 from clew.simulation.recordings.recording import FORMAT as RECORDING_FORMAT
@@ -117,6 +118,21 @@ def _replay_recording(content: Item, options: _Options) -> Result:
     return conclude(replayed)
 
 
+def _replay_code_verdict(content: Item, options: _Options) -> Result:
+    """Execute the counterexample of a check of code with its faults."""
+    from clew.report.injected.executed import code_run_text
+    from clew.report.injected.replayed import replay_code_verdict
+
+    if options.step or options.changed_code:
+        raise UsageError(
+            f"{content.file}: is a verdict, and --step and --changed-code are for recordings",
+            remedy="leave them out: a verdict is always replayed on the code as it is now",
+        )
+    replayed = replay_code_verdict(content, *one_scenario(options.files, options.scenario))
+    options.outputs.show(replayed, lambda: code_run_text(replayed, brief=True))
+    return replayed
+
+
 def _show_steps(replayed: Replayed) -> None:
     """Show event after event: with a terminal, one at a time."""
     from clew.report.simulated.replayed import replay_event
@@ -133,5 +149,6 @@ def _show_steps(replayed: Replayed) -> None:
 #: How each kind of document is replayed, by what it calls itself.
 _REPLAYS: dict[str, Callable[[Item, _Options], Result]] = {
     VERDICT_FORMAT: _replay_verdict,
+    CODE_VERDICT_FORMAT: _replay_code_verdict,
     RECORDING_FORMAT: _replay_recording,
 }

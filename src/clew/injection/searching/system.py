@@ -56,8 +56,10 @@ class CodeSystem:
         self.vacuous = 0
         self._seed = seed
         self._known: dict[CodeFault, None] = {}
+        # By place, too: all functions without a name have the same one.
         self._goals: list[tuple[Violation, Promise | Invariant]] = [
-            (Violation(name_of(each), ()), each) for each in (*scenario.promises, *scenario.invariants)
+            (Violation(name_of(each), (place,)), each)
+            for place, each in enumerate((*scenario.promises, *scenario.invariants))
         ]
         self._promised: list[int] = []  # of each run, the gate that holds while something is promised as in it
         self._fragile: list[

@@ -8,16 +8,14 @@ from clew.injection.bounds import InjectionBounds
 from clew.injection.explaining import Explanation, Undone
 from clew.injection.faults import CODE_KINDS
 from clew.injection.result import CodeCounterexample, CodeVerdict
-from clew.report.injected.text import code_verdict_text, why_lines
+from clew.report.injected.formats import VERDICT_FORMAT, VERDICT_VERSION
+from clew.report.injected.text import code_verdict_text, why_items
 from clew.report.injected.words import bounds_text, effort_text, fault_fields, headline, run_command, struck_text
 from clew.report.renderers import PageOptions
 from clew.report.simulated.violations import UNNAMED, recording_fields, replay_line
 from clew.report.text.json_text import json_text as write_json
 from clew.report.text.json_text import result_fields
 from clew.simulation.timing import to_seconds
-
-#: What the document calls itself, and the version of its shape.
-FORMAT, VERSION = "clew check of code", 1
 
 
 def text(verdict: CodeVerdict) -> str:
@@ -37,8 +35,8 @@ def code_verdict_document(verdict: CodeVerdict) -> dict[str, Any]:
     """Return a verdict as an object; ``docs/json.md`` documents its fields."""
     found = verdict.counterexample
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": VERDICT_FORMAT,
+        "version": VERDICT_VERSION,
         "scenario": verdict.scenario,
         **result_fields(verdict),
         "strategy": verdict.strategy,
@@ -138,7 +136,7 @@ def page(verdict: CodeVerdict, options: PageOptions) -> str:
             ("seed", str(verdict.seed)),
         ],
         cautions=[f"{caution}." for caution in verdict.cautions],
-        why=[line.strip() for line in why_lines(found) if line.strip()],
+        why=list(why_items(found)),
         relevant=None if found.explanation is None else found.explanation.relevant,
         passing=found.passing,
     )

@@ -12,6 +12,7 @@ from clew.report.injected.words import (
     difference_text,
     effort_text,
     headline,
+    moments_text,
     run_command,
     struck_text,
     undone_lines,
@@ -37,6 +38,8 @@ def _lines(verdict: CodeVerdict, then: Sequence[str], width: int, ascii_only: bo
     elif verdict.answer is Answer.CERTIFIED:
         names = [*verdict.promises, *verdict.invariants]
         yield f"  holds: {', '.join(names)}" if names else "  no handler raises"
+        if said := moments_text(verdict.bounds):
+            yield f"  tried: {said}"
     for caution in verdict.cautions:
         yield f"  Beware: {caution}."
     if found is not None and verdict.reason is not None:
@@ -77,6 +80,16 @@ def _fold(line: str, width: int) -> list[str]:
     # Not within words: names of messages and nodes would not be found again.
     wrap = TextWrapper(width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return wrap.wrap(line) or [""]
+
+
+def why_items(found: CodeCounterexample) -> Iterator[str]:
+    """Say what each fault cut, each in one piece."""
+    if found.explanation is None:
+        return
+    for undone in found.explanation.undone:
+        yield " ".join(line.strip() for line in undone_lines(undone))
+    if found.explanation.difference is not None:
+        yield difference_text(found.explanation.difference)
 
 
 def why_lines(found: CodeCounterexample) -> Iterator[str]:

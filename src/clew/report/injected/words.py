@@ -40,6 +40,15 @@ def bounds_text(bounds: InjectionBounds) -> str:
     return f"{said}, in {show_time(bounds.until)} of virtual time"
 
 
+def moments_text(bounds: InjectionBounds) -> str:
+    """Say at which moments faults were tried that could come at any time; "" where none of them is."""
+    kinds = [kind.kind.plural for kind in (NodeCrash, NodeRestart) if bounds.most(kind)]
+    said = [f"{' and '.join(kinds)} before the first event of a node and right after each"] if kinds else []
+    if bounds.partitions:
+        said.append("partitions that begin when a message is sent across them")
+    return "; ".join(said)
+
+
 def struck_text(fault: CodeFault, time: int | None) -> str:
     """Say a fault, and when it struck."""
     if time is None or isinstance(fault, NetworkPartition):

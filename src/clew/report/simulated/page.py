@@ -115,7 +115,7 @@ def run_page(
         "summary": speakable(_summary(execution)),
         "violation": speakable(_summary(execution)),
         "facts": [(speakable(k), speakable(v)) for k, v in (*_facts(execution, story), *facts)],
-        "cautions": [speakable(caution) for caution in (*_omissions(story), *cautions)],
+        "cautions": [speakable(caution) for caution in (*_omissions(story, relevant), *cautions)],
         "replay": speakable(replay),
         "trace": speakable(execution.trace or ""),
         "grounded": bool(diagram.grounds),
@@ -178,9 +178,12 @@ def _facts(execution: Execution, story: Story) -> list[tuple[str, str]]:
     return facts
 
 
-def _omissions(story: Story) -> list[str]:
+def _omissions(story: Story, relevant: Collection[int] | None) -> list[str]:
     if not story.left_out:
         return []
+    if relevant is not None:
+        shown = f"{len(story.events)} of {story.total} events are on this page"
+        return [f"{shown}: the faults, and what the outcome rests on."]
     return [f"Only the last {len(story.events)} of {story.total} events are on this page."]
 
 
