@@ -4,8 +4,9 @@ Of the first paper (lineage): fig11, fig12, fig13, and bars; fewest has the bars
 faults, passing those of restarts, partitions and their like, and grids that of a hundred settings.  Of the second
 (DEMi): minimization prints Tables 1 to 4 with the published numbers in brackets, draws Figure 2, and has bars of
 its own; luck minimizes ten recordings of each bug, and has bars; simulation has the bars of speed, memory,
-workers and replays.  bloom has the bars of the Bloom runtime.  Of the thesis: blazes is the evaluation of section
-4.7, with Figures 4.9 to 4.11, and has bars.  histories has the bars of linearizability and serializability.
+workers and replays; injection has those of faults that are injected into code.  bloom has the bars of the Bloom
+runtime.  Of the thesis: blazes is the evaluation of section 4.7, with Figures 4.9 to 4.11, and has bars.
+histories has the bars of linearizability and serializability.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from benchmarks import (
     fewest,
     grids,
     histories,
+    injection_bars,
     instrumentation,
     luck,
     minimization,
@@ -37,7 +39,7 @@ from benchmarks.output import OUT, publish
 
 PARTS = (
     *("fig11", "fig12", "fig13", "bars", "fewest", "passing", "grids"),
-    *("minimization", "luck", "simulation", "bloom", "blazes", "histories"),
+    *("minimization", "luck", "simulation", "injection", "bloom", "blazes", "histories"),
 )
 
 
@@ -82,6 +84,8 @@ def _measure(wanted: tuple[str, ...], effort: Effort) -> int:
         met &= _judge("luck-bars", list(luck.bars(rows)), effort)
     if "simulation" in wanted:
         met &= _judge("simulation-bars", simulation_bars.of_simulation(effort), effort)
+    if "injection" in wanted:
+        met &= _judge("injection-bars", injection_bars.of_injection(effort), effort)
     if "bloom" in wanted:
         met &= _judge("bloom-bars", bloom_bars.of_bloom(effort), effort)
     if "blazes" in wanted:

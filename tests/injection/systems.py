@@ -54,9 +54,9 @@ class System:
     """``reactions``: by node, state and event (a kind of message, a timer, ``start``, ``poke``) what it does.
 
     ``given``: what comes from outside, in words; ``drawn``: so many messages of a maker after that.  The promise
-    is broken if at the end nodes that are up are in one of the ``bad`` states; with ``some`` it is enough if one
-    is not.  ``never``: two nodes and states that must not be at once.  ``assumed``: the promise is made only if this
-    node is up and not in this state.  ``most``: how many faults of each kind there may be.
+    is broken if at the end nodes that are up are in one of the ``bad`` states; with ``some``, if all of them are.
+    ``never``: two nodes and states that must not be at once.  ``assumed``: the promise is made only if this node
+    is up and not in this state.  ``most``: how many faults of each kind there may be.
     """
 
     number: int
@@ -249,7 +249,8 @@ class OrderedNode(TableNode):
 
     @property
     def state(self) -> int:
-        return next(iter(self._keys))
+        known: int = next(iter(self._keys))
+        return known
 
     @state.setter
     def state(self, state: int) -> None:

@@ -1,4 +1,4 @@
-"""All ways to check code agree with brute force that shares nothing with them; ``python -m injection`` does more."""
+"""All ways to check code agree with brute force that shares no code with them; see also ``injection.__main__``."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import types
 import uuid
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from random import Random
 from typing import Any
 
@@ -73,7 +73,10 @@ class _Look:
             return
         if depth > _DEEPEST:
             raise OpaqueError
-        if isinstance(value, _NAMED):
+        if kind in _SEERS:
+            if not self._is_again(value):
+                _SEERS[kind](self, value, depth + 1)
+        elif isinstance(value, _NAMED):
             found.append(value)
         elif isinstance(value, enum.Enum):
             found.append(value.name)
@@ -91,16 +94,10 @@ class _Look:
         return False
 
     def _inside(self, value: Any, kind: type, depth: int) -> None:
-        seer = _SEERS.get(kind)
-        if seer is not None:
-            seer(self, value, depth)
-            return
         if not _is_of_python(kind):
             raise OpaqueError
-        for base in _KNOWN[1:]:
-            if issubclass(kind, base):
-                _SEERS[base](self, value, depth)
-                break
+        if (base := _known_base(kind)) is not None:
+            _SEERS[base](self, value, depth)
         self.attributes(value, depth)
 
     def all(self, values: Any, depth: int) -> None:
@@ -126,12 +123,9 @@ class _Look:
         except AttributeError:
             own = {}
         self.mapping(own, depth)
-        for base in type(value).__mro__:
-            slots = base.__dict__.get("__slots__", ())
-            for name in (slots,) if isinstance(slots, str) else slots:
-                member = base.__dict__.get(_mangled(base, name))
-                if isinstance(member, types.MemberDescriptorType):
-                    self.at(_get_slot(member, value), depth)
+        kind: Any = type(value)
+        for member in _slots_of(kind):
+            self.at(_get_slot(member, value), depth)
 
     def function(self, value: types.FunctionType, depth: int) -> None:
         self.found.append(value.__code__)
@@ -163,17 +157,33 @@ _SEERS: dict[type, Callable[[_Look, Any, int], None]] = {
     types.MappingProxyType: lambda look, value, depth: look.all([*value.items()], depth),
 }
 
-_of_python: dict[type, bool] = {}
 
-
+@cache
 def _is_of_python(kind: type) -> bool:
     """Tell whether all of the state of its objects is in attributes: the class is in Python, as are its bases."""
-    if kind not in _of_python:
-        _of_python[kind] = all(
-            base in _KNOWN or not any(isinstance(member, _OF_C) for member in vars(base).values())
-            for base in kind.__mro__
-        )
-    return _of_python[kind]
+    return all(
+        base in _KNOWN or not any(isinstance(member, _OF_C) for member in vars(base).values())
+        for base in kind.__mro__
+    )
+
+
+@cache
+def _known_base(kind: type) -> type | None:
+    """Return the collection from which a class is derived, if it is from one."""
+    return next((base for base in kind.__mro__ if base in _SEERS), None)
+
+
+@cache
+def _slots_of(kind: type) -> tuple[types.MemberDescriptorType, ...]:
+    """Return what reads the attributes that a class and its bases have in ``__slots__``."""
+    found = []
+    for base in kind.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            member = base.__dict__.get(_mangled(base, name))
+            if isinstance(member, types.MemberDescriptorType):
+                found.append(member)
+    return tuple(found)
 
 
 def _mangled(base: type, name: str) -> str:

@@ -6,6 +6,7 @@ methods, properties and operators are noted, too, which would read past an objec
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from inspect import getattr_static
@@ -67,12 +68,19 @@ def _noting_class(kind: type) -> type | None:
     read: Callable[[Any, str], Any] = members.__getattribute__
     bind: Callable[[Any, str, Any], None] = members.__setattr__
 
+    parts: dict[str, _Part] = {}
+
     def read_attribute(node: Any, name: str) -> Any:
         if (noted := _noted.get(id(node))) is not None:
-            if name == "__dict__":
+            part = parts.get(name)
+            if part is None:  # once for each name: handlers read a lot
+                part = parts[name] = _part_of(kind, name)
+            if part is _Part.ALL:
                 noted[1].update((noted[0], each) for each in read(node, "__dict__"))
-            elif not name.startswith("__") and (noted[0], name) not in noted[2] and _is_state(kind, node, name):
-                noted[1].add((noted[0], name))
+            elif part is _Part.STATE or (part is _Part.OF_CLASS and name in read(node, "__dict__")):
+                key = noted[0], name
+                if key not in noted[2]:
+                    noted[1].add(key)
         return read(node, name)
 
     def set_attribute(node: Any, name: str, value: Any) -> None:
@@ -95,15 +103,24 @@ def _noting_class(kind: type) -> type | None:
     return made
 
 
-def _is_state(kind: type, node: Any, name: str) -> bool:
-    """Tell whether an attribute is one of the node, and not a method or property of its class.
+class _Part(enum.Enum):
+    """What an attribute is: all of a node, a part of its state, that only if the node has its own, or no state."""
 
-    Those read what they need themselves.  A value of the class is what the node has until it gets its own.
-    """
+    ALL = enum.auto()
+    STATE = enum.auto()
+    OF_CLASS = enum.auto()
+    NO_STATE = enum.auto()
+
+
+def _part_of(kind: type, name: str) -> _Part:
+    """Tell what an attribute is; methods and properties read what they need themselves."""
+    if name.startswith("__"):
+        return _Part.ALL if name == "__dict__" else _Part.NO_STATE
     member = getattr_static(kind, name, _NOTHING)
     if member is _NOTHING or isinstance(member, MemberDescriptorType):
-        return True
-    return name in object.__getattribute__(node, "__dict__") and not hasattr(type(member), "__set__")
+        return _Part.STATE
+    # A value of the class is what the node has until it gets its own.
+    return _Part.NO_STATE if hasattr(type(member), "__set__") else _Part.OF_CLASS
 
 
 _NOTHING = object()
