@@ -127,9 +127,12 @@ def _are_same(value: Any, other: Any) -> bool:
         return True
     try:
         # What has no equality of its own is never the same as its copy: whoever touches it has written it.
-        return type(value) is type(other) and bool(value == other)
+        if type(value) is type(other) and value == other:
+            # The order of its keys is a part of what a dictionary is to whoever goes through it.
+            return not isinstance(value, dict) or list(value) == list(other)
     except Exception:
         return False
+    return False
 
 
 def _copy(value: Any) -> Any:
