@@ -71,8 +71,8 @@ SUB_ROOMS = {
         *["words", "result", "api", "__init__"],
     ],
     "injection": [
-        *["faults", "bounds", "written", "execution", "lineage", "searching", "explaining", "result"],
-        *["checking", "running", "__init__"],
+        *["faults", "bounds", "written", "execution", "repeating", "lineage", "searching", "explaining"],
+        *["meaning", "result", "checking", "running", "__init__"],
     ],
     "report": [
         *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "injected"],

@@ -52,6 +52,7 @@ def refuse_other_beginning(course: Course, events: int, digest: int) -> None:
 
 def refuse_other_course(one: Course, other: Course) -> None:
     """Refuse two runs under the same faults that differ: in what happens, or in the states at their ends."""
+    # Event by event first: where things happen differently, states differ for that reason.
     for place, (first, second) in enumerate(zip(one.occurrences, other.occurrences, strict=False)):
         if _key(first) != _key(second):
             when = show_time(min(first.time, second.time))
@@ -81,6 +82,7 @@ def _states(course: Course) -> dict[str, Any]:
 
 def refuse_changing_promises(scenario: Scenario, course: Course) -> None:
     """Refuse promises, invariants and assumptions that change the nodes at which they look."""
+    # All in turn on the same nodes: what one of them changes is told before the next is asked.
     nodes = dict(course.world.nodes)
     functions = [*scenario.promises, *scenario.invariants, *([scenario.assume] if scenario.assume else [])]
     before = _states(course)
@@ -150,4 +152,5 @@ def _look_at_all(where: str, variables: Mapping[str, Any]) -> Iterator[tuple[str
         try:
             yield f"{where}{name}", look_through(value)
         except OpaqueError:
+            # Nobody can tell whether it changed; what it does to nodes shows in the executions themselves.
             continue

@@ -10,7 +10,8 @@ from clew.bloom import Bloom, agg, bloom, channel, lset, scratch, table
 from clew.bloom.ir.program import Op
 from clew.bloom.simulated import bloom_scenario, insert
 from clew.bloom.simulated.contributions import Contributions, Effect
-from clew.injection.execution.run import Course, InjectedRun
+from clew.injection.execution.course import Course
+from clew.injection.execution.run import InjectedRun
 from clew.injection.lineage.ways import trace_events
 from clew.simulation import VirtualTime
 from clew.simulation.pool import Envelope

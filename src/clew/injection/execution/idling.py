@@ -52,6 +52,7 @@ class IdleWatch:
 
     def _look_at(self, name: str) -> _Seen:
         world = self._world
+        # By number: one that is set again, at the same time, is another.
         timers = [(str(e.payload), e.nth) for e in world.pool.timers if e.target == name]
         timers.sort()
         process, storage = world.processes.get(name), world.storage_of(name)

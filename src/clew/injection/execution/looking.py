@@ -81,6 +81,7 @@ class _Look:
         elif isinstance(value, enum.Enum):
             found.append(value.name)
         elif isinstance(value, Process):
+            # Its world is no part of the state of a node, and to go there would be to look at the whole cluster.
             pass  # a node that keeps its context: storage, timers and random numbers are looked at beside it
         elif not self._is_again(value):
             self._inside(value, kind, depth + 1)
@@ -129,6 +130,7 @@ class _Look:
 
     def function(self, value: types.FunctionType, depth: int) -> None:
         self.found.append(value.__code__)
+        # What two functions made in one place have apart from each other.
         cells = [cell.cell_contents for cell in value.__closure__ or () if not _is_empty(cell)]
         self.all([*cells, value.__defaults__, value.__kwdefaults__, value.__dict__], depth)
 

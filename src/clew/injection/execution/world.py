@@ -109,6 +109,7 @@ class InjectedWorld(World):
 
     def is_held(self, event: External) -> bool:
         """Tell whether an event has to wait for the end of the fault that has stopped its node; if so, note it."""
+        # A stop takes effect at once, also on a node that is down: it says what is to be when the fault is over.
         if not isinstance(event, Start | Restart) or event.node not in self.halted:
             return False
         self.halted[event.node] = True

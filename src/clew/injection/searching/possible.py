@@ -92,6 +92,7 @@ def _partitions(course: Course, bounds: InjectionBounds) -> Iterator[Possible]:
     for group in groups_of(bounds.nodes):
         sides = set(group)
         cut = [each for each in crossing if (each.name.source in sides) != (each.name.target in sides)]
+        # Also when a message is sent that goes to a node that is down: others may follow until the end of it.
         for first in sorted({each.sent_at for each in cut if each.sent_at <= bounds.within}):
             for length in bounds.outages:
                 lost = [each for each in cut if first <= each.sent_at < first + length]
