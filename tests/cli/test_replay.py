@@ -234,7 +234,8 @@ def test_only_counterexamples_can_be_replayed(text: str, tmp_path: Path) -> None
         (b"{}", "error: v.json: does not say what it is: the field 'format' is missing"),
         (
             b'{"format": "recipe"}',
-            'error: v.json: format: expected "clew verdict" or "clew-recording", found the string \'recipe\'',
+            'error: v.json: format: expected "clew verdict" or "clew check of code" or "clew-recording", '
+            "found the string 'recipe'",
         ),
         (b'{"format": []}', "error: v.json: format: expected the name of a format, found a list of 0"),
         (b'{"format": "clew verdict", "version": 3}', "error: v.json: version 3 is newer than version 2"),

@@ -117,8 +117,11 @@ def _part_of(kind: type, name: str) -> _Part:
     if name.startswith("__"):
         return _Part.ALL if name == "__dict__" else _Part.NO_STATE
     member = getattr_static(kind, name, _NOTHING)
-    if member is _NOTHING or isinstance(member, MemberDescriptorType):
+    if member is _NOTHING:
         return _Part.STATE
+    if isinstance(member, MemberDescriptorType):
+        # By convention: what is in a slot and private is machinery, of which the attributes show what matters.
+        return _Part.NO_STATE if name.startswith("_") else _Part.STATE
     # A value of the class is what the node has until it gets its own.
     return _Part.NO_STATE if hasattr(type(member), "__set__") else _Part.OF_CLASS
 
