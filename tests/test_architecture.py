@@ -46,6 +46,7 @@ ROOMS = [
     "explain",
     "report",
     "cli",
+    "pytest_plugin",
     "__main__",
 ]
 #: The same within a room, for those that are divided: its folders and modules from left to right.  The file
