@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from clew.errors import ClewError, UsageError
+from clew.errors import ClewError
 from clew.pytest_plugin.failing import counterexample_found, not_as_expected, stored_failure
 from clew.pytest_plugin.judging import Standing, judge_result
 from clew.pytest_plugin.options import Settings, read_settings
@@ -17,7 +17,13 @@ from clew.pytest_plugin.running import RunningTest, current_test
 from clew.pytest_plugin.searching import COUNTEREXAMPLE, Plan, perform, plan_check
 from clew.pytest_plugin.sources import open_target
 from clew.pytest_plugin.storing import Slot, find_slot, forget
+from clew.pytest_plugin.texts import test_command
 from clew.results import Result
+
+_NO_PLUGIN = (
+    "nothing is checked: no test runs, or the plugin of Clew is off (-p no:clew) or not installed\n"
+    "  remedy: run it with pytest and the plugin; elsewhere, call clew.check, clew.check_scenario or clew.fuzz"
+)
 
 
 class Checker(Protocol):
@@ -34,10 +40,7 @@ def check(source: Any, /, *, by: str | None = None, expect: str | None = None, *
     __tracebackhide__ = True
     test = current_test()
     if test is None:
-        raise UsageError(
-            "this check is of a test, and no test runs, or the plugin is off (-p no:clew): nothing is checked",
-            remedy="run it with pytest and the plugin; elsewhere, call clew.check or clew.check_scenario",
-        )
+        pytest.fail(_NO_PLUGIN, pytrace=False)
     test.checks += 1
     test.generates = _is_generated()
     settings = read_settings(test.item.config)
@@ -72,7 +75,9 @@ def _replay_first(test: RunningTest, plan: Plan, settings: Settings, slot: Slot)
     if replay is None:
         return
     if replay.fails:
-        raise stored_failure(test, stored, replay.lines[0], replay.lines)
+        commands = [*replay.commands, *([test_command(test)] if file is None else [])]
+        test.properties = [("clew_checked", plan.target.name), ("clew_answer", Standing.FOUND.value)]
+        raise stored_failure(test, stored, replay.lines, commands)
     if settings.replay == "only":
         pytest.skip(f"{replay.why_not}; nothing was searched")
     test.notes.append(f"stored before: {replay.why_not}; searched again")

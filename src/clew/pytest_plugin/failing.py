@@ -26,7 +26,7 @@ from clew.pytest_plugin.storing import Slot, store
 from clew.pytest_plugin.texts import (
     fit,
     insert_commands,
-    stored_command,
+    stored_commands,
     test_command,
     text_of_result,
     text_of_simulation,
@@ -92,7 +92,8 @@ def not_as_expected(plan: Plan, judged: Judgement, result: Result) -> CheckFaile
 
 def _tell_found(test: RunningTest, plan: Plan, slot: Slot, result: Result, writes_test: bool) -> list[str]:
     """Make what was found small, store it, and tell it."""
-    small, notes = None, []
+    small: Minimized | None = None
+    notes: list[str] = []
     if isinstance(result, Fuzzed | Exploration):
         small, notes = _minimize(plan, result.recording)
         lines = text_of_simulation(plan, result, small)
@@ -100,19 +101,19 @@ def _tell_found(test: RunningTest, plan: Plan, slot: Slot, result: Result, write
         lines = text_of_result(result)
     recording = small.recording if small is not None else _recording_of(result)
     document = result.to_json() if recording is None else write_recording(recording)
-    commands = []
+    commands: list[str] = []
     problem = _find_unreadable(plan, recording) or store(slot, document, lines)
     if problem is None:
         # A test that draws its inputs has its own way to come back to them: what is stored is of one of them.
-        commands = [stored_command(slot.document, recording), *([] if test.generates else [test_command(test)])]
+        commands = stored_commands(plan, slot.document, recording)
+        commands += [] if test.generates else [test_command(test)]
         test.properties.append(("clew_recording", str(slot.document)))
     else:
         notes.append(f"  not stored: {problem}")
     if writes_test:
         notes += [f"  {line}" for line in regression.write_test(test, plan, document, lines[0])]
-    shown = [command for command in commands if command]
-    test.properties += [("clew_replay", command) for command in shown[:1]]
-    return insert_commands([*lines[:1], *notes, *lines[1:]], shown)
+    test.properties += [("clew_replay", command) for command in commands[:1]]
+    return insert_commands([*lines[:1], *notes, *lines[1:]], commands)
 
 
 def _recording_of(result: Result) -> Recording | None:
@@ -149,7 +150,9 @@ def _find_unreadable(plan: Plan, recording: Recording | None) -> str | None:
     return None
 
 
-def stored_failure(test: RunningTest, document: Path, headline: str, lines: Sequence[str]) -> CheckFailedError:
+def stored_failure(
+    test: RunningTest, document: Path, lines: Sequence[str], commands: Sequence[str]
+) -> CheckFailedError:
     """Return the failure of a check whose stored failure happens again; ``document`` is where it is stored."""
-    test.properties += [("clew_recording", str(document)), ("clew_replay", test_command(test))]
-    return CheckFailedError(headline, lambda: lines)
+    test.properties += [("clew_recording", str(document)), ("clew_replay", commands[0])]
+    return CheckFailedError(lines[0], lambda: insert_commands(lines, commands))

@@ -18,7 +18,7 @@ from clew.files.json_document import format_of, read_document
 from clew.pytest_plugin.searching import FORK_WARNING, Plan
 from clew.pytest_plugin.sources import Kind
 from clew.pytest_plugin.storing import Slot, read_stored_text
-from clew.pytest_plugin.texts import text_of_execution
+from clew.pytest_plugin.texts import stored_commands, text_of_execution
 from clew.report.replay.reading import SavedVerdict, read_verdict
 from clew.report.verdict.document import FORMAT as VERDICT_FORMAT
 from clew.report.verdict.explaining import diagram_text
@@ -30,10 +30,14 @@ _STILL = "STILL FAILS"
 
 
 class Replay(NamedTuple):
-    """What a stored failure came to: how it is told if it is still one, and why it is none otherwise."""
+    """What a stored failure came to: how it is told if it is still one, and why it is none otherwise.
+
+    ``commands``: those of Clew that replay it as it is.
+    """
 
     lines: tuple[str, ...]
     why_not: str
+    commands: tuple[str, ...] = ()
 
     @property
     def fails(self) -> bool:
@@ -78,9 +82,11 @@ def _replay_verdict(plan: Plan, document: Path) -> Replay:
     execution = run_isolated(work, None) if plan.target.runs_code else work(None)
     if not _fails(saved, execution):
         return Replay((), f"under {found[0].faults} nothing is violated any more")
-    first = f"{_STILL}: {found[0].faults.count_text()} break {plan.target.name}; stored before, and replayed."
+    breaks = "breaks" if len(found[0].faults) == 1 else "break"
+    first = f"{_STILL}: {found[0].faults.count_text()} {breaks} {plan.target.name}; stored before, and replayed."
     violated = [f"  violates {violation}" for violation in execution.violations[:3]]
-    return Replay((first, *violated, "", *diagram_text(execution, ascii_only=False).splitlines()), "")
+    lines = (first, *violated, "", *diagram_text(execution, ascii_only=False).splitlines())
+    return Replay(lines, "", tuple(stored_commands(plan, document, None)))
 
 
 def _fails(saved: SavedVerdict, execution: Execution) -> bool:
@@ -103,10 +109,11 @@ def _replay_recording(plan: Plan, document: Path, slot: Slot | None) -> Replay:
     if broken is None:
         return Replay((), _describe(replayed))
     first = f"{_STILL}: {broken.place}; stored before, and replayed."
-    told = read_stored_text(slot) if slot is not None and replayed.answer is ReplayOutcome.SAME else None
-    if told:
-        return Replay((first, *told[1:]), "")
-    return Replay(tuple(text_of_execution(plan, replayed.execution, first)), "")
+    if replayed.answer is not ReplayOutcome.SAME:  # clew replay refuses other code, as long as nobody insists
+        return Replay(tuple(text_of_execution(plan, replayed.execution, first)), "")
+    told = read_stored_text(slot) if slot is not None else None
+    lines = [first, *told[1:]] if told else text_of_execution(plan, replayed.execution, first)
+    return Replay(tuple(lines), "", tuple(stored_commands(plan, document, replayed.recording)))
 
 
 def _first_that_works(exactly: Callable[[], Replayed], changed: Callable[[], Replayed]) -> Replayed:

@@ -1,12 +1,14 @@
-"""What pytest tells of tests with checks: failures as Clew tells them, properties for JUnit, and what was covered."""
+"""What pytest tells of tests with checks: failures in the words of Clew, properties of JUnit, what was covered."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
+import clew
 from clew.errors import ClewError
 from clew.pytest_plugin.failing import CheckFailedError
 from clew.pytest_plugin.running import RunningTest
@@ -14,8 +16,10 @@ from clew.pytest_plugin.running import RunningTest
 _COVERED = "clew_covered"
 #: So many tests are listed at the end of a run, and so many notes of Hypothesis below a failure; -v lists all.
 _MOST_LISTED, _MOST_NOTES = 10, 12
-#: So much of what a test printed is shown beside a failure: simulated nodes may print at each of thousands of events.
+#: So much of what a test printed is shown beside a failure: nodes may print at each of thousands of events.
 _MOST_PRINTED = 6
+#: Where Clew is, and what Hypothesis calls its list of lines.
+_OURS, _EXPLANATION = str(Path(clew.__file__).parent), "Explanation:"
 
 
 def complete_report(test: RunningTest, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
@@ -49,6 +53,10 @@ def _failures_in(error: BaseException | None) -> Iterator[CheckFailedError]:
 def _notes_of(error: BaseException | None) -> list[str]:
     """Return what others have to say about a failure, as Hypothesis the inputs that it drew."""
     lines = [line for note in getattr(error, "__notes__", ()) for line in str(note).splitlines()]
+    # Hypothesis lists lines that only examples that fail execute: those of the user matter, ours do not.
+    lines = [line for line in lines if _OURS not in line]
+    if _EXPLANATION in lines and not any(".py:" in line for line in lines[lines.index(_EXPLANATION) :]):
+        lines = lines[: lines.index(_EXPLANATION)]
     return ["", *lines[:_MOST_NOTES]] if lines else []
 
 

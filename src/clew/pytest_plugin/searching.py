@@ -1,4 +1,4 @@
-"""What is run for a check, said explicitly: which function of Clew, with which options, and what is expected of it.
+"""What is run for a check, said explicitly: which function of Clew, with which options, and what is expected.
 
 | what is checked                    | ``by``, the default first | what it can answer                          |
 |------------------------------------|---------------------------|---------------------------------------------|
@@ -118,7 +118,7 @@ def _remedy_for_certificates(plan: Plan) -> str:
 
 
 def _limits(plan: Plan, settings: Settings) -> dict[str, Any]:
-    """Return the time limit and the seed: of the command line, the test, or the configuration file, in this order."""
+    """Return time limit and seed: of the command line, the test, or the configuration file, in this order."""
     limits: dict[str, Any] = {}
     given = plan.options.get("time_limit")
     usual = settings.usual_time_limit if given is None else given

@@ -24,7 +24,7 @@ _MOST_READ, _DIGITS = 60, 32
 _DIGEST = "of the file beside it, with the SHA-256 "
 #: A text that is shown has a hundred lines at most.
 _LARGEST_TEXT = 100_000
-#: What the usual folder says to git: what is in it is found anew; what is to stay is a regression test.
+#: What the usual folder says to git: what is in it is found anew, what is to stay is a regression test.
 _IGNORE_ALL = (
     "# Written by pytest: failures that Clew found.  They are replayed first, and found again without.\n*\n"
 )
@@ -53,7 +53,7 @@ def find_slot(settings: Settings, test: str, number: int) -> Slot:
 
 
 def name_of_test(test: str) -> str:
-    """Return the name of a file for a test: readable, safe on every system, and another one for every other test."""
+    """Return the name of a file for a test: readable, safe on every system, another one for every other test."""
     # Ids have parameters in them, and these may be anything: slashes, dots, megabytes, what no file can be called.
     readable = re.sub("[^A-Za-z0-9]+", "-", test).strip("-")[-_MOST_READ:].strip("-").lower()
     return f"{readable}-{hashlib.sha256(test.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"

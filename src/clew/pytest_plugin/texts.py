@@ -1,12 +1,13 @@
 """How a failure is told: cause, command and diagram, in so few lines that a terminal shows all of them.
 
 A result tells itself (``str``).  What is too long loses lines in the middle of its longest part, which is nearly
-always the diagram: how it begins and how it ends matters most.  The command that shows all of it is above.
+always the diagram: how it begins, how it ends and the faults matter most.  The command that shows all is above.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from clew.pytest_plugin.searching import Plan
 from clew.report.simulated.text import run_text
 from clew.report.simulated.violations import replay_line
 from clew.report.text.plain import pluralize
-from clew.report.text.shell import shell_words
+from clew.report.text.shell import file_words, shell_words
 from clew.results import Result
 from clew.simulation.execution.trace import Execution
 from clew.simulation.fuzzing.fuzz import Fuzzed
@@ -27,8 +28,10 @@ from clew.simulation.recordings.recording import Recording
 
 #: With what pytest itself prints about a test that fails, a whole run stays within 60 lines.
 MOST_LINES = 44
-#: So many lines of a part stay at its beginning: names of nodes, and what the part is about.
-_KEPT_AT_BEGINNING = 4
+#: So many lines of a part stay at its beginning (names of nodes, what the part is about), and at its end.
+_KEPT_AT_BEGINNING, _KEPT_AT_END = 3, 4
+#: What stands beside the lines of a diagram that tell of faults.
+_FAULT = re.compile("LOST|CRASHED|STOP|START|PAUSED|CUT|VIOLATED")
 _REPLAY = "  replay: "
 
 
@@ -42,14 +45,14 @@ def test_command(test: RunningTest) -> str:
     return shell_words([*words, *(["--clew-artifacts", folder] if folder is not None else [])])
 
 
-def stored_command(document: Path, recording: Recording | None) -> str:
-    """Return the command of Clew that replays a stored failure, or "" where that takes more than files."""
-    file = str(document)
-    if is_below_here(file):
-        file = os.path.relpath(file)
-    if recording is not None:
-        return replay_line(file, recording.scenario) if recording.scenario else ""
-    return ""
+def stored_commands(plan: Plan, document: Path, recording: Recording | None) -> list[str]:
+    """Return the command of Clew that replays a stored failure; none for what was made in Python."""
+    file = os.path.relpath(document) if is_below_here(str(document)) else str(document)
+    if not plan.target.files:
+        return []
+    if recording is None:
+        return [f"clew replay {file_words([file, *plan.target.files])}"]
+    return [replay_line(file, recording.scenario)] if recording.scenario else []
 
 
 def insert_commands(lines: Sequence[str], commands: Sequence[str]) -> list[str]:
@@ -89,21 +92,49 @@ def text_of_simulation(plan: Plan, found: Fuzzed | Exploration, small: Minimized
     return [first, rest[0], size, *rest[1:]] if rest[0] else [first, size, *rest]
 
 
+# -- few lines ---------------------------------------------------------------------------------------------------
+
+
+class _Part:
+    """Lines up to an empty one, of which some may be left out."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._left_out: set[int] = set()
+        inner = range(_KEPT_AT_BEGINNING, len(lines) - _KEPT_AT_END)
+        # What tells of a fault goes last.
+        self._next = sorted(inner, key=lambda n: bool(_FAULT.search(lines[n])))[::-1]
+
+    @property
+    def height(self) -> int:
+        gaps = sum(n - 1 not in self._left_out for n in self._left_out)
+        return len(self._lines) - len(self._left_out) + gaps
+
+    def shorten(self) -> bool:
+        """Leave one more line out; tell whether that was possible."""
+        if self._next:
+            self._left_out.add(self._next.pop())
+        return bool(self._next)
+
+    def __iter__(self) -> Iterator[str]:
+        gap = 0
+        for number, line in enumerate(self._lines):
+            if number in self._left_out:
+                gap += 1
+                continue
+            if gap:
+                yield f"  ... {pluralize(gap, 'line')} left out ..."
+            gap = 0
+            yield line
+
+
 def fit(lines: Sequence[str], most: int = MOST_LINES) -> list[str]:
-    """Leave lines out until so many are left, and say how many."""
-    parts = list(_split(lines))
-    while (excess := sum(map(len, parts)) - most) > 0:
-        longest = max(range(len(parts)), key=lambda n: len(parts[n]))
-        part = parts[longest]
-        # One more, for the line that says so; what is still too much is taken from the part that is longest then.
-        others = sorted(map(len, parts))[-2] if len(parts) > 1 else 0
-        room = max(len(part) - excess - 1, others - 2, _KEPT_AT_BEGINNING + 2)
-        if room >= len(part) - 1:
-            break
-        head = part[:_KEPT_AT_BEGINNING]
-        left_out = len(part) - room
-        tail = part[len(head) + left_out :]
-        parts[longest] = [*head, f"  ... {pluralize(left_out, 'line')} left out ...", *tail]
+    """Leave lines out, of whichever part is the longest, until so many are left; say where, and how many."""
+    shortening = parts = [_Part(part) for part in _split(lines)]
+    while shortening and sum(part.height for part in parts) > most:
+        longest = max(shortening, key=lambda part: part.height)
+        if not longest.shorten():
+            shortening = [part for part in shortening if part is not longest]
     return [harmless(line.rstrip()) for part in parts for line in part]
 
 
