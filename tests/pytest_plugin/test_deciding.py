@@ -22,7 +22,9 @@ FOUND, CERTIFIED, SEARCHED, INCONCLUSIVE = Standing
 
 #: A model that keeps its promise without any fault, and one that promises nothing.
 KEPT = "//! nodes=a,b eot=3 eff=1\nlog(a, x); persist[log]; pre(X) :- log(_, X); post(X) :- log(_, X);"
-HOLLOW = "//! nodes=a,b eot=3 eff=1\nlog(a, x); persist[log]; pre(X) :- log(b, X), log(a, X); post(X) :- log(b, X);"
+HOLLOW = (
+    "//! nodes=a,b eot=3 eff=1\nlog(a, x); persist[log]; pre(X) :- log(b, X), log(a, X); post(X) :- log(b, X);"
+)
 
 
 @pytest.fixture
@@ -136,9 +138,7 @@ def test_what_is_run_and_expected_when_nothing_is_said(
         ("gone.py:x", {}, "gone.py: no such file in", "the folder of the test"),
     ],
 )
-def test_what_is_refused(
-    project: Path, source: str, options: dict[str, Any], message: str, remedy: str
-) -> None:
+def test_what_is_refused(project: Path, source: str, options: dict[str, Any], message: str, remedy: str) -> None:
     with pytest.raises(UsageError) as raised:
         plan_of(project, source, **options)
     assert message in raised.value.message

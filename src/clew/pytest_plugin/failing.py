@@ -24,7 +24,6 @@ from clew.pytest_plugin.running import RunningTest
 from clew.pytest_plugin.searching import COUNTEREXAMPLE, Plan
 from clew.pytest_plugin.storing import Slot, store
 from clew.pytest_plugin.texts import (
-    fit,
     insert_commands,
     stored_commands,
     test_command,
@@ -43,7 +42,7 @@ _MINIMIZING_SECONDS = 30.0
 class CheckFailedError(AssertionError):
     """A check came to something else than its test expects; ``result`` has it, unless a replay failed.
 
-    ``tell`` is called once, when the failure is reported.
+    ``tell`` is called once, when the failure is reported; it returns all that can be told, however long that is.
     """
 
     def __init__(self, headline: str, tell: Callable[[], Sequence[str]], result: Result | None = None) -> None:
@@ -57,7 +56,7 @@ class CheckFailedError(AssertionError):
     def lines(self) -> tuple[str, ...]:
         """Return what is told of the failure."""
         if self._lines is None:
-            self._lines = tuple(fit(self._tell()))
+            self._lines = tuple(self._tell())
         return self._lines
 
 

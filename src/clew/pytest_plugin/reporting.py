@@ -12,12 +12,13 @@ import clew
 from clew.errors import ClewError
 from clew.pytest_plugin.failing import CheckFailedError
 from clew.pytest_plugin.running import RunningTest
+from clew.pytest_plugin.texts import MOST_LINES, fit
 
 _COVERED = "clew_covered"
 #: So many tests are listed at the end of a run, and so many notes of Hypothesis below a failure; -v lists all.
 _MOST_LISTED, _MOST_NOTES = 10, 12
 #: So much of what a test printed is shown beside a failure: nodes may print at each of thousands of events.
-_MOST_PRINTED = 6
+_MOST_PRINTED = 3
 #: Where Clew is, and what Hypothesis calls its list of lines.
 _OURS, _EXPLANATION = str(Path(clew.__file__).parent), "Explanation:"
 
@@ -25,6 +26,8 @@ _OURS, _EXPLANATION = str(Path(clew.__file__).parent), "Explanation:"
 def complete_report(test: RunningTest, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Complete the report of a phase of a test in which something was checked."""
     error = call.excinfo.value if call.excinfo is not None else None
+    if error is not None:
+        report.sections = [(name, _shorten(text)) for name, text in report.sections]
     for failure in _failures_in(error):
         begun = time.monotonic()
         lines = failure.lines  # made small, stored and told only now
@@ -32,13 +35,11 @@ def complete_report(test: RunningTest, call: pytest.CallInfo[None], report: pyte
         if failure is error:
             _replace_text(report, [*lines, *_notes_of(error)], failure.headline)
         else:
-            report.sections.append(("clew", "\n".join(lines)))
+            report.sections.append(("clew", "\n".join(fit(lines))))
     if isinstance(error, ClewError):
         _replace_text(report, [*str(error).splitlines(), *_notes_of(error)], str(error).splitlines()[0])
     if call.when == "call":
         _add_properties(test, report)
-        if report.failed:
-            report.sections = [(name, _shorten(text)) for name, text in report.sections]
 
 
 def _failures_in(error: BaseException | None) -> Iterator[CheckFailedError]:
@@ -62,8 +63,9 @@ def _notes_of(error: BaseException | None) -> list[str]:
 
 def _replace_text(report: pytest.TestReport, lines: Sequence[str], headline: str) -> None:
     """Let a report show these lines, and no traceback."""
+    printed = sum(len(text.splitlines()) + 1 for _, text in report.sections)
     try:
-        raise _ShownError("\n".join(lines))
+        raise _ShownError("\n".join(fit(lines, MOST_LINES - printed)))
     except _ShownError as shown:
         told = pytest.ExceptionInfo.from_exception(shown).getrepr(style="value")
     crash = getattr(report.longrepr, "reprcrash", None)
