@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import re
 from pathlib import Path
 
@@ -63,3 +64,23 @@ def test_what_cannot_be_stored_is_said(tmp_path: Path, blocked: str) -> None:
     problem = store(slot, "{}", [])
     assert problem is not None
     assert problem.startswith(f"{slot.document}: ")
+
+
+def test_two_that_store_the_same_leave_one_of_them_whole(tmp_path: Path) -> None:
+    slot = Slot(tmp_path / "x.json", True)
+    contents = [f'{{"by": {number}, "long": "{"x" * 100_000}"}}' for number in range(2)]
+
+    def store_often(number: int) -> None:
+        for _ in range(20):
+            assert store(slot, contents[number], [f"by {number}"]) is None
+
+    fork = multiprocessing.get_context("fork")
+    both = [fork.Process(target=store_often, args=(number,)) for number in range(2)]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join()
+    assert [process.exitcode for process in both] == [0, 0]
+    number = contents.index(slot.document.read_text())
+    # A text of the other one is known to be that, and not shown.
+    assert read_stored_text(slot) in ([f"by {number}"], None)

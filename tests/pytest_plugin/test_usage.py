@@ -187,7 +187,7 @@ def test_inputs(x): pass
 
 
 def test_hypothesis_draws_inputs_and_only_the_last_of_them_is_told_and_stored(pytester: pytest.Pytester) -> None:
-    # From three times on, the losses can keep b from hearing anything; with fewer, too: the smallest is 1.
+    # With as many losses as messages, b hears nothing: one of each is the smallest.
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.makepyfile(told=TOLD, test_drawn=DRAWN)
     result = run_plugin(pytester)
@@ -224,7 +224,8 @@ def test_made(clew_check):
     clew_check(find_scenario("told.py:timed").scenario, losses=2)
 """
 DROP = (
-    "//! nodes=a,b eot=3 eff=2\nhas(a, x)@1; has(N, X)@next :- has(N, X); has(b, X)@async :- has(a, X), go(a, b);\n"
+    "//! nodes=a,b eot=3 eff=2\n"
+    "has(a, x)@1; has(N, X)@next :- has(N, X); has(b, X)@async :- has(a, X), go(a, b);\n"
     "go(a, b)@1; pre(X) :- has(_, X); post(X) :- has(b, X);\n"
 )
 
