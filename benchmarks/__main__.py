@@ -27,6 +27,7 @@ from benchmarks import (
     luck,
     minimization,
     passing,
+    plugin,
     shrinking,
     simulation_bars,
 )
@@ -37,7 +38,7 @@ from benchmarks.output import OUT, publish
 
 PARTS = (
     *("fig11", "fig12", "fig13", "bars", "fewest", "passing", "grids"),
-    *("minimization", "luck", "simulation", "bloom", "blazes", "histories"),
+    *("minimization", "luck", "simulation", "bloom", "blazes", "histories", "plugin"),
 )
 
 
@@ -82,6 +83,8 @@ def _measure(wanted: tuple[str, ...], effort: Effort) -> int:
         met &= _judge("luck-bars", list(luck.bars(rows)), effort)
     if "simulation" in wanted:
         met &= _judge("simulation-bars", simulation_bars.of_simulation(effort), effort)
+    if "plugin" in wanted:
+        met &= _judge("plugin-bars", list(plugin.measure(effort)), effort)
     if "bloom" in wanted:
         met &= _judge("bloom-bars", bloom_bars.of_bloom(effort), effort)
     if "blazes" in wanted:
