@@ -8,7 +8,7 @@ import clew.pytest_plugin.checking
 import clew.pytest_plugin.reporting  # noqa: F401  # before pytest runs inside pytest, which forgets what it imports
 
 #: ``a`` tells ``b`` three times; how many arrive is what the scenarios differ in.
-TOLD = '''
+TOLD = """
 from functools import partial
 from clew.simulation import Elapse, Node, Scenario, VirtualTime
 
@@ -50,7 +50,7 @@ def untimed(times, **more):
 few = untimed(2, invariants=[quiet])
 many = untimed(3, invariants=[quiet])
 none = untimed(0, invariants=[quiet])
-'''
+"""
 
 #: What keeps the promise of ``timed`` from being kept: b needs to hear all three.
 BROKEN = TOLD.replace("NEEDED = 1", "NEEDED = 3")

@@ -154,12 +154,14 @@ def test_what_is_nothing_to_check(project: Path, source: object) -> None:
 def test_limits_of_the_command_line_win_over_the_test_and_this_over_the_file(project: Path) -> None:
     usual = SETTINGS._replace(usual_time_limit=3.0, usual_seed=3)
     given = usual._replace(time_limit=1.0, seed=1)
-    for settings, options, expected in (
+    own: dict[str, Any] = {"time_limit": 2.0, "seed": 2}
+    cases: list[tuple[Settings, dict[str, Any], tuple[float | None, int | None]]] = [
         (usual, {}, (3.0, 3)),
-        (usual, {"time_limit": 2.0, "seed": 2}, (2.0, 2)),
-        (given, {"time_limit": 2.0, "seed": 2}, (1.0, 1)),
+        (usual, own, (2.0, 2)),
+        (given, own, (1.0, 1)),
         (SETTINGS, {}, (None, None)),
-    ):
+    ]
+    for settings, options, expected in cases:
         plan = plan_of(project, "told.py:timed", settings=settings, **options)
         assert (plan.options["time_limit"], plan.options.get("seed")) == expected
     # No draw, no seed: it would be refused.

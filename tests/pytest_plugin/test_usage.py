@@ -10,6 +10,7 @@ import pytest
 import clew
 from clew.errors import UsageError
 from clew.pytest_plugin.checking import check
+from clew.pytest_plugin.searching import perform
 from command import ROOT
 from plugin_projects import BROKEN, TOLD, run_plugin, stored
 
@@ -162,6 +163,54 @@ def test_outside_of_a_test_nothing_is_checked_and_nothing_is_green(monkeypatch: 
     monkeypatch.setattr("clew.pytest_plugin.running._running", [])
     with pytest.raises(pytest.fail.Exception, match="nothing is checked: no test runs, or the plugin"):
         check("told.py:timed")
+
+
+PATCHED = """
+import clew.pytest_plugin.checking
+from clew.errors import BudgetExhaustedError
+
+def give_up(plan):
+    raise BudgetExhaustedError("the time limit of 1 s ran out, in code that nothing can interrupt")
+
+def pytest_runtest_call(item):
+    if "stuck" in item.name:
+        clew.pytest_plugin.checking.perform = give_up
+
+def pytest_runtest_protocol(item, nextitem):
+    if "again" in item.name:  # as plugins do that run a test again which has failed
+        from _pytest.runner import runtestprotocol
+        runtestprotocol(item, nextitem=nextitem, log=False)
+        runtestprotocol(item, nextitem=nextitem)
+        return True
+"""
+ODD = """
+import clew
+
+@clew.scenario_test("told.py:timed", losses=2)
+def test_again(): pass
+
+@clew.scenario_test("told.py:few")
+def test_own_mistake():
+    clew.check("nowhere.ded")
+
+@clew.scenario_test("told.py:few")
+def test_stuck(): pass
+"""
+
+
+def test_a_check_without_a_result_a_test_that_runs_again_and_a_mistake_of_its_own(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clew.pytest_plugin.checking.perform", perform)  # and undo what the project does
+    pytester.makeconftest(PATCHED)
+    pytester.makepyfile(told=BROKEN, test_odd=ODD)
+    result = run_plugin(pytester)
+    result.assert_outcomes(failed=3)
+    # The second time it is the first check of the test again, and finds what the first time has stored.
+    result.stdout.fnmatch_lines(["STILL FAILS: told; stored before, and replayed."])
+    assert stored(pytester) == ["test-odd-py-test-again.json", "test-odd-py-test-again.txt"]
+    result.stdout.fnmatch_lines(['>       clew.check("nowhere.ded")', "*ProgramError: *nowhere.ded*"])
+    result.stdout.fnmatch_lines(["INCOMPLETE: the time limit of 1 s ran out, in code that*", "*this is no pass"])
 
 
 # -- Hypothesis --------------------------------------------------------------------------------------------------

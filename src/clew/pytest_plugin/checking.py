@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
-from clew.errors import ClewError
-from clew.pytest_plugin.failing import counterexample_found, not_as_expected, stored_failure
+from clew.errors import BudgetExhaustedError, ClewError
+from clew.pytest_plugin.failing import counterexample_found, gave_up, not_as_expected, stored_failure
 from clew.pytest_plugin.judging import Standing, judge_result
 from clew.pytest_plugin.options import Settings, read_settings
 from clew.pytest_plugin.replaying import Replay, replay_stored
@@ -40,18 +41,36 @@ def check(source: Any, /, *, by: str | None = None, expect: str | None = None, *
     __tracebackhide__ = True
     test = current_test()
     if test is None:
+        # Never skipped, and never silent: a test that checks nothing must not be taken for one that does.
         pytest.fail(_NO_PLUGIN, pytrace=False)
+    try:
+        return _check(test, source, by, expect, options)
+    except ClewError as error:
+        # Shown without a traceback, unlike what the test itself may get from Clew.
+        test.refused = error
+        raise
+
+
+def _check(
+    test: RunningTest, source: Any, by: str | None, expect: str | None, options: Mapping[str, Any]
+) -> Result:
+    __tracebackhide__ = True
     test.checks += 1
     test.generates = _is_generated()
     settings = read_settings(test.item.config)
     target = open_target(source, test.item.path.parent, test.item.config.rootpath)
     plan = plan_check(target, by, expect, options, settings)
+    # Of inputs that are drawn, nobody knows how many there will be.
     slot = find_slot(settings, test.item.nodeid, 1 if test.generates else test.checks)
+    # A stored failure is no failure where one is expected, and of drawn inputs it is that of other ones.
     if not test.generates and plan.expect != COUNTEREXAMPLE:
         _replay_first(test, plan, settings, slot)
     if settings.replay == "only":
         pytest.skip(_why_skipped(test, plan))
-    result = perform(plan)
+    try:
+        result = perform(plan)
+    except BudgetExhaustedError as limit:  # code that nothing can interrupt was ended from outside
+        raise gave_up(plan, limit) from None
     judged = judge_result(plan, result)
     _note_properties(test, plan, judged.standing, result)
     if not judged.meets(plan.expect):
@@ -105,6 +124,7 @@ def _why_skipped(test: RunningTest, plan: Plan) -> str:
 
 def _is_generated() -> bool:
     """Tell whether Hypothesis draws the inputs of the test."""
+    # Who has not imported it draws nothing with it; and it is no dependency of Clew.
     hypothesis = sys.modules.get("hypothesis")
     return hypothesis is not None and bool(hypothesis.currently_in_test_context())
 

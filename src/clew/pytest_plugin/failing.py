@@ -14,7 +14,7 @@ from typing import assert_never
 
 import clew
 from clew.checker.result import Verdict
-from clew.errors import ClewError
+from clew.errors import BudgetExhaustedError, ClewError
 from clew.exploration.result import Exploration
 from clew.injection.result import CodeVerdict
 from clew.minimization.minimizing import Minimized
@@ -37,6 +37,7 @@ from clew.simulation.recordings.recording import Recording, write_recording
 
 #: Seconds for making an execution small, where the limit of the check is not shorter: somebody waits for the test.
 _MINIMIZING_SECONDS = 30.0
+_NO_PASS = "nothing was found, and that says nothing yet; this is no pass"
 
 
 class CheckFailedError(AssertionError):
@@ -68,13 +69,19 @@ def counterexample_found(
     return CheckFailedError(str(result).splitlines()[0], tell, result)
 
 
+def gave_up(plan: Plan, limit: BudgetExhaustedError) -> CheckFailedError:
+    """Return the failure of a check that a limit ended without any result."""
+    headline = f"INCOMPLETE: {limit}"
+    return CheckFailedError(headline, lambda: [headline, f"  of {plan.target.name}", f"  {_NO_PASS}"])
+
+
 def not_as_expected(plan: Plan, judged: Judgement, result: Result) -> CheckFailedError:
     """Return the failure of a check that found nothing, and should have found more, or proved more."""
     why = judged.why or "the search came to its end"
     match judged.standing:
         case Standing.INCONCLUSIVE:
             headline = f"INCOMPLETE: {why}"
-            advice = "nothing was found, and that says nothing yet; this is no pass"
+            advice = _NO_PASS
         case Standing.SEARCHED | Standing.CERTIFIED if plan.expect == COUNTEREXAMPLE:
             headline = f"NO COUNTEREXAMPLE: {plan.target.name} was expected to have one"
             advice = "if it is mended, expect 'no counterexample' from now on; otherwise search further"
@@ -101,6 +108,7 @@ def _tell_found(test: RunningTest, plan: Plan, slot: Slot, result: Result, write
     recording = small.recording if small is not None else _recording_of(result)
     document = result.to_json() if recording is None else write_recording(recording)
     commands: list[str] = []
+    # The whole text is stored, and shortened whenever it is shown: how much fits depends on what else is shown.
     problem = _find_unreadable(plan, recording) or store(slot, document, lines)
     if problem is None:
         # A test that draws its inputs has its own way to come back to them: what is stored is of one of them.
@@ -134,8 +142,9 @@ def _minimize(plan: Plan, recording: Recording | None) -> tuple[Minimized | None
     limit = min(_MINIMIZING_SECONDS, plan.time_limit or _MINIMIZING_SECONDS)
     try:
         return clew.minimize(recording, plan.target.scenario, time_limit=limit), []
-    except ClewError as error:
-        return None, [f"  not minimized: {error.message}"]
+    except (BudgetExhaustedError, ClewError) as error:
+        # What was found stands, however large it is: code that is not deterministic cannot be minimized.
+        return None, [f"  not minimized: {str(error).splitlines()[0]}"]
 
 
 def _find_unreadable(plan: Plan, recording: Recording | None) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from clew.pytest_plugin.running import current_test, enter_test, leave_test
+from clew.pytest_plugin.running import begin_anew, current_test, enter_test, leave_test
 
 if TYPE_CHECKING:
     from clew.pytest_plugin.checking import Checker
@@ -43,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse options that make no sense before any test runs."""
+    # To read them imports what most runs never need; where nothing is given, there is nothing to refuse.
     names = ("time_limit", "seed", "replay", "artifacts")
     if any(config.getoption(f"clew_{name}") is not None or config.getini(f"clew_{name}") for name in names):
         from clew.pytest_plugin.options import read_settings
@@ -58,6 +59,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
     finally:
         leave_test()
+
+
+# Before fixtures are set up, which may check something already.
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Count checks from the beginning, also where a test is run once more."""
+    begin_anew()
 
 
 @pytest.hookimpl(wrapper=True)

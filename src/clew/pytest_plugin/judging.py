@@ -95,6 +95,7 @@ def _judge_verdict(plan: Plan, verdict: Verdict) -> Judgement:
         f"{verdict.strategy} search, {pluralize(verdict.runs, 'execution')}; within {spec_text(verdict.spec)}"
     )
     standing, why = _standing(verdict.answer), verdict.reason or ""
+    # What breaks at the end of a sweep, and where nothing is promised, is undecided, however long the search was.
     if standing is Standing.INCONCLUSIVE and not verdict.candidates and not verdict.vacuous:
         ended = _ran_out(plan, verdict.runs, RANDOM_RUNS_OF_MODELS) or verdict.reason == INCOMPLETE_LINEAGE
         # What is ruled out and no certificate all the same promises nothing.
@@ -107,6 +108,7 @@ def _judge_code_verdict(plan: Plan, verdict: CodeVerdict) -> Judgement:
     covered = f"{effort_text(verdict)}; within {bounds_text(verdict.bounds)}; seed {verdict.seed}"
     covered += "".join(f"; beware: {caution}" for caution in verdict.cautions)
     standing, why = _standing(verdict.answer), verdict.reason or ""
+    # By the reason and by counts, not by the clock: what passes on one machine must pass on all.
     if standing is Standing.INCONCLUSIVE and (
         verdict.reason == NO_PROOF or _ran_out(plan, verdict.runs, DEFAULT_RANDOM_RUNS)
     ):
@@ -136,6 +138,7 @@ def _judge_fuzzed(plan: Plan, fuzzed: Fuzzed) -> Judgement:
         hollow = _find_hollow(plan, first) if scenario.time is not None else None
         if hollow is not None:
             return Judgement(Standing.INCONCLUSIVE, hollow, covered)
+    # Clew warns of that; a test has nobody who reads warnings.
     if coverage.is_thin:
         idle = f"in {coverage.idle} of {coverage.runs} runs nothing was delivered"
         return Judgement(Standing.INCONCLUSIVE, idle, covered)
@@ -159,6 +162,7 @@ def _judge_exploration(explored: Exploration) -> Judgement:
 
 def _find_hollow(plan: Plan, seed: int) -> str | None:
     """Return why finding nothing would say nothing: what happens without faults has to promise something."""
+    # One execution more, for a verdict does not tell which of its vacuous runs was the one without faults.
     run = clew.run_scenario(plan.target.scenario, seed=seed)
     match run.answer:
         case RunAnswer.NOTHING_PROMISED:

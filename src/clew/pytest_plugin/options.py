@@ -37,6 +37,7 @@ _KEY = pytest.StashKey[Settings]()
 
 def read_settings(config: pytest.Config) -> Settings:
     """Return the settings of a run, or raise ``pytest.UsageError``."""
+    # Kept in the configuration, not in a global: pytest may run inside of pytest.
     known = config.stash.get(_KEY, None)
     if known is None:
         known = config.stash[_KEY] = _read(config)
@@ -76,6 +77,7 @@ def _read_replay(config: pytest.Config) -> tuple[str, Path | None]:
         raise pytest.UsageError(
             f"--clew-replay {given}: no such file; give a recording or a verdict, or {', '.join(REPLAYS)}"
         )
+    # Whoever gives a file wants to see that failure: a search beside it would hide whether it is still one.
     return "only", file
 
 

@@ -62,6 +62,7 @@ def test_{function}() -> None:
 
 def write_test(test: RunningTest, plan: Plan, document: str, headline: str) -> list[str]:
     """Write the test and its recording beside the test that failed; return what to say of it."""
+    # A test that stands alone has to name what it is about.
     if not plan.target.files:
         return ["no regression test is written: what is checked was made in Python; name it as FILE.py:NAME"]
     if not _is_literal(plan.options):
@@ -73,6 +74,7 @@ def write_test(test: RunningTest, plan: Plan, document: str, headline: str) -> l
     file = folder / f"test_clew_{readable}_{digest}.py"
     recorded = file.with_suffix(".json")
     try:
+        # First what it reads: a test without its recording would fail for the wrong reason.
         write_whole(recorded, document)
         write_whole(file, _text(test, plan, recorded.name, f"{readable}_{digest}", headline, folder))
     except OSError as error:
@@ -105,6 +107,7 @@ def _text(test: RunningTest, plan: Plan, document: str, function: str, headline:
 def _from(folder: Path, file: str) -> str:
     """Return a file, or a name in one, as seen from a folder."""
     path, inner = split_name(file)
+    # Forward slashes work everywhere, and the file may be read on another system.
     seen = Path(os.path.relpath(path, folder)).as_posix()
     return f"{seen}:{inner}" if inner else seen
 

@@ -67,7 +67,7 @@ def replay_stored(plan: Plan, document: Path, slot: Slot | None) -> Replay:
 def _replay_verdict(plan: Plan, document: Path) -> Replay:
     saved = read_verdict(document)
     found = saved.counterexamples or saved.candidates
-    if not found:
+    if not found:  # it was edited, or put there by somebody
         raise UsageError(f"{document}: has no counterexample", remedy="remove it, and let the test search again")
 
     def work(tell: object) -> Execution:
@@ -89,6 +89,7 @@ def _replay_verdict(plan: Plan, document: Path) -> Replay:
     return Replay(lines, "", tuple(stored_commands(plan, document, None)))
 
 
+# As ``clew replay`` decides it.
 def _fails(saved: SavedVerdict, execution: Execution) -> bool:
     passes = execution.duration is not None and execution.duration.passes
     return not execution.good and not (saved.lasting and passes)
@@ -104,7 +105,9 @@ def _replay_recording(plan: Plan, document: Path, slot: Slot | None) -> Replay:
             lambda: clew.replay(document, scenario), lambda: clew.replay(document, scenario, changed_code=True)
         )
     except ProcessEndedError as ended:
+        # From Python, a replay that ends its process is an error; here it is just what was recorded.
         return Replay((f"{_STILL}: {ended.message}; stored before, and replayed.",), "")
+    # Not by the outcome alone: code that does something else on the way may still end in a violation.
     broken = replayed.execution.broken
     if broken is None:
         return Replay((), _describe(replayed))
@@ -120,7 +123,7 @@ def _first_that_works(exactly: Callable[[], Replayed], changed: Callable[[], Rep
     """Replay exactly, or, if the code has changed, as far as it goes."""
     try:
         return exactly()
-    except ProcessEndedError:
+    except ProcessEndedError:  # is an answer, and not one of the refusals below
         raise
     except ClewError:
         return changed()

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import clew
-from clew.errors import ClewError
 from clew.pytest_plugin.failing import CheckFailedError
 from clew.pytest_plugin.running import RunningTest
 from clew.pytest_plugin.texts import MOST_LINES, fit
@@ -31,12 +30,13 @@ def complete_report(test: RunningTest, call: pytest.CallInfo[None], report: pyte
     for failure in _failures_in(error):
         begun = time.monotonic()
         lines = failure.lines  # made small, stored and told only now
+        # Or nobody would know what took so long: pytest has stopped its clock before.
         report.duration += time.monotonic() - begun
         if failure is error:
             _replace_text(report, [*lines, *_notes_of(error)], failure.headline)
         else:
             report.sections.append(("clew", "\n".join(fit(lines))))
-    if isinstance(error, ClewError):
+    if error is not None and error is test.refused:
         _replace_text(report, [*str(error).splitlines(), *_notes_of(error)], str(error).splitlines()[0])
     if call.when == "call":
         _add_properties(test, report)
@@ -101,6 +101,7 @@ def _add_properties(test: RunningTest, report: pytest.TestReport) -> None:
 def _covered(test: RunningTest) -> list[tuple[str, str]]:
     """Say what the checks that passed covered; of inputs that were drawn, the latest stands for all."""
     passed = test.passed
+    # Hypothesis makes hundreds of examples, and JUnit would have a property for each.
     if test.generates and len(passed) > 1:
         answer, covered = passed[-1]
         return [(_COVERED, f"{len(passed)} inputs, of the last: {answer}: {covered}")]

@@ -15,6 +15,7 @@ class RunningTest:
 
     ``checks``: how many checks it has made so far; ``passed``: the answers of those that it passed, with what they
     cover; ``notes``: what its report should say beside.  ``generates``: whether Hypothesis draws its inputs.
+    ``refused``: the mistake for which a check was not made.
     """
 
     item: pytest.Item
@@ -23,6 +24,7 @@ class RunningTest:
     properties: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     generates: bool = False
+    refused: Exception | None = None
 
 
 #: The innermost last: a test may run pytest itself.
@@ -33,6 +35,11 @@ def enter_test(item: pytest.Item) -> RunningTest:
     """Remember which test runs now."""
     _running.append(RunningTest(item))
     return _running[-1]
+
+
+def begin_anew() -> None:
+    """Forget what the test has done so far: other plugins run a test again that has failed."""
+    _running[-1] = RunningTest(_running[-1].item)
 
 
 def leave_test() -> None:

@@ -156,6 +156,7 @@ def perform(plan: Plan) -> Result:
         return function(plan.target.given, **plan.options)
 
     with warnings.catch_warnings():
+        # Whoever has warnings for errors runs with workers of xdist, too, which have threads.
         warnings.filterwarnings("ignore", message=FORK_WARNING, category=DeprecationWarning)
         # What simulates forks by itself; functions of Bloom rules would be executed here.
         if plan.call == "check" and plan.target.runs_code:

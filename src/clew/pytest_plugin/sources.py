@@ -54,6 +54,7 @@ def open_target(source: Any, beside: Path, root: Path) -> Target:
             return _of_files(tuple(_locate(str(file), beside, root) for file in files))
         case Program():
             return Target(Kind.MODEL, source, (), "a program made in Python", False)
+        # By its look: classes and objects of Bloom are checked if they have a setting, whatever they are.
         case _ if hasattr(source, "setting"):
             name = getattr(source, "__qualname__", type(source).__qualname__)
             return Target(Kind.MODEL, source, (), name, True)

@@ -68,6 +68,7 @@ def store(slot: Slot, document: str, lines: Sequence[str]) -> str | None:
         ignore = folder / ".gitignore"
         if slot.folder_is_usual and not ignore.exists():
             write_whole(ignore, _IGNORE_ALL)
+        # First the failure, then its text: between the two, the digest tells that the text is of another one.
         write_whole(slot.document, document)
         write_whole(slot.text, "\n".join([*lines, f"{_DIGEST}{digest}", ""]))
     except OSError as error:

@@ -39,6 +39,7 @@ def test_command(test: RunningTest) -> str:
     """Return the command that replays what is stored of a test, where pytest was started."""
     config = test.item.config
     inside = test.item.nodeid.partition("::")[2]
+    # Ids are seen from the root directory, which need not be where pytest was started.
     path = os.path.relpath(test.item.path, config.invocation_params.dir)
     words = ["pytest", f"{path}::{inside}" if inside else path, "--clew-replay", "only"]
     folder = config.getoption("clew_artifacts")
