@@ -64,7 +64,7 @@ def test_with_workers_the_same_is_stored_and_told(pytester: pytest.Pytester) -> 
     names = stored(pytester)
     assert len(names) == 10
     # A test runs in whichever worker, or in none, and finds what another has stored.
-    again = _run(pytester)
+    again = run_plugin(pytester)
     again.assert_outcomes(failed=5, passed=1)
     assert sum(line.startswith("STILL FAILS") for line in again.outlines) == 5
     assert stored(pytester) == names
