@@ -20,7 +20,7 @@ WORKERS = """
 import os
 import clew, pytest
 
-@pytest.mark.parametrize("times", [0, 1, 2, 3])
+@pytest.mark.parametrize("times", [0, 1])
 @clew.scenario_test("told.py:timed", losses=1)
 def test_told(times): pass
 
@@ -53,20 +53,20 @@ def _run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 def test_with_workers_the_same_is_stored_and_told(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(told=BROKEN, ending=ENDING, test_all=WORKERS)
     first = _run(pytester, "-n", "2", "--junit-xml=junit.xml")
-    first.assert_outcomes(failed=5, passed=1)
+    first.assert_outcomes(failed=3, passed=1)
     first.stdout.fnmatch_lines(
         ["*COUNTEREXAMPLE: 1 fault*", "*LOST*", "*-- clew: what was checked --*", "test_all.py::test_few: *"]
     )
     first.stdout.fnmatch_lines(
         ["VIOLATION: the process ended by itself (exit code 0) in Ending.on_message at b, *"]
     )
-    assert (pytester.path / "junit.xml").read_text().count('"clew_faults"') == 4
+    assert (pytester.path / "junit.xml").read_text().count('"clew_faults"') == 2
     names = stored(pytester)
-    assert len(names) == 10
+    assert len(names) == 6
     # A test runs in whichever worker, or in none, and finds what another has stored.
     again = run_plugin(pytester)
-    again.assert_outcomes(failed=5, passed=1)
-    assert sum(line.startswith("STILL FAILS") for line in again.outlines) == 5
+    again.assert_outcomes(failed=3, passed=1)
+    assert sum(line.startswith("STILL FAILS") for line in again.outlines) == 3
     assert stored(pytester) == names
 
 
@@ -74,7 +74,7 @@ def test_without_the_plugin_pytest_works_and_checks_fail_and_say_why(pytester: p
     pytester.makepyfile(told=TOLD, ending=ENDING, test_all=WORKERS)
     pytester.makepyfile(test_fixture="def test_it(clew_check): pass\n\ndef test_nothing(): pass\n")
     result = _run(pytester, "-p", "no:clew")
-    result.assert_outcomes(failed=6, errors=1, passed=1)
+    result.assert_outcomes(failed=4, errors=1, passed=1)
     result.stdout.fnmatch_lines(["nothing is checked: no test runs, or the plugin of Clew is off (-p no:clew)*"])
     result.stdout.fnmatch_lines(["*fixture 'clew_check' not found"])
 
@@ -123,14 +123,19 @@ def test_ctrl_c_ends_the_run_and_leaves_nothing(pytester: pytest.Pytester) -> No
     assert stored(pytester) == []
 
 
-def test_who_does_not_use_it_does_not_load_it(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        "import sys\n\ndef test_nothing():\n    print(sorted(m for m in sys.modules if m.split('.')[0] in "
-        "('clew', 'clingo', 'pysat', 'click')))\n"
+def test_who_does_not_use_it_does_not_load_it() -> None:
+    """The rest of what a start costs is measured by ``benchmarks/plugin.py``."""
+    script = (
+        "import pytest, sys; before = set(sys.modules); import clew.pytest_plugin.hooks; "
+        "print(*sorted(set(sys.modules) - before))"
     )
-    result = _run(pytester, "-s")
-    loaded = ["clew", "clew.pytest_plugin", "clew.pytest_plugin.hooks", "clew.pytest_plugin.running"]
-    result.stdout.fnmatch_lines([f"*{loaded}*".replace("[", "[[]")])
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "clew",
+        "clew.pytest_plugin",
+        "clew.pytest_plugin.hooks",
+        "clew.pytest_plugin.running",
+    ]
 
 
 @pytest.mark.parametrize("folder", ["replication", "lease"])
