@@ -147,7 +147,7 @@ def _judge_fuzzed(plan: Plan, fuzzed: Fuzzed) -> Judgement:
 
 def _judge_exploration(explored: Exploration) -> Judgement:
     covered = f"{pluralize(explored.schedules, 'schedule')}, {pluralize(explored.states, 'global state')}"
-    covered += f"; at most {pluralize(explored.bounds.timers, 'timer')} a node"
+    covered += f"; {explored.bounds}"
     match explored.answer:
         case ExplorationAnswer.VIOLATION:
             standing = Standing.FOUND

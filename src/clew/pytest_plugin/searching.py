@@ -5,6 +5,7 @@
 | a model (Dedalus, Bloom)           | check                     | certified; at random: no counterexample     |
 | a scenario with virtual time       | check                     | no counterexample; by exhaustion: certified |
 |                                    | fuzz                      | no counterexample                           |
+|                                    | explore                   | certified                                   |
 | a scenario without virtual time    | fuzz                      | no counterexample                           |
 |                                    | explore                   | certified                                   |
 """
@@ -29,7 +30,7 @@ from clew.simulation.execution.isolation import run_isolated
 #: What can be expected, the strongest first.
 CERTIFIED, NO_COUNTEREXAMPLE, COUNTEREXAMPLE = EXPECTATIONS = ("certified", "no counterexample", "counterexample")
 
-_WAYS = {Kind.MODEL: ("check",), Kind.TIMED: ("check", "fuzz"), Kind.UNTIMED: ("fuzz", "explore")}
+_WAYS = {Kind.MODEL: ("check",), Kind.TIMED: ("check", "fuzz", "explore"), Kind.UNTIMED: ("fuzz", "explore")}
 #: What the functions take that is the business of the plugin, or of none.
 _NOT_OPTIONS = {"source", "scenario", "progress", "checkpoint", "visit", "ends_with"}
 #: Forking is what keeps code of the user away from this process; the child has no other threads, and needs none.
