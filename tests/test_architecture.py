@@ -75,6 +75,10 @@ SUB_ROOMS = {
         *["faults", "bounds", "written", "execution", "lineage", "searching", "explaining", "result"],
         *["checking", "running", "__init__"],
     ],
+    "pytest_plugin": [
+        *["running", "options", "sources", "searching", "judging", "storing", "texts", "regression", "failing"],
+        *["replaying", "checking", "decorator", "reporting", "hooks", "__init__"],
+    ],
     "report": [
         *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "injected"],
         *["export", "calm", "blazes", "histories", "model_tests", "writing", "__init__"],
