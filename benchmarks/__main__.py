@@ -7,6 +7,9 @@ its own; luck minimizes ten recordings of each bug, and has bars; simulation has
 workers and replays; injection has those of faults that are injected into code.  bloom has the bars of the Bloom
 runtime.  Of the thesis: blazes is the evaluation of section 4.7, with Figures 4.9 to 4.11, and has bars.
 histories has the bars of linearizability and serializability.
+workers and replays.  bloom has the bars of the Bloom runtime.  Of the thesis: blazes is the evaluation of section
+4.7, with Figures 4.9 to 4.11, and has bars.  histories has the bars of linearizability and serializability;
+plugin has that of what the pytest plugin costs where it is not used.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from benchmarks import (
     luck,
     minimization,
     passing,
+    plugin,
     shrinking,
     simulation_bars,
 )
@@ -39,7 +43,7 @@ from benchmarks.output import OUT, publish
 
 PARTS = (
     *("fig11", "fig12", "fig13", "bars", "fewest", "passing", "grids"),
-    *("minimization", "luck", "simulation", "injection", "bloom", "blazes", "histories"),
+    *("minimization", "luck", "simulation", "injection", "bloom", "blazes", "histories", "plugin"),
 )
 
 
@@ -86,6 +90,8 @@ def _measure(wanted: tuple[str, ...], effort: Effort) -> int:
         met &= _judge("simulation-bars", simulation_bars.of_simulation(effort), effort)
     if "injection" in wanted:
         met &= _judge("injection-bars", injection_bars.of_injection(effort), effort)
+    if "plugin" in wanted:
+        met &= _judge("plugin-bars", list(plugin.measure(effort)), effort)
     if "bloom" in wanted:
         met &= _judge("bloom-bars", bloom_bars.of_bloom(effort), effort)
     if "blazes" in wanted:

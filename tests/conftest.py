@@ -61,6 +61,8 @@ _NOT_QUICK = (
     "minimization",
     "proof",
     "quality",
+    "pytest_plugin/test_ci.py",
+    "pytest_plugin/test_processes.py",
     "report/lineage/test_svg.py",
     "report/lineage/test_svg_harmless.py",
     "report/lineage/test_svg_places.py",

@@ -46,6 +46,7 @@ ROOMS = [
     "explain",
     "report",
     "cli",
+    "pytest_plugin",
     "__main__",
 ]
 #: The same within a room, for those that are divided: its folders and modules from left to right.  The file
@@ -73,6 +74,10 @@ SUB_ROOMS = {
     "injection": [
         *["faults", "bounds", "written", "execution", "repeating", "lineage", "searching", "explaining"],
         *["meaning", "result", "checking", "running", "__init__"],
+    ],
+    "pytest_plugin": [
+        *["running", "options", "sources", "searching", "judging", "storing", "texts", "regression", "failing"],
+        *["replaying", "checking", "decorator", "reporting", "hooks", "__init__"],
     ],
     "report": [
         *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "injected"],

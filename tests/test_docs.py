@@ -6,6 +6,7 @@ earlier one wrote.  A line ``...`` stands for any number of lines that the page 
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -42,13 +43,34 @@ def _output(command: str, folder: Path) -> str:
     program, *arguments = shlex.split(command)
     if program == "cat":
         return "".join((folder / name).read_text(encoding="utf-8") for name in arguments)
+    if program == "pytest":
+        return _pytest_output(arguments, folder)
     assert program == "clew", "only clew commands, and the files that they write, are shown with their output"
     done = clew(*arguments, cwd=folder, seconds=300)
     assert done.returncode in (0, 1, 3), done.stderr
     return done.stdout
 
 
+def _pytest_output(arguments: list[str], folder: Path) -> str:
+    """Return what pytest prints, but how long it took, and the digits in the names of stored failures."""
+    # In CI, pytest shows more; the terminal is as wide as that of a page.
+    environment = {**os.environ, "CI": "", "BUILD_NUMBER": "", "COLUMNS": "80", "PY_COLORS": "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    text = re.sub(r"-[0-9a-f]{32}\.json", "-ID.json", done.stdout)
+    return re.sub(r" in [\d.]+s( \([\d:]+\))?( =+)?$", " in TIME", text, flags=re.MULTILINE)
+
+
 def _timeless(text: str) -> str:
+    text = re.sub(r" in TIME =+$", " in TIME", text, flags=re.MULTILINE)
     return re.sub(r'"seconds": [\d.]+|\btime="[\d.]+"', "TIME", text).strip()
 
 
@@ -69,6 +91,9 @@ def test_a_page_may_leave_lines_out_and_change_none() -> None:
 def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     # A copy, not a link: what a document names must really lie below the working directory.
     shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    # A block of Python that begins with the name of a file is that file.
+    for name, content in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+        (tmp_path / name).write_text(content, encoding="utf-8")
     for shown in _shown(page):
         output, expected = _timeless(_output(shown.command, tmp_path)), _timeless(shown.output)
         # Compared as texts where nothing is left out: a difference is then shown line by line.

@@ -91,6 +91,11 @@ about the program, and the ``exit_code`` of the command.  ``str()`` is what the 
 >>> print(clew.export(small, "mermaid").splitlines()[0])
 sequenceDiagram
 
+**In a test suite**, pytest has all of this by a plugin that loads itself (docs/pytest.md):
+
+>>> @clew.scenario_test("replication.py:careful", losses=2, crashes=1)
+... def test_acknowledged_writes_survive() -> None: ...
+
 What cannot be asked (a program with a mistake, a bound that makes no sense) raises ``ProgramError`` or
 ``UsageError``, which are ``ClewError``, with a place and a remedy.
 
@@ -140,6 +145,7 @@ if TYPE_CHECKING:
     from clew.model_tests.api import check_models
     from clew.model_tests.result import ModelTests
     from clew.program.ir import Program
+    from clew.pytest_plugin.decorator import scenario_test
     from clew.report.export.exporting import export
     from clew.report.replay.replaying import ReplayedVerdict, replay_verdict
     from clew.report.writing import write_report
@@ -206,6 +212,7 @@ __all__ = [
     "replay_verdict",
     "run",
     "run_scenario",
+    "scenario_test",
     "write_recording",
     "write_report",
 ]
@@ -250,6 +257,7 @@ _HOMES = {
     "clew.model_tests.api": ("check_models",),
     "clew.model_tests.result": ("ModelTests",),
     "clew.program.ir": ("Program",),
+    "clew.pytest_plugin.decorator": ("scenario_test",),
     "clew.report.export.exporting": ("export",),
     "clew.report.replay.replaying": ("ReplayedVerdict", "replay_verdict"),
     "clew.report.writing": ("write_report",),
