@@ -6,10 +6,8 @@ faults, passing those of restarts, partitions and their like, and grids that of 
 its own; luck minimizes ten recordings of each bug, and has bars; simulation has the bars of speed, memory,
 workers and replays; injection has those of faults that are injected into code.  bloom has the bars of the Bloom
 runtime.  Of the thesis: blazes is the evaluation of section 4.7, with Figures 4.9 to 4.11, and has bars.
-histories has the bars of linearizability and serializability.
-workers and replays.  bloom has the bars of the Bloom runtime.  Of the thesis: blazes is the evaluation of section
-4.7, with Figures 4.9 to 4.11, and has bars.  histories has the bars of linearizability and serializability;
-plugin has that of what the pytest plugin costs where it is not used.
+histories has the bars of linearizability and serializability, plugin that of what the pytest plugin costs where it
+is not used.
 """
 
 from __future__ import annotations
