@@ -233,7 +233,7 @@ def test_ctrl_c_while_proving_leaves_the_certificate(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr("clew.proof.refuting.solve_with_proof", interrupt)
     done = run_clew(tmp_path, ["check", example("ack-deliv"), "--proof", "proof.zip"])
-    assert done.code == 4
+    assert done.code == 3  # as whenever Ctrl-C comes before all is done
     assert done.out.startswith("CERTIFIED")
     assert done.err.splitlines() == ["no proof is written: interrupted"]
     assert not (tmp_path / "proof.zip").exists()

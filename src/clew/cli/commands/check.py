@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -29,7 +29,7 @@ from clew.files.python_names import is_python
 from clew.lineage.negation import Negation
 from clew.node_lists import NodeListError, WrittenNode, read_nodes
 from clew.report.verdict.text import verdict_text
-from clew.results import FAILED
+from clew.results import FAILED, INCOMPLETE
 from clew.search.verdict import Answer
 
 if TYPE_CHECKING:
@@ -257,14 +257,13 @@ def check_command(
 
         say(coverage_text(verdict))
     outputs.write(verdict)
-    missing = proof_file is not None and proof is not None and not _write_proof(proof, proof_file)
+    if proof is not None and proof_file is not None:
+        _write_proof(proof, proof_file)
     conclude_checkpoint(checkpoint)
     # Never on standard output, which is the same for the same input and seed.
     if sys.stderr.isatty():
         warn(f"  ({verdict.seconds:.2f} s)")
-    # Of another answer there is nothing to prove, which its exit code says; a certificate without the proof that
-    # was asked for must not look like one with it.
-    sys.exit(FAILED if missing and verdict.answer is Answer.CERTIFIED else verdict.exit_code)
+    sys.exit(verdict.exit_code if proof is None else _exit_code(verdict, proof))
 
 
 def _check_scenario_if_it_is_one(
@@ -308,15 +307,23 @@ def _note_failure(failure: Exception) -> None:
         current_state().note(failure)
 
 
-def _prove(verdict: Verdict, time_limit: float | None) -> bytes | str:
-    """Return the file of a proof, or why there is none; what the search left of the time limit is for it."""
+class _Proof(NamedTuple):
+    """The file of a proof, or why there is none; ``interrupted``: Ctrl-C is why."""
+
+    archive: bytes | None
+    reason: str = ""
+    interrupted: bool = False
+
+
+def _prove(verdict: Verdict, time_limit: float | None) -> _Proof:
+    """Return the proof of a certificate; what the search left of the time limit is for it."""
     from clew.proof.archive import write_archive  # only when asked for: a SAT solver takes long to load
     from clew.proof.refuting import NoRefutation, refute
 
     if verdict.answer is Answer.COUNTEREXAMPLE:
-        return "there is a counterexample"
+        return _Proof(None, "there is a counterexample")
     if verdict.answer is Answer.INCOMPLETE:
-        return "the answer is incomplete"
+        return _Proof(None, "the answer is incomplete")
     assert verdict.program is not None, "what was checked here has a program"
     deadline = Deadline(None if time_limit is None else max(0.0, time_limit - verdict.seconds))
     with progress_display("proving") as progress:
@@ -324,15 +331,24 @@ def _prove(verdict: Verdict, time_limit: float | None) -> bytes | str:
             deadline.heartbeat = lambda: progress(0, "the question for a SAT solver")
         found = refute(verdict.program, verdict.spec, deadline)
         archive = found if isinstance(found, NoRefutation) else write_archive(found)
-    return archive.reason if isinstance(archive, NoRefutation) else archive
+    if isinstance(archive, NoRefutation):
+        return _Proof(None, archive.reason, deadline.interrupted)
+    return _Proof(archive)
 
 
-def _write_proof(proof: bytes | str, file: str) -> bool:
-    """Write the proof, or say why there is none; tell whether it was written."""
-    if isinstance(proof, bytes):
-        write_file(file, proof)
+def _write_proof(proof: _Proof, file: str) -> None:
+    """Write the proof, or say why there is none."""
+    if proof.archive is not None:
+        write_file(file, proof.archive)
         wrote("the proof", file)
-        return True
+        return
     stale = f"; {file} is of another run" if Path(file).exists() else ""
-    warn(f"no proof is written: {proof}{stale}")
-    return False
+    warn(f"no proof is written: {proof.reason}{stale}")
+
+
+def _exit_code(verdict: Verdict, proof: _Proof) -> int:
+    # Of another answer there is nothing to prove, which its exit code says; a certificate without the proof that
+    # was asked for must not look like one with it.
+    if proof.archive is not None or verdict.answer is not Answer.CERTIFIED:
+        return verdict.exit_code
+    return INCOMPLETE if proof.interrupted else FAILED
