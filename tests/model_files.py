@@ -38,6 +38,39 @@ def scenario(messages, **how):
     return Scenario(nodes=nodes, running=("a", "b"), before=before, invariants=[low], expect_runs=3, **how)
 """
 
+#: One node tells another so many times; a scenario for checks that breaks where all of these messages are lost.
+CHECKED = """\
+from clew.simulation import Faults, Node, Scenario, Send, VirtualTime
+
+
+class Tells(Node):
+    def on_message(self, ctx, sender, message):
+        for _ in range(message):
+            ctx.send("b", "told")
+
+
+class Hears(Node):
+    def on_start(self, ctx):
+        self.heard = 0
+
+    def on_message(self, ctx, sender, message):
+        self.heard += 1
+
+
+def heard(nodes):
+    return None if nodes["b"].heard else "b has heard nothing"
+
+
+def scenario(times, **how):
+    nodes, before = {"a": Tells, "b": Hears}, [Send("a", times)]
+    time, faults = VirtualTime(until=1), Faults(losses=2)
+    return Scenario(
+        nodes=nodes, running=("a", "b"), before=before, promises=[heard], time=time, faults=faults, **how
+    )
+
+
+"""
+
 #: A Bloom class whose message can be lost; ``{setting}`` are further arguments of its setting.
 BLOOM = """\
 from clew.bloom import Bloom, bloom, channel, checked, outcome, scratch, table

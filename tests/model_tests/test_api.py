@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 import clew
 from clew.errors import BudgetExhaustedError, UsageError
 from clew.expectation import Expectation
+from clew.faults import FailureSpec
 from clew.model_tests.model import Kind, ModelOutcome, Status
-from model_files import BLOOM, LOSSY, SAFE, SCENARIO, write, write_model
+from clew.report.model_tests.words import bounds_words, show_command
+from command import ROOT
+from model_files import BLOOM, CHECKED, LOSSY, SAFE, SCENARIO, write, write_model
 
+SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text(encoding="utf-8"))
 ONE = "expect=counterexample faults=1"
 
 
@@ -258,5 +264,48 @@ def test_expectations_are_told_with_the_model(folder: Path) -> None:
     write_model(folder, "lossy.ded", LOSSY, ONE)
     (outcome,) = outcomes().values()
     assert outcome.model.expectation == Expectation("counterexample", 1)
-    assert outcome.spec is not None
+    assert isinstance(outcome.spec, FailureSpec)
     assert (outcome.spec.eot, outcome.spec.eff, outcome.spec.nodes) == (3, 2, ("a", "b"))
+
+
+def test_scenarios_are_checked_that_expect_what_a_check_answers(folder: Path) -> None:
+    write(
+        folder,
+        "asks.py",
+        f"""{CHECKED}
+lossy = scenario(2, expect="counterexample", expect_faults=2)
+larger = scenario(2, expect="counterexample", expect_faults=1)
+safe = scenario(3, expect="certified")
+unknown = scenario(3, expect="incomplete", expect_seed=7)
+never = scenario(1, expect="certified")
+""",
+    )
+    found = outcomes()
+    told = {
+        name.partition(":")[2]: (
+            outcome.status.value,
+            outcome.answer,
+            outcome.faults,
+            outcome.runs,
+            show_command(outcome.model),
+        )
+        for name, outcome in found.items()
+    }
+    exhaustive = "--strategy exhaustive"
+    assert told == {
+        "lossy": ("as expected", "counterexample", 2, 4, "clew check asks.py:lossy"),
+        "larger": ("differs", "counterexample", 2, 4, "clew check asks.py:larger"),
+        # Without a fault, 3 with one, 3 with two.
+        "safe": ("as expected", "certified", None, 7, f"clew check asks.py:safe {exhaustive}"),
+        "unknown": ("as expected", "incomplete", None, 7, "clew check asks.py:unknown --seed 7"),
+        "never": ("differs", "counterexample", 1, 2, f"clew check asks.py:never {exhaustive}"),
+    }
+    safe = found["asks.py:safe"]
+    assert bounds_words(safe) == "2 losses, in 1 s of virtual time"
+    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(clew.check_models("asks.py:safe").to_json()))
+
+
+def test_a_check_that_the_clock_ends_is_not_the_one_that_was_expected(folder: Path) -> None:
+    write(folder, "asks.py", f"{CHECKED}unknown = scenario(3, expect='incomplete')\n")
+    (outcome,) = outcomes(time_limit=1e-9).values()
+    assert (outcome.status, outcome.answer) == (Status.INCOMPLETE, "incomplete")

@@ -6,13 +6,13 @@ done in a process of its own (``processes``), and ``list_python`` is the part of
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from clew.bloom.language.module import Module
 from clew.bloom.language.setting import Setting
 from clew.dedalus.loader import read_expectation
-from clew.expectation import Expectation
 from clew.files.python_module import import_file
 from clew.files.python_names import FileNames
 from clew.files.reading import read_source
@@ -50,8 +50,8 @@ def list_python(candidate: Candidate) -> tuple[Model, ...]:
 def _model_of(name: str, value: Any) -> Model | None:
     """Return the model that a value of a module is, if it is one."""
     if isinstance(value, Scenario):
-        expectation = None if value.expect is None else Expectation(value.expect)
-        return Model(name, Kind.SCENARIO, expectation, value.expect_runs, value.expect_seed)
+        model = Model(name, Kind.SCENARIO, value.expectation, value.expect_runs, value.expect_seed)
+        return model if model.strategy is None else replace(model, runs=None)
     # By its type: a class may well have a table of this name.
     is_checked = isinstance(getattr(value, "setting", None), Setting)
     if isinstance(value, type) and issubclass(value, Module) and is_checked:

@@ -18,6 +18,8 @@ from clew.checker.api import check
 from clew.checker.expected import count_faults
 from clew.errors import BudgetExhaustedError, ClewError, describe_exception
 from clew.faults import FailureSpec
+from clew.injection.bounds import InjectionBounds
+from clew.injection.checking import check_scenario
 from clew.model_tests.model import Kind, Model, Status
 from clew.search.verdict import Answer
 from clew.simulation.fuzzing.fuzz import fuzz
@@ -32,7 +34,7 @@ class Finding:
 
     answer: str
     faults: int | None = None
-    spec: FailureSpec | None = None
+    spec: FailureSpec | InjectionBounds | None = None
     runs: int | None = None
     reason: str | None = None
     limited: bool = False
@@ -52,16 +54,32 @@ def perform(model: Model, seconds: float | None) -> Finding:
     begun = time.monotonic()
     try:
         with telling_exhaustion():
-            found = _fuzz(model, seconds) if model.kind is Kind.SCENARIO else _check(model, seconds)
+            found = _find_answer(model, seconds)
     except BudgetExhaustedError as limit:
         found = Finding(Answer.INCOMPLETE.value, reason=str(limit))
     is_late = seconds is not None and time.monotonic() >= begun + seconds
     return replace(found, limited=is_late and found.answer == Answer.INCOMPLETE.value)
 
 
+def _find_answer(model: Model, seconds: float | None) -> Finding:
+    if model.kind is not Kind.SCENARIO:
+        return _check(model, seconds)
+    return _fuzz(model, seconds) if model.strategy is None else _check_code(model, model.strategy, seconds)
+
+
 def _check(model: Model, seconds: float | None) -> Finding:
     verdict = check(model.name, time_limit=seconds)
     return Finding(verdict.answer.value, count_faults(verdict), verdict.spec, reason=verdict.reason)
+
+
+def _check_code(model: Model, strategy: str, seconds: float | None) -> Finding:
+    assert model.seed is not None, "it is a scenario"
+    loaded = load_scenario(model.name)
+    end_copy()
+    verdict = check_scenario(loaded, strategy=strategy, seed=model.seed, time_limit=seconds)
+    found = verdict.counterexample
+    faults = None if found is None else len(found.faults)
+    return Finding(verdict.answer.value, faults, verdict.bounds, verdict.runs, verdict.reason)
 
 
 def _fuzz(model: Model, seconds: float | None) -> Finding:

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from clew.errors import ClewError, UsageError
+from clew.expectation import ANSWERS, Expectation, ExpectationError, make_expectation
 from clew.names import nearest_name
 from clew.simulation.events import Elapse, WaitQuiescence
 from clew.simulation.injectable import Faults
@@ -63,7 +64,7 @@ Assumption = Callable[[Mapping[str, Any]], bool]
 Maker = Callable[[Random, World], "External | None"]
 
 #: What can be expected of random executions.
-EXPECTABLE = ("violation", "no violation")
+FUZZ_ANSWERS = ("violation", "no violation")
 #: So many executions an expectation is about when nothing else is said.
 DEFAULT_EXPECT_RUNS = 100
 
@@ -95,8 +96,9 @@ class Scenario:
     ``step_seconds``: a handler that takes longer is stopped, as a mistake in the scenario.
     ``time``: how long messages take and when timers go off; without it, things happen in any order.
     ``faults``: what ``clew check`` may do to it.
-    ``expect``: what ``clew test`` has to find in the ``expect_runs`` executions from the seed ``expect_seed`` on:
-    a "violation" in one of them, or "no violation" in any.
+    ``expect``: what ``clew test`` has to find.  In the ``expect_runs`` random executions from the seed
+    ``expect_seed`` on, a "violation" in one of them, or "no violation" in any.  Or by a check within ``faults``: a
+    "counterexample" (with ``expect_faults`` faults) or "incomplete" by lineage, "certified" by exhaustion.
     """
 
     nodes: Mapping[str, Callable[[], Node]]
@@ -123,6 +125,7 @@ class Scenario:
     time: VirtualTime | None = None
     faults: Faults | None = None
     expect: str | None = None
+    expect_faults: int | None = None
     expect_runs: int = DEFAULT_EXPECT_RUNS
     expect_seed: int = 0
 
@@ -154,16 +157,33 @@ class Scenario:
                 raise UsageError(f"{name} is {chance}", remedy="give a probability, from 0 to 1")
 
     def _refuse_impossible_expectation(self) -> None:
-        if self.expect is not None and self.expect not in EXPECTABLE:
-            known = isinstance(self.expect, str) and nearest_name(self.expect, EXPECTABLE)
+        expectable = (*FUZZ_ANSWERS, *ANSWERS)
+        if self.expect is not None and self.expect not in expectable:
+            known = isinstance(self.expect, str) and nearest_name(self.expect, expectable)
             raise UsageError(
                 f"expect is {self.expect!r}",
-                remedy=f"did you mean '{known}'?" if known else "give 'violation' or 'no violation'",
+                remedy=f"did you mean '{known}'?" if known else f"give one of {', '.join(map(repr, expectable))}",
+            )
+        try:
+            expected = self.expectation
+        except ExpectationError as error:
+            raise UsageError(error.message.replace("'faults'", "expect_faults"), remedy=error.remedy) from None
+        if expected is not None and expected.answer in ANSWERS and self.time is None:
+            raise UsageError(
+                f"expect is {self.expect!r}, what a check answers, and that needs virtual time",
+                remedy="give the scenario time=VirtualTime(...), or expect a 'violation' or 'no violation'",
             )
         for name, number, least in (("runs", self.expect_runs, 1), ("seed", self.expect_seed, 0)):
             # True is an int.
             if isinstance(number, bool) or not isinstance(number, int) or number < least:
                 raise UsageError(f"expect_{name} is {number!r}", remedy=f"give a whole number, from {least} on")
+
+    @property
+    def expectation(self) -> Expectation | None:
+        """Return what ``clew test`` has to find, if anything is expected."""
+        if self.expect in FUZZ_ANSWERS and self.expect_faults is None:
+            return Expectation(self.expect)
+        return make_expectation(self.expect, self.expect_faults)
 
     def _refuse_idle_time(self) -> None:
         if self.time is not None:

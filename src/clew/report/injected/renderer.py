@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from clew.injection.bounds import InjectionBounds
 from clew.injection.explaining import Explanation, Undone
-from clew.injection.faults import CODE_KINDS
 from clew.injection.result import CodeCounterexample, CodeVerdict
 from clew.report.injected.formats import VERDICT_FORMAT, VERDICT_VERSION
 from clew.report.injected.text import code_verdict_text, why_items
-from clew.report.injected.words import bounds_text, effort_text, fault_fields, headline, run_command, struck_text
+from clew.report.injected.words import (
+    bounds_fields,
+    bounds_text,
+    effort_text,
+    fault_fields,
+    headline,
+    run_command,
+    struck_text,
+)
 from clew.report.renderers import PageOptions
 from clew.report.simulated.violations import UNNAMED, recording_fields, replay_line
 from clew.report.text.json_text import json_text as write_json
@@ -41,7 +47,7 @@ def code_verdict_document(verdict: CodeVerdict) -> dict[str, Any]:
         **result_fields(verdict),
         "strategy": verdict.strategy,
         "seed": verdict.seed,
-        "bounds": _bounds_fields(verdict.bounds),
+        "bounds": bounds_fields(verdict.bounds),
         "promises": list(verdict.promises),
         "invariants": list(verdict.invariants),
         "counterexample": None if found is None else _counterexample_fields(verdict, found),
@@ -50,17 +56,6 @@ def code_verdict_document(verdict: CodeVerdict) -> dict[str, Any]:
         "vacuous": verdict.vacuous,
         "cautions": list(verdict.cautions),
         "warnings": [str(notice) for notice in verdict.notices],
-    }
-
-
-def _bounds_fields(bounds: InjectionBounds) -> dict[str, Any]:
-    return {
-        "nodes": list(bounds.nodes),
-        **{kind.kind.plural: bounds.most(kind) for kind in CODE_KINDS},
-        "faults": bounds.faults,
-        "faults_until": to_seconds(bounds.within),
-        "until": to_seconds(bounds.until),
-        "outages": [to_seconds(length) for length in bounds.outages],
     }
 
 

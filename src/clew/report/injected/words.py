@@ -49,6 +49,18 @@ def moments_text(bounds: InjectionBounds) -> str:
     return "; ".join(said)
 
 
+def bounds_fields(bounds: InjectionBounds) -> dict[str, Any]:
+    """Return bounds as documents have them."""
+    return {
+        "nodes": list(bounds.nodes),
+        **{kind.kind.plural: bounds.most(kind) for kind in CODE_KINDS},
+        "faults": bounds.faults,
+        "faults_until": to_seconds(bounds.within),
+        "until": to_seconds(bounds.until),
+        "outages": [to_seconds(length) for length in bounds.outages],
+    }
+
+
 def struck_text(fault: CodeFault, time: int | None) -> str:
     """Say a fault, and when it struck."""
     if time is None or isinstance(fault, NetworkPartition):

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from clew.faults import FailureSpec
 from clew.files.python_names import split_name
+from clew.injection.bounds import InjectionBounds
 from clew.model_tests.model import ModelOutcome, Status
 from clew.model_tests.result import ModelTests, ModelTestsAnswer
 from clew.names import in_one_line
+from clew.report.injected.words import bounds_fields
 from clew.report.model_tests.words import (
     COUNTED,
     MARKS,
@@ -97,7 +100,7 @@ def _model_fields(outcome: ModelOutcome) -> dict[str, Any]:
         "status": outcome.status.value,
         "expected": None if expected is None else {"verdict": expected.answer, "faults": expected.faults},
         "got": None if outcome.answer is None else {"verdict": outcome.answer, "faults": outcome.faults},
-        "spec": None if spec is None else {"nodes": list(spec.nodes), **spec.numbers},
+        "spec": None if spec is None else _spec_fields(spec),
         "seed": model.seed,
         "runs": outcome.runs,
         "reason": outcome.reason,
@@ -105,6 +108,12 @@ def _model_fields(outcome: ModelOutcome) -> dict[str, Any]:
         "command": show_command(model),
         "printed": outcome.printed,
     }
+
+
+def _spec_fields(spec: FailureSpec | InjectionBounds) -> dict[str, Any]:
+    if isinstance(spec, InjectionBounds):
+        return bounds_fields(spec)
+    return {"nodes": list(spec.nodes), **spec.numbers}
 
 
 #: What CI systems make of a status.

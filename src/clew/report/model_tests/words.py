@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from clew.expectation import COUNTEREXAMPLE, describe
 from clew.faults import KINDS
+from clew.injection.bounds import InjectionBounds
 from clew.model_tests.model import Kind, Model, ModelOutcome, Status
+from clew.report.injected.words import bounds_text
 from clew.report.text.plain import pluralize
 from clew.report.text.shell import file_words, shell_words
 
@@ -46,6 +48,8 @@ def answer_words(outcome: ModelOutcome) -> str:
 def bounds_words(outcome: ModelOutcome) -> str:
     """Say for what an answer stands: the bounds of a check, or the executions of a scenario."""
     model, spec = outcome.model, outcome.spec
+    if isinstance(spec, InjectionBounds):
+        return bounds_text(spec)
     if spec is not None:
         parts = [f"EOT {spec.eot}", *filter(None, (kind.limit_words(spec) for kind in KINDS))]
         return ", ".join([*parts, pluralize(len(spec.nodes), "node")])
@@ -59,6 +63,9 @@ def bounds_words(outcome: ModelOutcome) -> str:
 def show_command(model: Model) -> str:
     """Return the command that shows what a model comes to."""
     name = file_words([model.name])
+    if model.strategy is not None:
+        how = "" if model.strategy == "lineage" else f" --strategy {model.strategy}"
+        return f"clew check {name}{how}" + (f" --seed {model.seed}" if model.seed else "")
     if model.kind is Kind.SCENARIO:
         return f"clew fuzz {name} {shell_words(['--seed', str(model.seed), '--runs', str(model.runs)])}"
     return f"clew check {name}"
