@@ -168,7 +168,11 @@ class Raft(Node):
             self._replicate(ctx)
         else:
             self._ask(ctx)
-        ctx.set_timer("retry")
+        self.arm(ctx, "retry")
+
+    def arm(self, ctx: Context, name: str) -> None:
+        """Set a timer.  In any order it has no duration; ``raft_timed.py`` has some."""
+        ctx.set_timer(name)
 
     # -- terms and roles -----------------------------------------------------------------------------------------
 
@@ -177,7 +181,7 @@ class Raft(Node):
         self.peers = tuple(sorted(members - {ctx.me}))
         self.quorum = len(members) // 2 + 1
         self._forget_office()
-        ctx.set_timer("election")
+        self.arm(ctx, "election")
 
     def _enter(self, ctx: Context, term: int, vote: str = "") -> None:
         """A new term has begun, and it is known to whom this node gives its vote, or not yet."""
@@ -198,7 +202,7 @@ class Raft(Node):
             self._forget_office()
         self.role = FOLLOWER
         ctx.cancel_timer("retry")
-        ctx.set_timer("election")
+        self.arm(ctx, "election")
 
     # -- elections -----------------------------------------------------------------------------------------------
 
@@ -208,8 +212,8 @@ class Raft(Node):
         self._enter(ctx, self.term + 1, ctx.me)
         self.votes = [ctx.me]
         self.answered = []
-        ctx.set_timer("election")
-        ctx.set_timer("retry")
+        self.arm(ctx, "election")
+        self.arm(ctx, "retry")
         self._ask(ctx)
         self._count_votes(ctx)
 
@@ -270,7 +274,7 @@ class Raft(Node):
         assert self.applied[-1][0] < self.term, "an entry of this term was committed before the leader was ready"
         self.next_index = dict.fromkeys(self.peers, len(self.log))
         self.match_index = dict.fromkeys(self.peers, 0)
-        ctx.set_timer("retry")
+        self.arm(ctx, "retry")
         self._append(ctx, NOTHING)
 
     def _forget_office(self) -> None:

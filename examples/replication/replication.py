@@ -12,7 +12,8 @@ What a client is promised: a write that was acknowledged is at a replica that is
 nobody else has, and if it crashes before the others are back, that is lost.  Two lost reports and one crash, at
 the right moments: ``clew check examples/replication/replication.py:lossy``
 
-*The fix* (``careful``): with fewer than ``LEAST`` replicas in sync, the leader acknowledges nothing.
+*The fix* (``careful``): with fewer than ``LEAST`` replicas in sync, the leader acknowledges nothing.  Then no two
+faults break it: ``clew check examples/replication/replication.py:careful --strategy exhaustive``
 
 ``Metrics`` is what real clusters are full of: messages that have nothing to do with what was promised.
 """
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from clew.simulation import Context, Elapse, Node, Scenario, Send, VirtualTime
+from clew.simulation import Context, Elapse, Faults, Node, Scenario, Send, VirtualTime
 
 REPLICAS: tuple[str, ...] = ("a", "b", "c")
 LEADER = "a"
@@ -232,7 +233,7 @@ def acknowledged_writes_survive(nodes: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _scenario(least: int, rate: int = 0) -> Scenario:
+def _scenario(least: int, rate: int = 0, **how: Any) -> Scenario:
     nodes: dict[str, Callable[[], Node]] = {
         "client": partial(Client, rate),
         "coordinator": partial(Coordinator, rate),
@@ -247,10 +248,22 @@ def _scenario(least: int, rate: int = 0) -> Scenario:
         assume=something_was_promised,
         time=VirtualTime(latency=0.01, until=6),
         steps=10_000,
+        **how,
     )
 
 
-lossy = _scenario(least=1)
-careful = _scenario(least=LEAST)
+#: What the bug takes.
+BREAKING: dict[str, Any] = {
+    "faults": Faults(losses=3, crashes=1),
+    "expect": "counterexample",
+    "expect_faults": 3,
+}
+
+lossy = _scenario(least=1, **BREAKING)
 #: With ten times as many messages that do not matter.
-busy = _scenario(least=1, rate=10)
+busy = _scenario(least=1, rate=10, **BREAKING)
+careful = _scenario(
+    least=LEAST,
+    faults=Faults(losses=2, crashes=2, restarts=2, total=2, until=3),
+    expect="certified",
+)
