@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from enum import Enum
 from functools import cache
@@ -19,6 +19,7 @@ import pytest
 
 import clew
 from clew.analysis.blazes import Dataflow
+from clew.injection.faults import CodeFault, NodeCrash
 from clew.report.renderers import RENDERERS, PageOptions, renderer_of
 from clew.results import Result
 from command import ROOT
@@ -27,6 +28,7 @@ SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text(encoding="
 VERDICT_SCHEMA = json.loads((ROOT / "docs" / "verdict.schema.json").read_text(encoding="utf-8"))
 SIMPLE = "examples/simple-deliv.ded"
 LOCK = "examples/lock/lock.py"
+REPLICATION = "examples/replication/replication.py"
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +45,12 @@ def recording() -> clew.Recording:
     found = fuzzed().recording
     assert found is not None
     return found
+
+
+def lossy_faults() -> Iterable[CodeFault]:
+    checked = result("check_scenario")
+    assert isinstance(checked, clew.CodeVerdict) and checked.counterexample is not None
+    return checked.counterexample.faults
 
 
 def replayed_verdict() -> clew.ReplayedVerdict:
@@ -76,6 +84,37 @@ RESULTS: dict[str, tuple[Callable[[], Result], str, int, str]] = {
         "incomplete",
         3,
         "INCOMPLETE: 0 of 2 are certified, 2 are incomplete.",
+    ),
+    "check_scenario": (
+        lambda: clew.check_scenario(f"{REPLICATION}:lossy"),
+        "counterexample",
+        1,
+        "COUNTEREXAMPLE: 3 faults, within 3 losses, 1 crash, in 6 s of virtual time.",
+    ),
+    "check_scenario, certified": (
+        lambda: clew.check_scenario(f"{REPLICATION}:careful", faults=1, strategy="exhaustive"),
+        "certified",
+        0,
+        "CERTIFIED: no faults within 2 losses, 2 crashes, 2 restarts (1 fault in all), outages of 1 s, beginning",
+    ),
+    "check_scenario, limited": (
+        lambda: clew.check_scenario(f"{REPLICATION}:careful", max_runs=2),
+        "incomplete",
+        3,
+        "INCOMPLETE, within 2 losses, 2 crashes, 2 restarts (2 faults in all), outages of 1 s, beginning within",
+    ),
+    "run_scenario": (lambda: clew.run_scenario(f"{REPLICATION}:lossy"), "holds", 0, REPLICATION),
+    "run_scenario, violated": (
+        lambda: clew.run_scenario(f"{REPLICATION}:lossy", lossy_faults()),
+        "violated",
+        1,
+        "the 2nd Report from b to coordinator is lost, at 2.01 s",
+    ),
+    "run_scenario, nothing promised": (
+        lambda: clew.run_scenario(f"{REPLICATION}:lossy", [NodeCrash("client", 0)]),
+        "nothing promised",
+        3,
+        "client crashes before its first event, at 0 s",
     ),
     "run": (lambda: clew.run(SIMPLE), "holds", 0, "EOT 4, nodes a, b, c; no fault"),
     "run, violated": (lambda: clew.run(SIMPLE, [clew.Loss("a", "b", 1)]), "violated", 1, "EOT 4, nodes a, b, c;"),
@@ -223,7 +262,7 @@ def test_a_page_can_be_written_of_any_result(name: str, tmp_path: Path) -> None:
 
 
 def test_a_page_about_a_violation_shows_the_run() -> None:
-    for name in ("fuzz", "explore", "replay", "minimize"):
+    for name in ("fuzz", "explore", "replay", "minimize", "check_scenario", "run_scenario, violated"):
         found = result(name)
         page = renderer_of(found).page(found, PageOptions(recorded_in="rec.json"))
         assert "The run, event by event" in page
