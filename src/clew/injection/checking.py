@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from clew.budgets.deadline import Deadline
-from clew.budgets.whereabouts import tell_limit
+from clew.budgets.whereabouts import ProcessEnd, tell_limit, tell_run
 from clew.errors import BudgetExhaustedError, UsageError
 from clew.faults import FaultsOf
 from clew.injection.bounds import InjectionBounds
+from clew.injection.deadly import confirm_deadly
 from clew.injection.explaining import explain
 from clew.injection.faults import CodeFault
 from clew.injection.meaning import find_cautions, find_hollow
@@ -19,10 +20,10 @@ from clew.injection.repeating import Leftovers, refuse_changing_promises, refuse
 from clew.injection.result import CodeCounterexample, CodeVerdict
 from clew.injection.searching import drawing, exhausting
 from clew.injection.searching.shrinking import shrink_faults
-from clew.injection.searching.system import CodeSystem
+from clew.injection.searching.system import CodeSystem, DeadlyRunError
 from clew.search import lineage
 from clew.search.verdict import Answer, FindingsOf, LedgerOf, Progress, conduct
-from clew.simulation.execution.isolation import needs_child, run_isolated
+from clew.simulation.execution.isolation import ProcessEndedError, needs_child, run_isolated
 from clew.simulation.execution.trace import execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.injectable import USUAL_CRASHES, USUAL_LOSSES, USUAL_OUTAGE, Faults
@@ -102,6 +103,7 @@ def check_scenario(
     seed: int = DEFAULT_SEED,
     progress: Progress | None = None,
     in_process: bool = False,
+    ends_with: ProcessEnd | None = None,
 ) -> CodeVerdict:
     """Search for faults under which what a scenario promises does not hold.
 
@@ -113,6 +115,7 @@ def check_scenario(
     - ``max_runs``, ``time_limit``: budgets; when one ends, so does the search.
     - ``seed``: for latencies, clocks and what nodes draw, and for random faults.
     - ``in_process``: execute the scenario in this process and not in a child, for a debugger.
+    - ``ends_with``: how the process is known to end; the execution that does it is not performed, but found.
     """
     started = time.monotonic()
     _refuse_unknown(strategy)
@@ -134,8 +137,17 @@ def check_scenario(
     options = CodeOptions(strategy, max_runs, seed)
     asked = _Question(loaded, bounds, options, until, time_limit, started)
     if needs_child(in_process):
+        return _answer_in_child(asked, progress)
+    return asked.answer(progress, ends_with)
+
+
+def _answer_in_child(asked: _Question, progress: Progress | None) -> CodeVerdict:
+    """Search in a child; if an execution ends it, once more in another, which does not perform that execution."""
+    try:
         return run_isolated(asked.answer, progress)
-    return asked.answer(progress)
+    except ProcessEndedError as ended:
+        end = ended.end
+    return run_isolated(lambda tell: asked.answer(tell, end), progress)
 
 
 def _check_budgets(max_runs: int | None, time_limit: float | None) -> None:
@@ -155,12 +167,22 @@ class _Question:
     time_limit: float | None
     started: float
 
-    def answer(self, progress: Progress | None) -> CodeVerdict:
+    def answer(self, progress: Progress | None, ends_with: ProcessEnd | None = None) -> CodeVerdict:
         """Search, and make of what is found what people want to know of it."""
-        loaded, scenario, bounds, seed = self.loaded, self.loaded.scenario, self.bounds, self.options.seed
         tell_limit(self.time_limit)
-        system = CodeSystem(scenario, bounds, seed=seed)
+        tell_run(self.options.seed)
+        deadly = None if ends_with is None else ends_with.performed
+        system = CodeSystem(self.loaded.scenario, self.bounds, seed=self.options.seed, deadly=deadly)
         ledger: LedgerOf[CodeFault] = LedgerOf(Deadline(self.time_limit), self.options.max_runs, progress)
+        try:
+            return self._search(system, ledger)
+        except DeadlyRunError as run:
+            runs = ledger.runs = ledger.runs + 1  # it was executed, in the process that it ended
+            found = confirm_deadly(self.loaded, system, run.faults, ledger, self.options.seed)
+            return self._conclude(system, found, runs, ledger.runs - runs)
+
+    def _search(self, system: CodeSystem, ledger: LedgerOf[CodeFault]) -> CodeVerdict:
+        loaded, scenario, bounds, seed = self.loaded, self.loaded.scenario, self.bounds, self.options.seed
         chosen = CODE_STRATEGIES[self.options.strategy]
         with step_limit(scenario.step_seconds):
             leftovers = Leftovers(scenario)
@@ -178,20 +200,34 @@ class _Question:
                 answer = Answer.CERTIFIED if reason is None else Answer.INCOMPLETE
             elif reason is NO_PROOF:
                 reason = find_hollow(peaceful, bounds) or reason
+        cautions = find_cautions(scenario, peaceful, bounds)
+        return self._conclude(system, found, runs, ledger.runs - runs, answer, reason, cautions)
+
+    def _conclude(
+        self,
+        system: CodeSystem,
+        found: CodeCounterexample | None,
+        runs: int,
+        shrinking: int,
+        answer: Answer = Answer.COUNTEREXAMPLE,
+        reason: str | None = None,
+        cautions: tuple[str, ...] = (),
+    ) -> CodeVerdict:
+        scenario = self.loaded.scenario
         return CodeVerdict(
             answer,
-            loaded.full_name,
-            bounds,
+            self.loaded.full_name,
+            self.bounds,
             self.options.strategy,
-            seed,
+            self.options.seed,
             found,
             runs,
-            ledger.runs - runs,
+            shrinking,
             system.vacuous,
             time.monotonic() - self.started,
             reason,
             (),
-            find_cautions(scenario, peaceful, bounds),
+            cautions,
             self.until,
             tuple(map(name_of, scenario.promises)),
             tuple(map(name_of, scenario.invariants)),
@@ -250,7 +286,7 @@ def _confirm(
     (violation,) = findings.counterexamples[0].violations
     # What is found is found, however little time is left: to make it small takes a handful of runs.
     books: LedgerOf[CodeFault] = LedgerOf(progress=ledger.progress, runs=ledger.runs)
-    faults = shrink_faults(system, larger, violation.relation, books)
+    faults = shrink_faults(system.execute, system.spec.within, larger, violation.relation, books)
     ledger.runs = books.runs
     course = system.execute(faults, recording=True)
     # By the schedule alone, as a replay does it: that is the execution that people are shown.
@@ -260,9 +296,6 @@ def _confirm(
             "the same faults twice do not lead to the same execution",
             remedy="let nodes take time and random numbers from their context, and nothing else from outside",
         )
-    struck = tuple(
-        course.occurrences[course.struck[fault]].time if fault in course.struck else None for fault in faults
-    )
     try:
         explanation = explain(system, faults)
     except BudgetExhaustedError:
@@ -270,5 +303,12 @@ def _confirm(
     recording = make_recording(loaded, seed, course.steps, execution)
     passing = execute(system.scenario, seed, system.execute(FaultsOf(), recording=True).steps)
     return CodeCounterexample(
-        faults, course.broken, struck, len(larger), explanation, recording, execution, passing
+        faults,
+        course.broken,
+        course.times_of(faults),
+        len(larger),
+        explanation,
+        recording,
+        execution,
+        passing,
     )

@@ -89,7 +89,7 @@ def _execute(loaded: LoadedScenario, chosen: FaultsOf[CodeFault], seed: int) -> 
         answer,
         loaded.full_name,
         chosen,
-        tuple(course.occurrences[course.struck[f]].time if f in course.struck else None for f in chosen),
+        course.times_of(chosen),
         course.broken,
         seed,
         reason,

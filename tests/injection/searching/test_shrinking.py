@@ -17,7 +17,8 @@ CRASH = NodeCrash("server", 1)
 def shrunk(*faults: CodeFault, within: int = 1_000_000) -> tuple[list[CodeFault], int]:
     bounds = InjectionBounds(("client", "server", "backup"), 1_000_000, within, losses=3, crashes=3)
     ledger: LedgerOf[CodeFault] = LedgerOf()
-    kept = shrink_faults(CodeSystem(relay(), bounds), FaultsOf.of(faults), "stored_somewhere", ledger)
+    system = CodeSystem(relay(), bounds)
+    kept = shrink_faults(system.execute, within, FaultsOf.of(faults), "stored_somewhere", ledger)
     return list(kept), ledger.runs
 
 

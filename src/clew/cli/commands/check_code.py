@@ -9,6 +9,7 @@ from clew.cli.parts.code_options import CodeFlags, SharedFlags
 from clew.cli.parts.files import refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs
 from clew.cli.parts.progress import progress_display
+from clew.cli.process.state import current_state
 from clew.cli.process.streams import ascii_only, warn
 from clew.injection.checking import check_scenario
 from clew.report.injected.text import code_verdict_text
@@ -38,12 +39,16 @@ def check_code(loaded: LoadedScenario, flags: SharedFlags, code: CodeFlags, outp
             time_limit=flags.time_limit,
             seed=flags.seed or 0,
             progress=progress,
+            ends_with=current_state().end,
         )
     found = verdict.counterexample
     recording = found.recording if found else None
     if recording is not None and code.output is not None:
         refuse_unreadable(recording, loaded)
-    then = list(next_steps(code.output, verdict.scenario)) if recording is not None else []
+    then = []
+    if recording is not None:
+        # Each schedule that is tried would end a process: such a recording cannot be minimized.
+        then = list(next_steps(code.output, verdict.scenario, minimize=not recording.ends_process))
     outputs.show(verdict, lambda: code_verdict_text(verdict, then=then, ascii_only=ascii_only()))
     if recording is not None and code.output is not None:
         write_file(code.output, write_recording(recording))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 
@@ -94,6 +94,12 @@ class Course:
                 return self.world.sent_at(what)
             case _:
                 assert_never(fault)
+
+    def times_of(self, faults: Iterable[CodeFault]) -> tuple[int | None, ...]:
+        """Return when each of the faults struck; None where it did not."""
+        return tuple(
+            self.occurrences[self.struck[fault]].time if fault in self.struck else None for fault in faults
+        )
 
     def message_of(self, occurrence: Occurrence) -> MessageName | None:
         """Return the name of what was delivered, lost or duplicated, if faults can hit it."""

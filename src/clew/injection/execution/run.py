@@ -37,11 +37,16 @@ from clew.simulation.user_code import name_of
 from clew.simulation.world import CodeBlock, External, Wait, WaitCondition
 
 
+class _EndsProcessError(Exception):
+    """Raised instead of performing the event that is known to end the process."""
+
+
 class InjectedRun:
     """An execution as it goes on; ``finish`` may be called once.
 
     ``tracing``: note what events read and write.  ``observing``: note which of them change nothing.
     ``recording``: keep what was done as steps, so that others can do it again.
+    ``ends_at``: the number of the event, from 1, that is known to end the process: the execution ends before it.
     """
 
     def __init__(
@@ -53,8 +58,10 @@ class InjectedRun:
         tracing: bool = False,
         observing: bool = False,
         recording: bool = False,
+        ends_at: int | None = None,
     ) -> None:
         self._scenario = scenario
+        self._ends_at = ends_at
         self._seed = seed
         self._faults = tuple(faults)
         self._flow = Flow() if tracing else None
@@ -104,6 +111,8 @@ class InjectedRun:
         """Go on to the end, or until something breaks."""
         try:
             broken, is_over = self._run()
+        except _EndsProcessError:
+            broken, is_over = None, False
         finally:
             if self._flow is not None:
                 for node in self.world.nodes.values():
@@ -232,6 +241,7 @@ class InjectedRun:
         self._record(event, self.world.ticks)
         if self._flow is not None:
             self._flow.begin_event()
+        self._stop_before_end()
         self.world.inject(event)
         self._note(event, "do", _node_of(event), -1)
 
@@ -280,8 +290,13 @@ class InjectedRun:
             world.copy(envelope)
             self._note(envelope, "duplicate", "", envelope.cause)
         else:
+            self._stop_before_end()
             world.deliver(envelope)
             self._note(envelope, "deliver", envelope.target, envelope.cause)
+
+    def _stop_before_end(self) -> None:
+        if self._ends_at is not None and self.world.events + 1 >= self._ends_at:
+            raise _EndsProcessError
 
     def _record(self, step: Step, time: int) -> None:
         """Keep what is done, and when, if somebody wants to do it again."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from clew.budgets.whereabouts import tell_event
 from clew.faults import FaultsOf
 from clew.injection.bounds import InjectionBounds
 from clew.injection.execution.course import Course
@@ -29,6 +30,14 @@ from clew.simulation.user_code import name_of
 from clew.violation import Violation
 
 CodeFaults = FaultsOf[CodeFault]
+
+
+class DeadlyRunError(Exception):
+    """Raised instead of the execution that is known to end its process."""
+
+    def __init__(self, faults: CodeFaults) -> None:
+        super().__init__(str(faults))
+        self.faults = faults
 
 
 class _Followed(NamedTuple):
@@ -46,9 +55,16 @@ class _Followed(NamedTuple):
 
 
 class CodeSystem:
-    """A scenario within bounds; ``vacuous`` counts the runs in which nothing was promised."""
+    """A scenario within bounds; ``vacuous`` counts the runs in which nothing was promised.
 
-    def __init__(self, scenario: Scenario, bounds: InjectionBounds, *, seed: int = 0) -> None:
+    ``deadly``: the number of the execution that is known to end its process; it is not performed.
+    """
+
+    def __init__(
+        self, scenario: Scenario, bounds: InjectionBounds, *, seed: int = 0, deadly: int | None = None
+    ) -> None:
+        self._deadly = deadly
+        self._executions = 0
         self.scenario = scenario
         self.spec = bounds
         self.circuit: CircuitOf[CodeFault] = CircuitOf()
@@ -80,6 +96,10 @@ class CodeSystem:
         recording: bool = False,
     ) -> Course:
         """Execute once; see ``InjectedRun``."""
+        self._executions += 1
+        tell_event(self._executions)  # so that whoever outlives this process knows which execution ended it
+        if self._executions == self._deadly:
+            raise DeadlyRunError(faults)
         return InjectedRun(
             self.scenario, faults, seed=self._seed, tracing=tracing, observing=observing, recording=recording
         ).finish()

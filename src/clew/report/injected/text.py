@@ -53,7 +53,8 @@ def _counterexample_lines(
     for fault, time in zip(found.faults, found.struck, strict=True):
         yield f"  {struck_text(fault, time)}"
     yield f"  breaks {found.broken}"
-    if verdict.scenario:
+    # One that ends its process is replayed up to there from its recording.
+    if verdict.scenario and not (found.recording and found.recording.ends_process):
         yield f"  replay: {run_command(verdict, found)}"
     yield from then
     yield from _diagram_lines(found, width, ascii_only)
