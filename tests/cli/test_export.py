@@ -13,7 +13,8 @@ import clew as library
 from clew.errors import UsageError
 from clew.report.export import opening
 from clew.report.export.formats.table import FORMATS
-from clew.report.injected import executed, renderer
+from clew.report.injected import executed
+from clew.report.injected.formats import VERDICT_FORMAT
 from clew.report.simulated import explored, fuzzed, minimized
 from clew.report.verdict.renderer import RUN_FORMAT
 from cli.in_process import run_clew
@@ -227,8 +228,8 @@ def test_other_documents_are_refused_with_what_they_are(tmp_path: Path, kind: st
 
 
 def test_the_table_names_documents_as_those_who_write_them() -> None:
-    modules = (fuzzed, explored, executed, renderer)
-    assert {module.FORMAT for module in modules} | {RUN_FORMAT} < set(opening._READERS)
+    modules = (fuzzed, explored, executed)
+    assert {module.FORMAT for module in modules} | {RUN_FORMAT, VERDICT_FORMAT} < set(opening._READERS)
     assert minimized.FORMAT in opening._OTHERS
 
 

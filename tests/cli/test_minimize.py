@@ -97,7 +97,7 @@ recorded               2          4          1
 provenance             2          2          1
 STSSched               2          2          5
 TFB                    2          2         27
-contents               2          2        209
+contents               2          2        211
 shortening             2          2       1043
 """
 

@@ -61,6 +61,8 @@ class Attempt:
         for envelope in self.world.pool.messages:
             name, link = (envelope.source, envelope.nth), (envelope.source, envelope.target)
             yield ("deliver", *name)
+            if envelope.source == envelope.target:
+                continue  # no network is between a node and itself
             if self._scenario.loss and self._used.get(("lose", link), 0) < self._limits.losses:
                 yield ("lose", *name)
             if self._scenario.duplication and self._used.get(("duplicate", link), 0) < self._limits.duplicates:

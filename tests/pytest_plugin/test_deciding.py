@@ -56,7 +56,7 @@ TABLE: list[tuple[str, dict[str, Any], Standing, str]] = [
     ("told.py:timed", {"losses": 2, "max_runs": 1}, SEARCHED, "the limit of 1 runs was reached"),
     ("told.py:timed", {"losses": 2, "time_limit": 1e-9}, INCONCLUSIVE, "the time limit of 1e-09 s ran out"),
     ("told.py:timed", {"by": "fuzz", "runs": 3}, SEARCHED, "random executions prove nothing"),
-    ("told.py:unpromised", {}, INCONCLUSIVE, "without faults nothing was promised"),
+    ("told.py:unpromised", {}, INCONCLUSIVE, "also without faults nothing is promised"),
     ("told.py:unpromised", {"strategy": "exhaustive"}, INCONCLUSIVE, "also without faults nothing is promised"),
     ("told.py:unpromised", {"by": "fuzz", "runs": 3}, INCONCLUSIVE, "without faults nothing was promised"),
     ("told.py:long", {}, INCONCLUSIVE, "without faults the execution did not come to its end"),

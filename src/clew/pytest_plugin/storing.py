@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from clew.files.json_document import LARGEST_DOCUMENT
 from clew.files.reading import read_input
 from clew.files.writing import write_whole
 from clew.names import harmless
@@ -80,7 +81,7 @@ def read_stored_text(slot: Slot) -> list[str] | None:
     """Return how a stored failure was told; None if that is of another file than the one beside it."""
     try:
         *lines, last = read_input(slot.text, _LARGEST_TEXT).decode("utf-8").splitlines()
-        digest = hashlib.sha256(slot.document.read_bytes()).hexdigest()
+        digest = hashlib.sha256(read_input(slot.document, LARGEST_DOCUMENT)).hexdigest()
     except (OSError, ValueError):  # also of an empty file, and of bytes that are no text
         return None
     return [harmless(line) for line in lines] if last == f"{_DIGEST}{digest}" else None

@@ -19,6 +19,7 @@ import heartbeat
 import idioms
 import kvs
 import kvs_cluster
+import likes
 import paxos
 import reliable_broadcast
 import restarting_store
@@ -135,6 +136,12 @@ def _clock(kind: Any) -> Workload:
     return workload(dict.fromkeys("ab", kind), {}, later=_SAID)
 
 
+def _likes(kind: Any) -> Workload:
+    inputs = {name: {"peers": [(other,) for other in "abc" if other != name]} for name in "abc"}
+    liked = {1: {"like": [("a", "fan", 1)]}, 2: {"like": [("a", "fan", 2)]}}
+    return workload(dict.fromkeys("abc", kind), inputs, later={"a": liked}, ticks=2)
+
+
 def _single(kind: Any, inputs: Mapping[str, Any], later: Mapping[int, Any] | None = None) -> Workload:
     return workload({"a": kind}, {"a": inputs}, later={"a": later or {}})
 
@@ -179,6 +186,8 @@ WORKLOADS: dict[Any, Workload] = {
     heartbeat.LeaderElection: workload(
         dict.fromkeys("ab", heartbeat.LeaderElection), {n: {"peers": [("a",), ("b",)]} for n in "ab"}, ticks=6
     ),
+    **{kind: _likes(kind) for kind in (likes.Counter, likes.Eager, likes.Careful, likes.Durable)},
+    likes.Fan: _single(likes.Fan, {"press": [(1,), (2,)]}, {2: {"thanks": [("a", 1)]}, 3: {"thanks": [("a", 2)]}}),
     idioms.FirstStep: _single(idioms.FirstStep, {}),
     idioms.Persistence: _single(
         idioms.Persistence, {"given": [(1, 2), (3, 4)]}, {2: {"retracted": [(1, 2)]}, 3: {"given": [(1, 5)]}}

@@ -37,7 +37,7 @@ def export_command(
     counterexample: int | None,
     scenario: str | None,
 ) -> None:
-    """Write an execution for another tool.
+    """Write an execution in a format that other tools read.
 
     The document is a recording (clew fuzz -o REC.json), or the JSON of clew check, run, fuzz or explore.  The JSON
     of a run of a model has all of it; every other document is executed again, by the rules of clew replay: what it
