@@ -54,11 +54,11 @@ def _output(command: str, folder: Path) -> str:
 def _pytest_output(arguments: list[str], folder: Path) -> str:
     """Return what pytest prints, but how long it took, and the digits in the names of stored failures."""
     # In CI, pytest shows more; the terminal is as wide as that of a page.
-    environment = {**os.environ, "CI": "", "BUILD_NUMBER": "", "COLUMNS": "80", "PY_COLORS": "0"}
+    usual = {"CI": "", "BUILD_NUMBER": "", "COLUMNS": "80", "PY_COLORS": "0", "PYTEST_ADDOPTS": ""}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
         cwd=folder,
-        env=environment,
+        env={**os.environ, **usual},
         capture_output=True,
         text=True,
         timeout=100,
