@@ -73,7 +73,7 @@ SUB_ROOMS = {
     ],
     "injection": [
         *["faults", "bounds", "written", "execution", "repeating", "lineage", "searching", "explaining"],
-        *["meaning", "result", "checking", "running", "__init__"],
+        *["meaning", "result", "deadly", "checking", "running", "__init__"],
     ],
     "pytest_plugin": [
         *["running", "options", "sources", "searching", "judging", "storing", "texts", "regression", "failing"],
