@@ -75,6 +75,10 @@ def _perform(command: Callable[[], object], state: CommandState) -> int:
         warn("incomplete: what was given is nested too deeply")
         return INCOMPLETE
     except BaseException as failure:  # whatever it is, it is no answer
+        # Ctrl-C while an import makes a dataclass: before Python 3.12 it comes as the cause of a RuntimeError.
+        if isinstance(failure.__cause__, KeyboardInterrupt):
+            warn("interrupted")
+            return INCOMPLETE
         return _tell(failure, state)
     return HOLDS
 
