@@ -178,7 +178,7 @@ class _Question:
             return self._search(system, ledger)
         except DeadlyRunError as run:
             runs = ledger.runs = ledger.runs + 1  # it was executed, in the process that it ended
-            found = confirm_deadly(self.loaded, system, run.faults, ledger, self.options.seed)
+            found = confirm_deadly(self.loaded, self.bounds.within, run.faults, ledger, self.options.seed)
             return self._conclude(system, found, runs, ledger.runs - runs)
 
     def _search(self, system: CodeSystem, ledger: LedgerOf[CodeFault]) -> CodeVerdict:

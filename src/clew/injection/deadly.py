@@ -16,7 +16,6 @@ from clew.injection.execution.run import InjectedRun
 from clew.injection.faults import CodeFault
 from clew.injection.result import CodeCounterexample
 from clew.injection.searching.shrinking import shrink_faults
-from clew.injection.searching.system import CodeSystem
 from clew.search.verdict import LedgerOf
 from clew.simulation.execution.isolation import Tell, call_in_child, find_end
 from clew.simulation.execution.watchdog import step_limit
@@ -29,16 +28,19 @@ CodeFaults = FaultsOf[CodeFault]
 
 
 def confirm_deadly(
-    loaded: LoadedScenario, system: CodeSystem, larger: CodeFaults, ledger: LedgerOf[CodeFault], seed: int
+    loaded: LoadedScenario, within: int, larger: CodeFaults, ledger: LedgerOf[CodeFault], seed: int
 ) -> CodeCounterexample:
-    """Leave out the faults without which the process ends as well, and record the execution up to its end."""
+    """Leave out the faults without which the process ends as well, and record the execution up to its end.
+
+    ``within``: the time until which faults may begin.
+    """
 
     def execute(faults: CodeFaults) -> Course:
-        return _execute(loaded, system, faults, seed)
+        return _execute(loaded, faults, seed)
 
     # What is found is found, however little time is left: to make it small takes a handful of runs.
     books: LedgerOf[CodeFault] = LedgerOf(progress=ledger.progress, runs=ledger.runs)
-    faults = shrink_faults(execute, system.spec.within, larger, PROCESS_GOES_ON, books)
+    faults = shrink_faults(execute, within, larger, PROCESS_GOES_ON, books)
     ledger.runs = books.runs
     course = execute(faults)
     if course.broken is None:
@@ -50,7 +52,7 @@ def confirm_deadly(
     return CodeCounterexample(faults, course.broken, course.times_of(faults), len(larger), None, recording)
 
 
-def _execute(loaded: LoadedScenario, system: CodeSystem, faults: CodeFaults, seed: int) -> Course:
+def _execute(loaded: LoadedScenario, faults: CodeFaults, seed: int) -> Course:
     """Return the execution under these faults, up to the event that ends its process, if one does."""
     end = _find_end(loaded, faults, seed)
     if end is None:
