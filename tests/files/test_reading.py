@@ -19,6 +19,7 @@ SOURCE = ROOT / "src" / "clew"
 #: What writes, what opens the null device or a file of the system, and the checker of proofs, which imports
 #: nothing of Clew.
 _OTHER_READERS = {
+    "files/naming.py",
     "files/reading.py",
     "files/writing.py",
     "model_tests/processes.py",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.files.naming import name_file
 from clew.files.writing import refuse_unwritable_path, write_whole
 
 #: Writes a file again and again, each time with one letter many times over.
@@ -118,24 +119,29 @@ def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(
     assert names(tmp_path) == ["verdict.json"]
 
 
+@pytest.mark.parametrize("existed", [True, False])
 def test_file_and_folder_are_brought_to_the_disk_in_this_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, existed: bool
 ) -> None:
+    path = tmp_path / "verdict.json"
+    if existed:
+        path.write_text("old", encoding="utf-8")
     done: list[str] = []
-    fsync, replace = os.fsync, Path.replace
+    fsync = os.fsync
 
     def synced(handle: int) -> None:
         done.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
         fsync(handle)
 
-    def replaced(self: Path, target: Path) -> Path:
-        done.append("rename")
-        return replace(self, target)
+    def named(handle: int, target: Path) -> bool:
+        done.append("name")
+        return name_file(handle, target)
 
     monkeypatch.setattr("os.fsync", synced)
-    monkeypatch.setattr(Path, "replace", replaced)
-    write_whole(tmp_path / "verdict.json", "new")
-    assert done == ["file", "rename", "folder"]
+    monkeypatch.setattr("clew.files.writing.name_file", named)
+    write_whole(path, "new")
+    assert done == ["file", "name", "folder"]
+    assert path.read_text(encoding="utf-8") == "new"
 
 
 SAY = "from clew.files.writing import write_whole; write_whole('/dev/stdout', 'said')"

@@ -13,10 +13,11 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from clew.files.naming import PREFIX, SUFFIX, name_file
+
 #: Links in here lead to what a process has open and must not be replaced: a shell would go on with the old file.
 _OPEN_FILES = ("/dev/", "/proc/")
 _MOST_LINKS = 40
-_PREFIX, _SUFFIX = ".clew-", ".part"
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
@@ -79,12 +80,11 @@ def _replace(target: Path, data: bytes, *, named: bool = False) -> None:
             mode = stat.S_IMODE(before) if before is not None else 0o666 & ~_umask()
             os.chmod(handle if name is None or os.chmod in os.supports_fd else name, mode)  # noqa: PTH101
             os.fsync(handle)
-            if name is None:
-                name = _name_file(handle, target.parent)
-        if name is None:  # this file system has no links to files without a name
-            _replace(target, data, named=True)
-            return
-        Path(name).replace(target)
+            if name is None and not name_file(handle, target):
+                _replace(target, data, named=True)  # this file system has no links to files without a name
+                return
+        if name is not None:
+            Path(name).replace(target)
     except BaseException:
         if name is not None:
             with suppress(FileNotFoundError):
@@ -101,21 +101,7 @@ def _private_file(folder: Path, *, named: bool = False) -> tuple[int, str | None
             return os.open(folder, anonymous | os.O_RDWR | os.O_CLOEXEC, 0o600), None
     import tempfile  # most commands write no file, and a cold start should not pay for it
 
-    return tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=folder)
-
-
-def _name_file(handle: int, folder: Path) -> str | None:
-    """Give a file one that nobody can guess, without which it cannot replace another; None where that fails."""
-    where = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    name = f"{_PREFIX}{os.urandom(16).hex()}{_SUFFIX}"
-    try:
-        # With a folder, the link in /proc is followed; without one, Python calls what does not follow it.
-        os.link(f"/proc/self/fd/{handle}", name, src_dir_fd=where, dst_dir_fd=where, follow_symlinks=True)
-    except OSError:
-        return None
-    finally:
-        os.close(where)
-    return str(folder / name)
+    return tempfile.mkstemp(prefix=PREFIX, suffix=SUFFIX, dir=folder)
 
 
 def _umask() -> int:
