@@ -71,7 +71,7 @@ def _replace(handle: int, target: Path) -> bool:
 
 
 def _has_name(handle: int, target: Path) -> bool:
-    """Tell whether the renaming is done: to rename one name of a file to another would do nothing, and leave both."""
+    """Tell whether the renaming is done; to rename one name of a file to another does nothing, and leaves both."""
     try:
         return os.path.samestat(os.fstat(handle), target.lstat())
     except FileNotFoundError:
