@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -256,14 +258,43 @@ def test_the_table_names_documents_as_those_who_write_them() -> None:
         ("all.json", "violations.0.schedule", [], "executed again, it comes to something else"),
         ("explore.json", "bounds.timers", 0, "executed again, it comes to something else"),
         ("code-run.json", "deliveries", 1, "executed again, it comes to something else"),
-        ("code-check.json", "counterexample.faults.0.flag", "--x a", "flag: expected one of --lose"),
+        ("code-check.json", "counterexample.faults.0.flag", "--x a", 'a text that begins with "--lose "'),
         ("code-check.json", "counterexample.faults", [], "executed again, it comes to something else"),
-        ("code-check.json", "bounds.until", -1, "bounds.until: expected seconds"),
+        ("code-check.json", "bounds.until", -1, "bounds.until: expected a number of seconds, larger than 0"),
     ],
 )
 def test_a_document_that_was_changed(written: Path, name: str, place: str, value: Any, said: str) -> None:
     change(written, name, place, value)
     assert said in refused(written, "changed.json")
+
+
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if name not in ("none.json", "certified.json")])
+def test_a_document_without_one_of_its_fields(written: Path, name: str) -> None:
+    """Most are needed; what is only told in a document need not be there."""
+    told = []
+    whole = json.loads((written / name).read_text(encoding="utf-8"))
+    for path in fields(whole):
+        without = copy.deepcopy(whole)
+        part = without
+        for step in path[:-1]:
+            part = part[step]
+        del part[path[-1]]
+        (written / "without.json").write_text(json.dumps(without), encoding="utf-8")
+        done = run_clew(written, ["export", "without.json", "--format", "mermaid", "--in-process"])
+        assert done.code in (0, 2), (path, done.err)
+        if f"the field '{path[-1]}' is missing" in done.err:
+            told.append(path[-1])
+    assert {"version", "scenario"} & {*told} or {"files", "spec"} & {*told}
+
+
+def fields(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the places of the fields of a document, and of the first item of each of its lists."""
+    if isinstance(part, dict):
+        for name, value in part.items():
+            yield (*path, name)
+            yield from fields(value, (*path, name))
+    elif isinstance(part, list) and part:
+        yield from fields(part[0], (*path, 0))
 
 
 @pytest.mark.parametrize("name", ["verdict.json", "fuzz.json", "explore.json", "code-check.json", "rec.json"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -102,6 +102,29 @@ def mutated_document(source: Random, documents: Sequence[Any]) -> Any:
     for _ in range(source.choice([1, 1, 1, 2, 4])):
         document = _changed(source, document)
     return document
+
+
+def likely_document(source: Random, document: Any) -> Any:
+    """Return the document with a few numbers, texts or truths that another command could have written there."""
+    document = json.loads(json.dumps(document))
+    leaves = list(_leaves(document))
+    for _ in range(source.choice([1, 1, 2, 4])):
+        holder, at = source.choice(leaves)
+        value = holder[at]
+        same = [other[place] for other, place in leaves if type(other[place]) is type(value)]
+        nudged = value + source.choice([-1, 1]) if type(value) is int else source.choice(same)
+        holder[at] = source.choice([nudged, source.choice(same)])
+    return document
+
+
+def _leaves(document: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield where there is a number, a text, a truth or null: in which object or list, and at which place."""
+    inside = document.items() if isinstance(document, dict) else enumerate(document)
+    for at, value in list(inside):
+        if isinstance(value, dict | list):
+            yield from _leaves(value)
+        else:
+            yield document, at
 
 
 def mutated_bytes(source: Random, data: bytes) -> bytes:

@@ -7,15 +7,17 @@ nothing but define Bloom classes; they are executed in processes that are watche
 from __future__ import annotations
 
 import ast
+import hashlib
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -23,15 +25,15 @@ from typing import Any
 
 import yaml
 
+from clew.files.json_document import json_line
 from command import ROOT
+from fuzz.command_lines import command_line
 from fuzz.grammars import dataflow, dedalus_program
-from fuzz.mutations import mutated_bytes, mutated_document, mutated_text
+from fuzz.histories import history
+from fuzz.inputs import LIMITED, Input
+from fuzz.mutations import likely_document, mutated_bytes, mutated_document, mutated_text
 from fuzz.python_mutations import mutated_python
 
-#: Seconds for one input, of which its command knows.
-LIMIT = 1
-
-LIMITED = ("--time-limit", str(LIMIT))
 _BLOOM = [
     "broadcast",
     "checked_delivery",
@@ -57,14 +59,7 @@ _DEDALUS = (
     "saga",
     "flux",
 )
-
-
-@dataclass(frozen=True)
-class Input:
-    """A command line, and what is in the files that it names."""
-
-    arguments: tuple[str, ...]
-    files: Mapping[str, bytes] = field(default_factory=dict)
+_SCENARIOS = (ROOT / "examples" / "lock" / "lock.py", ROOT / "examples" / "jobs" / "jobs.py")
 
 
 @dataclass(frozen=True)
@@ -90,7 +85,10 @@ def prepare_folder(folder: Path) -> None:
     for name in _DEDALUS:
         shutil.copy(ROOT / "examples" / f"{name}.ded", folder)
     shutil.copytree(ROOT / "examples" / "assertions", folder / "assertions")
-    shutil.copy(ROOT / "examples" / "lock" / "lock.py", folder)
+    for path in _SCENARIOS:
+        shutil.copy(path, folder)
+    for name in ("stack.py", "stale-read.jsonl"):
+        shutil.copy(ROOT / "examples" / "histories" / name, folder)
     shutil.copy(ROOT / "examples" / "blazes" / "ad-report.yaml", folder)
     for name, content in _written().items():
         (folder / name).write_bytes(content)
@@ -107,22 +105,43 @@ def _written() -> Mapping[str, bytes]:
     made: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for file in ("kafka", "simple-deliv", "redun-deliv"):
+        for file in ("kafka", "simple-deliv", "redun-deliv", "paxos-synod"):
             shutil.copy(ROOT / "examples" / f"{file}.ded", folder)
         shutil.copytree(ROOT / "examples" / "assertions", folder / "assertions")
-        shutil.copy(ROOT / "examples" / "lock" / "lock.py", folder)
-        for words in (
-            "check kafka.ded --json kafka.json",
-            "check simple-deliv.ded --all --json simple.json",
-            "fuzz lock.py:hasty -o recording.json",
-            "check redun-deliv.ded --eot 4 --eff 2 --crashes 0 --json certified.json --proof proof.zip",
-        ):
-            subprocess.run(
-                [sys.executable, "-m", "clew", *words.split()], cwd=folder, capture_output=True, check=False
-            )
-        for file in ("kafka.json", "simple.json", "recording.json", "certified.json", "proof.zip"):
+        for path in _SCENARIOS:
+            shutil.copy(path, folder)
+        for words in _WRITING:
+            _start(["clew", *words.split()], folder)
+        for file, (times, words) in _INTERRUPTED.items():
+            _start(["fuzz.saving", str(times), *words.split(), "--checkpoint", file], folder)
+        for file in (*_DOCUMENTS, "proof.zip", *_INTERRUPTED):
             made[file] = (folder / file).read_bytes()
     return made
+
+
+#: The commands that write documents, and how these are called.
+_WRITING = (
+    "check kafka.ded --json kafka.json",
+    "check simple-deliv.ded --all --json simple.json",
+    "fuzz lock.py:hasty -o recording.json",
+    "check redun-deliv.ded --eot 4 --eff 2 --crashes 0 --json certified.json --proof proof.zip",
+    "run kafka.ded --lose b,Z,1 --json run.json",
+    "check jobs.py:cached --json code.json",
+)
+_DOCUMENTS = ("kafka.json", "simple.json", "recording.json", "certified.json", "run.json", "code.json")
+#: By checkpoint: the command that leaves it, and how often that could have saved one before it is ended.
+_INTERRUPTED = {
+    "fuzz.ck": (40, "fuzz lock.py:three_careful --runs 60"),
+    "minimize.ck": (30, "minimize recording.json --brief"),
+    "lineage.ck": (20, "check paxos-synod.ded --strategy lineage"),
+    "exhaustive.ck": (20, "check redun-deliv.ded --strategy exhaustive --eot 4 --eff 2"),
+    "sweep.ck": (3, "check paxos-synod.ded --effort 0.5"),
+}
+
+
+def _start(words: Sequence[str], folder: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+    subprocess.run([sys.executable, "-m", *words], cwd=folder, env=environment, capture_output=True, check=False)
 
 
 @cache
@@ -260,6 +279,70 @@ def _verdict(source: Random) -> Input:
     return Input(("replay", "given.json", *files, *LIMITED), {"given.json": content})
 
 
+def _export(source: Random) -> Input:
+    """Draw a document of any kind to be exported, which executes it again, or of code to be replayed."""
+    name = source.choice(_DOCUMENTS)
+    command = ["export", "given.json", "--format", source.choice(["shiviz", "itf", "chrome", "otlp", "mermaid"])]
+    if name == "code.json" and source.random() < 0.5:
+        command = ["replay", "given.json"]
+    if name in ("recording.json", "code.json") and source.random() < 0.7:
+        command += ["--scenario", "lock.py:hasty" if name == "recording.json" else "jobs.py:cached"]
+    if source.random() < 0.5:
+        content = json.dumps(likely_document(source, *_documents(name))).encode()
+    else:
+        content = _document(source, name)
+    return Input((*command, *LIMITED), {"given.json": content})
+
+
+def _checkpoint(source: Random) -> Input:
+    """Draw a checkpoint, signed as somebody could who knows how that is done, and the command that goes on."""
+    name = source.choice(list(_INTERRUPTED))
+    written = json.loads(_written()[name])
+    if source.random() < 0.2:
+        content = _text(source, mutated_text(source, [json.dumps(written, indent=1)]))
+    else:
+        question = written["question"]
+        state = (likely_document if source.random() < 0.5 else _one_mutated)(source, written["state"])
+        if source.random() < 0.1:
+            question = mutated_document(source, [question])
+        content = _text(source, json.dumps({**written, **_signed(question, state)}))
+    _, words = _INTERRUPTED[name]
+    files = {"given.ck": content, "recording.json": _written()["recording.json"]}
+    return Input((*words.split(), "--checkpoint", "given.ck", *LIMITED), files)
+
+
+def _one_mutated(source: Random, document: object) -> object:
+    return mutated_document(source, [document])
+
+
+def _signed(question: object, state: object) -> Mapping[str, object]:
+    try:
+        signed = json_line({"question": question, "state": state}).encode()
+    except (TypeError, ValueError):  # what was drawn is nothing that a checkpoint can contain
+        signed = b""
+    return {"question": question, "state": state, "digest": hashlib.sha256(signed).hexdigest()}
+
+
+_TRANSACTIONS = ["serializable", "session-serializable", "strict-serializable"]
+_MODELS = ["register", "map", "queue", "lock", "counter", "set", *_TRANSACTIONS, "stack.py:Stack", "none"]
+
+
+def _history(source: Random) -> Input:
+    if source.random() < 0.7:
+        ending, model, text = history(source)
+        if source.random() < 0.5:
+            text = mutated_text(source, [text])
+    else:
+        path = source.choice(sorted((ROOT / "examples" / "histories").glob("*.[je]*")))
+        ending, model, text = path.suffix, "serializable", mutated_text(source, [path.read_text(encoding="utf-8")])
+    if source.random() < 0.2:
+        model = source.choice(_MODELS)
+    command = ["history", f"given{ending}", "--model", model, *LIMITED]
+    command += ["--states", source.choice(["100", "20000"])]
+    command += source.choice([[], [], ["--keyed"], ["--json", "-"], ["--report", "out.html"]])
+    return Input(tuple(command), {f"given{ending}": _text(source, text)})
+
+
 def _proof(source: Random) -> Input:
     archive = _written()["proof.zip"]
     if source.random() < 0.3:
@@ -284,207 +367,15 @@ def _proof(source: Random) -> Input:
     return Input((*command, *compared), {"given.zip": made.getvalue()})
 
 
-# -- command lines -----------------------------------------------------------------------------------------------
-
-_NODES = [
-    "a",
-    "b",
-    "C",
-    "Z",
-    "1",
-    "+1",
-    "-2",
-    '"a"',
-    '"a,b"',
-    '"',
-    "",
-    " ",
-    "é",
-    "\udcff",
-    "a b",
-    "a" * 3000,
-    "+",
-    "+-",
-]
-_NODES += ["99999999999", "00", "*", "a;b", "a\nb", "\x1b[1m", "_", "X"]
-_NUMBERS = [
-    "0",
-    "1",
-    "2",
-    "3",
-    "-1",
-    "99",
-    "100000",
-    "2147483648",
-    "9" * 25,
-    "9" * 5000,
-    "1.5",
-    "x",
-    "",
-    "1e3",
-    " 3",
-    "٣",
-]
-_FACTORS = ["0", "0.01", "-1", "nan", "inf", "1e400", "1", "x", ""]
-_FILES = [
-    "kafka.ded",
-    "simple-deliv.ded",
-    "2pc.ded",
-    "lock.py",
-    "lock.py:hasty",
-    "lock.py:none",
-    "broadcast.py:Simple",
-]
-_FILES += [
-    "broadcast.py",
-    "missing.ded",
-    "",
-    ".",
-    "-",
-    "kafka.json",
-    "recording.json",
-    "proof.zip",
-    "ad-report.yaml",
-]
-_FILES += [
-    "a\udcffb.ded",
-    "a\nb.py",
-    "x.py:",
-    ":",
-    "kafka.ded:Simple",
-    "x" * 5000,
-    "assertions",
-    "--",
-    "ad_report.py:Ads",
-]
-_OUTPUTS = [
-    "out.json",
-    "out.html",
-    "out.x",
-    "out.y",
-    "-",
-    "",
-    "missing/out",
-    ".",
-    "assertions",
-    "\udcff",
-    "x" * 300,
-]
-
-#: What each option takes; words that start processes or write files come from short lists.
-_OPTIONS: Mapping[str, Sequence[str]] = {
-    **dict.fromkeys(
-        ["--eot", "--eff", "--crashes", "--delays", "--max-runs", "--seed", "--at", "--steps"], _NUMBERS
-    ),
-    **dict.fromkeys(["--runs", "--at-least", "--try", "--timers", "--losses", "--duplicates"], _NUMBERS),
-    **dict.fromkeys(["--effort", "--sweep"], _FACTORS),
-    **dict.fromkeys(
-        ["--json", "--report", "--svg", "-o", "--junit", "--proof", "--lineage", "--emit-yaml"], _OUTPUTS
-    ),
-    "--workers": ["0", "1", "2", "-1", "x"],
-    "--set": ["n=3", "acceptors=2", "n", "=", "n=", 'n="', "n=1,2", "eot=3", "\udcff=1", "n=99999999999"],
-    "--grid": ["eff=0..2", "crashes=0,1", "eff=2..0", "eot=0..999", "n=1", "nodes=1..2", "eff=a..b", "=", 'eff="'],
-    "--time-limit-each": ["1", "0", "x", "1m", "-1"],
-    "--strategy": ["exact", "lineage", "random", "exhaustive", "none", ""],
-    "--negation": ["exact", "conservative", "ignore", "x"],
-    "--relation": ["pre", "log", "", "\udcff", "x"],
-    "--variant": ["Report=POOR", "Report", "=", "x=y", ""],
-    "--seal": ["clicks=campaign", "clicks=", "=", "clicks=a,a", ""],
-    "--memory-limit": ["2G", "1", "x", "99999G", "-1"],
-    "--scenario": ["lock.py", "lock.py:hasty", "missing.py", ""],
-    "--program": ["kafka.ded", "redun-deliv.ded", ""],
-}
-_FLAGS = [
-    "--symmetry",
-    "--all",
-    "--coverage",
-    "--strict",
-    "--allow-hollow",
-    "--diagram",
-    "--step",
-    "--changed-code",
-]
-_FLAGS += ["--traceback", "--brief", "--no-shrink", "--independent", "--none"]
-_COMMANDS = [
-    "check",
-    "check",
-    "check",
-    "run",
-    "run",
-    "fuzz",
-    "explore",
-    "calm",
-    "blazes",
-    "verify",
-    "replay",
-    "minimize",
-]
-_COMMANDS += ["", "chek"]
-
-
-@cache
-def _options_of(command: str) -> Sequence[str]:
-    from clew.cli.process.main import COMMANDS, main
-
-    if command not in COMMANDS:
-        return list(_OPTIONS)
-    import click
-
-    found = main.get_command(click.Context(main), command)
-    assert found is not None
-    return sorted({name for option in found.params for name in option.opts if name in _OPTIONS or name in _FLAGS})
-
-
-def _nodes(source: Random) -> str:
-    return ",".join(source.choice(_NODES) for _ in range(source.choice([0, 1, 2, 2, 3, 5])))
-
-
-def _fault(source: Random) -> list[str]:
-    nodes, number = _nodes(source), source.choice(_NUMBERS)
-    return [source.choice(["--lose", "--crash", "--delay"]), f"{nodes},{number}"]
-
-
-#: What each command is usually given.
-_USUAL: Mapping[str, Sequence[str]] = {
-    **dict.fromkeys(["check", "run"], ("kafka.ded", "simple-deliv.ded", "2pc.ded", "broadcast.py:Simple")),
-    **dict.fromkeys(["fuzz", "explore"], ("lock.py:hasty", "lock.py:three_careful")),
-    "calm": ["kafka.ded", "broadcast.py:Simple", "ad_report.py:Ads"],
-    "blazes": ["ad-report.yaml", "ad_report.py:Ads", "shop.py:Shop"],
-    "verify": ["proof.zip"],
-    "replay": ["kafka.json", "simple.json", "recording.json"],
-    "minimize": ["recording.json"],
-}
-_SMALL = ["0", "1", "2", "3", "5"]
-
-
-def _command_line(source: Random) -> Input:
-    command = source.choice(_COMMANDS)
-    usual = command in _USUAL and source.random() < 0.8
-    words = [command, *([source.choice(_USUAL[command])] if usual else [])]
-    for _ in range(source.choice([0, 0, 0, 0, 0, 1] if usual else [0, 1, 1, 1, 2])):
-        words.append(source.choice(_FILES))
-    if command in ("check", "run") and source.random() < 0.4:
-        words += ["--nodes", _nodes(source)]
-    if command == "run" and source.random() < 0.5:
-        words += _fault(source)
-    options = _options_of(command)
-    for _ in range(source.choice([0, 1, 1, 2, 3])):
-        option = source.choice(options if source.random() < 0.97 else list(_OPTIONS))
-        if option in _FLAGS:
-            words.append(option)
-        elif _OPTIONS[option] is _NUMBERS and source.random() < 0.7:
-            words += [option, source.choice(_SMALL)]
-        else:
-            words += [option, source.choice(_OPTIONS[option])]
-    return Input((*words, *LIMITED))
-
-
 READERS = (
     Reader("dedalus", _dedalus, 120),
     Reader("bloom", _bloom, 40),
     Reader("yaml", _yaml, 120),
     Reader("recording", _recording, 120),
     Reader("verdict", _verdict, 120),
+    Reader("export", _export, 60),
+    Reader("checkpoint", _checkpoint, 60),
+    Reader("history", _history, 120),
     Reader("proof", _proof, 120),
-    Reader("command", _command_line, 60),
+    Reader("command", command_line, 60),
 )

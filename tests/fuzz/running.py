@@ -30,7 +30,8 @@ import clew
 from clew.budgets.whereabouts import Whereabouts, die_with, set_whereabouts
 from clew.cli.process.main import main
 from clew.cli.process.state import CommandState
-from fuzz.readers import LIMIT, Input, Reader, input_of, prepare_folder
+from fuzz.inputs import LIMIT, Input
+from fuzz.readers import Reader, input_of, prepare_folder
 
 #: Inputs for one process: what user code leaves behind, or memory, goes with it.
 _BATCH = 100

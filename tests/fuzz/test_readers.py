@@ -17,7 +17,8 @@ import click
 import pytest
 
 from clew.cli.process.main import main
-from fuzz.readers import LIMIT, LIMITED, READERS, Input, Reader, input_of, prepare_folder
+from fuzz.inputs import LIMIT, LIMITED, Input
+from fuzz.readers import READERS, Reader, input_of, prepare_folder
 from fuzz.running import fuzz_reader
 
 #: Of a million, each of the readers gets its share.

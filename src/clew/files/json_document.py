@@ -91,14 +91,13 @@ class Item:
         for name in members:
             if name not in names:
                 raise self.problem(f"unknown field {quote_short(name)}; the fields are {', '.join(names)}")
-        for name in names:
-            if name not in members:
-                raise self.problem(f"the field {name!r} is missing")
         return [self.member(name) for name in names]
 
     def member(self, name: str) -> Item:
-        place = f"{self.place}.{name}" if self.place else name
-        return Item(self.file, place, self.mapping()[name], self.remedy)
+        members = self.mapping()
+        if name not in members:
+            raise self.problem(f"the field {quote_short(name)} is missing")
+        return Item(self.file, f"{self.place}.{name}" if self.place else name, members[name], self.remedy)
 
     def mapping(self) -> dict[str, object]:
         if not isinstance(self.value, _Object):

@@ -13,16 +13,15 @@ from typing import Any, NoReturn
 
 from clew.errors import UsageError
 from clew.exploration import Exploration, explore
-from clew.files.json_document import HugeInteger, Item, refuse_elsewhere
+from clew.files.json_document import Item, refuse_elsewhere
 from clew.files.python_names import split_name
-from clew.injection.faults import CODE_KINDS, CodeFault
 from clew.injection.running import CodeRun, run_scenario
-from clew.injection.written import read_code_fault
 from clew.report.export.choice import Choice
 from clew.report.export.events import Trace
 from clew.report.export.of_code import trace_of_run
 from clew.report.export.recorded import execute_opened
 from clew.report.export.results import trace_of_result
+from clew.report.injected.reading import read_faults, read_until
 from clew.report.simulated.violations import recording_fields, violation_fields
 from clew.simulation.fuzzing.fuzz import record
 from clew.simulation.loading import LoadedScenario, load_scenario
@@ -49,10 +48,10 @@ def trace_of_code_document(document: Item, choice: Choice) -> Trace:
         found = document.member("counterexample")
         if found.value is None:
             _refuse_answer(document)
-        until = _seconds(document.member("bounds").member("until"))
+        until = read_until(document)
     # Faults are understood with the scenario, whose nodes they name.
     loaded = _load(document, choice)
-    faults = [_read_fault(item, loaded) for item in found.member("faults").items()]
+    faults = read_faults(found, loaded.scenario)
     seed = document.member("seed").number(0, LARGEST_SEED)
     run = run_scenario(loaded, faults, until=until, seed=seed, in_process=choice.in_process)
     _compare_run(document, found, run)
@@ -68,14 +67,6 @@ def _compare_run(document: Item, found: Item, run: CodeRun) -> None:
         same = same and found.member("deliveries").value == run.execution.deliveries
     if not same:
         _refuse_difference(document, "the scenario has changed, or --until was given")
-
-
-def _read_fault(item: Item, loaded: LoadedScenario) -> CodeFault:
-    flag, _, text = item.member("flag").text("a fault as its flag has it").partition(" ")
-    kinds = {kind.kind.flag: kind for kind in CODE_KINDS}
-    if flag not in kinds:
-        item.member("flag").refuse(f"one of {', '.join(kinds)}")
-    return read_code_fault(kinds[flag], text, loaded.scenario)
 
 
 def trace_of_fuzz(document: Item, choice: Choice) -> Trace:
@@ -161,13 +152,6 @@ def _load(document: Item, choice: Choice) -> LoadedScenario:
             remedy="run it where that was, or name the file of the scenario",
         )
     return load_scenario(where)
-
-
-def _seconds(item: Item) -> float:
-    value = item.value
-    if isinstance(value, bool | HugeInteger) or not isinstance(value, int | float) or not value > 0:
-        item.refuse("seconds, a number above 0")
-    return float(value)
 
 
 def _refuse_answer(document: Item) -> NoReturn:

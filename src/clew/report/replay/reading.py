@@ -144,8 +144,6 @@ def verdict_of(document: Item) -> SavedVerdict:
 def _version(document: Item) -> int:
     if format_of(document) != FORMAT:
         document.member("format").refuse(f'"{FORMAT}"')
-    if "version" not in document.mapping():
-        raise document.problem("the field 'version' is missing")
     version = document.member("version")
     if version.number(1) > VERSION:
         raise UsageError(
