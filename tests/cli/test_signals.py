@@ -46,6 +46,10 @@ _COMMANDS = [
     "blazes shop.py:Shop --json o.json --svg o.svg",
     "verify proof.zip",
     "test kafka.ded lock.py --json o.json --junit o.xml --report o.html",
+    "check jobs.py:cached --json o.json --junit o.xml --report o.html",
+    "run jobs.py:cached --json o.json --junit o.xml --report o.html",
+    "export run.json --format otlp -o o.json",
+    "history stale-read.jsonl --json o.json --junit o.xml --report o.html",
 ]
 
 
