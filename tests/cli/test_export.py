@@ -258,7 +258,7 @@ def test_the_table_names_documents_as_those_who_write_them() -> None:
         ("all.json", "violations.0.schedule", [], "executed again, it comes to something else"),
         ("explore.json", "bounds.timers", 0, "executed again, it comes to something else"),
         ("code-run.json", "deliveries", 1, "executed again, it comes to something else"),
-        ("code-check.json", "counterexample.faults.0.flag", "--x a", 'a text that begins with "--lose "'),
+        ("code-check.json", "counterexample.faults.0.flag", "--x a", "flag: expected one of --lose"),
         ("code-check.json", "counterexample.faults", [], "executed again, it comes to something else"),
         ("code-check.json", "bounds.until", -1, "bounds.until: expected a number of seconds, larger than 0"),
     ],

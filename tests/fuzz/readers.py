@@ -135,6 +135,9 @@ _INTERRUPTED = {
     "minimize.ck": (30, "minimize recording.json --brief"),
     "lineage.ck": (20, "check paxos-synod.ded --strategy lineage"),
     "exhaustive.ck": (20, "check redun-deliv.ded --strategy exhaustive --eot 4 --eff 2"),
+    "code-lineage.ck": (3, "check jobs.py:cached --losses 2 --restarts 1"),
+    "code-exhaustive.ck": (20, "check jobs.py:cached --losses 2 --strategy exhaustive"),
+    "code-random.ck": (20, "check jobs.py:cached --losses 1 --strategy random"),
     "sweep.ck": (3, "check paxos-synod.ded --effort 0.5"),
 }
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from clew.budgets.deadline import Deadline
 from clew.budgets.whereabouts import ProcessEnd, tell_limit, tell_run
 from clew.errors import BudgetExhaustedError, UsageError
 from clew.faults import FaultsOf
+from clew.files.checkpoints import Checkpoint, Question, as_checkpoint, conclude_own
 from clew.injection.bounds import InjectionBounds
 from clew.injection.deadly import confirm_deadly
 from clew.injection.explaining import explain
@@ -19,6 +21,8 @@ from clew.injection.meaning import find_cautions, find_hollow
 from clew.injection.repeating import Leftovers, refuse_changing_promises, refuse_other_course
 from clew.injection.result import CodeCounterexample, CodeVerdict
 from clew.injection.searching import drawing, exhausting
+from clew.injection.searching.remembered_traces import RememberedCode
+from clew.injection.searching.saving import Saving
 from clew.injection.searching.shrinking import shrink_faults
 from clew.injection.searching.system import CodeSystem, DeadlyRunError
 from clew.search import lineage
@@ -27,7 +31,7 @@ from clew.simulation.execution.isolation import ProcessEndedError, needs_child, 
 from clew.simulation.execution.trace import execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.injectable import USUAL_CRASHES, USUAL_LOSSES, USUAL_OUTAGE, Faults
-from clew.simulation.loading import LoadedScenario, as_loaded
+from clew.simulation.loading import LoadedScenario, as_loaded, scenario_question
 from clew.simulation.recordings.recording import make_recording
 from clew.simulation.scenario import Scenario
 from clew.simulation.timing import to_ticks
@@ -52,27 +56,38 @@ class CodeOptions(NamedTuple):
     seed: int = DEFAULT_SEED
 
 
+#: A search by a strategy: the system, what it writes down, how to search, and where that is saved.
+CodeSearch = Callable[[CodeSystem, LedgerOf[CodeFault], CodeOptions, Saving | None], str | None]
+
+
 class CodeStrategy(NamedTuple):
     """A way to search for faults of code; ``certifies``: nothing found means that nothing is there."""
 
     name: str
     summary: str
     certifies: bool
-    search: Callable[[CodeSystem, LedgerOf[CodeFault], CodeOptions], str | None]
+    search: CodeSearch
 
 
-def _follow_lineage(system: CodeSystem, ledger: LedgerOf[CodeFault], options: CodeOptions) -> str | None:
-    reason = lineage.search(system, ledger, is_open=True, prefer=system.prefer)
+def _follow_lineage(
+    system: CodeSystem, ledger: LedgerOf[CodeFault], options: CodeOptions, saving: Saving | None
+) -> str | None:
+    searched = system if saving is None else RememberedCode(system, saving)
+    reason = lineage.search(searched, ledger, is_open=True, prefer=system.prefer)
     return NO_PROOF if reason == lineage.INCOMPLETE_LINEAGE else reason
 
 
-def _exhaust(system: CodeSystem, ledger: LedgerOf[CodeFault], options: CodeOptions) -> str | None:
-    return exhausting.search(system, ledger)
+def _exhaust(
+    system: CodeSystem, ledger: LedgerOf[CodeFault], options: CodeOptions, saving: Saving | None
+) -> str | None:
+    return exhausting.search(system, ledger, saving=saving)
 
 
-def _draw(system: CodeSystem, ledger: LedgerOf[CodeFault], options: CodeOptions) -> str | None:
+def _draw(
+    system: CodeSystem, ledger: LedgerOf[CodeFault], options: CodeOptions, saving: Saving | None
+) -> str | None:
     runs = DEFAULT_RANDOM_RUNS if options.max_runs is None else options.max_runs
-    return drawing.search(system, ledger, seed=options.seed, max_runs=runs)
+    return drawing.search(system, ledger, seed=options.seed, max_runs=runs, saving=saving)
 
 
 CODE_STRATEGIES: dict[str, CodeStrategy] = {
@@ -104,6 +119,7 @@ def check_scenario(
     progress: Progress | None = None,
     in_process: bool = False,
     ends_with: ProcessEnd | None = None,
+    checkpoint: str | Path | Checkpoint | None = None,
 ) -> CodeVerdict:
     """Search for faults under which what a scenario promises does not hold.
 
@@ -116,6 +132,7 @@ def check_scenario(
     - ``seed``: for latencies, clocks and what nodes draw, and for random faults.
     - ``in_process``: execute the scenario in this process and not in a child, for a debugger.
     - ``ends_with``: how the process is known to end; the execution that does it is not performed, but found.
+    - ``checkpoint``: a file that the search goes on from if it is there, and is saved in now and then.
     """
     started = time.monotonic()
     _refuse_unknown(strategy)
@@ -135,8 +152,9 @@ def check_scenario(
     )
     bounds = complete_bounds(scenario, given)
     options = CodeOptions(strategy, max_runs, seed)
-    asked = _Question(loaded, bounds, options, until, time_limit, started)
-    if needs_child(in_process):
+    asked = _Question(loaded, bounds, options, until, time_limit, started, checkpoint)
+    # What a child did to a checkpoint that somebody else concludes would be lost.
+    if needs_child(in_process or isinstance(checkpoint, Checkpoint)):
         return _answer_in_child(asked, progress)
     return asked.answer(progress, ends_with)
 
@@ -166,6 +184,7 @@ class _Question:
     until: float | None
     time_limit: float | None
     started: float
+    checkpoint: str | Path | Checkpoint | None = None
 
     def answer(self, progress: Progress | None, ends_with: ProcessEnd | None = None) -> CodeVerdict:
         """Search, and make of what is found what people want to know of it."""
@@ -174,14 +193,37 @@ class _Question:
         deadly = None if ends_with is None else ends_with.performed
         system = CodeSystem(self.loaded.scenario, self.bounds, seed=self.options.seed, deadly=deadly)
         ledger: LedgerOf[CodeFault] = LedgerOf(Deadline(self.time_limit), self.options.max_runs, progress)
+        checkpoint = None if self.checkpoint is None else as_checkpoint(self.checkpoint)
+        if checkpoint is not None:
+            checkpoint.open(self.depends_on())
         try:
-            return self._search(system, ledger)
+            verdict = self._search(system, ledger, checkpoint)
         except DeadlyRunError as run:
             runs = ledger.runs = ledger.runs + 1  # it was executed, in the process that it ended
             found = confirm_deadly(self.loaded, self.bounds.within, run.faults, ledger, self.options.seed)
-            return self._conclude(system, found, runs, ledger.runs - runs)
+            verdict = self._conclude(system, found, runs, ledger.runs - runs)
+            if checkpoint is not None:
+                checkpoint.answered = True
+        conclude_own(self.checkpoint, checkpoint)
+        return verdict
 
-    def _search(self, system: CodeSystem, ledger: LedgerOf[CodeFault]) -> CodeVerdict:
+    def depends_on(self) -> Question:
+        """Return what the answer depends on; neither the time nor how it is told does."""
+        bounds = asdict(self.bounds)
+        return {
+            "command": "check",
+            **scenario_question(self.loaded),
+            "the nodes": list(bounds.pop("nodes")),
+            "--outage": [f"{ticks}" for ticks in bounds.pop("outages")],
+            **{f"the bound of {name}": number for name, number in bounds.items()},
+            "--strategy": self.options.strategy,
+            "--max-runs": self.options.max_runs,
+            "--seed": self.options.seed,
+        }
+
+    def _search(
+        self, system: CodeSystem, ledger: LedgerOf[CodeFault], checkpoint: Checkpoint | None
+    ) -> CodeVerdict:
         loaded, scenario, bounds, seed = self.loaded, self.loaded.scenario, self.bounds, self.options.seed
         chosen = CODE_STRATEGIES[self.options.strategy]
         with step_limit(scenario.step_seconds):
@@ -190,13 +232,18 @@ class _Question:
             refuse_other_course(peaceful, system.execute(FaultsOf()))
             if peaceful.is_over:
                 refuse_changing_promises(scenario, peaceful)
-            findings = conduct(lambda book: chosen.search(system, book, self.options), ledger)
+            saving = None if checkpoint is None else Saving(checkpoint, system, leftovers.describe_changes)
+            findings = conduct(lambda book: chosen.search(system, book, self.options, saving), ledger)
             runs = ledger.runs
             found = _confirm(loaded, system, findings, ledger, seed)
+            describe_changes = leftovers.describe_changes
+            if saving is not None:
+                saving.conclude(cut_short=found is None and ledger.cut_short)
+                describe_changes = saving.describe_changes
             answer, reason = findings.answer, findings.reason
             if answer is Answer.CERTIFIED:
                 refuse_other_course(peaceful, system.execute(FaultsOf()))
-                reason = find_hollow(peaceful, bounds) or leftovers.describe_changes()
+                reason = find_hollow(peaceful, bounds) or describe_changes()
                 answer = Answer.CERTIFIED if reason is None else Answer.INCOMPLETE
             elif reason is NO_PROOF:
                 reason = find_hollow(peaceful, bounds) or reason

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from clew.errors import UsageError
+from clew.files.json_document import Item
 from clew.injection.faults import (
+    CODE_KINDS,
     CodeFault,
     MessageCopy,
     MessageLoss,
@@ -102,6 +105,27 @@ def write_code_fault(fault: CodeFault) -> str:
             return f"{_word(node)},{after},{_seconds(down)}"
         case NetworkPartition(group, first, until):
             return f"{','.join(map(_word, group))}:{_seconds(first)},{_seconds(until)}"
+
+
+def write_flag(fault: CodeFault) -> str:
+    """Write the flag and its value, as documents have a fault."""
+    return f"{fault.kind.flag} {write_code_fault(fault)}"
+
+
+def flag_reader(scenario: Scenario) -> Callable[[Item], CodeFault]:
+    """Return what reads faults of a scenario from documents."""
+    kinds = {kind.kind.flag: kind for kind in CODE_KINDS}
+
+    def read(item: Item) -> CodeFault:
+        flag, _, value = item.text("a fault as its flag has it").partition(" ")
+        if flag not in kinds:
+            item.refuse(f"one of {', '.join(kinds)}, and its value")
+        try:
+            return read_code_fault(kinds[flag], value, scenario)
+        except UsageError as error:
+            raise item.problem(error.message) from None
+
+    return read
 
 
 def _word(name: str) -> str:

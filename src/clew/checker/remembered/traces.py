@@ -6,18 +6,16 @@ the same order: its answers depend on all that it was asked before, and nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from clew.checker.remembered.values import fault_json, read_fault
-from clew.faults import FailureSpec, Fault, FaultSet, NodeName
+from clew.faults import FailureSpec, Fault, FaultSet
 from clew.files.checkpoints import Checkpoint, ForeignCheckpointError
 from clew.files.json_document import Item
-from clew.lineage.circuit import Absent, AllOf, AnyOf, AtLeast, Circuit, Gate, Present
+from clew.lineage.circuit import Circuit
 from clew.search.protocol import Run, TracedRun, TracedSystem
+from clew.search.saved_circuits import KnownFaults, SavedCircuit
 from clew.violation import Violation
-
-#: Gates that every circuit has, "always" and "never": they are not written down.
-_GIVEN = 2
 
 
 class RememberedTraces:
@@ -27,9 +25,8 @@ class RememberedTraces:
         self._system = system
         self._checkpoint = checkpoint
         self._goals = {goal: number for number, goal in enumerate(goals)}
-        # Faults and goals are written once and referred to by number: a circuit mentions each many times.
-        self._faults: dict[Fault, int] = {}
-        self._gates: list[list[object]] = []
+        # Goals, too, are referred to by number.
+        self._circuit = SavedCircuit(system.circuit, fault_json)
         self._runs: list[object] = []
         self._done = 0
         self._known: list[TracedRun] = []
@@ -75,34 +72,15 @@ class RememberedTraces:
     def _note(self, run: TracedRun) -> None:
         self._runs.append(
             [
-                [self._fault(fault) for fault in run.faults],
+                [self._circuit.number_of(fault) for fault in run.faults],
                 [self._goals[violation] for violation in run.violations],
                 [[self._goals[goal], gate] for goal, gate in run.supports.items()],
                 run.complete,
             ]
         )
 
-    def _fault(self, fault: Fault) -> int:
-        return self._faults.setdefault(fault, len(self._faults))
-
     def to_json(self) -> dict[str, object]:
-        # Gates are never changed: only those that are new have to be written down.
-        circuit = self._system.circuit
-        self._gates += [self._gate(circuit[number]) for number in range(_GIVEN + len(self._gates), len(circuit))]
-        return {"faults": [fault_json(f) for f in self._faults], "gates": self._gates, "runs": self._runs}
-
-    def _gate(self, gate: Gate) -> list[object]:
-        match gate:
-            case Present(fault):
-                return ["+", self._fault(fault)]
-            case Absent(fault):
-                return ["-", self._fault(fault)]
-            case AllOf(inputs):
-                return ["all", *inputs]
-            case AnyOf(inputs):
-                return ["any", *inputs]
-            case AtLeast(bound, inputs, weights):
-                return ["sum", bound, list(inputs), list(weights)]
+        return {**self._circuit.to_json(), "runs": self._runs}
 
 
 # -- reading -----------------------------------------------------------------------------------------------------
@@ -111,62 +89,23 @@ class RememberedTraces:
 def _read(saved: Item, system: TracedSystem, goals: Sequence[Violation]) -> list[TracedRun]:
     """Return the runs of a checkpoint, after making the system's circuit what it was."""
     faults, gates, runs = saved.members("faults", "gates", "runs")
-    known = _Known(faults, system.spec.nodes, goals)
-    for item in gates.items():
-        number = len(system.circuit)
-        # A circuit keeps each gate once: a number that differs means that the file repeats one, and that all
-        # later numbers in it would be wrong.
-        if system.circuit.add(known.gate(item, number)) != number:
-            item.refuse("a gate that is not there yet")
-    return [known.run(item, len(system.circuit)) for item in runs.items()]
+    known = KnownFaults(faults, lambda item: read_fault(item, system.spec.nodes))
+    known.restore(system.circuit, gates)
+    return [_read_run(item, known, goals, len(system.circuit)) for item in runs.items()]
 
 
-class _Known:
-    """What gates and runs of a checkpoint refer to."""
+def _read_run(item: Item, known: KnownFaults[Fault], goals: Sequence[Violation], gates: int) -> TracedRun:
+    faults, violations, supports, complete = item.parts("faults", "violations", "supports", "complete")
+    if not isinstance(complete.value, bool):
+        complete.refuse("true or false")
 
-    def __init__(self, faults: Item, nodes: Sequence[NodeName], goals: Sequence[Violation]) -> None:
-        self._faults = [read_fault(item, nodes) for item in faults.items()]
-        self._goals = goals
+    def goal_of(number: Item) -> Violation:
+        return goals[number.number(0, len(goals) - 1)]
 
-    def gate(self, item: Item, number: int) -> Gate:
-        """Return a gate whose inputs come before ``number``."""
-        kind, *rest = item.items() or [item]
-        make = _KINDS.get(kind.value) if isinstance(kind.value, str) else None
-        if make is not None:
-            return make(_inputs(rest, number))
-        match kind.value, rest:
-            case "+", [fault]:
-                return Present(self._fault(fault))
-            case "-", [fault]:
-                return Absent(self._fault(fault))
-            case "sum", [bound, inputs, weights]:
-                numbers = _inputs(inputs.items(), number)
-                counted = tuple(weight.number(1) for weight in weights.items())
-                if len(counted) == len(numbers):
-                    return AtLeast(bound.number(1), numbers, counted)
-        raise item.mismatch("a gate")
-
-    def run(self, item: Item, gates: int) -> TracedRun:
-        faults, violations, supports, complete = item.parts("faults", "violations", "supports", "complete")
-        if not isinstance(complete.value, bool):
-            complete.refuse("true or false")
-        pairs = [pair.parts("goal", "gate") for pair in supports.items()]
-        return TracedRun(
-            FaultSet.of(self._fault(fault) for fault in faults.items()),
-            tuple(self._goal(violation) for violation in violations.items()),
-            {self._goal(goal): gate.number(0, gates - 1) for goal, gate in pairs},
-            complete.value,
-        )
-
-    def _fault(self, item: Item) -> Fault:
-        return self._faults[item.number(0, len(self._faults) - 1)]
-
-    def _goal(self, item: Item) -> Violation:
-        return self._goals[item.number(0, len(self._goals) - 1)]
-
-
-_KINDS: dict[str, Callable[[tuple[int, ...]], Gate]] = {"all": AllOf, "any": AnyOf}
-
-
-def _inputs(items: Sequence[Item], number: int) -> tuple[int, ...]:
-    return tuple(item.number(0, number - 1) for item in items)
+    pairs = [pair.parts("goal", "gate") for pair in supports.items()]
+    return TracedRun(
+        FaultSet.of(known.several(faults)),
+        tuple(map(goal_of, violations.items())),
+        {goal_of(goal): gate.number(0, gates - 1) for goal, gate in pairs},
+        complete.value,
+    )

@@ -172,7 +172,9 @@ def check_command(
     if len(files) == 1 and is_python(files[0]):
         _check_scenario_if_it_is_one(
             files[0],
-            SharedFlags(crashes, restarts, partitions, duplicates, strategy, max_runs, time_limit, seed),
+            SharedFlags(
+                crashes, restarts, partitions, duplicates, strategy, max_runs, time_limit, seed, checkpoint_file
+            ),
             code,
             outputs,
             {
@@ -190,7 +192,6 @@ def check_command(
                 "--effort": effort,
                 "--sweep": sweep_seconds,
                 "--grid": grid.axes,
-                "--checkpoint": checkpoint_file,
                 "--lasting": lasting,
                 "--coverage": coverage,
                 "--proof": proof_file,

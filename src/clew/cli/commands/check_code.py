@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
+from clew.cli.parts.checkpoints import conclude_checkpoint, open_checkpoint
 from clew.cli.parts.code_options import CodeFlags, SharedFlags
 from clew.cli.parts.files import refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs
@@ -22,6 +23,7 @@ from clew.simulation.recordings.recording import write_recording
 def check_code(loaded: LoadedScenario, flags: SharedFlags, code: CodeFlags, outputs: Outputs) -> NoReturn:
     """Check a scenario, show the verdict, and end."""
     refuse_no_file("-o", code.output, "rec.json")
+    checkpoint = open_checkpoint(flags.checkpoint)
     with progress_display() as progress:
         verdict = check_scenario(
             loaded,
@@ -40,6 +42,7 @@ def check_code(loaded: LoadedScenario, flags: SharedFlags, code: CodeFlags, outp
             seed=flags.seed or 0,
             progress=progress,
             ends_with=current_state().end,
+            checkpoint=checkpoint,
         )
     found = verdict.counterexample
     recording = found.recording if found else None
@@ -53,6 +56,7 @@ def check_code(loaded: LoadedScenario, flags: SharedFlags, code: CodeFlags, outp
     if recording is not None and code.output is not None:
         write_file(code.output, write_recording(recording))
     outputs.write(verdict, recorded_in=code.output if recording is not None else None)
+    conclude_checkpoint(checkpoint)
     if sys.stderr.isatty():
         warn(f"  ({verdict.seconds:.2f} s)")
     sys.exit(verdict.exit_code)

@@ -25,6 +25,7 @@ class SharedFlags(NamedTuple):
     max_runs: int | None
     time_limit: float | None
     seed: int | None
+    checkpoint: str | None
 
 
 @dataclass(frozen=True)

@@ -19,65 +19,99 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import NamedTuple
 
 from clew.faults import FaultsOf
+from clew.files.checkpoints import ForeignCheckpointError
 from clew.injection.execution.course import Course
 from clew.injection.faults import CodeFault, NetworkPartition
-from clew.injection.repeating import NOTHING_BEFORE, digest_prefixes, refuse_other_beginning
-from clew.injection.searching.possible import BEGINNING, Moment, possible_faults
+from clew.injection.repeating import digest_prefixes, refuse_other_beginning
+from clew.injection.searching.frontier import Frontier, OrderedFaults, read_frontier
+from clew.injection.searching.possible import Moment, possible_faults
+from clew.injection.searching.saving import Saving
 from clew.injection.searching.system import CodeSystem, violation_of
+from clew.injection.written import flag_reader
 from clew.search.protocol import RunOf
 from clew.search.verdict import LedgerOf
 from clew.simulation.events import Start, Stop
 from clew.simulation.pool import Envelope
 
 
-class _Set(NamedTuple):
-    """Faults in the order in which they strike, when the last one does, and a digest of what happens before it."""
-
-    faults: tuple[CodeFault, ...]
-    last: Moment
-    before: int = NOTHING_BEFORE
-
-
-def search(system: CodeSystem, ledger: LedgerOf[CodeFault], *, prune: bool = True) -> str | None:
+def search(
+    system: CodeSystem, ledger: LedgerOf[CodeFault], *, prune: bool = True, saving: Saving | None = None
+) -> str | None:
     """Run every set of faults; return why that is not all, or None.  ``prune``: leave out what cannot matter."""
-    seen: dict[bytes, list[_Set]] = {}
-    unfinished = 0
-    level = [_Set((), BEGINNING)]
-    while level:
-        following: list[_Set] = []
-        for each in level:
-            ledger.before_run(f"{len(each.faults)} faults")
-            extends = system.spec.has_room(each.faults)
-            course = system.execute(FaultsOf.of(each.faults), tracing=extends, observing=extends and prune)
-            broken = () if course.broken is None else (violation_of(course.broken),)
-            refuse_other_beginning(course, _events_before(each.last), each.before)
-            run = RunOf(FaultsOf.of(each.faults), broken)
-            ledger.after_run(run)
-            system.count(course)
-            if course.broken is not None:
-                ledger.record(run)
-                return None
-            unfinished += not course.is_over
-            if extends and not (prune and _is_known(course, each, seen)):
-                following += _extend(system, course, each)
-        level = following
-    if unfinished:
-        steps = system.scenario.steps
-        return f"{unfinished} runs did not come to their end within {steps} events: give the scenario more steps"
+    front = Frontier() if saving is None else _resume(saving, system, ledger)
+    beginnings = _Beginnings(system, prune)
+    while (each := front.next()) is not None:
+        ledger.before_run(f"{len(each.faults)} faults")
+        extends = system.spec.has_room(each.faults)
+        course = system.execute(FaultsOf.of(each.faults), tracing=extends, observing=extends and prune)
+        broken = () if course.broken is None else (violation_of(course.broken),)
+        refuse_other_beginning(course, _events_before(each.last), beginnings.digest_of(each))
+        run = RunOf(FaultsOf.of(each.faults), broken)
+        ledger.after_run(run)
+        system.count(course)
+        if course.broken is not None:
+            ledger.record(run)
+            return None
+        front.unfinished += not course.is_over
+        if extends and not (prune and _is_known(course, each, front.seen)):
+            front.following += _extend(system, course, each)
+        front.place, front.runs, front.vacuous = front.place + 1, ledger.runs, system.vacuous
+        if saving is not None:
+            saving.offer()
+    if front.unfinished:
+        within = f"{system.scenario.steps} events"
+        return f"{front.unfinished} runs did not come to their end within {within}: give the scenario more steps"
     return None
 
 
-def _extend(system: CodeSystem, course: Course, each: _Set) -> list[_Set]:
+def _resume(saving: Saving, system: CodeSystem, ledger: LedgerOf[CodeFault]) -> Frontier:
+    """Return how far the search had come when it was saved, or its beginning."""
+    front = Frontier()
+    if saving.saved is not None:
+        front = read_frontier(saving.saved, system.spec, flag_reader(system.scenario))
+        ledger.runs, system.vacuous = front.runs, front.vacuous
+    saving.save_with(front.to_json, front.runs)
+    return front
+
+
+class _Beginnings:
+    """What happens until the last fault of a set strikes, as in the run without that fault.
+
+    Sets from a checkpoint do not know it, since digests are of one process: that run is made again, once for all
+    sets that extend it.
+    """
+
+    def __init__(self, system: CodeSystem, prune: bool) -> None:
+        self._system = system
+        self._prune = prune
+        self._without: tuple[CodeFault, ...] | None = None
+        self._prefixes: list[int] = []
+        self._moments: dict[CodeFault, Moment] = {}
+
+    def digest_of(self, each: OrderedFaults) -> int:
+        """Return the digest; raise ``ForeignCheckpointError`` if the last fault does not strike then."""
+        if each.before is not None:
+            return each.before
+        if each.faults[:-1] != self._without:
+            self._without = each.faults[:-1]
+            course = self._system.repeat(FaultsOf.of(self._without), observing=self._prune)
+            self._prefixes = digest_prefixes(course)
+            self._moments = {fault: moment for moment, fault in possible_faults(course, self._system.spec)}
+        if self._moments.get(each.faults[-1]) != each.last:
+            raise ForeignCheckpointError(f"when {each.faults[-1]} strikes")
+        return self._prefixes[_events_before(each.last)]
+
+
+def _extend(system: CodeSystem, course: Course, each: OrderedFaults) -> list[OrderedFaults]:
     """Return the set with each fault that can still strike, those first that cut what promises rest on."""
     cutting = system.cuts_of(course)
     possible = possible_faults(course, system.spec, each.last)
     ordered = sorted(possible, key=lambda p: p.fault not in cutting)
     prefixes = digest_prefixes(course)
     return [
-        _Set((*each.faults, fault), moment, prefixes[_events_before(moment)])
+        OrderedFaults((*each.faults, fault), moment, prefixes[_events_before(moment)])
         for moment, fault in ordered
         if system.spec.admits((*each.faults, fault))
     ]
@@ -89,7 +123,7 @@ def _events_before(moment: Moment) -> int:
     return max(0, number + part)
 
 
-def _is_known(course: Course, each: _Set, seen: dict[bytes, list[_Set]]) -> bool:
+def _is_known(course: Course, each: OrderedFaults, seen: dict[bytes, list[OrderedFaults]]) -> bool:
     """Tell whether another set had the same history, with no more faults of any kind, and strikes no later."""
     number = each.last[0]
     since = course.occurrences[number].time if number >= 0 else 0

@@ -54,8 +54,24 @@ class _Followed(NamedTuple):
         return [fault for ways in self.goals.values() for way in ways for fault in way]
 
 
+class Lesson(NamedTuple):
+    """A run as the loop sees it, and what it teaches beside that.
+
+    ``cuts``: the faults that would cut something that helped.  ``promised``: the gate that holds while something
+    is promised as in this run; None if it was not followed.  ``needed``: about how many faults would break it.
+    """
+
+    run: TracedRunOf[CodeFault]
+    is_vacuous: bool = False
+    cuts: tuple[CodeFault, ...] = ()
+    promised: int | None = None
+    needed: int = 0
+
+
 class CodeSystem:
     """A scenario within bounds; ``vacuous`` counts the runs in which nothing was promised.
+
+    ``executions``: how many there were, with those of processes before this one.
 
     ``deadly``: the number of the execution that is known to end its process; it is not performed.
     """
@@ -64,7 +80,7 @@ class CodeSystem:
         self, scenario: Scenario, bounds: InjectionBounds, *, seed: int = 0, deadly: int | None = None
     ) -> None:
         self._deadly = deadly
-        self._executions = 0
+        self.executions = 0
         self.scenario = scenario
         self.spec = bounds
         self.circuit: CircuitOf[CodeFault] = CircuitOf()
@@ -77,7 +93,7 @@ class CodeSystem:
             (Violation(name_of(each), (place,)), each)
             for place, each in enumerate((*scenario.promises, *scenario.invariants))
         ]
-        self._promised: list[int] = []  # of each run, the gate that holds while something is promised as in it
+        self._promised: list[int] = []
         self._fragile: list[
             tuple[int, int, CodeFaults]
         ] = []  # how many faults more, how many there are, and which
@@ -86,6 +102,11 @@ class CodeSystem:
     def faults(self) -> Sequence[CodeFault]:
         """Return the faults that would cut something that helped in one of the runs so far."""
         return list(self._known)
+
+    @property
+    def goals(self) -> Sequence[Violation]:
+        """Return what can be violated."""
+        return [goal for goal, _ in self._goals]
 
     def execute(
         self,
@@ -96,9 +117,9 @@ class CodeSystem:
         recording: bool = False,
     ) -> Course:
         """Execute once; see ``InjectedRun``."""
-        self._executions += 1
-        tell_event(self._executions)  # so that whoever outlives this process knows which execution ended it
-        if self._executions == self._deadly:
+        self.executions += 1
+        tell_event(self.executions)  # so that whoever outlives this process knows which execution ended it
+        if self.executions == self._deadly:
             raise DeadlyRunError(faults)
         return InjectedRun(
             self.scenario, faults, seed=self._seed, tracing=tracing, observing=observing, recording=recording
@@ -114,29 +135,46 @@ class CodeSystem:
             return set()
         return set(self._follow(course).cuts)
 
+    def repeat(self, faults: CodeFaults, *, observing: bool) -> Course:
+        """Execute once more what another process has executed and counted."""
+        return InjectedRun(self.scenario, faults, seed=self._seed, observing=observing).finish()
+
     def trace(self, faults: CodeFaults) -> TracedRunOf[CodeFault]:
         """Execute under faults, and follow what was kept back to what it rested on."""
+        lesson = self.examine(faults)
+        self.learn(lesson)
+        return lesson.run
+
+    def examine(self, faults: CodeFaults) -> Lesson:
+        """Execute under faults, and return what that teaches."""
         course = self.execute(faults, tracing=True)
         if not course.is_within(self.spec.within):
-            return TracedRunOf(faults, (), {}, False, (faults,))
+            return Lesson(TracedRunOf(faults, (), {}, False, (faults,)))
         if course.broken is not None:
-            return TracedRunOf(faults, (violation_of(course.broken),), {}, False)
-        self.count(course)
+            return Lesson(TracedRunOf(faults, (violation_of(course.broken),), {}, False))
         if course.is_vacuous or not course.is_over:
             # More faults of this kind would hardly make somebody promise something.
-            return TracedRunOf(faults, (), {}, False, (faults,))
+            return Lesson(TracedRunOf(faults, (), {}, False, (faults,)), course.is_vacuous)
         return self._explain(course, faults)
 
-    def _explain(self, course: Course, faults: CodeFaults) -> TracedRunOf[CodeFault]:
+    def learn(self, lesson: Lesson) -> None:
+        """Remember what a run teaches: which faults there are, and what is to be tried first."""
+        self.vacuous += lesson.is_vacuous
+        self._known.update(dict.fromkeys(lesson.cuts))
+        if lesson.promised is not None:
+            self._promised.append(lesson.promised)
+            self._fragile.append((lesson.needed, len(lesson.run.faults), lesson.run.faults))
+
+    def _explain(self, course: Course, faults: CodeFaults) -> Lesson:
         followed = self._follow(course)
-        self._known.update(dict.fromkeys(followed.cuts))
         present = [self.circuit.present(fault) for fault in faults]
-        self._note_promise(faults, present, followed)
+        promised = self._uncut(present, followed.spoiling)
         supports = {
             goal: self.circuit.any_of(self._uncut(present, cuts) for cuts in ways)
             for goal, ways in followed.goals.items()
         }
-        return TracedRunOf(faults, (), supports, False)
+        run = TracedRunOf(faults, (), supports, False)
+        return Lesson(run, False, tuple(dict.fromkeys(followed.cuts)), promised, _count_needed(followed))
 
     def _follow(self, course: Course) -> _Followed:
         """Follow what was kept in a run back to what it rested on, and to the faults that would cut that."""
@@ -154,13 +192,6 @@ class CodeSystem:
         return self.circuit.all_of([*present, *(self.circuit.absent(fault) for fault in cuts)])
 
     # -- what is tried first -------------------------------------------------------------------------------------
-
-    def _note_promise(self, faults: CodeFaults, present: Sequence[int], followed: _Followed) -> None:
-        """Note how something was promised in a run, and how many faults would be enough to break it."""
-        self._promised.append(self._uncut(present, followed.spoiling))
-        spoiled = set(followed.spoiling)
-        needed = [_count_cuts([set(cuts) - spoiled for cuts in ways]) for ways in followed.goals.values()]
-        self._fragile.append((min(needed, default=_NEVER), len(faults), faults))
 
     def prefer(self) -> list[int]:
         """Return the gates under which a candidate is looked for first, see above."""
@@ -180,6 +211,13 @@ class CodeSystem:
 _NEVER = 1_000_000
 #: So many of the most fragile runs are extended before others are.
 _MOST_EXTENDED = 8
+
+
+def _count_needed(followed: _Followed) -> int:
+    """Return how many faults would be enough to break something that was promised in a run."""
+    spoiled = set(followed.spoiling)
+    needed = [_count_cuts([set(cuts) - spoiled for cuts in ways]) for ways in followed.goals.values()]
+    return min(needed, default=_NEVER)
 
 
 def _count_cuts(ways: Sequence[set[CodeFault]]) -> int:

@@ -15,7 +15,7 @@ from clew.injection.faults import (
     NodeRestart,
 )
 from clew.injection.result import CodeCounterexample, CodeVerdict
-from clew.injection.written import write_code_fault
+from clew.injection.written import write_code_fault, write_flag
 from clew.names import show
 from clew.report.text.plain import pluralize
 from clew.report.text.shell import file_words, shell_words
@@ -88,7 +88,7 @@ def fault_fields(fault: CodeFault, time: int | None) -> dict[str, Any]:
     return {
         "kind": fault.name,
         "notation": str(fault),
-        "flag": f"{fault.kind.flag} {write_code_fault(fault)}",
+        "flag": write_flag(fault),
         "sentence": fault.sentence,
         "time": None if time is None else to_seconds(time),
     }
