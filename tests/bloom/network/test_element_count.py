@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.bloom.network.element_count import has_more_elements
+from clew.bloom.network.element_count import LONGEST_EXTENSION, has_more_elements
 
 _SCALARS = (
     st.none()
@@ -73,7 +73,7 @@ def test_it_counts_what_is_there(values: list[Any]) -> None:
 
 @given(st.binary(max_size=200), st.integers(0, 50))
 def test_any_bytes_have_at_most_as_many_elements(data: bytes, limit: int) -> None:
-    assert not has_more_elements(data, len(data), (1, 2))
+    assert not has_more_elements(data, len(data), (1, 2)) or LONGEST_EXTENSION in data
     has_more_elements(data, limit, (1, 2))
 
 
@@ -81,3 +81,12 @@ def test_any_bytes_have_at_most_as_many_elements(data: bytes, limit: int) -> Non
 def test_an_extension_hides_nothing_behind_it(lie: bytes) -> None:
     """Its content says that it is longer than the extension."""
     assert has_more_elements(lie + b"\xc0" * 100, 100, (1, 2))
+
+
+def test_what_msgpack_would_not_stop_at_is_too_much() -> None:
+    """The length of this extension and the byte of its type are together 0 in 32 bits: what follows is read."""
+    assert has_more_elements(b"\xc0" + LONGEST_EXTENSION, 100, (1, 2))
+    assert has_more_elements(b"\x91" + LONGEST_EXTENSION + b"\x01" + b"\xc0" * 9, 100, (1, 2))
+    # In bytes it is data, and in an extension the end of that.
+    assert not has_more_elements(b"\xc4\x05" + LONGEST_EXTENSION, 100, (1, 2))
+    assert not has_more_elements(b"\xc7\x05\x01" + LONGEST_EXTENSION, 100, (1, 2))

@@ -17,6 +17,7 @@ import pytest
 from bloom.network.network_programs import Echo, until
 from clew.bloom import Bloom, Limits, bloom, channel, table
 from clew.bloom.network.address_proofs import MULTIPLE
+from clew.bloom.network.element_count import LONGEST_EXTENSION
 from clew.bloom.network.limits import DEFAULT_LIMITS
 from clew.bloom.network.wire import GarbageError, NotSentError, Packet, decode, encode, make_frame, pack, unpack
 from clew.errors import UsageError
@@ -53,6 +54,16 @@ def test_a_frame_with_too_many_elements_is_refused_before_anything_is_built(kind
         assert tracemalloc.get_traced_memory()[1] < 100_000
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("kind", ITEMS)
+def test_an_extension_without_end_hides_no_elements_behind_it(kind: str) -> None:
+    """Neither in small packets, where nothing is counted otherwise, nor in bytes that are sent."""
+    header = LONGEST_EXTENSION + b"\x01"
+    for data in (header + ITEMS[kind] * 3, header + ITEMS[kind] * (2**20 // len(ITEMS[kind]) - 6)):
+        assert decode(data) == Packet((), ("too many elements",))
+    row = (LONGEST_EXTENSION,)
+    assert decode(encode("c", row)).messages[0].row == row
 
 
 def test_sixteen_megabytes_are_refused_by_their_length() -> None:

@@ -23,6 +23,8 @@ _FIXED = {
 #: How many bytes say how long a text or a byte string is.
 _COUNTED = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
 _EXTENSION = {0xC7: 1, 0xC8: 2, 0xC9: 4}
+#: The header of an extension of the greatest length, which ``msgpack`` takes for one of length 0.
+LONGEST_EXTENSION = b"\xc9\xff\xff\xff\xff"
 _FIXED_EXTENSION = {0xD4: 1, 0xD5: 2, 0xD6: 4, 0xD7: 8, 0xD8: 16}
 
 
@@ -30,6 +32,7 @@ def has_more_elements(data: bytes, limit: int, nested: Collection[int]) -> bool:
     """Return whether there are more than ``limit`` values; those in extensions of the codes ``nested`` count, too.
 
     Data that is not msgpack, or ends too early, has those that were counted up to there: reading it fails there.
+    Where it would not (see ``LONGEST_EXTENSION``), what follows is not counted, so that this is too much.
     """
     count, at, end = 0, 0, len(data)
     outer: list[int] = []  # where the extensions end that the position is in
@@ -48,6 +51,8 @@ def has_more_elements(data: bytes, limit: int, nested: Collection[int]) -> bool:
         elif first in _COUNTED:
             width = _COUNTED[first]
             at += 1 + width + int.from_bytes(data[at + 1 : at + 1 + width])
+        elif first == LONGEST_EXTENSION[0] and not outer and data.startswith(LONGEST_EXTENSION, at):
+            return True
         else:
             body = _extension(data, at, first)
             if body is None:

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import msgpack  # type: ignore[import-untyped]  # it ships no types; nothing else imports it
 
 from clew.bloom.lattices.containers import LATTICES, Lattice
-from clew.bloom.network.element_count import has_more_elements
+from clew.bloom.network.element_count import LONGEST_EXTENSION, has_more_elements
 from clew.bloom.network.limits import DEFAULT_LIMITS, Limits
 from clew.bloom.values import DEEPEST, LARGEST_INTEGER, Row, freeze_row, sort_key
 
@@ -146,7 +146,9 @@ def decode(data: bytes, limits: Limits = DEFAULT_LIMITS) -> Packet:
 
 def _has_too_many_elements(data: bytes, limits: Limits) -> bool:
     # An element is at least one byte: datagrams and most frames need no counting.
-    return len(data) > limits.elements and has_more_elements(data, limits.elements, (_SET, _LATTICE))
+    if len(data) <= limits.elements and LONGEST_EXTENSION not in data:
+        return False
+    return has_more_elements(data, limits.elements, (_SET, _LATTICE))
 
 
 def unpack(data: bytes) -> Row:
