@@ -77,9 +77,9 @@ def test_any_bytes_have_at_most_as_many_elements(data: bytes, limit: int) -> Non
     has_more_elements(data, limit, (1, 2))
 
 
-@pytest.mark.parametrize("lie", [b"\xd4\x01\xdb", b"\xc7\x03\x01\xc6\xff\xff", b"\xd5\x02\xa5a"])
+@pytest.mark.parametrize("lie", [b"\xd4\x01\xdb", b"\xc7\x03\x01\xc6\xff\xff", b"\xd5\x02\xa5a", b"\xd4\x01\xc1"])
 def test_an_extension_hides_nothing_behind_it(lie: bytes) -> None:
-    """Its content says that it is longer than the extension."""
+    """Its content says that it is longer than the extension, or is none."""
     assert has_more_elements(lie + b"\xc0" * 100, 100, (1, 2))
 
 

@@ -56,6 +56,14 @@ def test_a_frame_with_too_many_elements_is_refused_before_anything_is_built(kind
         tracemalloc.stop()
 
 
+def test_a_message_that_cannot_be_read_hides_no_elements_behind_it() -> None:
+    broken = b"\x93\x01\xa1c\x91\xd4\x01\xc1"
+    data = broken + ITEMS["messages"] * (2**20 // len(ITEMS["messages"]) - 2)
+    assert decode(data) == Packet((), ("too many elements",))
+    (message,) = decode(broken + ITEMS["messages"]).messages
+    assert message.channel == "c"
+
+
 @pytest.mark.parametrize("kind", ITEMS)
 def test_an_extension_without_end_hides_no_elements_behind_it(kind: str) -> None:
     """Neither in small packets, where nothing is counted otherwise, nor in bytes that are sent."""

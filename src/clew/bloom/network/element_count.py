@@ -56,7 +56,10 @@ def has_more_elements(data: bytes, limit: int, nested: Collection[int]) -> bool:
         else:
             body = _extension(data, at, first)
             if body is None:
-                return False
+                if not outer:
+                    return False
+                at = end  # only what is in this extension cannot be read
+                continue
             code, begin, size = body
             at = begin + size
             if code in nested and size:
