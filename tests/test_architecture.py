@@ -59,8 +59,8 @@ SUB_ROOMS = {
     ],
     "analysis/blazes": [
         *["seals", "annotations", "dataflow", "cycles", "inference", "reconciliation", "derivation", "blame"],
-        *["remedies", "verdict", "wiring", "imported_modules", "coordinated", "extraction", "yaml", "result"],
-        "__init__",
+        *["remedies", "verdict", "wiring", "imported_modules", "coordinated", "extraction", "yaml", "streaming"],
+        *["result", "__init__"],
     ],
     "bloom": ["values", "lattices", "ir", "language", "runtime", "network", "to_program", "simulated", "__init__"],
     "simulation": [

@@ -78,6 +78,15 @@ go wrong, tries exactly those, and answers with a counterexample, a certificate 
 >>> clew.blazes("examples/blazes/word-count.yaml").reason
 'the contents of db can differ'
 
+``annotate`` and ``annotate_source`` say what the steps and sources of a Bytewax dataflow do, so that ``blazes``
+can read it (docs/streams.md):
+
+>>> @clew.annotate("CR")
+... def split_tweet(tweet: str) -> list[str]:
+...     return tweet.split()
+>>> @clew.annotate_source(seal=["batch"])
+... class Tweets: ...
+
 Every one of these results (a ``clew.Result``) has an ``answer``, the ``reason`` why it is no better, ``notices``
 about the program, and the ``exit_code`` of the command.  ``str()`` is what the terminal shows, ``to_json()`` what
 ``--json`` writes (docs/json.md), and ``write_report`` makes a page of it that opens from disk:
@@ -111,6 +120,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from clew.analysis.blazes.result import BlazesAnalysis
+    from clew.analysis.blazes.streaming.declared import annotate, annotate_source
     from clew.analysis.calm.result import CalmAnalysis
     from clew.checker.api import check, run
     from clew.checker.grid.api import check_grid
@@ -196,6 +206,8 @@ __all__ = [
     "UsageError",
     "Verdict",
     "Violation",
+    "annotate",
+    "annotate_source",
     "blazes",
     "calm",
     "check",
@@ -223,6 +235,7 @@ __version__ = "0.1.0"
 #: The same names stand above for type checkers; a test compares the two.
 _HOMES = {
     "clew.analysis.blazes.result": ("BlazesAnalysis",),
+    "clew.analysis.blazes.streaming.declared": ("annotate", "annotate_source"),
     "clew.analysis.calm.result": ("CalmAnalysis",),
     "clew.checker.api": ("check", "run"),
     "clew.checker.grid.api": ("check_grid",),

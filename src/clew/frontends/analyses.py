@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clew.analysis.blazes.dataflow import Dataflow
 from clew.analysis.blazes.extraction.system import Extraction
@@ -16,8 +17,12 @@ from clew.bloom.language.module import Module
 from clew.dedalus.params import Settings
 from clew.errors import UsageError
 from clew.files.python_names import is_python
-from clew.frontends.bloom import BloomSource, open_bloom
+from clew.frontends.bloom import BloomSource
 from clew.frontends.registry import Source, open_program
+from clew.frontends.streams import dataflow_of, is_flow, open_analysed
+
+if TYPE_CHECKING:
+    from bytewax.dataflow import Dataflow as StreamFlow
 
 
 def calm(
@@ -52,42 +57,57 @@ def calm(
 
 
 def blazes(
-    source: str | Path | Dataflow | type[Module],
+    source: str | Path | Dataflow | type[Module] | StreamFlow,
     *,
     variants: Mapping[str, str] | None = None,
     seals: Iterable[tuple[str, Sequence[str]]] = (),
 ) -> BlazesAnalysis:
     """Tell what the order of messages can do to a dataflow, and which coordination prevents it.
 
-    - ``source``: a file that describes a dataflow (docs/blazes.md), a ``Dataflow``, or a Bloom program: a class or
-      ``"FILE.py:Class"``.
+    - ``source``: a file that describes a dataflow (docs/blazes.md), a ``Dataflow``, a Bloom program (a class or
+      ``"FILE.py:Class"``), or a dataflow of Bytewax with annotated steps (or ``"FILE.py:flow"``, docs/streams.md).
     - ``variants``: by component, which of its variants is meant (of a file).
     - ``seals``: streams, each with the attributes on which it is supposed to be sealed, too; one may have several.
 
     Raises ``UsageError`` for what cannot be analysed.
     """
     file = str(source) if isinstance(source, str | Path) else ""
-    extraction = _extraction(source, file, variants)
-    if extraction is not None:
-        dataflow = extraction.dataflow
+    if file and not is_python(file):
+        dataflow, extraction = load_dataflow(file, variants or {}), None
     else:
-        dataflow = source if isinstance(source, Dataflow) else load_dataflow(file, variants or {})
+        _refuse_variants(variants if not isinstance(source, Dataflow) else None)
+        dataflow, extraction = _read_program(source, file)
     for stream, key in seals:
         dataflow = seal_stream(dataflow, stream, key)
     return BlazesAnalysis(analyse(dataflow), file, extraction)
 
 
-def _extraction(
-    source: str | Path | Dataflow | type[Module], file: str, variants: Mapping[str, str] | None
-) -> Extraction | None:
-    """Extract the dataflow of a program; None if what is given describes one."""
-    if isinstance(source, Dataflow) or (file and not is_python(file)):
-        return None
+def _refuse_variants(variants: Mapping[str, str] | None) -> None:
     if variants:
         raise UsageError(
             "--variant is for the variants of a dataflow file", remedy="name the class: FILE.py:CLASS"
         )
-    return (BloomSource(source) if isinstance(source, type) else open_bloom(file)).extract()
+
+
+def _read_program(
+    source: str | Path | Dataflow | type[Module] | StreamFlow, file: str
+) -> tuple[Dataflow, Extraction | None]:
+    """Return the dataflow of a program, with what was extracted if it is one of Bloom."""
+    opened: object = source
+    if file:
+        opened = open_analysed(file)
+    elif isinstance(source, type):
+        opened = BloomSource(source)
+    elif is_flow(source):
+        opened = dataflow_of(source)
+    if isinstance(opened, Dataflow):
+        return opened, None
+    if not isinstance(opened, BloomSource):
+        raise UsageError(
+            f"{opened!r} is neither a program nor a dataflow", remedy="give a file, a Bloom class, or a dataflow"
+        )
+    extraction = opened.extract()
+    return extraction.dataflow, extraction
 
 
 def seal_stream(dataflow: Dataflow, name: str, key: Sequence[str]) -> Dataflow:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from clew.bloom.ir.program import BloomProgram
 from clew.bloom.language.module import Module, program_of
@@ -31,23 +31,52 @@ if TYPE_CHECKING:
 _GIVE_SETTING = "setting = checked(nodes=['a', 'b'], eot=6, given={...})"
 
 
+class ImportedFile(NamedTuple):
+    """What ``FILE.py`` or ``FILE.py:NAME`` names, imported; ``name`` is "" if there is none."""
+
+    module: ModuleType
+    file: str
+    name: str
+    names: FileNames
+
+
 def open_bloom(where: str, *, to_check: bool = False) -> BloomSource:
     """Import the class that ``FILE.py`` or ``FILE.py:Class`` names; without a name, there must be only one.
 
     ``to_check``: only classes with a ``setting`` count then.
     """
+    return choose_bloom(import_program(where), to_check=to_check)
+
+
+def import_program(where: str) -> ImportedFile:
+    """Import the file that ``FILE.py`` or ``FILE.py:NAME`` names, without a look at what is in it."""
     file, name = split_name(where)
     require_file(file, "name a Python file that defines a Bloom class")
     names = FileNames(file)
     with names.in_errors():
-        module = import_file(Path(file), "program")
-        return BloomSource(_choose_class(module, file, name, to_check=to_check), names)
+        return ImportedFile(import_file(Path(file), "program"), file, name, names)
+
+
+def choose_bloom(imported: ImportedFile, *, to_check: bool) -> BloomSource:
+    """Return the class of an imported file that is meant."""
+    with imported.names.in_errors():
+        cls = _choose_class(imported.module, imported.file, imported.name, to_check=to_check)
+    return BloomSource(cls, imported.names)
+
+
+def own_bloom_classes(module: ModuleType) -> dict[str, type[Module]]:
+    """Return the Bloom classes that a module defines, and does not import."""
+    return {key: v for key, v in _bloom_classes(module).items() if v.__module__ == module.__name__}
+
+
+def _bloom_classes(module: ModuleType) -> dict[str, type[Module]]:
+    return {key: v for key, v in vars(module).items() if isinstance(v, type) and issubclass(v, Module)}
 
 
 def _choose_class(module: ModuleType, file: str, name: str, *, to_check: bool) -> type[Module]:
-    classes = {key: v for key, v in vars(module).items() if isinstance(v, type) and issubclass(v, Module)}
+    classes = _bloom_classes(module)
     # Only these are offered as choices: the base classes that a module imports would be noise.
-    own = {key: v for key, v in classes.items() if v.__module__ == module.__name__}
+    own = own_bloom_classes(module)
     if name in classes:
         return classes[name]
     if name:

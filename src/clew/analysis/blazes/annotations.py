@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -25,6 +26,17 @@ class Behaviour(enum.Enum):
     @property
     def writes(self) -> bool:
         return self in (Behaviour.CW, Behaviour.OW)
+
+
+#: The annotations by what users write.
+BEHAVIOURS = {"C": Behaviour.CR, **{b.name: b for b in Behaviour}}
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+def is_name(text: str) -> bool:
+    """Tell whether components, interfaces, streams and attributes may be called so."""
+    return _NAME.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
@@ -104,6 +116,9 @@ class Label:
         """Tell whether it is a seal that is compatible with the gate."""
         return any(key.completes(gate) for key in self.keys)
 
+
+#: What a stream may be that enters the dataflow.
+SOURCE_LABELS = tuple(k.value for k in (LabelKind.ASYNC, LabelKind.RUN, LabelKind.INST, LabelKind.SPLIT))
 
 TAINT = Label(LabelKind.TAINT)
 ASYNC = Label(LabelKind.ASYNC)

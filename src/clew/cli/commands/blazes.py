@@ -16,7 +16,7 @@ from clew.coordination.planning import plan_for
 from clew.coordination.plans import Service
 from clew.coordination.synthesis import module_text
 from clew.errors import UsageError
-from clew.files.python_names import split_name
+from clew.files.python_names import is_python, split_name
 from clew.frontends.analyses import blazes
 from clew.report.blazes.svg import blazes_svg
 from clew.report.blazes.text import remarks
@@ -28,7 +28,7 @@ SERVICES = tuple(service.value for service in Service)
 
 
 @click.command("blazes")
-@click.argument("file", type=FILE, metavar="DATAFLOW.yaml|FILE.py[:CLASS]")
+@click.argument("file", type=FILE, metavar="DATAFLOW.yaml|FILE.py[:CLASS|:FLOW]")
 @click.option(
     "--variant", "variants", multiple=True, metavar="COMPONENT=NAME", help="Choose a variant of a component."
 )
@@ -80,7 +80,8 @@ def blazes_command(
 
     The file describes components with annotated paths, and the streams between them: see docs/blazes.md.  From
     a Bloom program, all of that is extracted, and --synthesize writes a module that wraps it in the coordination
-    that it needs: seals where they suffice, or one order.
+    that it needs: seals where they suffice, or one order.  In a dataflow of Bytewax, each step says by a decorator
+    what it does: see docs/streams.md.
 
     Exit code: 0 no sink is worse than Async, 1 the contents of one can differ, 2 bad file or usage.
     """
@@ -142,7 +143,7 @@ def _refuse_files(by_flag: Mapping[str, str | None]) -> None:
 def _yaml(result: BlazesAnalysis) -> str:
     dataflow, extraction = result.verdict.dataflow, result.extraction
     if extraction is None:
-        return dataflow_yaml(dataflow)
+        return dataflow_yaml(dataflow, f"Extracted from {result.file}." if is_python(result.file) else "")
     return dataflow_yaml(dataflow, f"Extracted from {result.file}.", remarks(extraction))
 
 

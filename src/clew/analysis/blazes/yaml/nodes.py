@@ -6,7 +6,6 @@ describe a huge tree, so what is read is counted, not what is written.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -15,6 +14,7 @@ from typing import NoReturn
 
 import yaml
 
+from clew.analysis.blazes.annotations import is_name
 from clew.errors import Position, ProgramError
 from clew.files.reading import IRREGULAR_REMEDY, IrregularFileError, read_input
 
@@ -22,8 +22,6 @@ from clew.files.reading import IRREGULAR_REMEDY, IrregularFileError, read_input
 LARGEST_FILE = 200_000
 #: How many values may be read from a file, those behind aliases each time anew.
 MOST_VALUES = 50_000
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 @dataclass
@@ -168,11 +166,6 @@ def parse_yaml(text: str, file: str = "<text>") -> Value:
             "the file is empty", position=Position(file, 1, 1), remedy="describe components and streams"
         )
     return Value(file, node)
-
-
-def is_name(text: str) -> bool:
-    """Tell whether components, interfaces, streams and attributes may be called so."""
-    return _NAME.fullmatch(text) is not None
 
 
 def _place(text: str, index: int, file: str) -> Position:

@@ -10,19 +10,26 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 
-from clew.analysis.blazes.annotations import ASYNC, Annotation, Behaviour, Label, LabelKind
+from clew.analysis.blazes.annotations import (
+    ASYNC,
+    BEHAVIOURS,
+    SOURCE_LABELS,
+    Annotation,
+    Behaviour,
+    Label,
+    LabelKind,
+    is_name,
+)
 from clew.analysis.blazes.dataflow import Component, Dataflow, End, Ordering, Path, Stream
 from clew.analysis.blazes.seals import Attributes, Dependency, Gate, Lineage
 from clew.analysis.blazes.wiring import check_wiring
-from clew.analysis.blazes.yaml.nodes import Value, is_name, parse_yaml, read_yaml
+from clew.analysis.blazes.yaml.nodes import Value, parse_yaml, read_yaml
 from clew.errors import ProgramError, UsageError, is_quotable
 
 _STREAMS = "streams"
 _COMPONENT = ("annotation", "Rep", "order", "variant")
 _PATH = ("from", "to", "label", "subscript", "meets", "lineage", "injective")
 _STREAM = ("name", "from", "to", "label", "seal", "Rep", "attributes", "injective")
-_LABELS = {"C": Behaviour.CR, **{b.name: b for b in Behaviour}}
-_SOURCE_LABELS = tuple(k.value for k in (LabelKind.ASYNC, LabelKind.RUN, LabelKind.INST, LabelKind.SPLIT))
 _ORDERINGS = (Ordering.DYNAMIC.value, Ordering.SEQUENCE.value)
 #: Alternative paths of a component, of which one is chosen, have names in capitals.
 _VARIANT = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -128,8 +135,8 @@ def _rep(fields: Mapping[str, Value]) -> bool:
 
 def _path(value: Value) -> Path:
     fields = _fields(value, "a path", _PATH, ("from", "to", "label"), _PATH_REMEDY)
-    written = fields["label"].one_of("a label", (*_LABELS, "OR*", "OW*"))
-    behaviour = _LABELS[written.removesuffix("*")]
+    written = fields["label"].one_of("a label", (*BEHAVIOURS, "OR*", "OW*"))
+    behaviour = BEHAVIOURS[written.removesuffix("*")]
     gate: Gate = None
     if "subscript" in fields:
         subscript = fields["subscript"]
@@ -223,7 +230,7 @@ def _source_label(fields: Mapping[str, Value], source: End | None) -> Label:
     value = fields["label"]
     if source is not None:
         value.refuse("only a stream that enters the dataflow can be given a label", "leave 'label' or 'from' away")
-    label = Label(LabelKind(value.one_of("a label", _SOURCE_LABELS)))
+    label = Label(LabelKind(value.one_of("a label", SOURCE_LABELS)))
     if "seal" in fields and label.bad:
         value.refuse(f"a stream that is {label} cannot be sealed", "leave 'label' or 'seal' away")
     return label

@@ -1,0 +1,87 @@
+"""Stream programs: a Bytewax dataflow from ``FILE.py:flow``, or one that was made in Python.
+
+Bytewax is not imported here: whoever has made a dataflow has imported it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping
+from types import FunctionType
+from typing import Any
+
+from clew.analysis.blazes.dataflow import Dataflow
+from clew.analysis.blazes.streaming.flows import read_flow
+from clew.errors import ClewError, UsageError
+from clew.files.python_names import FileNames
+from clew.frontends.bloom import BloomSource, ImportedFile, choose_bloom, import_program, own_bloom_classes
+
+
+def open_analysed(where: str) -> BloomSource | Dataflow:
+    """Import what ``FILE.py[:NAME]`` names: a Bloom class, or a Bytewax dataflow.
+
+    That may be a function that returns one, too.
+    """
+    imported = import_program(where)
+    flow = _find_flow(imported)
+    if flow is None:
+        return choose_bloom(imported, to_check=False)
+    return dataflow_of(flow, imported.names)
+
+
+def is_flow(value: object) -> bool:
+    """Tell whether this is a dataflow of Bytewax."""
+    library = sys.modules.get("bytewax.dataflow")
+    return library is not None and isinstance(value, library.Dataflow)
+
+
+def dataflow_of(flow: Any, names: FileNames | None = None) -> Dataflow:
+    """Return the annotated dataflow of a Bytewax dataflow; ``names``: how the user calls the files it is from."""
+    with (names or FileNames(None)).in_errors():
+        return read_flow(flow)
+
+
+def _find_flow(imported: ImportedFile) -> Any:
+    """Return the dataflow that is meant; None if what is meant is a Bloom class, or nothing that is known here."""
+    values, name, file = vars(imported.module), imported.name, imported.file
+    flows = {key: value for key, value in values.items() if is_flow(value)}
+    if name:
+        return flows.get(name) or _call(values.get(name), name, imported)
+    if not flows or own_bloom_classes(imported.module):
+        return None
+    if len(flows) > 1:
+        choices = ", ".join(f"{file}:{key}" for key in flows)
+        raise UsageError(f"{file}: makes {len(flows)} dataflows", remedy=f"say which: {choices}")
+    return next(iter(flows.values()))
+
+
+def _call(made_by: object, name: str, imported: ImportedFile) -> Any:
+    """Return the dataflow that a function makes, as ``bytewax.run`` does; None for what is no such function."""
+    # In a file that has nothing to do with Bytewax, no function is called.
+    if not isinstance(made_by, FunctionType) or "bytewax.dataflow" not in sys.modules:
+        return None
+    where = f"{imported.file}: {name}"
+    needed = _needed(inspect.signature(made_by).parameters)
+    if needed:
+        raise UsageError(f"{where} needs {', '.join(needed)}", remedy="name a function that needs no arguments")
+    try:
+        with imported.names.in_errors():
+            made = made_by()
+    except ClewError:
+        raise
+    except Exception as error:
+        raise UsageError(
+            f"{where}() has failed: {type(error).__name__}: {error}", remedy="it must return a Bytewax dataflow"
+        ) from error
+    if not is_flow(made):
+        raise UsageError(
+            f"{where}() returns {type(made).__name__}, which is no Bytewax dataflow",
+            remedy="name a Dataflow, or a function that returns one",
+        )
+    return made
+
+
+def _needed(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [key for key, p in parameters.items() if p.default is p.empty and p.kind not in variadic]
