@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from clew.analysis.blazes.dataflow import Dataflow
@@ -46,21 +46,34 @@ def _find_flow(imported: ImportedFile) -> Any:
     """Return the dataflow that is meant; None if what is meant is a Bloom class, or nothing that is known here."""
     values, name, file = vars(imported.module), imported.name, imported.file
     flows = {key: value for key, value in values.items() if is_flow(value)}
-    if name:
-        return flows.get(name) or _call(values.get(name), name, imported)
-    if not flows or own_bloom_classes(imported.module):
+    if name in flows:
+        return flows[name]
+    if not _uses_bytewax(imported.module) or (own_bloom_classes(imported.module) and name not in values):
         return None
-    if len(flows) > 1:
-        choices = ", ".join(f"{file}:{key}" for key in flows)
-        raise UsageError(f"{file}: makes {len(flows)} dataflows", remedy=f"say which: {choices}")
+    choices = ", ".join(f"{file}:{key}" for key in flows)
+    if name:
+        made_by = values.get(name)
+        if isinstance(made_by, FunctionType):
+            return _call(made_by, name, imported)
+        if isinstance(made_by, type):
+            return None
+        raise UsageError(f"{file}: makes no dataflow '{name}'", remedy=f"there are: {choices or 'none'}")
+    if len(flows) != 1:
+        remedy = f"say which: {choices}" if flows else f"name the function that returns it: {file}:FUNCTION"
+        raise UsageError(f"{file}: makes {len(flows) or 'no'} dataflows", remedy=remedy)
     return next(iter(flows.values()))
 
 
-def _call(made_by: object, name: str, imported: ImportedFile) -> Any:
-    """Return the dataflow that a function makes, as ``bytewax.run`` does; None for what is no such function."""
-    # In a file that has nothing to do with Bytewax, no function is called.
-    if not isinstance(made_by, FunctionType) or "bytewax.dataflow" not in sys.modules:
-        return None
+def _uses_bytewax(module: ModuleType) -> bool:
+    """Tell whether a module has anything of Bytewax: functions of others are not called."""
+    homes = (
+        v.__name__ if isinstance(v, ModuleType) else getattr(v, "__module__", "") for v in vars(module).values()
+    )
+    return any(str(home).partition(".")[0] == "bytewax" for home in homes)
+
+
+def _call(made_by: FunctionType, name: str, imported: ImportedFile) -> Any:
+    """Return the dataflow that a function makes, as ``bytewax.run`` does."""
     where = f"{imported.file}: {name}"
     needed = _needed(inspect.signature(made_by).parameters)
     if needed:

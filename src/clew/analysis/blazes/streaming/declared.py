@@ -163,11 +163,13 @@ def notes_on(value: object) -> tuple[Note, ...]:
 
     Not of a class that it is derived from, nor of a function that it wraps: these may do something else.
     """
-    for candidate in (value, getattr(value, "__func__", None), type(value)):
-        noted = (getattr(candidate, "__dict__", None) or {}).get(_NOTED)
-        if isinstance(noted, _Noted) and noted.of is candidate:
-            return noted.notes
-    return ()
+    candidates = (value, getattr(value, "__func__", None), type(value))
+    return next((notes for candidate in candidates if (notes := _own_notes(candidate))), ())
+
+
+def _own_notes(value: object) -> tuple[Note, ...]:
+    noted = (getattr(value, "__dict__", None) or {}).get(_NOTED)
+    return noted.notes if isinstance(noted, _Noted) and noted.of is value else ()
 
 
 def _leave(decorated: _Decorated, note: Note) -> _Decorated:
@@ -179,8 +181,8 @@ def _leave(decorated: _Decorated, note: Note) -> _Decorated:
             note.position,
             "annotate the function that the step is given, or an operator of your own that wraps this one",
         )
-    before = notes_on(described)
-    if type(note) in {type(other) for other in before} and isinstance(note, SourceNote):
+    before = _own_notes(described)
+    if isinstance(note, SourceNote) and any(isinstance(other, SourceNote) for other in before):
         _refuse("a source is annotated twice", note.position, "annotate it once")
     try:
         setattr(described, _NOTED, _Noted(described, (*before, note)))

@@ -43,8 +43,8 @@ def read_flow(flow: Any) -> Dataflow:
         else:
             origins |= {port.stream: (_entering(step),) for port in step.outputs}
     drafts += _ends(steps, names, origins)
-    # Those that enter come first and those that leave last, as people write them.
-    ordered = sorted(drafts, key=lambda d: (d.stream.source is not None, d.stream.target is None))
+    # Those that enter come first and those that leave last, as people write them; what is merged with itself, once.
+    ordered = sorted(dict.fromkeys(drafts), key=lambda d: (d.stream.source is not None, d.stream.target is None))
     dataflow = Dataflow(tuple(components), tuple(name_streams(ordered)[0]))
     check_wiring(dataflow)
     return dataflow

@@ -153,7 +153,7 @@ def _refuse(step: Step, message: str, remedy: str) -> NoReturn:
 def _name_of(value: object) -> str:
     """Return the name of code of the user; "" of what a library gives, and of what has none."""
     described = value if hasattr(value, "__qualname__") else type(value)
-    if str(described.__module__ or "builtins").partition(".")[0] in ("bytewax", "builtins"):
+    if str(getattr(described, "__module__", None) or "builtins").partition(".")[0] in ("bytewax", "builtins"):
         return ""
     name = str(getattr(described, "__qualname__", ""))
     return "the lambda, as a function with a name" if "<lambda>" in name else name
