@@ -76,6 +76,7 @@ _NOT_QUICK = (
     "search/test_sweep_claims.py",
     "search/test_sweep_load.py",
     "simulation",
+    "streams",
     "test_benchmarks.py",
     "test_blazes_benchmark.py",
     "test_determinism.py",

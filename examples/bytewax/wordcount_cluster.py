@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -42,7 +43,7 @@ class Outcome:
     """What a run came to.
 
     ``before``: what the store had when a worker was killed.  ``seconds``: from the first tweet to the last commit.
-    ``replayed``: commits of a bucket that had committed the batch before.
+    ``processor``: the seconds that the processor was busy with all workers, and with starting them.
     """
 
     version: str
@@ -51,6 +52,7 @@ class Outcome:
     stored: Stored
     before: Stored | None
     seconds: float
+    processor: float
 
     @property
     def correct(self) -> bool:
@@ -70,6 +72,7 @@ class Outcome:
 
 def run(version: str, job: Job, workers: int, *, kill_after: int | None = None) -> Outcome:
     """Count the tweets of a job; ``kill_after``: kill a worker when so many buckets have committed a batch."""
+    used_before = _processor_of_children()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wordcount-")))
         turns = stack.enter_context(serve_turns(BUCKETS) if version == ordered.__name__ else nullcontext(""))
@@ -80,17 +83,22 @@ def run(version: str, job: Job, workers: int, *, kill_after: int | None = None) 
         before = None
         if kill_after is not None:
             with _cluster(version, job, workers) as processes:
-                _wait(processes, lambda: len(read_store(folder).commits) >= kill_after)
+                _wait(processes, folder, lambda: len(read_store(folder).commits) >= kill_after)
                 processes[-1].send_signal(signal.SIGKILL)
                 processes[-1].wait()
                 before = read_store(folder)
             # The other workers end, too, since they have lost a connection: all of them begin anew.
         with _cluster(version, job, workers) as processes:
-            _wait(processes, lambda: all(process.poll() is not None for process in processes))
+            _wait(processes, folder, lambda: all(process.poll() is not None for process in processes))
         stored = read_store(folder)
         started = min(float((folder / f"started-{name}").read_text("utf-8")) for name in PRODUCERS)
         seconds = max(at for _, _, at in stored.commits) - started
-    return Outcome(version, job, workers, stored, before, seconds)
+    return Outcome(version, job, workers, stored, before, seconds, _processor_of_children() - used_before)
+
+
+def _processor_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @contextmanager
@@ -130,13 +138,20 @@ def _is_free(port: int) -> bool:
         return True
 
 
-def _wait(processes: Sequence[subprocess.Popen[bytes]], is_reached: Callable[[], bool]) -> None:
-    """Wait for something that workers do; raise RuntimeError if one fails before."""
+def _wait(processes: Sequence[subprocess.Popen[bytes]], folder: Path, is_reached: Callable[[], bool]) -> None:
+    """Wait for something that workers do; raise RuntimeError if one of them has failed."""
     deadline = time.monotonic() + _PATIENCE
-    while not is_reached():
-        failed = [number for number, process in enumerate(processes) if process.poll()]
-        if failed or time.monotonic() > deadline:
-            raise RuntimeError(f"workers {failed} have failed" if failed else "the workers take too long")
+    while True:
+        # Before the failures: workers that all end have reached what is waited for, even if one has failed.
+        reached = is_reached()
+        for number, process in enumerate(processes):
+            if process.poll():
+                log = (folder / f"worker-{number}.log").read_text("utf-8", errors="replace").strip()
+                raise RuntimeError(f"worker {number} has failed: {log.splitlines()[-1] if log else 'silently'}")
+        if reached:
+            return
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"the workers take more than {_PATIENCE:g} s")
         time.sleep(0.005)
 
 

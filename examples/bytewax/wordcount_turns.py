@@ -33,6 +33,11 @@ class Turns:
         """Say that a bucket has committed a batch."""
         self._ask(f"commit {bucket} {batch}")
 
+    def close(self) -> None:
+        """Hang up."""
+        self._answers.close()
+        self._socket.close()
+
     def _ask(self, question: str) -> int:
         self._socket.sendall(f"{question}\n".encode())
         answer = self._answers.readline(_LONGEST)

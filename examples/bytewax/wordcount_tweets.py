@@ -67,10 +67,11 @@ class Seal(NamedTuple):
 
 
 class Words(NamedTuple):
-    """The words of one tweet that belong to a bucket; there may be none."""
+    """The words of so many tweets that belong to a bucket; there may be none."""
 
     batch: int
     producer: str
+    tweets: int
     words: Sequence[str]
 
 

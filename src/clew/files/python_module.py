@@ -24,6 +24,9 @@ from clew.budgets.whereabouts import tell_doing
 from clew.errors import ClewError, Position, UsageError
 from clew.files.reading import read_source
 
+#: Libraries that programs for Clew may be written with, by the extras of ours that bring them.
+_EXTRAS = {"bytewax": "bytewax", "kazoo": "zookeeper"}
+
 # -- importing ---------------------------------------------------------------------------------------------------
 
 
@@ -105,11 +108,10 @@ def _describe_failure(path: Path, error: BaseException, what: str) -> UsageError
     if line is None:
         return UsageError(f"{path}: cannot be imported: {raised}", remedy="see that it can be imported")
     file = str(path) if Path(frames[-1].filename) == path.resolve() else frames[-1].filename
-    return UsageError(
-        f"the {what} cannot be imported: {raised}",
-        position=Position(file, line, 1),
-        remedy="it must be possible to import the file without an error",
-    )
+    remedy = "it must be possible to import the file without an error"
+    if isinstance(error, ModuleNotFoundError) and error.name in _EXTRAS:
+        remedy = f"pip install clew[{_EXTRAS[error.name]}]"
+    return UsageError(f"the {what} cannot be imported: {raised}", position=Position(file, line, 1), remedy=remedy)
 
 
 # -- own code ----------------------------------------------------------------------------------------------------

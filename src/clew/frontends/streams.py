@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import inspect
 import sys
+import traceback
 from collections.abc import Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
 from clew.analysis.blazes.dataflow import Dataflow
 from clew.analysis.blazes.streaming.flows import read_flow
-from clew.errors import ClewError, UsageError
+from clew.errors import ClewError, Position, UsageError
 from clew.files.python_names import FileNames
 from clew.frontends.bloom import BloomSource, ImportedFile, choose_bloom, import_program, own_bloom_classes
 
@@ -78,15 +79,15 @@ def _call(made_by: FunctionType, name: str, imported: ImportedFile) -> Any:
     needed = _needed(inspect.signature(made_by).parameters)
     if needed:
         raise UsageError(f"{where} needs {', '.join(needed)}", remedy="name a function that needs no arguments")
-    try:
-        with imported.names.in_errors():
+    with imported.names.in_errors():
+        try:
             made = made_by()
-    except ClewError:
-        raise
-    except Exception as error:
-        raise UsageError(
-            f"{where}() has failed: {type(error).__name__}: {error}", remedy="it must return a Bytewax dataflow"
-        ) from error
+        except ClewError:
+            raise
+        except Exception as error:
+            raised = f"{name}() has failed: {type(error).__name__}: {error}"
+            position = _position_in(imported.module, error)
+            raise UsageError(raised, position=position, remedy="it must return a Bytewax dataflow") from error
     if not is_flow(made):
         raise UsageError(
             f"{where}() returns {type(made).__name__}, which is no Bytewax dataflow",
@@ -98,3 +99,8 @@ def _call(made_by: FunctionType, name: str, imported: ImportedFile) -> Any:
 def _needed(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [key for key, p in parameters.items() if p.default is p.empty and p.kind not in variadic]
+
+
+def _position_in(module: ModuleType, error: Exception) -> Position | None:
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == module.__file__]
+    return Position(frames[-1].filename, frames[-1].lineno or 1, 1) if frames else None

@@ -43,7 +43,7 @@ def read_flow(flow: Any) -> Dataflow:
         else:
             origins |= {port.stream: (_entering(step),) for port in step.outputs}
     drafts += _ends(steps, names, origins)
-    # Those that enter come first and those that leave last, as people write them; what is merged with itself, once.
+    # Those that enter come first and those that leave last; what is merged with itself comes once.
     ordered = sorted(dict.fromkeys(drafts), key=lambda d: (d.stream.source is not None, d.stream.target is None))
     dataflow = Dataflow(tuple(components), tuple(name_streams(ordered)[0]))
     check_wiring(dataflow)
