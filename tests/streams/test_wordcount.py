@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 pytest.importorskip("bytewax", reason="there is no Bytewax for Python 3.13")
@@ -87,6 +90,24 @@ def _kill_until(version: str, is_shown: object) -> Outcome:
         if is_shown(done):
             return done
     raise AssertionError(f"{_KILLS} crashes, and nothing to be seen: {describe(done)}")
+
+
+def test_the_command_of_the_readme() -> None:
+    script = str(EXAMPLE.parent / "wordcount_cluster.py")
+    done = subprocess.run(
+        [sys.executable, script, "sealed", "--workers", "1"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [
+        "sealed, workers: 1",
+        "  commits made a second time: 0",
+        "  words with two counts in one batch: 0",
+        "  rows that should not be there: 0",
+        "  rows that are missing: 0",
+    ]
 
 
 def test_a_worker_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

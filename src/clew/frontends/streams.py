@@ -67,10 +67,14 @@ def _find_flow(imported: ImportedFile) -> Any:
 
 def _uses_bytewax(module: ModuleType) -> bool:
     """Tell whether a module has anything of Bytewax: functions of others are not called."""
-    homes = (
-        v.__name__ if isinstance(v, ModuleType) else getattr(v, "__module__", "") for v in vars(module).values()
-    )
-    return any(str(home).partition(".")[0] == "bytewax" for home in homes)
+    return any(str(_home(value)).partition(".")[0] == "bytewax" for value in vars(module).values())
+
+
+def _home(value: object) -> str | None:
+    """Return the module that something is from; objects are asked nothing, for they may answer what they like."""
+    if isinstance(value, ModuleType):
+        return value.__name__
+    return value.__module__ if isinstance(value, type | FunctionType) else type(value).__module__
 
 
 def _call(made_by: FunctionType, name: str, imported: ImportedFile) -> Any:

@@ -129,8 +129,16 @@ def test_what_wraps_or_is_derived_is_something_else() -> None:
 
     class Derived(Step): ...
 
-    other: list[object] = [remembering, functools.partial(step, 1), Derived, Derived(), 1, None, "CR", object()]
+    other: list[object] = [remembering, functools.partial(remembering, 1), Derived, Derived(), 1, None, "CR"]
     assert [notes_on(value) for value in other] == [()] * len(other)
+
+
+def test_what_has_some_of_its_arguments_is_the_same() -> None:
+    @clew.annotate("CR")
+    def step(number: int, other: int, more: int) -> int:
+        return number + other + more
+
+    assert notes_on(functools.partial(functools.partial(step, 1), 2)) == notes_on(step) != ()
 
 
 def test_an_annotation_of_a_wrapper_is_its_own() -> None:

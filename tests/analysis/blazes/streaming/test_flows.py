@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 pytest.importorskip("bytewax", reason="there is no Bytewax for Python 3.13")
 
 import bytewax.operators as op
+import bytewax.operators.windowing as windowing
 from bytewax.dataflow import Dataflow, Stream, operator
 from bytewax.operators import KeyedStream
 from bytewax.testing import TestingSink, TestingSource, run_main
@@ -151,6 +153,29 @@ def test_names_that_a_file_cannot_have() -> None:
     assert parse_dataflow(dataflow_yaml(dataflow)) == dataflow
 
 
+def test_windows_are_steps_of_bytewax_and_what_comes_late_is_a_sink() -> None:
+    flow, tweets = _begin(seal="batch")
+    words = op.key_on("keyed", tweets, same)
+    counted = windowing.fold_window(
+        "counted",
+        words,
+        windowing.SystemClock(),
+        windowing.TumblingWindower(timedelta(seconds=1), datetime(2015, 1, 1, tzinfo=UTC)),
+        int,
+        clew.annotate("OW", "batch")(lambda count, word: count + 1),
+        int.__add__,
+    )
+    op.output("commit", counted.down, _sink())
+    assert [f"{c.name} {p.target} {p.annotation}" for c in read_flow(flow).components for p in c.paths] == [
+        "keyed down CR",
+        "counted down OW[batch]",
+        "counted late OW[batch]",
+        "counted meta OW[batch]",
+        "commit written CW",
+    ]
+    assert [s.name for s in read_flow(flow).sinks] == ["counted-late", "counted-meta", "commit"]
+
+
 # -- operators of the user ---------------------------------------------------------------------------------------
 
 
@@ -277,9 +302,9 @@ _REFUSED: list[tuple[Callable[[Stream[Any]], Any], str, str]] = [
     (lambda s: op.map("m", s, lambda x: x), _UNSAID, "above the lambda, as a function"),
     (lambda s: op.map("m", s, str.split), _UNSAID, "above what the step is given"),
     (
-        lambda s: op.map("m", s, functools.partial(same)),
+        lambda s: op.map("m", s, functools.partial(unsaid)),
         _UNSAID,
-        "above partial",
+        "above unsaid",
     ),
     (lambda s: op.output("o", s, TestingSink([])), "the step 'o' (output) has no annotation", "@clew.annotate"),
     (lambda s: op.inspect("i", s), "the step 'i' (inspect) has no annotation", "@clew.annotate"),

@@ -6,6 +6,7 @@ module imports no stream engine.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -161,8 +162,11 @@ def annotate_source(
 def notes_on(value: object) -> tuple[Note, ...]:
     """Return what was said of a function, a class, or an object, or of the class of an object.
 
-    Not of a class that it is derived from, nor of a function that it wraps: these may do something else.
+    Not of a class that it is derived from, nor of a function that it wraps: these may do something else.  What has
+    some of its arguments already (``functools.partial``, a method) is the same code.
     """
+    while isinstance(value, functools.partial):
+        value = value.func
     candidates = (value, getattr(value, "__func__", None), type(value))
     return next((notes for candidate in candidates if (notes := _own_notes(candidate))), ())
 

@@ -9,6 +9,7 @@ only connect (``merge``, ``redistribute``, ``key_rm``): no code of a user is in 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -152,6 +153,8 @@ def _refuse(step: Step, message: str, remedy: str) -> NoReturn:
 
 def _name_of(value: object) -> str:
     """Return the name of code of the user; "" of what a library gives, and of what has none."""
+    while isinstance(value, functools.partial):
+        value = value.func
     described = value if hasattr(value, "__qualname__") else type(value)
     if str(getattr(described, "__module__", None) or "builtins").partition(".")[0] in ("bytewax", "builtins"):
         return ""
