@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -251,6 +251,19 @@ def test_an_operator_that_hands_on_its_stream_writes() -> None:
     ]
 
 
+def test_what_an_operator_writes_inside_is_a_sink_beside_its_stream() -> None:
+    @clew.annotate("OW*")
+    @operator
+    def logged(step_id: str, up: Stream[Any]) -> Stream[Any]:
+        op.output("log", up, TestingSink([]))
+        return op.map("mapped", up, unsaid)
+
+    flow, tweets = _begin()
+    op.output("commit", logged("logged", tweets), _sink())
+    verdict = clew.blazes(flow).verdict
+    assert [(s.stream.name, str(s.label)) for s in verdict.sinks] == [("logged-written", "Run"), ("commit", "Run")]
+
+
 # -- what is refused ---------------------------------------------------------------------------------------------
 
 
@@ -294,6 +307,12 @@ class _Derived(_Annotated):
 @operator
 def _ordered_twice(step_id: str, log: Stream[Any], asked: Stream[Any]) -> Stream[Any]:
     return op.merge("all", log, asked)
+
+
+@clew.annotate("CW")
+@operator
+def _joined_with_its_own(step_id: str, up: Stream[Any]) -> Stream[Any]:
+    return op.merge("all", up, op.input("more", up.flow(), TestingSource([1])))
 
 
 _UNSAID = "the step 'm' (map) has no annotation"
@@ -354,6 +373,7 @@ _REFUSED: list[tuple[Callable[[Stream[Any]], Any], str, str]] = [
         "the step 'n' keeps state (count_final), and is annotated CR, which stores nothing",
         "write CW if the order",
     ),
+    (lambda s: _joined_with_its_own("o", s), "the step 'o' begins a stream of its own", "begin it outside"),
     (lambda s: _ordered_twice("o", s, s), "the step 'o' is ordered in two ways", "leave one out"),
 ]
 
@@ -386,4 +406,4 @@ def test_a_dataflow_without_steps() -> None:
 
 def test_a_dataflow_of_its_own_is_not_taken_for_one_of_bytewax() -> None:
     with pytest.raises(clew.UsageError, match="is neither a program nor a dataflow"):
-        clew.blazes(1)  # type: ignore[arg-type]
+        clew.blazes(cast(Any, 1))

@@ -96,7 +96,8 @@ def _component(step: Step, name: str) -> Component:
 def _outputs(step: Step) -> tuple[Port, ...]:
     """Return the ports at which something new leaves: an operator may hand on the very stream that it got."""
     own = {port.stream for port in step.inputs}
-    return tuple(port for port in step.outputs if port.stream not in own) or (_WRITTEN,)
+    new = tuple(port for port in step.outputs if port.stream not in own)
+    return (*new, _WRITTEN) if step.writes or not new else new
 
 
 def _check_ports(step: Step, outputs: Sequence[Port]) -> None:
@@ -149,7 +150,8 @@ def _lead_to(component: Component, step: Step, origins: _Origins) -> Iterator[Dr
 
 def _leave(component: Component, step: Step) -> dict[str, tuple[Stream, ...]]:
     outputs = _outputs(step)
-    return {port.stream: (_leaving(step, component.name, port, len(outputs) > 1),) for port in outputs}
+    several = len(outputs) > 1
+    return {port.stream: (_leaving(step, component.name, port, several),) for port in outputs if port.stream}
 
 
 def _leaving(step: Step, component: str, port: Port, is_one_of_several: bool) -> Stream:
@@ -169,8 +171,8 @@ def _ends(steps: Sequence[Step], names: Mapping[Step, str], origins: _Origins) -
     """
     read = {port.stream for step in steps for port in step.inputs}
     for step in steps:
-        if _is_component(step) and _outputs(step) == (_WRITTEN,):
-            yield _draft(_leaving(step, names[step], _WRITTEN, False), step)
+        if _is_component(step) and _WRITTEN in (outputs := _outputs(step)):
+            yield _draft(_leaving(step, names[step], _WRITTEN, len(outputs) > 1), step)
         for port in step.outputs:
             left = [] if port.stream in read else origins[port.stream]
             yield from (_draft(stream, step) for stream in left if stream.source is not None)

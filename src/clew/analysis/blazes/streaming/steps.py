@@ -41,7 +41,8 @@ class Port:
 class Step:
     """A step with its notes: of a source if it has no inputs.
 
-    ``connecting``: it is no component, but a part of the streams that it connects.
+    ``writes``: some of what comes leaves the dataflow here.  ``connecting``: it is no component, but a part of the
+    streams that it connects.
     """
 
     name: str
@@ -50,7 +51,8 @@ class Step:
     outputs: tuple[Port, ...]
     notes: tuple[Note, ...]
     position: Position | None
-    connecting: bool = False
+    writes: bool
+    connecting: bool
 
     @property
     def step_notes(self) -> tuple[StepNote, ...]:
@@ -80,10 +82,12 @@ def _read(given: Any, prefix: str) -> Iterator[Step]:
         _ports(given, given.dwn_names),
         notes,
         notes[0].position if notes else _position(arguments),
+        _contains(given, "output"),
         connecting,
     )
     if notes:
-        _check_notes(step, keeps_state=_keeps_state(given))
+        _check_notes(step)
+        _check_inside(step, given)
     elif not by_bytewax and given.substeps:
         for inner in given.substeps:
             yield from _read(inner, prefix)
@@ -108,12 +112,13 @@ def _ports(given: Any, names: Sequence[str]) -> tuple[Port, ...]:
     return tuple(found)
 
 
-def _keeps_state(given: Any) -> bool:
-    return type(given).__name__ == _KEEPS_STATE or any(map(_keeps_state, given.substeps))
+def _contains(given: Any, operator: str) -> bool:
+    """Tell whether a step is of this operator of Bytewax, or made of some that are."""
+    return type(given).__name__ == operator or any(_contains(inner, operator) for inner in given.substeps)
 
 
-def _check_notes(step: Step, *, keeps_state: bool) -> None:
-    """Refuse notes that are for something else, and those that deny what the engine knows."""
+def _check_notes(step: Step) -> None:
+    """Refuse notes that are for something else."""
     is_source = not step.inputs
     if is_source and step.step_notes:
         _refuse(step, "is a source, and annotated as a step", "annotate it with @clew.annotate_source(...)")
@@ -121,7 +126,19 @@ def _check_notes(step: Step, *, keeps_state: bool) -> None:
         _refuse(step, "is no source, and annotated as one", 'annotate it with @clew.annotate("CR"), CW, OR or OW')
     if is_source and len(step.notes) > 1:
         _refuse(step, "is annotated twice", "annotate its source, and nothing else that it is given")
-    if keeps_state and not is_source and not any(n.annotation.behaviour.writes for n in step.step_notes):
+
+
+def _check_inside(step: Step, given: Any) -> None:
+    """Refuse notes that deny what the engine knows, and streams that nothing could be said of."""
+    if not step.inputs:
+        return
+    if _contains(given, "input"):
+        _refuse(
+            step,
+            "begins a stream of its own",
+            "begin it outside, where it can be annotated, and give it to the operator",
+        )
+    if _contains(given, _KEEPS_STATE) and not any(n.annotation.behaviour.writes for n in step.step_notes):
         labels = " and ".join(str(note.annotation) for note in step.step_notes)
         _refuse(
             step,
