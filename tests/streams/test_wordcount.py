@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -82,9 +83,8 @@ def test_different_results_after_a_crash_where_the_verdict_does_not_promise_equa
     assert not done.correct
 
 
-def _kill_until(version: str, is_shown: object) -> Outcome:
+def _kill_until(version: str, is_shown: Callable[[Outcome], bool]) -> Outcome:
     """Kill workers until it is seen what a crash does; each attempt is a run of its own."""
-    assert callable(is_shown)
     for _ in range(_KILLS):
         done = run(version, SLOW, 2, kill_after=36)
         if is_shown(done):
