@@ -25,7 +25,7 @@ EXAMPLE = ROOT / "examples" / "bytewax" / "wordcount.py"
 #: As slow as tweets come, so that a window holds whole batches until a worker is killed.
 SLOW = Job(batches=40, tweets=100, pause=0.04)
 #: A kill may hit the moment just after the state was saved, when nothing that was committed is counted again.
-_KILLS = 5
+_KILLS = 10
 
 
 # -- verdicts ----------------------------------------------------------------------------------------------------
