@@ -91,12 +91,23 @@ def test_a_name_that_cannot_be_replaced_is_told_as_the_system_tells_it(tmp_path:
 
 
 def test_signals_are_let_through_again_and_no_child_is_left(tmp_path: Path) -> None:
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    write_whole(tmp_path / "verdict.json", "old")
-    write_whole(tmp_path / "verdict.json", "new")
-    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    """In a process of its own: this one may have children of other tests."""
+    program = """
+import os, signal
+from clew.files.writing import write_whole
+before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+write_whole("verdict.json", "old")
+write_whole("verdict.json", "new")
+assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    print("no child")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert done.stdout == "no child\n"
 
 
 def test_who_ends_the_processes_of_a_command_lets_a_file_get_its_name(tmp_path: Path) -> None:
