@@ -34,11 +34,14 @@ from clew.bloom.language.setting import EVERY, checked
 from clew.bloom.network.access import TLS
 from clew.bloom.network.limits import Limits
 from clew.bloom.network.networked_node import Bloom
+from clew.bloom.runtime.invariants import BrokenInvariant, InvariantError
 
 __all__ = [
     "EVERY",
     "TLS",
     "Bloom",
+    "BrokenInvariant",
+    "InvariantError",
     "Limits",
     "agg",
     "bloom",

@@ -71,7 +71,8 @@ class Output:
 class Analysis:
     """``unconnected``: inputs that nothing reads, and outputs that nothing derives (figure 3.5).
 
-    An output is underspecified if it depends on one that nothing derives.
+    An output is underspecified if it depends on one that nothing derives.  ``invariants`` are labelled like
+    outputs, and the verdict is not about them: it is about executions in which they hold.
     """
 
     flow: Dataflow
@@ -79,6 +80,7 @@ class Analysis:
     outputs: tuple[Output, ...]
     histories: Histories
     unconnected: tuple[str, ...]
+    invariants: tuple[Output, ...] = ()
 
     @property
     def races(self) -> tuple[Race, ...]:
@@ -120,6 +122,7 @@ def analyse_dataflow(flow: Dataflow) -> Analysis:
         tuple(labelling.output(name) for name in outputs),
         histories,
         tuple(n.name for n in flow.nodes if _is_unconnected(n.name, flow)),
+        tuple(labelling.output(n.name) for n in flow.nodes if n.kind is NodeKind.INVARIANT),
     )
 
 

@@ -59,7 +59,8 @@ def outputs_of(flow: Dataflow) -> tuple[str, ...]:
         if node.kind is NodeKind.OUTPUT and not flow.reachable_from([node.name]) & names:
             names.add(node.name)
     if not names:
-        names = {n.name for n in flow.nodes if n.name in flow.derived and _is_last(n, flow)}
+        last = (n for n in flow.nodes if n.name in flow.derived and _is_last(n, flow))
+        names = {node.name for node in last if node.kind is not NodeKind.INVARIANT}
     # State that is updated in place and leads to no output is read by itself alone: it is what there is to see.
     stored = [n.name for n in flow.nodes if n.name in flow.derived and n.kind.stored]
     names |= {name for name in stored if not flow.reachable_from([name]) & names}

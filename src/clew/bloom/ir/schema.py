@@ -23,6 +23,7 @@ class Kind(enum.Enum):
     TEMP = "temp"
     STDIO = "stdio"
     LATTICE = "lattice"
+    DIE = "die"
 
     @property
     def persists(self) -> bool:

@@ -14,6 +14,7 @@ from clew.bloom.ir.symbolic import OpaqueError, symbolic_address
 from clew.bloom.language.capture import Capture, acting_node, capturing, current_capture, position_of_error
 from clew.bloom.language.declarations import Block, OutcomeBlock
 from clew.bloom.language.handles import AllNodes, Temps
+from clew.bloom.language.invariants import Die
 from clew.bloom.language.scope import Declaration, Imported, Scope, declare_all, how_to_declare, parts_of
 from clew.errors import ClewError, ProgramError
 
@@ -41,6 +42,11 @@ class Module(Scope):
     def temp(self) -> Temps:
         """Return the temps: ``self.temp.x <= ...`` declares x with the columns of the right-hand side."""
         return Temps(self)
+
+    @property
+    def die(self) -> Die:
+        """Return the target of invariants: in the step in which ``self.die <= ...`` gives a row, the node ends."""
+        return Die(self)
 
     @property
     def ip_port(self) -> Any:

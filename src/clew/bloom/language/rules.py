@@ -16,7 +16,7 @@ from clew.bloom.language.scope import Scope
 #: What may be derived with each operator.  Only ``<~`` fills what arrives over a network, the node's own or a
 #: terminal's: such rows come at another time, and a rule that claimed ``<=`` would promise this step.
 _ALLOWED = {
-    Op.NOW: (Kind.TABLE, Kind.SCRATCH, Kind.INPUT, Kind.OUTPUT, Kind.TEMP, Kind.LATTICE),
+    Op.NOW: (Kind.TABLE, Kind.SCRATCH, Kind.INPUT, Kind.OUTPUT, Kind.TEMP, Kind.LATTICE, Kind.DIE),
     Op.NEXT: (Kind.TABLE, Kind.SCRATCH, Kind.INPUT, Kind.OUTPUT, Kind.LATTICE),
     Op.DELETE: (Kind.TABLE,),
     Op.SEND: (Kind.CHANNEL, Kind.LOOPBACK, Kind.STDIO),

@@ -22,6 +22,8 @@ from clew.names import nearest_name
 from clew.program.assertions import stem_of
 
 _INTERFACES = (Kind.INPUT, Kind.OUTPUT)
+#: What every class has for its invariants.
+DIE = "die"
 
 
 class Declaration:
@@ -171,6 +173,17 @@ class Scope(HasCollections):
                 full = f"{self._prefix}{capture.module.__name__}.{name}"
             root._temps[key] = full
         return root._temps[key]
+
+    def define_die(self, columns: Columns, module: type) -> str:
+        """Declare the collection of one invariant, and return its full name: ``die``, ``die_2`` and so on."""
+        known = self._root._collections
+        full = first = f"{self._prefix}{DIE}"
+        number = 1
+        while full in known:
+            number += 1
+            full = f"{first}_{number}"
+        known[full] = Collection(full, Kind.DIE, Schema(columns), module.__name__, position=user_position())
+        return full
 
     def is_defined(self, full_name: str) -> bool:
         return full_name in self._root._collections

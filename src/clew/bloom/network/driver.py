@@ -27,6 +27,7 @@ from clew.bloom.network.limits import LimitedLog, Limits
 from clew.bloom.network.transport import Transport
 from clew.bloom.network.wire import NotSentError, decode, encode
 from clew.bloom.runtime.calls import row_type
+from clew.bloom.runtime.invariants import InvariantError
 from clew.bloom.runtime.machine import Machine, StepResult
 from clew.bloom.values import Row
 from clew.errors import UsageError
@@ -251,6 +252,8 @@ class Driver:
                 for name, rows in arrived.items():
                     self._machine.insert(name, rows)
                 stepped = self._machine.step()
+            except InvariantError:
+                raise  # the node ends, and whoever runs it is told: its own state is not what it must be
             except Exception:
                 # It may be what somebody sent.  The changes so far are kept, and written with the next step.
                 self._garbage["failed step"] += 1

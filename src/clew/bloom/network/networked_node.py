@@ -27,6 +27,7 @@ from clew.bloom.language.handles import CollectionHandle
 from clew.bloom.network.access import TLS, check_access
 from clew.bloom.network.driver import Driver, Settings, Watch
 from clew.bloom.network.limits import DEFAULT_LIMITS, Limits
+from clew.bloom.runtime.invariants import InvariantError
 from clew.bloom.runtime.machine import Machine, StepResult
 from clew.bloom.runtime.node import Node
 from clew.bloom.values import Row
@@ -83,13 +84,17 @@ class Bloom(Node):
         if self._driver is not None:
             raise UsageError("the node runs already", remedy="stop() it first, or make another one")
         self._driver = Driver(self._settings(), ready)
+        reason: Exception = UsageError("the node ended before there was an answer")
         try:
             await self._driver.run()
+        except InvariantError as broken:
+            reason = broken
+            raise
         finally:
             with self._lock:
                 self._driver = None
                 for answer in self._asking:
-                    _settle(answer, UsageError("the node ended before there was an answer"))
+                    _settle(answer, reason)
 
     def run(self, ready: Callable[[], object] = lambda: None) -> None:
         """Run until ``stop()``, Ctrl-C or SIGTERM."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from clew.bloom.ir.program import BloomProgram, Op
 from clew.bloom.ir.schema import Collection, Kind
 from clew.bloom.runtime.evaluation import Evaluation, Origin, RejectedRow, Rejections, merge
+from clew.bloom.runtime.invariants import Invariants
 from clew.bloom.runtime.prepared import Prepared, prepare
 from clew.bloom.runtime.storage import Cell, Change, LatticeView, RowsView, Store
 from clew.bloom.values import BadValueError, Row, freeze_row, sort_rows, spell
@@ -88,6 +89,7 @@ class Machine:
         self._cells = {c.name: Cell(c.lattice) for c in program.collections if c.lattice is not None}
         self._rejections = Rejections()
         self._evaluation = Evaluation(prepared, self._stores, self._cells, address, self._rejections)
+        self._invariants = Invariants(program, self._stores, address)
         self._waiting = _NextStep()
         self._rejected: dict[str, frozenset[Row]] = {}  # in the last step, because of other rows with their keys
         self._first = True
@@ -97,9 +99,10 @@ class Machine:
     def insert(self, collection: str, rows: Iterable[Row]) -> None:
         """Insert rows from outside; they are there in the next step."""
         found = self._collection(collection)
-        if found.kind is Kind.LATTICE:
+        if found.kind in (Kind.LATTICE, Kind.DIE):
             raise UsageError(
-                f"'{collection}' is a lattice", remedy="insert into a collection that is merged into it"
+                f"rows are inserted into '{collection}', a {found.kind.value}",
+                remedy="insert into a collection that it is derived from",
             )
         kept = self._freeze_rows(found, rows)
         if kept:
@@ -187,6 +190,8 @@ class Machine:
         A row that a rule gives again and again, and that has just been refused, is nothing new.
         """
         waiting = self._waiting
+        if self._invariants.are_broken:
+            return False
         return (
             self._first
             or bool(waiting.sent)
@@ -208,7 +213,11 @@ class Machine:
         return any(row in there and row not in back for row in rows)
 
     def step(self) -> StepResult:
-        """Run one step: apply what waits, evaluate to the fixpoint, collect what leaves."""
+        """Run one step: apply what waits, evaluate to the fixpoint, collect what leaves.
+
+        ``InvariantError`` if it breaks an invariant: then nothing leaves, and there is no step after it.
+        """
+        self._invariants.refuse_step()
         for store in self._stores.values():
             if not store.persists:
                 store.clear()
@@ -217,6 +226,7 @@ class Machine:
         self._apply(waiting)
         self._evaluation.run(first=self._first)
         self._first = False
+        self._invariants.end_if_broken()
         sent, printed = self._collect_sent(waiting.sent)
         self._leave_for_next()
         changes = {name: store.change() for name, store in self._stores.items() if store.added or store.removed}
@@ -280,5 +290,7 @@ class Machine:
 
 def _store(collection: Collection) -> Store:
     schema = collection.schema
+    # Of an invariant, too: what tables held before broke none, so that only new rows are looked at.
+    persists = collection.kind in (Kind.TABLE, Kind.DIE)
     # If every column is a key, no two rows can be in conflict.
-    return Store(len(schema.keys) if schema.values else None, persists=collection.kind is Kind.TABLE)
+    return Store(len(schema.keys) if schema.values else None, persists=persists)

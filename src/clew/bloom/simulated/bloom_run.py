@@ -12,6 +12,7 @@ from typing import Any
 
 from clew.bloom.ir.program import Op
 from clew.bloom.ir.schema import Collection, Kind
+from clew.bloom.runtime.invariants import InvariantError
 from clew.bloom.runtime.machine import Machine, StepResult, Waiting
 from clew.bloom.runtime.storage import LatticeView, RowsView
 from clew.bloom.simulated.contents import Contents, LatticeContents
@@ -20,7 +21,7 @@ from clew.bloom.simulated.programs import Plan
 from clew.bloom.values import Row
 
 #: What is shown of a node besides its collections, under names that no collection can have.
-NEXT_STEP, HELD_BACK, TIMERS, REFUSED = "(next step)", "(held back)", "(timers)", "(refused)"
+NEXT_STEP, HELD_BACK, TIMERS, REFUSED, DIED = "(next step)", "(held back)", "(timers)", "(refused)", "(died)"
 
 
 class BloomRun:
@@ -46,6 +47,10 @@ class BloomRun:
         for collection in plan.shown:
             self.shown[collection.name] = self._look_at(collection)
         self.shown |= {NEXT_STEP: (Waiting(), False), HELD_BACK: (), TIMERS: (), REFUSED: ()}
+        if plan.invariants:
+            self.shown[DIED] = ()
+        #: What ended this life; nothing happens in it from then on.
+        self.death: InvariantError | None = None
 
     @property
     def is_pending(self) -> bool:
@@ -75,8 +80,12 @@ class BloomRun:
         """Take a step; return what can be told to others now, of this and of earlier ones."""
         self.used.add(NEXT_STEP)
         # The causes first: what is shown below would hide that something had waited.
-        stepped = self._machine.step()
         self._has_news = False
+        try:
+            stepped = self._machine.step()
+        except InvariantError as error:
+            self._end(error)
+            return ()
         changed = self._show_changes(stepped)
         told = self._keep(stepped)
         waiting = self._machine.waiting
@@ -84,6 +93,13 @@ class BloomRun:
         effects = [*changed, *self._find_sent(stepped), *_find_waiting(waiting)]
         self.used |= self.plan.contributions.find(effects, self._has_rows)
         return told
+
+    def _end(self, error: InvariantError) -> None:
+        """Show which invariants are broken; the rest stays as it was before the step, as it does on disk."""
+        self.death = error
+        self.shown[DIED] = tuple((broken.name, str(broken)) for broken in error.broken)
+        effects = [(name, Op.NOW) for name in self.plan.invariants if self._has_rows(name)]
+        self.used |= self.plan.contributions.find(effects, self._has_rows)
 
     def _keep(self, stepped: StepResult) -> list[StepResult]:
         """Write what the step did to durable tables; return what may be told after that."""

@@ -25,6 +25,7 @@ from clew.bloom.ir.expressions import (
     collections_in,
 )
 from clew.bloom.ir.program import BloomProgram, Op
+from clew.bloom.ir.schema import Kind
 
 #: A collection, and by which operator something came into it.
 Effect = tuple[str, Op]
@@ -57,6 +58,21 @@ class Contributions:
                         seen.add((name, Op.NOW))
                         work.append((name, Op.NOW))
         return found
+
+
+def sources_of_invariants(program: BloomProgram) -> tuple[str, ...]:
+    """Return the collections of which it depends whether a rule of ``die`` derives a row, within a step."""
+    deriving: dict[str, list[str]] = {}
+    for rule in program.rules:
+        if rule.op is Op.NOW:
+            deriving.setdefault(rule.target, []).extend(collections_in(rule.expr))
+    work = [c.name for c in program.collections if c.kind is Kind.DIE]
+    seen = dict.fromkeys(work)
+    while work:
+        more = [name for name in deriving.get(work.pop(), ()) if name not in seen]
+        seen.update(dict.fromkeys(more))
+        work += more
+    return tuple(c.name for c in program.collections if c.name in seen)
 
 
 def _find_needed(expr: AnyExpr) -> Iterator[str]:

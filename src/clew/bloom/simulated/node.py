@@ -10,10 +10,11 @@ compared, copied and written down as those of any node, and it is seen which of 
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from clew.bloom.ir.program import BloomProgram
 from clew.bloom.ir.schema import Kind
+from clew.bloom.runtime.invariants import InvariantError
 from clew.bloom.runtime.machine import StepResult
 from clew.bloom.simulated.bloom_run import REFUSED, BloomRun
 from clew.bloom.simulated.messages import NextStep, RowMessage, message_type
@@ -28,15 +29,16 @@ class BloomNode(Node):
     """``programs`` make the program when the node starts, and again when it starts again.
 
     ``batches``: what arrives waits for a step, together with what else arrives until then; otherwise each row that
-    arrives is a step of its own.  A collection is an attribute, ``node.log``, or ``node["order.log"]`` by its full
-    name.
+    arrives is a step of its own.  ``shows_death``: a broken ``die`` is only shown, to an invariant of the
+    scenario; otherwise it is raised, which is a finding in every scenario.  A collection is an attribute,
+    ``node.log``, or ``node["order.log"]`` by its full name.
     """
 
     # In a slot: what is in there is no state to be compared and copied, for all of that is shown.
     __slots__ = ("_engine",)
 
-    def __init__(self, programs: Programs, *, batches: bool = False) -> None:
-        self._engine = _Engine(programs, batches)
+    def __init__(self, programs: Programs, *, batches: bool = False, shows_death: bool = False) -> None:
+        self._engine = _Engine(programs, batches, shows_death)
 
     def on_start(self, ctx: Context) -> None:
         run = self._engine.begin(ctx)
@@ -46,6 +48,8 @@ class BloomNode(Node):
 
     def on_message(self, ctx: Context, sender: str, message: Any) -> None:
         run = self._engine.run
+        if run.death is not None:
+            return
         if isinstance(message, NextStep):
             self._engine.is_called = False
             # What it was sent for may have been done in the step of a row that arrived before it.
@@ -57,6 +61,8 @@ class BloomNode(Node):
 
     def on_timer(self, ctx: Context, name: str) -> None:
         run = self._engine.run
+        if run.death is not None:
+            return
         # First, so that a step that fails does not end the timer.
         ctx.set_timer(name, after=run.plan.periods[name])
         run.fire(name, ctx.now)
@@ -72,6 +78,8 @@ class BloomNode(Node):
     def _step(self, ctx: Context, run: BloomRun) -> None:
         for told in run.step():
             self._tell(ctx, run, told)
+        if run.death is not None and not self._engine.shows_death:
+            _raise_death(run.death)
         if run.is_pending:
             self._engine.call_next_step(ctx)
         for refused in self._engine.run.shown[REFUSED]:
@@ -123,8 +131,16 @@ class BloomNode(Node):
         return twin
 
 
-# What an invariant asks for in vain is its mistake.
-STANDING_IN.add(BloomNode.__getattr__.__code__)
+class DiedError(Exception):
+    """A broken ``die``; no ``ClewError``, which would be taken for a mistake in how Clew is used."""
+
+
+def _raise_death(death: InvariantError) -> NoReturn:
+    raise DiedError(death.message) from death
+
+
+# What an invariant asks for in vain is its mistake; and the rules that end a node are the user's.
+STANDING_IN |= {BloomNode.__getattr__.__code__, _raise_death.__code__}
 
 
 class _Part:
@@ -144,8 +160,9 @@ class _Engine:
     ``is_called``: it has sent itself a message to go on.
     """
 
-    def __init__(self, programs: Programs, batches: bool) -> None:
+    def __init__(self, programs: Programs, batches: bool, shows_death: bool) -> None:
         self.batches = batches
+        self.shows_death = shows_death
         self.is_called = False
         self._programs = programs
         self._run: BloomRun | None = None
@@ -157,7 +174,7 @@ class _Engine:
         return self._run
 
     def without_run(self) -> _Engine:
-        return _Engine(self._programs, self.batches)
+        return _Engine(self._programs, self.batches, self.shows_death)
 
     def begin(self, ctx: Context) -> BloomRun:
         machine, plan = self._programs.begin(ctx.me)

@@ -29,8 +29,11 @@ Made = type[Program] | Callable[[str], Program]
 #: Rows by collection.
 GivenRows = Mapping[str, Iterable[Sequence[Any]]]
 
-#: What arrives is the cause of a step, and no part of the state after it.
-_ARRIVING = frozenset({Kind.CHANNEL, Kind.LOOPBACK, Kind.PERIODIC, Kind.INPUT, Kind.STDIO})
+#: Rows come into these by rules alone.
+DERIVED_ONLY = (Kind.LATTICE, Kind.DIE)
+
+#: What arrives is the cause of a step, and no part of the state after it; what ends a node is shown as its end.
+HIDDEN = frozenset({Kind.CHANNEL, Kind.LOOPBACK, Kind.PERIODIC, Kind.INPUT, Kind.STDIO, Kind.DIE})
 
 
 class Plan:
@@ -40,8 +43,9 @@ class Plan:
         self.program = program
         self.prepared = prepare(program)
         self.contributions = Contributions(program)
-        self.shown: tuple[Collection, ...] = tuple(c for c in program.collections if c.kind not in _ARRIVING)
+        self.shown: tuple[Collection, ...] = tuple(c for c in program.collections if c.kind not in HIDDEN)
         self.durable = tuple(c.name for c in program.collections if c.durable)
+        self.invariants = tuple(c.name for c in program.collections if c.kind is Kind.DIE)
         self.stdio = tuple(c.name for c in program.collections if c.kind is Kind.STDIO)
         self.periods: dict[str, float] = {
             c.name: c.period for c in program.collections if c.kind is Kind.PERIODIC and c.period is not None
@@ -108,9 +112,9 @@ def make_program(make: Made, name: str) -> Program:
 def find_collection(program: BloomProgram, collection: str) -> Collection:
     """Return a collection that rows from outside can come into; refuse another name."""
     found = program.by_name.get(collection)
-    if found is None or found.kind is Kind.LATTICE:
-        what = "is a lattice" if found is not None else "is no collection"
-        known = ", ".join(c.name for c in program.collections if c.kind is not Kind.LATTICE)
+    if found is None or found.kind in DERIVED_ONLY:
+        what = f"is a {found.kind.value}" if found is not None else "is no collection"
+        known = ", ".join(c.name for c in program.collections if c.kind not in DERIVED_ONLY)
         raise UsageError(
             f"rows are given to '{collection}', which {what} of {program.name}", remedy=f"it has {known}"
         )

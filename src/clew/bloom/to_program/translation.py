@@ -10,6 +10,7 @@ Every collection is a relation with the node as its first column; the location o
 table      its rows stay, as far as they are not deleted; deleted and derived again, a row stays, too
 periodic   has a row at every time: a timer may fire at any time, and so nothing can be hidden by one that does not
 lattice    all that was merged into it stays, in a helper relation; see ``lattices``
+die        its rows must never be there: ``never_die``, a promise for each rule
 outcomes   relations of no node; rows of other collections are read with the node they are at
 ========== ======================================================================================
 
@@ -41,7 +42,7 @@ from clew.bloom.to_program.rows import RowTranslator
 from clew.errors import Notice, ProgramError
 from clew.faults import NodeName
 from clew.program import ir
-from clew.program.assertions import POST, PRE, is_never, other_half, stem_of
+from clew.program.assertions import NEVER, POST, PRE, is_never, other_half, stem_of
 from clew.program.ir import CRASH, Fact, Premise, Program, Timing, Var
 from clew.program.notices import find_unread, unread_notice
 
@@ -80,6 +81,13 @@ class _Translator:
                     f"a collection is called '{collection.name}'",
                     position=collection.position,
                     remedy=f"rename it: in checked programs, '{collection.name}' says {says}",
+                )
+            named = self._places[collection.name].relation
+            if collection.kind is Kind.DIE and named in self._program.by_name:
+                raise ProgramError(
+                    f"a collection is called '{named}'",
+                    position=self._program.by_name[named].position,
+                    remedy="rename it: in checked programs, that is what an invariant of 'die' is called",
                 )
             if is_never(collection.name) and collection.kind not in (Kind.SCRATCH, Kind.TEMP):
                 raise ProgramError(
@@ -134,14 +142,14 @@ class _Translator:
 
     def _target_relation(self, target: Collection, op: Op) -> str:
         """Return the relation that gets the rows: the collection's own, or a helper."""
-        relation = target.name
+        relation = self._places[target.name].relation
         if op is Op.DELETE:
             relation = _deletions_of(target.name)
         elif target.name in self._recursion.offsets:
             relation = entry_relation(target.name)
         elif target.lattice is not None:
             relation = parts_relation(target.name, target.lattice)
-        if relation != target.name:
+        if relation not in (target.name, self._places[target.name].relation):
             self._helpers[relation] = None
         return relation
 
@@ -215,7 +223,7 @@ class _Translator:
 
     def _columns(self, given: Given) -> Iterator[tuple[ir.Value, ...]]:
         collection = self._program.by_name.get(given.collection)
-        if collection is None or collection.kind in (Kind.PERIODIC, Kind.LATTICE):
+        if collection is None or collection.kind in (Kind.PERIODIC, Kind.LATTICE, Kind.DIE):
             known = ", ".join(c.name for c in self._program.collections if c.kind is not Kind.LATTICE)
             what = "is none of the program" if collection is None else f"is a {collection.kind.value}"
             message = f"rows are given to '{given.collection}', which {what}"
@@ -288,7 +296,12 @@ class _Translator:
 def _place_of(collection: Collection) -> Place:
     schema = collection.schema
     location = schema.index(schema.location) if collection.kind is Kind.CHANNEL and schema.location else None
-    return Place(collection.name, len(schema.columns), location)
+    return Place(_relation_of(collection), len(schema.columns), location)
+
+
+def _relation_of(collection: Collection) -> str:
+    """Return what the rows of a collection are called; those of ``die`` must never be there."""
+    return f"{NEVER}_{collection.name}" if collection.kind is Kind.DIE else collection.name
 
 
 def _deletions_of(collection: str) -> str:

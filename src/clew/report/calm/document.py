@@ -25,6 +25,7 @@ def calm_document(analysis: Analysis, files: Sequence[str], trials: Sequence[Tri
         "verdict": verdict_of(analysis).value,
         "consistent": analysis.consistent,
         "outputs": [_output(output, analysis) for output in analysis.outputs],
+        "invariants": [_output(invariant, analysis) for invariant in analysis.invariants],
         "sources": [{"name": s.name, "arrives": s.arrives, "fixed": s.fixed} for s in analysis.sources],
         "collections": [
             {"name": n.name, "kind": n.kind.value, "history": analysis.histories.of[n.name].value}

@@ -5,15 +5,15 @@ It has no script and its policy admits none; what comes from the program is esca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
 from markupsafe import Markup
 
-from clew.analysis.calm.analysis import Analysis
+from clew.analysis.calm.analysis import Analysis, Label, Output
 from clew.report.calm import svg as dataflow_svg
-from clew.report.calm.text import WORDS, answer
+from clew.report.calm.text import INVARIANT_WORDS, WORDS, answer
 from clew.report.text.colours import COLOURS
 from clew.report.text.html import page_part, page_template, speakable
 
@@ -43,7 +43,8 @@ def calm_page(analysis: Analysis) -> str:
         answer=answer(analysis),
         name=speakable(analysis.flow.name),
         cautions=[speakable(str(notice)) for notice in analysis.flow.notices],
-        outputs=_outputs(analysis),
+        outputs=_outputs(analysis.outputs, WORDS),
+        invariants=_outputs(analysis.invariants, INVARIANT_WORDS),
         points=_points(analysis),
         style=Markup(style),
         svg=Markup(dataflow_svg.dataflow_svg(analysis)),
@@ -51,22 +52,22 @@ def calm_page(analysis: Analysis) -> str:
     )
 
 
-def _outputs(analysis: Analysis) -> Sequence[_OutputRow]:
+def _outputs(outputs: Sequence[Output], words: Mapping[Label, str]) -> Sequence[_OutputRow]:
     return [
         _OutputRow(
             speakable(output.name),
             output.label.value,
-            WORDS[output.label],
+            words[output.label],
             speakable(", ".join(f"{way.source}: {way.label.value}" for way in output.ways)),
         )
-        for output in analysis.outputs
+        for output in outputs
     ]
 
 
 def _points(analysis: Analysis) -> Sequence[_PointRow]:
     """List each rule once, with the outputs that it matters to."""
     found: dict[int, tuple[dict[str, None], list[str]]] = {}
-    for output in analysis.outputs:
+    for output in (*analysis.outputs, *analysis.invariants):
         for point in output.points:
             reasons, outputs = found.setdefault(point.statement, ({}, []))
             reasons.update(dict.fromkeys(point.reasons))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clew.analysis.calm.analysis import Analysis, CalmVerdict, Label, Output, Point, verdict_of
 from clew.report.text.plain import pluralize, shorten
@@ -16,6 +16,14 @@ WORDS = {
     Label.NONMONOTONE: "decided by the sequence of steps: which rows each step is given, and which steps get none",
     Label.DIVERGES: "order can change the outcome",
     Label.UNKNOWN: "underspecified: it depends on an interface that no rule derives",
+}
+
+INVARIANT_WORDS = {
+    Label.MONOTONE: "inputs in any order and batching break it, or in none",
+    Label.ASYNCHRONOUS: "inputs and messages in any order break it, or in none",
+    Label.NONMONOTONE: "the sequence of steps can decide whether it is broken",
+    Label.DIVERGES: "order can decide whether it is broken",
+    Label.UNKNOWN: WORDS[Label.UNKNOWN],
 }
 
 _ANSWERS = {
@@ -51,10 +59,16 @@ def _lines(analysis: Analysis) -> Iterator[str]:
     for output in analysis.outputs:
         yield ""
         yield from _output(output, analysis)
+    if analysis.invariants:
+        yield ""
+        yield "Invariants (the answer is about executions in which they hold):"
+    for invariant in analysis.invariants:
+        yield ""
+        yield from _output(invariant, analysis, INVARIANT_WORDS)
 
 
-def _output(output: Output, analysis: Analysis) -> Iterator[str]:
-    yield f"{output.name}: {output.label.value}, {WORDS[output.label]}"
+def _output(output: Output, analysis: Analysis, words: Mapping[Label, str] = WORDS) -> Iterator[str]:
+    yield f"{output.name}: {output.label.value}, {words[output.label]}"
     if output.ways:
         yield f"  from {', '.join(f'{way.source}: {way.label.value}' for way in output.ways)}"
     if output.points:

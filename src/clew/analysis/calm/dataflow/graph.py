@@ -25,6 +25,7 @@ class NodeKind(enum.Enum):
     PERIODIC = "periodic"
     INPUT = "input"
     OUTPUT = "output"
+    INVARIANT = "invariant"  # a row in it ends its node: it goes nowhere
 
     @property
     def stored(self) -> bool:

@@ -40,6 +40,7 @@ _KINDS = {
     Kind.PERIODIC: NodeKind.PERIODIC,
     Kind.INPUT: NodeKind.INPUT,
     Kind.OUTPUT: NodeKind.OUTPUT,
+    Kind.DIE: NodeKind.INVARIANT,
 }
 
 
