@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import bloom_closure, bloom_kills, bloom_kvs, bloom_network
+from benchmarks import bloom_closure, bloom_kills, bloom_kvs, bloom_network, bloom_tracing
 from benchmarks.bars import Bar
 from benchmarks.effort import Effort, say
 
@@ -14,7 +14,7 @@ MESSAGES_PER_SECOND = 20_000
 
 
 def of_bloom(effort: Effort) -> list[Bar]:
-    return [*_closure(effort), *_messages(effort), *_store(effort), _kills(effort)]
+    return [*_closure(effort), *_messages(effort), *_store(effort), _kills(effort), *_traces(effort)]
 
 
 def _closure(effort: Effort) -> Iterator[Bar]:
@@ -74,3 +74,15 @@ def _store(effort: Effort) -> Iterator[Bar]:
                 "0 lost",
                 run.lost == 0 and run.acknowledged == puts and run.exact,
             )
+
+
+def _traces(effort: Effort) -> Iterator[Bar]:
+    say("bloom: rules that are counted, and traced")
+    for workload in bloom_tracing.WORKLOADS:
+        found = bloom_tracing.measure(workload, repetitions=max(3, effort.repetitions))
+        yield Bar(
+            f"bloom: processor time and rows of {workload} when all rules are counted, or traced",
+            f"{found.counted:.2f} times, {found.traced:.2f} times; {found.rows:.2f} times the rows",
+            f"{bloom_tracing.BAR:g} times",
+            max(found.counted, found.traced, found.rows) <= bloom_tracing.BAR,
+        )

@@ -35,6 +35,7 @@ ROOMS = [
     "bloom",
     "analysis",
     "frontends",
+    "coverage",
     "coordination",
     "engine",
     "proof",
@@ -62,7 +63,10 @@ SUB_ROOMS = {
         *["remedies", "verdict", "wiring", "imported_modules", "coordinated", "extraction", "yaml", "streaming"],
         *["result", "__init__"],
     ],
-    "bloom": ["values", "lattices", "ir", "language", "runtime", "network", "to_program", "simulated", "__init__"],
+    "bloom": [
+        *["values", "lattices", "ir", "language", "runtime", "network", "tracing", "to_program", "simulated"],
+        "__init__",
+    ],
     "simulation": [
         *["events", "node", "pool", "timing", "values", "user_code", "process", "world", "injectable"],
         *["scenario", "labels", "loading", "execution", "recordings", "fuzzing", "__init__"],
@@ -81,7 +85,8 @@ SUB_ROOMS = {
     ],
     "report": [
         *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "injected"],
-        *["export", "calm", "blazes", "histories", "model_tests", "writing", "__init__"],
+        *["export", "calm", "blazes", "histories", "model_tests", "coverage", "writing"],
+        "__init__",
     ],
 }
 MODULES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")

@@ -48,7 +48,9 @@ def _output(command: str, folder: Path) -> str:
     if program == "pytest":
         return _pytest_output(arguments, folder)
     assert program == "clew", "only clew commands, and the files that they write, are shown with their output"
-    done = clew(*arguments, cwd=folder, seconds=300)
+    # A command that clew runs is one of this environment, as it is where a page is read.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    done = clew(*arguments, cwd=folder, seconds=300, PATH=path)
     assert done.returncode in (0, 1, 3), done.stderr
     return done.stdout
 
@@ -138,6 +140,14 @@ def test_the_python_example_of_the_guide_to_code(tmp_path: Path) -> None:
     guide = (ROOT / "docs/code.md").read_text(encoding="utf-8")
     *_, block = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
     assert _printed_by(block, tmp_path) == re.findall(r"print\(.*\)\s+# (.*)", block)
+
+
+@pytest.mark.parametrize("name", ["broken", "traced"])
+def test_the_python_examples_of_the_page_on_tracing(name: str, tmp_path: Path) -> None:
+    page = (ROOT / "docs/tracing.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"```python\n# (\w+)\.py\n(.*?)```", page, re.DOTALL))
+    (tmp_path / "store.py").write_text(files["store"], encoding="utf-8")
+    assert _printed_by(files[name], tmp_path) == re.findall(r"print\(.*\)\s+# (.*)", files[name])
 
 
 def test_the_program_of_the_readme_is_broken_by_one_loss(tmp_path: Path) -> None:

@@ -87,6 +87,15 @@ can read it (docs/streams.md):
 >>> @clew.annotate_source(seal=["batch"])
 ... class Tweets: ...
 
+``cover`` runs a command, mostly tests, and counts what the rules of a class do in all of its processes:
+
+>>> import sys
+>>> step = "import kvs; node = kvs.BasicKVS(); node.kvput.insert(('me', 'key', 1, 'value')); node.tick()"
+>>> command = [sys.executable, "-c", f"import sys; sys.path.insert(0, 'examples/bloom'); {step}"]
+>>> covered = clew.cover("examples/bloom/kvs.py:BasicKVS", command)
+>>> covered.answer.value, len(covered.rules), len(covered.dead)
+('counted', 4, 3)
+
 Every one of these results (a ``clew.Result``) has an ``answer``, the ``reason`` why it is no better, ``notices``
 about the program, and the ``exit_code`` of the command.  ``str()`` is what the terminal shows, ``to_json()`` what
 ``--json`` writes (docs/json.md), and ``write_report`` makes a page of it that opens from disk:
@@ -126,6 +135,8 @@ if TYPE_CHECKING:
     from clew.checker.grid.api import check_grid
     from clew.checker.grid.result import GridResult
     from clew.checker.result import Verdict
+    from clew.coverage.api import cover
+    from clew.coverage.result import BloomCoverage
     from clew.dedalus.loader import parse_program
     from clew.duration import Duration, Persistence
     from clew.engine.execution import Execution, Message
@@ -169,6 +180,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "BlazesAnalysis",
+    "BloomCoverage",
     "CalmAnalysis",
     "ClewError",
     "CodeRun",
@@ -215,6 +227,7 @@ __all__ = [
     "check_history",
     "check_models",
     "check_scenario",
+    "cover",
     "explore",
     "export",
     "fuzz",
@@ -241,6 +254,8 @@ _HOMES = {
     "clew.checker.grid.api": ("check_grid",),
     "clew.checker.grid.result": ("GridResult",),
     "clew.checker.result": ("Verdict",),
+    "clew.coverage.api": ("cover",),
+    "clew.coverage.result": ("BloomCoverage",),
     "clew.dedalus.loader": ("parse_program",),
     "clew.duration": ("Duration", "Persistence"),
     "clew.engine.execution": ("Execution", "Message"),

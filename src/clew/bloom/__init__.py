@@ -3,11 +3,13 @@
 A program is a class with collections and blocks of rules; ``<=``, ``<+``, ``<-`` and ``<~`` are Bloom's own
 operators.  The rooms, each importing only those before it: ``values`` (what a column may hold), ``lattices``,
 ``ir`` (a program as data), ``language`` (what users write, and how it becomes data), ``runtime`` (a step of a
-node), ``network`` (nodes over UDP and TCP), ``to_program`` (the program that is checked) and ``simulated`` (nodes
-in executions that are searched, replayed and made small).
+node), ``network`` (nodes over UDP and TCP), ``tracing`` (what each rule derives), ``to_program`` (the program that
+is checked) and ``simulated`` (nodes in executions that are searched, replayed and made small).
 """
 
 from __future__ import annotations
+
+import os
 
 from clew.bloom.ir import aggregates as agg
 from clew.bloom.language.declarations import (
@@ -35,6 +37,7 @@ from clew.bloom.network.access import TLS
 from clew.bloom.network.limits import Limits
 from clew.bloom.network.networked_node import Bloom
 from clew.bloom.runtime.invariants import BrokenInvariant, InvariantError
+from clew.bloom.tracing.traces import TraceRecord, trace
 
 __all__ = [
     "EVERY",
@@ -43,6 +46,7 @@ __all__ = [
     "BrokenInvariant",
     "InvariantError",
     "Limits",
+    "TraceRecord",
     "agg",
     "bloom",
     "channel",
@@ -63,4 +67,11 @@ __all__ = [
     "scratch",
     "stdio",
     "table",
+    "trace",
 ]
+
+# Set by ``clew cover``, for whatever processes there are below them.
+if "CLEW_COVER" in os.environ:
+    from clew.bloom.tracing.recording import begin_recording
+
+    begin_recording()

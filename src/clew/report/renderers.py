@@ -31,6 +31,7 @@ RENDERERS = {
     "CalmAnalysis": "clew.report.calm.renderer",
     "BlazesAnalysis": "clew.report.blazes.renderer",
     "HistoryVerdict": "clew.report.histories.renderer",
+    "BloomCoverage": "clew.report.coverage.renderer",
     "ModelTests": "clew.report.model_tests.renderer",
 }
 
@@ -74,5 +75,5 @@ def renderer_of(result: Result) -> Renderer:
     raise UsageError(
         f"nothing is known of how to show a {type(result).__name__}",
         remedy="give what clew.check, check_grid, check_models, check_history, run, fuzz, explore, minimize, "
-        "replay, calm or blazes returned",
+        "replay, cover, calm or blazes returned",
     )

@@ -47,18 +47,19 @@ def test_a_broken_invariant_raises_with_its_rows_and_its_place() -> None:
     with pytest.raises(InvariantError) as caught:
         account.tick()
     negative, large = caught.value.broken
-    assert (negative.block, negative.columns, negative.rows) == (
+    assert (negative.collection, negative.block, negative.columns, negative.rows) == (
+        "die",
         "Account.invariants",
         ("number", "amount"),
         ((2, -1), (3, -2)),
     )
-    assert (large.columns, large.rows) == (("number",), ((4,),))
+    assert (large.collection, large.columns, large.rows) == ("die_2", ("number",), ((4,),))
     assert negative.position is not None
     assert large.position is not None
     assert (negative.position.file, large.position.line) == (__file__, negative.position.line + 1)
     assert caught.value.message == (
         "the invariants of Account are broken at node: Account.invariants: die(number=2, amount=-1)"
-        " die(number=3, amount=-2); Account.invariants: die(number=4)"
+        " die(number=3, amount=-2); Account.invariants: die_2(number=4)"
     )
 
 
@@ -74,9 +75,9 @@ def test_a_node_that_died_steps_no_more_and_can_be_looked_at() -> None:
 
 
 def test_many_rows_are_in_the_error_and_few_in_its_message() -> None:
-    broken = BrokenInvariant("A.b", ("x",), tuple((n,) for n in range(8)))
+    broken = BrokenInvariant("die", "A.b", ("x",), tuple((n,) for n in range(8)))
     assert str(broken) == "die(x=0) die(x=1) die(x=2) die(x=3) die(x=4) and 3 more"
-    assert broken.name == "A.b"
+    assert broken.name == "die (A.b)"
 
 
 class Two(Bloom):
@@ -93,7 +94,7 @@ def test_modules_bring_their_invariants() -> None:
     assert found == [("first.die", 2), ("first.die_2", 1), ("second.die", 2), ("second.die_2", 1), ("die", 2)]
     both = Two()
     both.second.deposit.insert((1, -1))
-    with pytest.raises(InvariantError, match=r"Account\.invariants: die\(number=1, amount=-1\)$") as caught:
+    with pytest.raises(InvariantError, match=r"second\.die\(number=1, amount=-1\)$") as caught:
         both.tick()
     assert len(caught.value.broken) == 1
 
@@ -185,7 +186,7 @@ def test_a_step_raises_exactly_if_an_invariant_derives_rows(generated: Generated
             with pytest.raises(InvariantError) as caught:
                 machine.step()
             assert caught.value.broken == (
-                BrokenInvariant("Generated.invariant", ("x", "y"), tuple(sort_rows(expected))),
+                BrokenInvariant("die", "Generated.invariant", ("x", "y"), tuple(sort_rows(expected))),
             )
             assert not machine.pending
             return

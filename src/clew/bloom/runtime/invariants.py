@@ -17,8 +17,12 @@ _MOST_ROWS = 5
 
 @dataclass(frozen=True)
 class BrokenInvariant:
-    """A rule of ``die`` and the rows that it derived, in canonical order; ``block`` is its class and method."""
+    """A rule of ``die`` and the rows that it derived, in canonical order.
 
+    ``collection`` tells it from others: ``die``, ``die_2`` and so on.  ``block`` is its class and method.
+    """
+
+    collection: str
     block: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -26,8 +30,8 @@ class BrokenInvariant:
 
     @property
     def name(self) -> str:
-        """Return where the rule stands, for people."""
-        return self.block if self.position is None else f"{self.block}, line {self.position.line}"
+        """Return what the invariant is called; without the line, which other changes to the file move."""
+        return f"{self.collection} ({self.block})"
 
     def __str__(self) -> str:
         shown = " ".join(self._show(row) for row in self.rows[:_MOST_ROWS])
@@ -36,7 +40,7 @@ class BrokenInvariant:
 
     def _show(self, row: Row) -> str:
         values = zip(self.columns, row, strict=True)
-        return f"die({', '.join(f'{column}={spell(value)}' for column, value in values)})"
+        return f"{self.collection}({', '.join(f'{column}={spell(value)}' for column, value in values)})"
 
 
 class InvariantError(ClewError):
@@ -83,7 +87,7 @@ class Invariants:
 
     def _describe(self, rule: Rule, store: Store) -> BrokenInvariant:
         columns = self._program.by_name[rule.target].schema.columns
-        return BrokenInvariant(rule.block, columns, tuple(sort_rows(store.rows)), rule.position)
+        return BrokenInvariant(rule.target, rule.block, columns, tuple(sort_rows(store.rows)), rule.position)
 
     def _error(self) -> InvariantError:
         # A new one each time: one that is raised again would collect the frames of all who did.

@@ -16,6 +16,7 @@ from clew.bloom.runtime.evaluation import Evaluation, Origin, RejectedRow, Rejec
 from clew.bloom.runtime.invariants import Invariants
 from clew.bloom.runtime.prepared import Prepared, prepare
 from clew.bloom.runtime.storage import Cell, Change, LatticeView, RowsView, Store
+from clew.bloom.runtime.tap import Tap
 from clew.bloom.values import BadValueError, Row, freeze_row, sort_rows, spell
 from clew.errors import UsageError
 
@@ -77,16 +78,21 @@ def _sort_by_name(rows: Mapping[str, Iterable[Row]]) -> tuple[tuple[str, tuple[R
 class Machine:
     """Runs a program; one that has no strata is refused.  ``address`` is that of the node.
 
-    ``prepared``: what is known of the program from another machine of it.
+    ``prepared``: what is known of the program from another machine of it.  ``tap``: who is told of its steps.
     """
 
-    def __init__(self, program: BloomProgram, address: str, prepared: Prepared | None = None) -> None:
+    def __init__(
+        self, program: BloomProgram, address: str, prepared: Prepared | None = None, tap: Tap | None = None
+    ) -> None:
         self._program = program
-        prepared = prepared or prepare(program)
-        self._stores = {c.name: _store(c) for c in program.collections if c.kind is not Kind.LATTICE}
+        self._tap = tap
+        prepared = tap.prepared if tap is not None else prepared or prepare(program)
+        # Of the program that runs, which has more collections than the user's while somebody traces it.
+        collections = prepared.program.collections
+        self._stores = {c.name: _store(c) for c in collections if c.kind is not Kind.LATTICE}
         # They do not persist, and have no keys: they hold what an expression gives in this step.
         self._stores |= {name: Store() for name in prepared.form.auxiliary}
-        self._cells = {c.name: Cell(c.lattice) for c in program.collections if c.lattice is not None}
+        self._cells = {c.name: Cell(c.lattice) for c in collections if c.lattice is not None}
         self._rejections = Rejections()
         self._evaluation = Evaluation(prepared, self._stores, self._cells, address, self._rejections)
         self._invariants = Invariants(program, self._stores, address)
@@ -226,6 +232,8 @@ class Machine:
         self._apply(waiting)
         self._evaluation.run(first=self._first)
         self._first = False
+        if self._tap is not None:
+            self._tap.tell(self._stores, self._cells)
         self._invariants.end_if_broken()
         sent, printed = self._collect_sent(waiting.sent)
         self._leave_for_next()
@@ -241,6 +249,8 @@ class Machine:
             for row in rows:
                 if row in store.rows:
                     store.remove(row)
+            if self._tap is not None:
+                self._tap.forget(name, rows, self._stores)
         for name, given in waiting.inserted.items():
             merge(self._stores[name], given, name, self._rejections)
         self._rejected = {name: self._missing_rows(name, given) for name, given in waiting.inserted.items()}

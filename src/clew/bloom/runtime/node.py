@@ -10,6 +10,7 @@ from clew.bloom.ir.schema import Collection, Kind
 from clew.bloom.language.capture import mistake
 from clew.bloom.language.module import Module
 from clew.bloom.runtime.machine import Machine, StepResult
+from clew.bloom.runtime.tap import tap_of
 from clew.bloom.values import Row
 from clew.errors import UsageError
 
@@ -31,7 +32,8 @@ class Node(Module):
         root = self._root
         assert isinstance(root, Node)
         if root._machine is None:
-            root._machine = Machine(root.program, root.address())
+            tap = tap_of(root, root.program, root.address())
+            root._machine = Machine(root.program, root.address(), tap=tap)
         return root._machine
 
     # -- steps ---------------------------------------------------------------------------------------------------
@@ -74,6 +76,12 @@ class Node(Module):
                 self.machine.delete(full_name, rows)
             case Op.SEND:
                 self.machine.send(full_name, rows)
+
+
+# No method: the names of methods are none for collections.
+def has_begun(node: Node) -> bool:
+    """Tell whether the machine of a node is made."""
+    return node._machine is not None
 
 
 def _require_rows(expr: Expr, collection: Collection) -> tuple[Row, ...]:

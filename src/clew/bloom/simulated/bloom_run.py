@@ -12,7 +12,7 @@ from typing import Any
 
 from clew.bloom.ir.program import Op
 from clew.bloom.ir.schema import Collection, Kind
-from clew.bloom.runtime.invariants import InvariantError
+from clew.bloom.runtime.invariants import BrokenInvariant, InvariantError
 from clew.bloom.runtime.machine import Machine, StepResult, Waiting
 from clew.bloom.runtime.storage import LatticeView, RowsView
 from clew.bloom.simulated.contents import Contents, LatticeContents
@@ -97,7 +97,7 @@ class BloomRun:
     def _end(self, error: InvariantError) -> None:
         """Show which invariants are broken; the rest stays as it was before the step, as it does on disk."""
         self.death = error
-        self.shown[DIED] = tuple((broken.name, str(broken)) for broken in error.broken)
+        self.shown[DIED] = tuple((broken.name, _tell(broken)) for broken in error.broken)
         effects = [(name, Op.NOW) for name in self.plan.invariants if self._has_rows(name)]
         self.used |= self.plan.contributions.find(effects, self._has_rows)
 
@@ -158,6 +158,10 @@ class BloomRun:
             yield channel, Op.SEND
         if stepped.printed:
             yield from ((name, Op.SEND) for name in self.plan.stdio)
+
+
+def _tell(broken: BrokenInvariant) -> str:
+    return str(broken) if broken.position is None else f"{broken} (line {broken.position.line})"
 
 
 def _find_waiting(waiting: Waiting) -> Iterator[Effect]:

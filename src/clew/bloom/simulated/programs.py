@@ -19,6 +19,7 @@ from clew.bloom.ir.schema import Collection, Kind
 from clew.bloom.runtime.machine import Machine, Waiting
 from clew.bloom.runtime.node import Node as Program
 from clew.bloom.runtime.prepared import prepare
+from clew.bloom.runtime.tap import tap_of
 from clew.bloom.simulated.contributions import Contributions
 from clew.bloom.values import Row, is_immutable
 from clew.errors import UsageError
@@ -58,6 +59,7 @@ class _Shared:
 
     plan: Plan
     waiting: Waiting
+    node: Program
 
 
 class Programs:
@@ -73,13 +75,14 @@ class Programs:
         shared = self._shared.get(name)
         if shared is None:
             made = make_program(self._make, name)
-            shared = _Shared(Plan(made.program), made.machine.waiting)
+            shared = _Shared(Plan(made.program), made.machine.waiting, made)
             self._check_given(shared.plan.program)
             if not _can_share(made.program):
                 return self._filled(made.machine, Waiting()), shared.plan
             self._shared[name] = shared
         # A new machine, and not the one that was made with the program: that may have belonged to another life.
-        machine = Machine(shared.plan.program, name, shared.plan.prepared)
+        program = shared.plan.program
+        machine = Machine(program, name, shared.plan.prepared, tap_of(shared.node, program, name))
         return self._filled(machine, shared.waiting), shared.plan
 
     def _filled(self, machine: Machine, waiting: Waiting) -> Machine:

@@ -92,9 +92,9 @@ def _watch_deaths(mortal: Mapping[str, Sequence[str]]) -> Invariant:
 
     def no_node_dies(nodes: Mapping[str, Any]) -> Broken | None:
         for name, sources in mortal.items():
-            # The first of them: by its place, executions that end in another invariant are told apart.
+            # The first of them: by its name, executions that end in another invariant are told apart.
             for place, told in nodes[name][DIED] if name in nodes else ():
-                return Broken(f"die ({place})", told, (name,))
+                return Broken(place, told, (name,))
             # To look at them is all: what kept the invariant is what lineage cuts.
             for source in sources if name in nodes else ():
                 nodes[name][source]

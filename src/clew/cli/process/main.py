@@ -41,6 +41,7 @@ COMMANDS = {
     "history": "Check what clients saw for linearizability or serializability.",
     "export": "Write an execution in a format that other tools read.",
     "calm": "Find the outputs that depend on the order in which things happen.",
+    "cover": "Run a command, and count what the rules of a Bloom class do.",
     "blazes": "Find where a dataflow needs coordination, and which.",
 }
 

@@ -1,0 +1,1 @@
+"""What the rules of a Bloom class do while a command runs, in all of its processes: ``clew cover``."""

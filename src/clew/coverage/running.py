@@ -1,0 +1,91 @@
+"""Run a command whose processes record what a class does, and hand over the folder with what they recorded."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, NamedTuple
+
+from clew.bloom.tracing.recording import ENVIRONMENT, Task
+from clew.errors import UsageError
+
+#: Seconds that a command has to end by itself, after a second Ctrl-C or at its time limit.
+_GRACE = 2.0
+
+
+class Ended(NamedTuple):
+    """How a command ended: its exit code (negative for a signal), and whether it was ended at its time limit."""
+
+    code: int
+    is_late: bool = False
+
+
+@contextmanager
+def recorded(
+    task: Task, command: Sequence[str], stdout: IO[bytes] | int | None = None, seconds: float | None = None
+) -> Iterator[tuple[Ended, Path]]:
+    """Run a command, for so many seconds at most; give how it ended, and the folder of the recordings.
+
+    ``task`` has no folder yet.  ``stdout``: where what it prints goes, if not to that of this process.
+    """
+    with TemporaryDirectory(prefix="clew-cover-") as folder:
+        environment = {**os.environ, ENVIRONMENT: replace(task, folder=folder).to_text()}
+        try:
+            process = subprocess.Popen(command, env=environment, stdout=stdout, preexec_fn=_begin_as_from_a_shell)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise UsageError(
+                f"{command[0]!r} cannot be run ({reason})", remedy="give a command after --: -- pytest tests"
+            ) from None
+        yield _wait(process, seconds), Path(folder)
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> Ended:
+    begun = time.monotonic()
+    # Ctrl-C goes to the command, too, which may need its time to end, or be meant to go on until then.
+    for _ in range(2):
+        try:
+            return Ended(process.wait(None if seconds is None else begun + seconds - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            return Ended(_end(process), is_late=True)
+        except KeyboardInterrupt:
+            continue
+    return Ended(_end(process))
+
+
+def _end(process: subprocess.Popen[bytes]) -> int:
+    process.terminate()
+    try:
+        return process.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def _begin_as_from_a_shell() -> None:
+    """Give the command the signals and the memory that it would have without Clew, which limits its own."""
+    # A mask is inherited, and who watches this process waits for signals that it blocks.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    with suppress(ImportError, OSError, ValueError, AttributeError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+
+def describe_end(code: int) -> str:
+    """Return how a command ended, in words."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    with suppress(ValueError):
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"was ended by signal {-code}"

@@ -1,0 +1,1 @@
+"""How coverage of rules is shown."""
