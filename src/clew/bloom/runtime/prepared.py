@@ -52,11 +52,10 @@ def prepare(program: BloomProgram) -> Prepared:
     rows = [c.name for c in program.collections if c.lattice is None]
     lattices = [c.name for c in program.collections if c.lattice is not None]
     strata = [s for s in stratify(form.rules, [*rows, *form.auxiliary, *lattices]) if s.rules]
-    return Prepared(program, form, strata, [shape_of(rule.expr) for rule in form.rules])
+    return Prepared(program, form, strata, [_shape_of(rule.expr) for rule in form.rules])
 
 
-def shape_of(expr: AnyExpr) -> RuleShape:
-    """Return what a rule with this right-hand side is like."""
+def _shape_of(expr: AnyExpr) -> RuleShape:
     parts = list(subexpressions(expr))
     return RuleShape(
         collections_in(expr), any(isinstance(part, Join) for part in parts), all(map(_is_row_by_row, parts))
@@ -73,3 +72,8 @@ def _is_row_by_row(expr: AnyExpr) -> bool:
         case Ref() | Rows() | Rename() | Project():
             return True
     return False
+
+
+def is_row_by_row(expr: AnyExpr) -> bool:
+    """Tell whether each row of an expression comes from single rows, the same every time."""
+    return all(map(_is_row_by_row, subexpressions(expr)))

@@ -24,7 +24,7 @@ from clew.bloom.ir.expressions import AnyExpr, LatticeExpr, Ref
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Collection, Kind, Schema
 from clew.bloom.ir.strata import Stratum, stratify
-from clew.bloom.runtime.prepared import Prepared, prepare, shape_of
+from clew.bloom.runtime.prepared import Prepared, is_row_by_row, prepare
 
 
 class Traced(NamedTuple):
@@ -93,7 +93,7 @@ class _Rewriter:
     def _must_copy(self, rule: Rule, target: Collection) -> bool:
         if rule.op is not Op.NOW:
             return False
-        only_new = target.kind in (Kind.TABLE, Kind.DIE) and shape_of(rule.expr).is_row_by_row
+        only_new = target.kind in (Kind.TABLE, Kind.DIE) and is_row_by_row(rule.expr)
         return only_new or rule.target in self._recursive
 
     def _trace(self, number: int, rule: Rule, kind: Kind, body: AnyExpr) -> Rule:
