@@ -26,6 +26,15 @@ from fuzz.readers import prepare_folder
 #: A command that tells when ``run`` is called: until then Python starts, and reads four small files of ours, which
 #: import nothing (see the first test).
 _START = "from clew.cli.process.entry import run; print('begun', flush=True); run()"
+#: A command whose rules are counted.
+_STEP = """\
+import sys
+sys.path.insert(0, ".")
+from kvs import BasicKVS
+node = BasicKVS()
+node.kvput.insert(("me", "key", 1, "value"))
+node.tick()
+"""
 _OLD = b"what was there before\n"
 _SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
 
@@ -50,6 +59,7 @@ _COMMANDS = [
     "run jobs.py:cached --json o.json --junit o.xml --report o.html",
     "export run.json --format otlp -o o.json",
     "history stale-read.jsonl --json o.json --junit o.xml --report o.html",
+    "cover kvs.py:BasicKVS --json o.json --junit o.xml --report o.html -- python step.py",
 ]
 
 
@@ -66,6 +76,7 @@ class Undisturbed:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("signals")
     prepare_folder(made)
+    (made / "step.py").write_text(_STEP, encoding="utf-8")
     return made
 
 
@@ -137,8 +148,9 @@ def _prepare(folder: Path, usual: Undisturbed, *, existed: bool) -> None:
 
 def _started(command: str, folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-c", _START, *command.split()],
+        [sys.executable, "-c", _START, *command.replace(" python ", f" {sys.executable} ").split()],
         cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

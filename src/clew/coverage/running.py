@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO, NamedTuple
 
 from clew.bloom.tracing.recording import ENVIRONMENT, Task
 from clew.errors import UsageError
+from clew.files.temporary import temporary_folder
 
 #: Seconds that a command has to end by itself, after a second Ctrl-C or at its time limit.
 _GRACE = 2.0
@@ -35,8 +35,8 @@ def recorded(
 
     ``task`` has no folder yet.  ``stdout``: where what it prints goes, if not to that of this process.
     """
-    with TemporaryDirectory(prefix="clew-cover-") as folder:
-        environment = {**os.environ, ENVIRONMENT: replace(task, folder=folder).to_text()}
+    with temporary_folder("clew-cover-") as folder:
+        environment = {**os.environ, ENVIRONMENT: replace(task, folder=str(folder)).to_text()}
         try:
             process = subprocess.Popen(command, env=environment, stdout=stdout, preexec_fn=_begin_as_from_a_shell)
         except (OSError, ValueError) as error:
@@ -44,7 +44,7 @@ def recorded(
             raise UsageError(
                 f"{command[0]!r} cannot be run ({reason})", remedy="give a command after --: -- pytest tests"
             ) from None
-        yield _wait(process, seconds), Path(folder)
+        yield _wait(process, seconds), folder
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> Ended:

@@ -46,7 +46,7 @@ def _replace(handle: int, target: Path) -> bool:
     reading, writing = os.pipe()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
-        child = _fork()
+        child = fork_quietly()
         if child == 0:
             _be_namer(handle, temporary, target, writing)
     finally:
@@ -78,7 +78,8 @@ def _has_name(handle: int, target: Path) -> bool:
         return False
 
 
-def _fork() -> int | None:
+def fork_quietly() -> int | None:
+    """Fork; return None if there can be no more processes."""
     try:
         with warnings.catch_warnings():
             # Of threads that hold locks: the child makes calls of the system and nothing else.

@@ -13,8 +13,8 @@ from clew.faults import FailureSpec, Fault, FaultSet
 from clew.files.checkpoints import Checkpoint, ForeignCheckpointError
 from clew.files.json_document import Item
 from clew.lineage.circuit import Circuit
+from clew.lineage.saved_circuits import KnownFaults, SavedCircuit
 from clew.search.protocol import Run, TracedRun, TracedSystem
-from clew.search.saved_circuits import KnownFaults, SavedCircuit
 from clew.violation import Violation
 
 

@@ -15,8 +15,8 @@ from clew.injection.searching.possible import possible_faults
 from clew.injection.searching.saving import MOST_RUNS, Saving
 from clew.injection.searching.system import CodeSystem, violation_of
 from clew.injection.written import flag_reader, write_flag
+from clew.lineage.saved_circuits import KnownFaults
 from clew.search.protocol import RunOf
-from clew.search.saved_circuits import KnownFaults
 from clew.search.verdict import LedgerOf
 
 

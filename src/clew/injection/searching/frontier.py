@@ -13,7 +13,7 @@ from clew.injection.repeating import NOTHING_BEFORE
 from clew.injection.searching.possible import BEGINNING, Moment
 from clew.injection.searching.saving import MOST_RUNS
 from clew.injection.written import write_flag
-from clew.search.saved_circuits import KnownFaults
+from clew.lineage.saved_circuits import KnownFaults
 
 #: More events than any execution has.
 _MOST_EVENTS = 2**53

@@ -13,8 +13,8 @@ from clew.injection.searching.saving import Saving
 from clew.injection.searching.system import CodeSystem, Lesson
 from clew.injection.written import flag_reader, write_flag
 from clew.lineage.circuit import CircuitOf
+from clew.lineage.saved_circuits import KnownFaults, SavedCircuit
 from clew.search.protocol import TracedRunOf
-from clew.search.saved_circuits import KnownFaults, SavedCircuit
 from clew.violation import Violation
 
 #: More faults than there can be.
