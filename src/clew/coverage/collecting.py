@@ -37,6 +37,7 @@ def add_up(folder: Path) -> Sum:
         try:
             found = read_counts(path)
         except (OSError, BadCountsError) as error:
+            # One process that was killed while it began must not cost the others their counts.
             total.notices.append(Notice(f"the counts of a process cannot be read: {error}"))
             continue
         # A process has a file for each layout, as subclasses have other rules.
@@ -68,6 +69,7 @@ def _cover_rule(
         rule.target,
         rule.op.value,
         target.kind is Kind.DIE,
+        # A terminal and the loopback are no network.
         rule.op is Op.SEND and target.kind is Kind.CHANNEL,
         counts,
     )
@@ -87,6 +89,7 @@ def cover_collections(program: BloomProgram, total: Sum) -> tuple[CollectionCove
 def collect_records(folder: Path) -> Sequence[RecordLine]:
     """Return the records of all processes by time; those of one node stay in their order."""
     found = [record for path in _trace_files(folder) for record in read_lines(path)]
+    # A stable order: records of the same moment stay as they were written.
     return sorted(found, key=lambda record: record.time)
 
 

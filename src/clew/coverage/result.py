@@ -105,12 +105,14 @@ class BloomCoverage(Result):
     @property
     def answer(self) -> CoverAnswer:
         """Return the first of these that is the case."""
+        # A command that was ended says nothing about its rules, nor by how it ended.
         if self.late is not None:
             return CoverAnswer.INCOMPLETE
         if self.command_exit != 0:
             return CoverAnswer.COMMAND_FAILED
         if not self.steps:
             return CoverAnswer.NOTHING_RAN
+        # Thresholds last: they are about a command that did what it was to do.
         if self.fail_under is not None and self.percentage < self.fail_under:
             return CoverAnswer.TOO_FEW_RULES
         if self.fail_on_dead and self.dead:

@@ -61,6 +61,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> Ended:
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
+    # It may want to write down its results, as pytest does.
     process.terminate()
     try:
         return process.wait(_GRACE)

@@ -34,6 +34,7 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
+        # The child removes it, and is waited for: afterwards the folder is gone.
         os.close(writing)
         if child is not None:
             with suppress(ChildProcessError):
@@ -48,6 +49,7 @@ def _be_remover(folder: Path, reading: int, writing: int) -> NoReturn:
         os.close(writing)
         with suppress(OSError):
             Path("/proc/self/comm").write_text(NAMER, encoding="ascii")
+        # Nobody writes: it returns when the last process that could is gone.
         os.read(reading, 1)
         shutil.rmtree(folder, ignore_errors=True)
     finally:

@@ -71,6 +71,7 @@ class KnownFaults(Generic[F]):
     def _gate(self, item: Item, number: int) -> GateOf[F]:
         """Return a gate whose inputs come before ``number``."""
         kind, *rest = item.items() or [item]
+        # Most gates are of these two kinds.
         make = _KINDS.get(kind.value) if isinstance(kind.value, str) else None
         if make is not None:
             return make(_inputs(rest, number))

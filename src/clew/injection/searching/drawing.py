@@ -34,6 +34,7 @@ class Draws:
         _, state, _ = self.random.getstate()
         return {
             "faults": [write_flag(fault) for fault in self.known],
+            # Only what is known can have been drawn, so that numbers are enough.
             "next": [list(self.known).index(fault) for fault in self.next],
             "random": list(state),
             "runs": self.runs,
@@ -63,6 +64,7 @@ def search(
             return None
         draws.known.update(dict.fromkeys(possible.fault for possible in possible_faults(course, system.spec)))
         draws.next = _draw(system, list(draws.known), draws.random)
+        # Together with what was drawn: a run that is interrupted is made again, from the same draw.
         draws.runs, draws.vacuous = ledger.runs, system.vacuous
         if saving is not None:
             saving.offer()
@@ -96,6 +98,7 @@ def _read_draws(saved: Item, system: CodeSystem) -> Draws:
 
 def _read_source(item: Item) -> Random:
     """Return the source of random numbers, in the middle of them."""
+    # The length and the version are those of this Python, which need not be the one that wrote the file.
     version, usual, _ = Random(0).getstate()
     words = [word.number(0, 2**32 - 1) for word in item.items()]
     if len(words) != len(usual) or words[-1] >= len(usual):

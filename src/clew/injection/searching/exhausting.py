@@ -47,6 +47,7 @@ def search(
         extends = system.spec.has_room(each.faults)
         course = system.execute(FaultsOf.of(each.faults), tracing=extends, observing=extends and prune)
         broken = () if course.broken is None else (violation_of(course.broken),)
+        # Before anything is believed of the run: prunings rest on runs that begin alike.
         refuse_other_beginning(course, _events_before(each.last), beginnings.digest_of(each))
         run = RunOf(FaultsOf.of(each.faults), broken)
         ledger.after_run(run)
@@ -58,6 +59,7 @@ def search(
         if extends and not (prune and _is_known(course, each, front.seen)):
             front.following += _extend(system, course, each)
         front.place, front.runs, front.vacuous = front.place + 1, ledger.runs, system.vacuous
+        # Only here is a run done: what is saved says of none that it was made and forgets what follows from it.
         if saving is not None:
             saving.offer()
     if front.unfinished:
@@ -94,6 +96,7 @@ class _Beginnings:
         """Return the digest; raise ``ForeignCheckpointError`` if the last fault does not strike then."""
         if each.before is not None:
             return each.before
+        # Sets with the same beginning stand one after the other.
         if each.faults[:-1] != self._without:
             self._without = each.faults[:-1]
             course = self._system.repeat(FaultsOf.of(self._without), observing=self._prune)

@@ -48,6 +48,7 @@ class Frontier:
 
     def next(self) -> OrderedFaults | None:
         """Return the set that is to be run next; None if all were."""
+        # Asked before a run and not after it: a checkpoint between two sizes has the next sets in ``following``.
         if self.place == len(self.level):
             self.level, self.place, self.following = self.following, 0, []
         return self.level[self.place] if self.level else None
@@ -59,6 +60,7 @@ class Frontier:
             return [[[numbers.setdefault(f, len(numbers)) for f in s.faults], *s.last[:2]] for s in sets]
 
         lists = {
+            # What was run of this size is not needed again: its histories are in ``seen``.
             "level": write(self.level[self.place :]),
             "following": write(self.following),
             "seen": [[digest.hex(), write(sets)] for digest, sets in self.seen.items()],
@@ -80,6 +82,7 @@ def read_frontier(saved: Item, bounds: InjectionBounds, read: Callable[[Item], C
     histories = {}
     for entry in seen.items():
         digest, sets = entry.parts("digest", "sets")
+        # Digests are not checked: one that nothing has makes no run superfluous.
         histories[_read_digest(digest)] = read_sets(sets)
     return Frontier(
         read_sets(level),
@@ -95,6 +98,7 @@ def read_frontier(saved: Item, bounds: InjectionBounds, read: Callable[[Item], C
 def _read_set(item: Item, known: KnownFaults[CodeFault], bounds: InjectionBounds) -> OrderedFaults:
     numbers, event, part = item.parts("faults", "event", "part")
     faults = known.several(numbers)
+    # The empty set strikes before everything, and rests on no other run.
     if not faults:
         return OrderedFaults((), BEGINNING)
     if len(set(faults)) < len(faults) or not bounds.admits(faults):

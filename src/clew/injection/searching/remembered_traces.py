@@ -61,10 +61,12 @@ class RememberedCode:
                 raise ForeignCheckpointError(f"that the faults {faults} come next")
         else:
             lesson = self._system.examine(faults)
+            # Not noted: who goes on executes it again, and believes no file about it.
             if lesson.run.violations:  # the search ends with it
                 return lesson.run
             self._note(lesson)
         self._done += 1
+        # In the order of the runs, as the first time: what is tried next depends on it.
         self._system.learn(lesson)
         if self._done >= len(self._known):
             self._saving.offer()

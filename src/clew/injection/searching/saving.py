@@ -31,6 +31,7 @@ class Saving:
         self.saved: Item | None = None
         if checkpoint.saved is not None:
             executions, changed, self.saved = checkpoint.saved.members("executions", "changed", "search")
+            # Those that this process has made already are the same ones again.
             system.executions = max(system.executions, executions.number(0, MOST_RUNS))
             self.changed = None if changed.value is None else changed.text("what has changed, or null")
 
@@ -58,6 +59,7 @@ class Saving:
     def _to_json(self) -> dict[str, object]:
         return {
             "executions": self._system.executions,
+            # Another process does not see what this one left behind.
             "changed": self.describe_changes(),
             "search": dict(self._state()),
         }

@@ -165,6 +165,7 @@ def notes_on(value: object) -> tuple[Note, ...]:
     Not of a class that it is derived from, nor of a function that it wraps: these may do something else.  What has
     some of its arguments already (``functools.partial``, a method) is the same code.
     """
+    # It may be partial several times over.
     while isinstance(value, functools.partial):
         value = value.func
     candidates = (value, getattr(value, "__func__", None), type(value))

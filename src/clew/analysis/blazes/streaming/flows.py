@@ -37,6 +37,7 @@ def read_flow(flow: Any) -> Dataflow:
             components.append(component)
             drafts += _lead_to(component, step, origins)
             origins |= _leave(component, step)
+        # What goes in comes out: whoever reads its outputs reads the streams that lead to it.
         elif step.connecting:
             joined = tuple(stream for port in step.inputs for stream in origins[port.stream])
             origins |= {port.stream: joined for port in step.outputs}
@@ -95,6 +96,7 @@ def _component(step: Step, name: str) -> Component:
 
 def _outputs(step: Step) -> tuple[Port, ...]:
     """Return the ports at which something new leaves: an operator may hand on the very stream that it got."""
+    # By the identity of the stream, not by a name.
     own = {port.stream for port in step.inputs}
     new = tuple(port for port in step.outputs if port.stream not in own)
     return (*new, _WRITTEN) if step.writes or not new else new
