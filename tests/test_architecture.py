@@ -55,7 +55,7 @@ ROOMS = [
 SUB_ROOMS = {
     "analysis": ["calm", "blazes", "__init__"],
     "analysis/calm": [
-        *["set_order", "purity", "refinements", "dataflow", "boundaries", "histories", "analysis", "trying"],
+        *["refinements", "dataflow", "boundaries", "histories", "analysis", "trying"],
         *["result", "__init__"],
     ],
     "analysis/blazes": [
@@ -64,8 +64,8 @@ SUB_ROOMS = {
         *["result", "__init__"],
     ],
     "bloom": [
-        *["values", "lattices", "ir", "language", "runtime", "network", "tracing", "to_program", "simulated"],
-        "__init__",
+        *["values", "lattices", "ir", "purity", "language", "runtime", "network", "tracing", "to_program"],
+        *["simulated", "__init__"],
     ],
     "simulation": [
         *["events", "node", "pool", "timing", "values", "user_code", "process", "world", "injectable"],

@@ -18,7 +18,6 @@ from clew.analysis.calm.dataflow.graph import (
     SafeCombination,
     Statement,
 )
-from clew.analysis.calm.purity.impurity import impurity_of
 from clew.analysis.calm.refinements.complete_sets import collect_known
 from clew.analysis.calm.refinements.monotone_columns import AnalysableRule, analyse_rules
 from clew.analysis.calm.refinements.projections import trace_copy
@@ -26,6 +25,7 @@ from clew.analysis.calm.refinements.run_invariants import Refinements, refine_ov
 from clew.bloom.ir.expressions import collections_in
 from clew.bloom.ir.program import BloomProgram, Op, Rule
 from clew.bloom.ir.schema import Kind
+from clew.bloom.purity.impurity import impurity_of
 from clew.errors import Notice, Position
 from clew.files.reading import read_source
 

@@ -6,21 +6,21 @@ import builtins
 import enum
 from collections.abc import Iterable, Sequence
 from inspect import getattr_static
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Protocol
 
-from clew.analysis.calm.purity.assignments import is_assigned, is_stored, stores_attribute
-from clew.analysis.calm.purity.known import MODULES, SHOWING, ImpureError, is_listed, refuse_hidden
-from clew.analysis.calm.set_order import shows_order
 from clew.bloom.ir.bytecode import Instruction, attributes_at, instructions_of
 from clew.bloom.ir.function_code import HasCollections
+from clew.bloom.purity.assignments import is_assigned, is_stored, stores_attribute
+from clew.bloom.purity.known import MODULES, SHOWING, ImpureError, is_listed, refuse_hidden
+from clew.bloom.purity.set_order import shows_order
 
 _CELL_LOADS = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", *_CELL_LOADS)
 
 
 class ValueJudge(Protocol):
-    """Decides about values that code uses (``clew.analysis.calm.purity.values``)."""
+    """Decides about values that code uses (``clew.bloom.purity.values``)."""
 
     def use(self, value: Any, name: str) -> None: ...
 
@@ -153,6 +153,11 @@ class FunctionCode:
                 return
             name = f"{name}.{attribute}"
             owner, missing = value, object()
+            computed = getattr_static(type(owner), attribute, None) if isinstance(owner, HasCollections) else None
+            if isinstance(computed, property):
+                # Not asked for its value: that is the user's code, and may look into a node that is being made.
+                value = MethodType(computed.fget, owner) if computed.fget else missing
+                break
             if isinstance(owner, type) and type(owner).__module__ not in ("builtins", "abc", "enum"):
                 raise ImpureError(f"{name}, for which the class of a class answers")
             static = isinstance(owner, type) and not issubclass(owner, enum.Enum)

@@ -9,9 +9,10 @@ from dataclasses import MISSING, fields, is_dataclass
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, ModuleType
 from typing import Any
 
-from clew.analysis.calm.purity.assignments import is_stored, methods_of
-from clew.analysis.calm.purity.code import FunctionCode
-from clew.analysis.calm.purity.known import (
+from clew.bloom.ir.function_code import HasCollections, NamesCollection
+from clew.bloom.purity.assignments import is_stored, methods_of
+from clew.bloom.purity.code import FunctionCode
+from clew.bloom.purity.known import (
     BUILTINS,
     GETTERS,
     OWN_TYPES,
@@ -21,7 +22,6 @@ from clew.analysis.calm.purity.known import (
     is_of_library,
     refuse_hidden,
 )  # fmt: skip
-from clew.bloom.ir.function_code import HasCollections, NamesCollection
 from clew.bloom.values import is_immutable
 
 _DESCRIPTORS = (property, staticmethod, classmethod)

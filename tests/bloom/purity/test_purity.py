@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from clew.analysis.calm.purity.impurity import impurity_of
 from clew.bloom import Bloom, bloom, interface
+from clew.bloom.purity.impurity import impurity_of
 
 
 class Colour(enum.Enum):

@@ -5,29 +5,29 @@ from __future__ import annotations
 from types import FunctionType, ModuleType
 from typing import Any
 
-from clew.analysis.calm.purity.assignments import is_assigned
-from clew.analysis.calm.purity.known import ImpureError
-from clew.analysis.calm.purity.values import Following
 from clew.bloom.ir.bytecode import attributes_at, instructions_of
 from clew.bloom.ir.expressions import AnyExpr, Fold, Reduce, RowFunction, Transform, subexpressions
+from clew.bloom.purity.assignments import is_assigned
+from clew.bloom.purity.known import ImpureError
+from clew.bloom.purity.values import Following
 
 
 def impurity_of(expr: AnyExpr) -> str:
     """Return what functions of a right-hand side touch besides their rows, and where; empty if nothing."""
-    for found in subexpressions(expr):
-        match found:
-            case Transform(_, function) | Fold(_, RowFunction() as function):
-                touched = _find_impurity(function.call, seen_through=function.paths is not None)
-            case Reduce():
-                touched = _find_impurity(found.fold)
-            case _:
-                touched = None
-        if touched is not None:
-            return touched
+    return next(filter(None, map(impurity_of_function, subexpressions(expr))), "")
+
+
+def impurity_of_function(expr: AnyExpr) -> str:
+    """Return what the function that an expression calls itself touches besides its rows; empty if nothing."""
+    match expr:
+        case Transform(_, function) | Fold(_, RowFunction() as function):
+            return _find_impurity(function.call, seen_through=function.paths is not None)
+        case Reduce():
+            return _find_impurity(expr.fold)
     return ""
 
 
-def _find_impurity(function: Any, *, seen_through: bool = False) -> str | None:
+def _find_impurity(function: Any, *, seen_through: bool = False) -> str:
     try:
         if seen_through:
             _refuse_live_attributes(function)
@@ -35,7 +35,7 @@ def _find_impurity(function: Any, *, seen_through: bool = False) -> str | None:
             Following().use(function, getattr(function, "__name__", type(function).__name__))
     except ImpureError as found:
         return f"a function touches {found}: what it returns is not decided by its rows"
-    return None
+    return ""
 
 
 def _refuse_live_attributes(function: FunctionType) -> None:

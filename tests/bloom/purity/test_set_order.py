@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from analysis.calm.analysis import labels, of_class, reasons
-from clew.analysis.calm.set_order import shows_order
 from clew.bloom import Bloom, bloom, interface
+from clew.bloom.purity.set_order import shows_order
 
 
 def _stored(r: Any) -> Any:
