@@ -1,4 +1,4 @@
-"""The bars of Bloom: transitive closure, messages between processes, a key-value store that loses a replica."""
+"""The bars of Bloom: closure, steps with little news, messages, a key-value store that loses a replica."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import bloom_closure, bloom_kills, bloom_kvs, bloom_network, bloom_tracing
+from benchmarks import bloom_closure, bloom_kills, bloom_kvs, bloom_maintain, bloom_network, bloom_tracing
 from benchmarks.bars import Bar
 from benchmarks.effort import Effort, say
 
@@ -14,7 +14,8 @@ MESSAGES_PER_SECOND = 20_000
 
 
 def of_bloom(effort: Effort) -> list[Bar]:
-    return [*_closure(effort), *_messages(effort), *_store(effort), _kills(effort), *_traces(effort)]
+    kept, stored = bloom_maintain.bars(effort), _store(effort)
+    return [*_closure(effort), *kept, *_messages(effort), *stored, _kills(effort), *_traces(effort)]
 
 
 def _closure(effort: Effort) -> Iterator[Bar]:

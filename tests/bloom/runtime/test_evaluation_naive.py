@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bloom.runtime.naive_node import join_naively
 from clew.bloom import agg
 from clew.bloom.ir.expressions import (
     Aggregate,
@@ -22,7 +22,6 @@ from clew.bloom.ir.expressions import (
     Ref,
     Rename,
     Role,
-    Take,
     Transform,
 )
 from clew.bloom.ir.program import BloomProgram, Op, Rule
@@ -49,7 +48,7 @@ def naive(expr: Expr, state: Mapping[str, set[Row]]) -> set[Row]:
         case Transform(source):
             return {found for row in naive(source, state) for found in _through(expr, row)}
         case Join():
-            return _joined(expr, state)
+            return join_naively(expr, [naive(source, state) for source in expr.sources])
         case NotIn(source, absent, matches):
             there = naive(absent, state)
             rows = naive(source, state)
@@ -85,25 +84,6 @@ def _through(expr: Transform, row: Row) -> list[Row]:
             return [] if result is None else [tuple(result)]
         case Role.FLAT_MAP:
             return [tuple(one) for one in result]
-
-
-def _joined(expr: Join, state: Mapping[str, set[Row]]) -> set[Row]:
-    sides = [naive(source, state) for source in expr.sources]
-    found = [
-        rows
-        for rows in itertools.product(*sides)
-        if all(rows[m.left_source][m.left] == rows[m.right_source][m.right] for m in expr.matches)
-    ]
-    match expr.take:
-        case Take.LEFTS:
-            return {rows[0] for rows in found}
-        case Take.RIGHTS:
-            return {rows[1] for rows in found}
-        case Take.OUTER:
-            matched = {rows[0] for rows in found}
-            missing = (None,) * len(expr.sources[1].columns)
-            return {a + b for a, b in found} | {row + missing for row in sides[0] - matched}
-    return {tuple(itertools.chain(*rows)) for rows in found}
 
 
 def _groups(rows: set[Row], keys: tuple[int, ...]) -> dict[Row, list[Row]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,7 +10,10 @@ import pytest
 
 from bloom.lockstep import Inserted, lockstep
 from clew.bloom.language.module import Module
-from clew.bloom.runtime.evaluation import Evaluation
+from clew.bloom.runtime.storage import Cell
+from clew.bloom.runtime.strata.once import LatticeTarget
+from clew.bloom.runtime.strata.recursion import KeptRounds
+from clew.bloom.runtime.strata.rounds import Rounds
 
 #: More than any of the generated programs needs to its fixpoint: numbers and sets are small.
 MOST_ROUNDS = 60
@@ -24,34 +27,42 @@ class EndlessError(Exception):
 @contextmanager
 def limited_rounds() -> Iterator[None]:
     """A runtime that gives up on steps that do not end."""
-    merged, once, rounds = Evaluation._merge_round, Evaluation._run_once, [0]
-    run = Evaluation._run_rounds
+    merged, once, ended = Rounds._merge_round, LatticeTarget.run, KeptRounds._end_round
+    rounds, run = [0], Rounds.run
 
-    def refuse_large_sets(evaluation: Any) -> None:
-        sets = [cell.value.held for cell in evaluation._cells.values() if isinstance(cell.value.held, frozenset)]
-        if any(len(held) > LARGEST_SET for held in sets):
+    def refuse_large_sets(cells: Iterable[Any]) -> None:
+        values = [cell.value.held for cell in cells if isinstance(cell, Cell)]
+        if any(isinstance(held, frozenset) and len(held) > LARGEST_SET for held in values):
             raise EndlessError
 
-    def counting(self: Any, derived: Any) -> bool:
+    def count_round() -> None:
         rounds[0] += 1
         if rounds[0] > MOST_ROUNDS:
             raise EndlessError
+
+    def counting(self: Any, derived: Any) -> bool:
+        count_round()
         changed = merged(self, derived)
-        refuse_large_sets(self)
+        refuse_large_sets(self._members.values())
         return changed
 
-    def running(self: Any, stratum: Any, tasks: Any, first: bool) -> None:
-        rounds[0] = 0
-        run(self, stratum, tasks, first)
+    def counting_kept(self: Any, *given: Any) -> Any:
+        count_round()
+        return ended(self, *given)
 
-    def running_once(self: Any, tasks: Any, first: bool) -> None:
-        once(self, tasks, first)
-        refuse_large_sets(self)
+    def running(self: Any, *, first: bool) -> None:
+        rounds[0] = 0
+        run(self, first=first)
+
+    def running_once(self: Any, *, first: bool) -> None:
+        once(self, first=first)
+        refuse_large_sets([self._cell])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Evaluation, "_merge_round", counting)
-        patch.setattr(Evaluation, "_run_rounds", running)
-        patch.setattr(Evaluation, "_run_once", running_once)
+        patch.setattr(Rounds, "_merge_round", counting)
+        patch.setattr(KeptRounds, "_end_round", counting_kept)
+        patch.setattr(Rounds, "run", running)
+        patch.setattr(LatticeTarget, "run", running_once)
         yield
 
 

@@ -3,10 +3,14 @@
 What they combine otherwise, such as ``a.filter(...)`` in ``(a.filter(...) * b).pairs()``, becomes a scratch
 collection with a rule of its own: then everything that is looked up has an index, and what is new in a round is
 known for everything that is joined.
+
+Where an expression *lasts* from step to step, so that only what changes in it is looked at, more has a collection
+of its own: what is grouped, what ``notin`` takes rows from, and what rules with other operators than ``<=`` give.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from clew.bloom.ir.expressions import (
@@ -26,8 +30,10 @@ from clew.bloom.ir.expressions import (
     Rename,
     Transform,
     WhenTrue,
+    collections_in,
 )
 from clew.bloom.ir.program import BloomProgram, Op, Rule
+from clew.bloom.ir.strata import Stratum
 
 
 @dataclass(frozen=True)
@@ -39,14 +45,15 @@ class NormalForm:
     auxiliary: tuple[str, ...]
 
 
-def normal_form(program: BloomProgram) -> NormalForm:
+def normal_form(program: BloomProgram, lasts: Callable[[AnyExpr], bool], strata: Sequence[Stratum]) -> NormalForm:
     """Rewrite the rules of a program; errors and reports go on to name the rules of the program itself."""
+    beside = {number: frozenset(s.collections) for s in strata for number in s.rules}
     rules: list[Rule] = []
     origins: list[Rule] = []
     auxiliary: list[str] = []
     for number, rule in enumerate(program.rules):
-        flattener = _Flattener(number)
-        expr = flattener.of(rule.expr)
+        flattener = _Flattener(number, lasts, beside.get(number, frozenset()))
+        expr = flattener.of_later(rule.expr) if rule.op is not Op.NOW else flattener.of(rule.expr)
         parts = [Rule(name, Op.NOW, part, rule.block, rule.position) for name, part in flattener.made.items()]
         rules += [*parts, replace(rule, expr=expr)]
         # What a part reports is reported of the rule that the user wrote.
@@ -56,22 +63,36 @@ def normal_form(program: BloomProgram) -> NormalForm:
 
 
 class _Flattener:
-    """Flattens one rule; ``made`` are the collections that it needs."""
+    """Flattens one rule; ``made`` are the collections that it needs.  ``beside``: those of its stratum."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, lasts: Callable[[AnyExpr], bool], beside: frozenset[str]) -> None:
         self._number = number
+        self._lasts = lasts
+        self._beside = beside
         self.made: dict[str, Expr] = {}
 
     def of(self, expr: AnyExpr) -> AnyExpr:
         return self._lattice(expr) if isinstance(expr, LatticeExpr) else self._rows(expr)
 
+    def of_later(self, expr: AnyExpr) -> AnyExpr:
+        """Flatten what a rule gives for later; if that lasts, it is there when it is asked for."""
+        if isinstance(expr, LatticeExpr) or not self._lasts(expr):
+            return self.of(expr)
+        return self._as_stored(expr)
+
     def _rows(self, expr: Expr) -> Expr:
         match expr:
             case Join(sources):
                 return replace(expr, sources=tuple(self._as_stored(source) for source in sources))
-            # Only what is looked up needs a store; the rows of the source pass by one at a time.
+            # Only what is looked up needs a store; the rows of the source pass by one at a time, unless they last:
+            # then a row that disappears from the right is looked up on the left.
             case NotIn(source, absent):
-                return replace(expr, source=self._rows(source), absent=self._as_stored(absent))
+                # Not within a recursion: a row would come a round later, and lose its key to another one.
+                is_within = not self._beside.isdisjoint(collections_in(source))
+                kept = self._as_stored(source) if self._lasts(source) and not is_within else self._rows(source)
+                return replace(expr, source=kept, absent=self._as_stored(absent))
+            case Group(source) | Extreme(source) if self._lasts(source):
+                return replace(expr, source=self._as_stored(source))
             case WhenTrue(condition, rows):
                 return replace(expr, condition=self._lattice(condition), rows=self._rows(rows))
             case Elements(lattice):

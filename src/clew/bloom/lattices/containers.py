@@ -160,6 +160,14 @@ class LMap(_Entries):
     def elements(self) -> tuple[Row, ...]:
         return tuple((key, *row) for key in sorted(self.held, key=sort_key) for row in self.held[key].elements())
 
+    def elements_since(self, before: Self) -> tuple[Iterable[Row], Iterable[Row]]:
+        # What did not change is mostly the same object, which spares comparing its contents.
+        old, new = before.held, self.held
+        touched = [key for key, value in new.items() if old.get(key) is not value]
+        touched += [key for key in old if key not in new]
+        found = [type(self)({key: each[key] for key in touched if key in each}) for each in (old, new)]
+        return super(LMap, found[1]).elements_since(found[0])
+
     def at(self, key: Any) -> Any:
         return self.held.get(freeze(key), self.inner.bottom())
 

@@ -77,6 +77,11 @@ class Lattice:
         """Return the value as rows, in canonical order."""
         raise NotImplementedError
 
+    def elements_since(self, before: Self) -> tuple[Iterable[Row], Iterable[Row]]:
+        """Return the rows that are new beside another value, mostly an earlier one, and those that are gone."""
+        old, new = set(before.elements()), set(self.elements())
+        return new - old, old - new
+
     # A merge of a lmax and a lmin would be computed without an error, and mean nothing.
     def _require_same(self, other: Any) -> Self:
         if type(other) is not type(self):
@@ -261,6 +266,10 @@ class LSet(Lattice):
 
     def elements(self) -> tuple[Row, ...]:
         return tuple((element,) for element in sorted(self.held, key=sort_key))
+
+    def elements_since(self, before: Self) -> tuple[Iterable[Row], Iterable[Row]]:
+        # Without sorting all of them.
+        return [(e,) for e in self.held - before.held], [(e,) for e in before.held - self.held]
 
     def size(self) -> LMax:
         return LMax.of(len(self.held))

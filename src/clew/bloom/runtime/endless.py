@@ -7,7 +7,7 @@ values only.  So what they compute in one step is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from clew.bloom.ir.expressions import (
     AnyExpr,
@@ -88,24 +88,30 @@ class Budget:
             remedy="bound what is computed with a test, or compute it in the next step, with <+",
         )
 
-    def delta(
-        self, derive: Callable[[], Iterable[Row]], sources: Mapping[str, Store], there: Store
-    ) -> Iterable[Row]:
+    def portion(self, sources: Iterable[Store]) -> int:
+        """Return how many rows may be joined with those of other stores at once."""
+        return max(1, _JOINED_AT_ONCE // max(1, sum(len(store.rows) for store in sources)))
+
+    def count_joined(self, joined: int, fresh: int) -> None:
+        """Count rows that joins have found, and those of them that are new."""
+        self._joined += joined
+        self._check(fresh)
+
+    def delta(self, derive: Callable[[], Iterable[Row]], sources: Sequence[Store], there: Store) -> Iterable[Row]:
         """Return what a join derives from what is new in its sources; ``there``: the rows of its target.
 
         A round can square the number of rows, so what is new is joined in portions, and counted.  The rows are
         those of a round as any other: nothing is added to a collection before all are known.
         """
-        size = max(1, _JOINED_AT_ONCE // max(1, sum(len(store.rows) for store in sources.values())))
+        size = self.portion(sources)
         # Most rounds are small, and pay only for this comparison.
-        if all(len(store.delta) <= size for store in sources.values()):
+        if all(len(store.delta) <= size for store in sources):
             return derive()
         fresh: dict[Row, None] = {}
-        for _ in _in_portions(list(sources.values()), size):
+        for _ in _in_portions(sources, size):
             found = list(derive())
-            self._joined += len(found)
             fresh.update(dict.fromkeys(row for row in found if row not in there.rows))
-            self._check(len(fresh))
+            self.count_joined(len(found), len(fresh))
         return fresh
 
 

@@ -6,15 +6,20 @@ is idempotent.  ``is_changed`` spares that where nothing changed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from clew.bloom.lattices.containers import LATTICES
 from clew.bloom.runtime.calls import Report
+from clew.bloom.runtime.differences import NOTHING, Difference
 from clew.bloom.runtime.operators import Operator
-from clew.bloom.runtime.storage import Cell
-from clew.bloom.values import BadValueError, Row
-from clew.errors import describe_exception
+from clew.bloom.runtime.storage import Cell, Store
+from clew.bloom.values import BadValueError, Row, sort_rows
+from clew.errors import Position, describe_exception
+
+#: What a function of a lattice reports.
+Said = tuple[str, Position | None]
 
 
 class LatticeOperator(Protocol):
@@ -63,29 +68,51 @@ class Constant:
 class MergeRows:
     """``Fold``."""
 
-    def __init__(self, source: Operator, lattice: str, value_of: Callable[[Row], Any], report: Report) -> None:
+    def __init__(
+        self,
+        source: Operator,
+        lattice: str,
+        value_of: Callable[[Row], Any],
+        report: Report,
+        retract: Report | None = None,
+    ) -> None:
         self._source = source
         self._lattice = LATTICES[lattice]
         self._value_of = value_of
         self._report = report
+        self._retract = retract
 
     def full(self) -> Any:
-        return self._merge_rows(self._source.full())
+        return self._merge_rows(self._source.full(), self._report)
+
+    def merge_changes(self) -> Any:
+        """Return what must be merged in this step, or None if that has to be found out anew.
+
+        Rows that are gone stay merged.
+        """
+        found = self._source.changes()
+        if found is None or self._retract is None:
+            return None
+        # A row may come and go while changes are computed, and then it has never been there.
+        net = Counter(found.plus)
+        net.subtract(found.minus)
+        self._merge_rows((-net).elements(), self._retract)
+        return self._merge_rows((+net).elements(), self._report)
 
     def is_changed(self) -> bool:
         return any(True for _ in self._source.delta())  # a delta may be any iterable, also without a length
 
     def delta(self) -> Any:
-        return self._merge_rows(self._source.delta())
+        return self._merge_rows(self._source.delta(), self._report)
 
-    def _merge_rows(self, rows: Iterable[Row]) -> Any:
+    def _merge_rows(self, rows: Iterable[Row], report: Report) -> Any:
         values = []
         for row in rows:
             try:
                 values.append(self._value_of(row))
             except Exception as error:
                 what = str(error) if isinstance(error, BadValueError) else describe_exception(error)
-                self._report(f"no value of a {self._lattice.name} can be made of the row {row!r}: {what}")
+                report(f"no value of a {self._lattice.name} can be made of the row {row!r}: {what}")
         return self._lattice.merge_all(values)
 
 
@@ -131,29 +158,78 @@ class ElementRows:
 
     def __init__(self, source: LatticeOperator) -> None:
         self._source = source
+        self._value: Any = None
 
     def full(self) -> Iterable[Row]:
-        rows: tuple[Row, ...] = self._source.full().elements()
+        self._value = self._source.full()
+        rows: tuple[Row, ...] = self._value.elements()
         return rows
 
     def delta(self) -> Iterable[Row]:
         # Nobody knows which elements are new; merging those that are not is harmless.
         return self.full() if self._source.is_changed() else ()
 
+    def changes(self) -> Difference | None:
+        # What a function reports would count twice if it was computed again.
+        if not isinstance(self._source, CellValue):
+            return None
+        before, self._value = self._value, self._source.full()
+        plus, minus = self._value.elements_since(before)
+        # Sorted, since sets have another order in every process.
+        return Difference(sort_rows(plus), sort_rows(minus))
+
+
+class Condition:
+    """A lbool that rows wait for; ``looks_into``: what it depends on."""
+
+    def __init__(self, value: LatticeOperator, looks_into: Sequence[Store | Cell], said: list[Said]) -> None:
+        self._value = value
+        self._looks_into = looks_into
+        self._said = said
+        self._true = LATTICES["lbool"].of(True)
+
+    def may_have_changed(self) -> bool:
+        return any(read.has_changed() for read in self._looks_into)
+
+    def is_changed(self) -> bool:
+        return self._value.is_changed()
+
+    def is_true(self, report: Report, retract: Report | None) -> bool:
+        """Compute it, and report what its functions say now instead of what they said before."""
+        if retract is not None:
+            for message, position in self._said:
+                retract(message, position)
+        self._said.clear()
+        found = bool(self._value.full() == self._true)
+        for message, position in self._said:
+            report(message, position)
+        return found
+
 
 class RowsWhenTrue:
     """``WhenTrue``: an operator of rows."""
 
-    def __init__(self, condition: LatticeOperator, rows: Operator) -> None:
+    def __init__(self, condition: Condition, rows: Operator, report: Report, retract: Report | None) -> None:
         self._condition = condition
         self._rows = rows
-        self._true = LATTICES["lbool"].of(True)
+        self._report, self._retract = report, retract
+        self._was_true = False
 
     def full(self) -> Iterable[Row]:
-        return self._rows.full() if self._condition.full() == self._true else ()
+        # Nothing is taken back: whoever evaluates it anew has forgotten what was reported.
+        self._was_true = self._condition.is_true(self._report, None)
+        return self._rows.full() if self._was_true else ()
 
     def delta(self) -> Iterable[Row]:
         # It has just become true, so rows that are not new appear, too.
         if self._condition.is_changed():
             return self.full()
-        return self._rows.delta() if self._condition.full() == self._true else ()
+        return self._rows.delta() if self._condition.is_true(self._report, self._retract) else ()
+
+    def changes(self) -> Difference | None:
+        if self._condition.may_have_changed():
+            before = self._was_true
+            self._was_true = self._condition.is_true(self._report, self._retract)
+            if self._was_true != before:
+                return None
+        return self._rows.changes() if self._was_true else NOTHING

@@ -6,16 +6,18 @@ send, print and leave for the next step is collected.  Rows of a step can be loo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from clew.bloom.ir.program import BloomProgram, Op
 from clew.bloom.ir.schema import Collection, Kind
-from clew.bloom.runtime.evaluation import Evaluation, Origin, RejectedRow, Rejections, merge
+from clew.bloom.runtime.evaluation import Evaluation
 from clew.bloom.runtime.invariants import Invariants
 from clew.bloom.runtime.prepared import Prepared, prepare
+from clew.bloom.runtime.rejections import Origin, RejectedRow, Rejections
 from clew.bloom.runtime.storage import Cell, Change, LatticeView, RowsView, Store
+from clew.bloom.runtime.strata.merging import merge
 from clew.bloom.runtime.tap import Tap
 from clew.bloom.values import BadValueError, Row, freeze_row, sort_rows, spell
 from clew.errors import UsageError
@@ -87,12 +89,16 @@ class Machine:
         self._program = program
         self._tap = tap
         prepared = tap.prepared if tap is not None else prepared or prepare(program)
+        kept = prepared.kept
         # Of the program that runs, which has more collections than the user's while somebody traces it.
         collections = prepared.program.collections
-        self._stores = {c.name: _store(c) for c in collections if c.kind is not Kind.LATTICE}
+        self._stores = {c.name: _store(c, c.name in kept) for c in collections if c.lattice is None}
         # They do not persist, and have no keys: they hold what an expression gives in this step.
-        self._stores |= {name: Store() for name in prepared.form.auxiliary}
+        self._stores |= {name: Store(lasts=name in kept) for name in prepared.form.auxiliary}
         self._cells = {c.name: Cell(c.lattice) for c in collections if c.lattice is not None}
+        self._cleared = [store for store in self._stores.values() if not store.lasts]
+        lasting = (store for store in self._stores.values() if store.lasts)
+        self._lasting: Sequence[Store | Cell] = [*lasting, *self._cells.values()]
         self._rejections = Rejections()
         self._evaluation = Evaluation(prepared, self._stores, self._cells, address, self._rejections)
         self._invariants = Invariants(program, self._stores, address)
@@ -224,9 +230,16 @@ class Machine:
         ``InvariantError`` if it breaks an invariant: then nothing leaves, and there is no step after it.
         """
         self._invariants.refuse_step()
-        for store in self._stores.values():
-            if not store.persists:
-                store.clear()
+        try:
+            return self._step()
+        except BaseException:
+            # Nobody knows how far it came.
+            self._evaluation.forget()
+            raise
+
+    def _step(self) -> StepResult:
+        for store in self._cleared:
+            store.clear()
         # What rules and a loopback leave for the next step is collected while this one is going on.
         waiting, self._waiting = self._waiting, _NextStep()
         self._apply(waiting)
@@ -237,9 +250,13 @@ class Machine:
         self._invariants.end_if_broken()
         sent, printed = self._collect_sent(waiting.sent)
         self._leave_for_next()
-        changes = {name: store.change() for name, store in self._stores.items() if store.added or store.removed}
-        for name in changes:
-            self._stores[name].forget_changes()
+        changes = {
+            name: store.change()
+            for name, store in self._stores.items()
+            if store.persists and (store.added or store.removed)
+        }
+        for changed in self._lasting:
+            changed.forget_changes()
         return StepResult(sent, printed, changes, self._rejections.take())
 
     def _apply(self, waiting: _NextStep) -> None:
@@ -252,7 +269,11 @@ class Machine:
             if self._tap is not None:
                 self._tap.forget(name, rows, self._stores)
         for name, given in waiting.inserted.items():
-            merge(self._stores[name], given, name, self._rejections)
+            store = self._stores[name]
+            if store.is_kept:
+                self._evaluation.give(name, given)
+            else:
+                merge(store, given, name, self._rejections)
         self._rejected = {name: self._missing_rows(name, given) for name, given in waiting.inserted.items()}
         for name, value in waiting.merged:
             self._cells[name].merge(value)
@@ -298,9 +319,8 @@ class Machine:
             self._waiting.deleted.setdefault(rule.target, {}).update(dict.fromkeys(found))
 
 
-def _store(collection: Collection) -> Store:
+def _store(collection: Collection, lasts: bool) -> Store:
     schema = collection.schema
-    # Of an invariant, too: what tables held before broke none, so that only new rows are looked at.
-    persists = collection.kind in (Kind.TABLE, Kind.DIE)
     # If every column is a key, no two rows can be in conflict.
-    return Store(len(schema.keys) if schema.values else None, persists=persists)
+    keys = len(schema.keys) if schema.values else None
+    return Store(keys, persists=collection.kind is Kind.TABLE, lasts=lasts)

@@ -2,21 +2,26 @@
 
 ``full()`` is all rows of an expression; ``delta()`` those that need a row that is new in this round, which is all
 that semi-naive evaluation looks at after the first round.  What an expression uses strictly does not change while
-its stratum is evaluated, so it is part of no delta.
+its stratum is evaluated, so it is part of no delta.  ``changes()`` is the difference to the last step, of rows
+that last; strict uses are part of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
+from functools import partial
 from typing import Any, Protocol
 
 from clew.bloom.ir.expressions import Aggregate, Reduce
 from clew.bloom.language.capture import position_of_error
 from clew.bloom.runtime.calls import NoRowError, Report, RowMap, picker, require_row, row_type
-from clew.bloom.runtime.storage import Store, key_getter
+from clew.bloom.runtime.differences import NOTHING, Difference, find_key_changes, look_up_before, was_there
+from clew.bloom.runtime.storage import Cell, Store, key_getter
 from clew.bloom.values import BadValueError, Row, freeze_row, sort_key, sort_rows
 from clew.errors import describe_exception
+
+Batch = Callable[[Iterable[Row]], Iterable[Row]]
 
 #: From the rows of a group, with only the columns of the aggregate, to the value.  The rows are in canonical
 #: order, so that a sum of floats is the same in every run.  ``choose`` is the minimum for the same reason.
@@ -41,6 +46,9 @@ class Operator(Protocol):
     def delta(self) -> Iterable[Row]:
         """Return the rows that need a row that is new in this round, and maybe others."""
 
+    def changes(self) -> Difference | None:
+        """Return what is different since ``full`` or this was last called; None: only ``full`` can tell."""
+
 
 class StoreRows:
     """``Ref``: the rows of a store."""
@@ -53,6 +61,9 @@ class StoreRows:
 
     def delta(self) -> Iterable[Row]:
         return self._store.delta
+
+    def changes(self) -> Difference:
+        return Difference(list(self._store.added), list(self._store.removed))
 
 
 class LiteralRows:
@@ -67,13 +78,24 @@ class LiteralRows:
     def delta(self) -> Iterable[Row]:
         return ()
 
+    def changes(self) -> Difference:
+        return NOTHING
+
 
 class BatchMap:
-    """Rows through a function of a batch of rows: ``Transform``, ``Project`` and checks."""
+    """Rows through a function of a batch of rows: ``Transform``, ``Project`` and checks.
 
-    def __init__(self, source: Operator, batch: Callable[[Iterable[Row]], Iterable[Row]]) -> None:
+    ``undo`` is the same function for rows that are gone: it takes back what was reported of them.  ``looks_into``
+    is what it may read besides the rows.
+    """
+
+    def __init__(
+        self, source: Operator, batch: Batch, undo: Batch | None = None, looks_into: Sequence[Store | Cell] = ()
+    ) -> None:
         self._source = source
         self._batch = batch
+        self._undo = undo or batch
+        self._looks_into = looks_into
 
     def full(self) -> Iterable[Row]:
         return self._batch(self._source.full())
@@ -81,31 +103,43 @@ class BatchMap:
     def delta(self) -> Iterable[Row]:
         return self._batch(self._source.delta())
 
+    def changes(self) -> Difference | None:
+        if any(read.has_changed() for read in self._looks_into):
+            return None
+        found = self._source.changes()
+        if found is None:
+            return None
+        return Difference(list(self._batch(found.plus)), list(self._undo(found.minus)))
+
 
 def pick_columns(source: Operator, pick: RowMap) -> BatchMap:
     return BatchMap(source, lambda rows: [pick(row) for row in rows])
 
 
-def require_width(source: Operator, width: int, report: Report) -> BatchMap:
+def require_width(source: Operator, width: int, report: Report, retract: Report) -> BatchMap:
     """Reject rows of another width, where that is not known before they are there."""
 
-    def keep_width(rows: Iterable[Row]) -> list[Row]:
+    def keep_width(rows: Iterable[Row], say: Report) -> list[Row]:
         found = []
         for row in rows:
             if len(row) == width:
                 found.append(row)
             else:
-                report(f"a row with {len(row)} columns where {width} are expected: {row!r}")
+                say(f"a row with {len(row)} columns where {width} are expected: {row!r}")
         return found
 
-    return BatchMap(source, keep_width)
+    return BatchMap(source, partial(keep_width, say=report), partial(keep_width, say=retract))
 
 
 class AntiJoin:
-    """``NotIn``: no pairs of columns means the whole row."""
+    """``NotIn``: no pairs of columns means the whole row.  ``left``: the store of the source, if it lasts."""
 
-    def __init__(self, source: Operator, absent: Store, pairs: Sequence[tuple[int, int]]) -> None:
+    def __init__(
+        self, source: Operator, absent: Store, pairs: Sequence[tuple[int, int]], left: Store | None
+    ) -> None:
         self._source = source
+        self._left = left
+        self._left_columns = tuple(left for left, _ in pairs)
         self._absent = absent
         self._key = key_getter([left for left, _ in pairs]) if pairs else None
         self._columns = tuple(right for _, right in pairs)
@@ -115,6 +149,21 @@ class AntiJoin:
 
     def delta(self) -> Iterable[Row]:
         return self._keep_absent(self._source.delta())
+
+    def changes(self) -> Difference | None:
+        left = self._left
+        if left is None:
+            return None
+        changed = find_key_changes(self._absent, self._columns if self._key else None)
+        if self._key is None:
+            plus, minus = ([row for row in rows if was_there(left, row)] for rows in reversed(changed))
+        else:
+            before = look_up_before(left, self._left_columns)
+            plus, minus = ([row for key in keys for row in before(key, ())] for keys in reversed(changed))
+        return Difference(
+            [*plus, *self._keep_absent(left.added)],
+            [*minus, *self._keep_absent(left.removed)],
+        )
 
     def _keep_absent(self, rows: Iterable[Row]) -> Iterable[Row]:
         key = self._key
@@ -139,6 +188,9 @@ class OverAllRows:
 
     def delta(self) -> Iterable[Row]:
         return ()
+
+    def changes(self) -> None:
+        return None
 
 
 def make_grouping(

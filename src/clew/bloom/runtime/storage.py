@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import filterfalse
 from operator import itemgetter
 from typing import Any
 
@@ -17,7 +18,7 @@ from clew.bloom.runtime.calls import row_type
 from clew.bloom.values import BadValueError, Row, freeze_row, sort_rows
 from clew.errors import UsageError
 
-Index = Mapping[Hashable, Iterable[Row]]
+Index = Mapping[Hashable, Collection[Row]]
 
 
 @dataclass(frozen=True)
@@ -38,23 +39,36 @@ def key_getter(columns: Sequence[int]) -> Callable[[Row], Any]:
 class Store:
     """The rows of a collection; with ``keys`` (how many columns) at most one row for each value of those.
 
-    ``delta`` is what is new in the round of an evaluation.  ``added`` and ``removed``, kept for what ``persists``,
-    are the difference to the end of the last step.
+    ``delta`` is what is new in the round of an evaluation.  ``added`` and ``removed`` are the difference to the
+    end of the last step.  They are noted with each change of a store that ``lasts``: a table, which ``persists``,
+    or what is derived from lasting rows and kept.  Any other is empty when a step begins, and compared with what
+    it was before, where somebody asks for the difference.
     """
 
-    __slots__ = ("added", "by_key", "delta", "indexes", "key_of", "persists", "removed", "rows")
+    __slots__ = (
+        *("added", "before", "by_key", "delta", "indexes", "is_compared", "key_of", "lasts", "persists"),
+        *("removed", "rows"),
+    )
 
-    def __init__(self, keys: int | None = None, *, persists: bool = False) -> None:
+    def __init__(self, keys: int | None = None, *, persists: bool = False, lasts: bool = False) -> None:
         self.rows: dict[Row, None] = {}
         # Only filled if there can be conflicts; without values every row is its own key.
         self.by_key: dict[Any, Row] = {}
         self.key_of = None if keys is None else key_getter(range(keys))
         self.persists = persists
+        self.lasts = persists or lasts
         self.delta: Collection[Row] = ()
         # By the columns that a join looks up by; several rules that join by the same columns share one.
         self.indexes: dict[tuple[int, ...], tuple[Callable[[Row], Any], dict[Hashable, dict[Row, None]]]] = {}
         self.added: dict[Row, None] = {}
         self.removed: dict[Row, None] = {}
+        self.before: dict[Row, None] = {}
+        self.is_compared = True
+
+    @property
+    def is_kept(self) -> bool:
+        """Tell whether its rows are derived, and stay as long as they are."""
+        return self.lasts and not self.persists
 
     def extend(self, fresh: Sequence[Row]) -> None:
         """Add rows that are not there, and whose keys are not there."""
@@ -62,9 +76,9 @@ class Store:
         if self.key_of is not None:
             self.by_key.update(zip(map(self.key_of, fresh), fresh, strict=True))
         for key_of, buckets in self.indexes.values():
-            _fill(buckets, key_of, fresh)
-        if self.persists:
-            self._note(fresh, self.removed, self.added)
+            fill(buckets, key_of, fresh)
+        if self.lasts:
+            note_changes(fresh, self.removed, self.added)
 
     def remove(self, row: Row) -> None:
         del self.rows[row]
@@ -76,25 +90,32 @@ class Store:
             # An empty bucket would make notin believe that there is a row.
             if not buckets[key]:
                 del buckets[key]
-        self._note([row], self.added, self.removed)
+        note_changes([row], self.added, self.removed)
 
-    def _note(self, rows: Iterable[Row], undone: dict[Row, None], done: dict[Row, None]) -> None:
-        for row in rows:
-            # Deleted and inserted again in one step is no change: nothing is written to disk for it.
-            if row in undone:
-                del undone[row]
-            else:
-                done[row] = None
+    def has_changed(self) -> bool:
+        """Tell whether its rows are others than at the end of the last step."""
+        if not self.is_compared:
+            self.is_compared = True
+            self.compare_with(self.before)
+        return bool(self.added or self.removed)
+
+    def compare_with(self, before: Mapping[Row, None]) -> None:
+        """Find the difference to what its rows were."""
+        self.added = dict.fromkeys(filterfalse(before.__contains__, self.rows))
+        self.removed = dict.fromkeys(filterfalse(self.rows.__contains__, before))
 
     def forget_changes(self) -> None:
-        self.added, self.removed = {}, {}
+        if self.added or self.removed:
+            self.added, self.removed = {}, {}
 
     def change(self) -> Change:
         return Change(tuple(sort_rows(self.added)), tuple(sort_rows(self.removed)))
 
     def clear(self) -> None:
-        if self.rows:
-            self.rows, self.by_key, self.indexes = {}, {}, {}
+        # Another dictionary also if it is empty: the old one is what the new rows are compared with.
+        self.before, self.rows, self.is_compared = self.rows, {}, False
+        if self.before:
+            self.by_key, self.indexes = {}, {}
 
     def index(self, columns: tuple[int, ...]) -> Index:
         """Return rows by the values of some columns; made on first use, and kept up to date from then on."""
@@ -104,11 +125,25 @@ class Store:
         known = self.indexes.get(columns)
         if known is None:
             known = self.indexes[columns] = key_getter(columns), {}
-            _fill(known[1], known[0], self.rows)
+            fill(known[1], known[0], self.rows)
         return known[1]
 
 
-def _fill(buckets: dict[Hashable, dict[Row, None]], key_of: Callable[[Row], Any], rows: Iterable[Row]) -> None:
+def note_changes(rows: Iterable[Row], undone: dict[Row, None], done: dict[Row, None]) -> None:
+    """Note rows that were added or removed, where the other was done before or not."""
+    if not undone:
+        done.update(dict.fromkeys(rows))
+        return
+    for row in rows:
+        # Deleted and inserted again in one step is no change: nothing is written to disk for it.
+        if row in undone:
+            del undone[row]
+        else:
+            done[row] = None
+
+
+def fill(buckets: dict[Hashable, dict[Row, None]], key_of: Callable[[Row], Any], rows: Iterable[Row]) -> None:
+    """Add rows to the buckets of their keys."""
     for row in rows:
         key = key_of(row)
         bucket = buckets.get(key)
@@ -119,14 +154,22 @@ def _fill(buckets: dict[Hashable, dict[Row, None]], key_of: Callable[[Row], Any]
 
 
 class Cell:
-    """The value of a lattice; ``changed``: in the round of an evaluation before this one."""
+    """The value of a lattice; ``changed``: in the last round of an evaluation; ``moved``: in this step."""
 
-    __slots__ = ("changed", "lattice", "value")
+    __slots__ = ("changed", "lattice", "moved", "value")
 
     def __init__(self, lattice: str) -> None:
         self.lattice = LATTICES[lattice]
         self.value = self.lattice.bottom()
         self.changed = False
+        self.moved = False
+
+    def has_changed(self) -> bool:
+        """Tell whether the value is another one than at the end of the last step."""
+        return self.moved
+
+    def forget_changes(self) -> None:
+        self.moved = False
 
     def would_change(self, other: Any) -> bool:
         """Tell whether merging it changes something."""
@@ -135,9 +178,10 @@ class Cell:
     def merge(self, other: Any) -> bool:
         """Merge a value, and tell whether that changed something."""
         # By comparison, since a lattice does not know whether merging changed it.
-        changed = self.would_change(other)
+        merged = self.value.merge(other)
+        changed = bool(merged != self.value)
         if changed:
-            self.value = self.value.merge(other)
+            self.value, self.moved = merged, True
         return changed
 
 
