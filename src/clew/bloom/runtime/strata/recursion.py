@@ -43,6 +43,8 @@ class KeptRounds(Rounds):
         self._growing = [t for t in self._counted if not members.keys().isdisjoint(t.task.reads)]
         outside = {id(s): s for t in tasks for s in t.sources} | {id(m): None for m in members.values()}
         self._outside = [source for source in outside.values() if source is not None]
+        joined = {id(s): s for t in self._growing for s in t.task.sources if isinstance(s, Store)}
+        self._joined = list(joined.values())
         self._is_counted = False
         self._inserted: dict[str, dict[Row, Origin]] = {name: {} for name in members}
         # Of keys: which of two rows stays depends on rounds, so they are all evaluated anew, and it is reported.
@@ -186,7 +188,7 @@ class KeptRounds(Rounds):
     def _add(self, new: _Rows) -> None:
         """Add rows that are derived, and what follows from them."""
         budget = Budget([t.task.origin for t in self._growing]) if self._is_watched else None
-        size = None if budget is None else budget.portion(self._stores.values())
+        size = None if budget is None else budget.portion(self._joined)
         while any(new.values()):
             later: _Rows = {name: {} for name in self._stores}
             count = 0
