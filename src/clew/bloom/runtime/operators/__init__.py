@@ -1,0 +1,1 @@
+"""What computes the rows of an expression: all of them, or what differs from the step before (`differences`)."""
