@@ -36,6 +36,7 @@ def cover(
     # Read now: a class without a program, and words that name no rule, are refused before the command runs.
     program = opened.program
     select_rules(program, traced)
+    # Within the block: the folder is gone after it.
     with recorded(_task(opened, tuple(traced)), command, stdout, time_limit) as (ended, folder):
         total, records = add_up(folder), collect_records(folder)
     return BloomCoverage(

@@ -85,6 +85,7 @@ class BloomCoverage(Result):
     @property
     def rules(self) -> tuple[RuleCoverage, ...]:
         """Return the rules that should fire: all but invariants."""
+        # A rule of ``die`` that fires is a failure, and one that never does is no dead code.
         return tuple(rule for rule in self.all_rules if not rule.is_invariant)
 
     @property

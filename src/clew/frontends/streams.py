@@ -25,6 +25,7 @@ def open_analysed(where: str) -> BloomSource | Dataflow:
     That may be a function that returns one, too.
     """
     imported = import_program(where)
+    # A file may have both: a dataflow of Bytewax is found by what it is, a Bloom class by what it derives from.
     flow = _find_flow(imported)
     if flow is None:
         return choose_bloom(imported, to_check=False)
@@ -33,6 +34,7 @@ def open_analysed(where: str) -> BloomSource | Dataflow:
 
 def is_flow(value: object) -> bool:
     """Tell whether this is a dataflow of Bytewax."""
+    # No import: whoever has no Bytewax has no dataflow of it, and it is an extra.
     library = sys.modules.get("bytewax.dataflow")
     return library is not None and isinstance(value, library.Dataflow)
 
@@ -49,6 +51,7 @@ def _find_flow(imported: ImportedFile) -> Any:
     flows = {key: value for key, value in values.items() if is_flow(value)}
     if name in flows:
         return flows[name]
+    # A function of a file that knows nothing of Bytewax is not called just to see what it returns.
     if not _uses_bytewax(imported.module) or (own_bloom_classes(imported.module) and name not in values):
         return None
     choices = ", ".join(f"{file}:{key}" for key in flows)
@@ -86,6 +89,7 @@ def _call(made_by: FunctionType, name: str, imported: ImportedFile) -> Any:
     with imported.names.in_errors():
         try:
             made = made_by()
+        # A wrong annotation has its own place and remedy.
         except ClewError:
             raise
         except Exception as error:

@@ -56,6 +56,7 @@ def _words(text: str) -> list[str]:
 
 def _make(kind: type[CodeFault], group: list[str], parts: list[str]) -> CodeFault:
     """Make a fault of its parts; raise ``ValueError`` if these are too many, too few, or no numbers."""
+    # Too few or too many parts are a ValueError of the unpacking, which the caller tells with the flag.
     if kind is MessageLoss or kind is MessageCopy:
         source, target, sort, nth = parts
         return kind(MessageName(source, target, sort, _number(nth, 1)))
@@ -66,6 +67,7 @@ def _make(kind: type[CodeFault], group: list[str], parts: list[str]) -> CodeFaul
         node, after, seconds = parts
         return NodeRestart(node, _number(after, 0), _time(seconds))
     first, until = parts
+    # A partition of nobody, or one that is over when it begins, would certify nothing.
     if not group or _time(first) >= _time(until):
         raise ValueError(parts)
     return NetworkPartition(tuple(dict.fromkeys(group)), _time(first), _time(until))
@@ -134,4 +136,5 @@ def _word(name: str) -> str:
 
 
 def _seconds(ticks: int) -> str:
+    # Ticks are microseconds: six places say all of them, and no exponent is read wrongly.
     return f"{to_seconds(ticks):.6f}".rstrip("0").rstrip(".")

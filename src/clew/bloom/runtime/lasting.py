@@ -64,6 +64,7 @@ class Lasting:
 
     def calls_unrepeatable(self, expr: AnyExpr) -> bool:
         """Tell whether an expression calls a function that need not give the same twice."""
+        # By identity: functions may define what equality means, and that is the user's code.
         called = [function_of(part) for part in subexpressions(expr)]
         return any(one is other for one in called for other in self.unrepeatable)
 
@@ -71,6 +72,7 @@ class Lasting:
 def find_lasting(rules: Sequence[Rule], persistent: Iterable[str]) -> Lasting:
     """Find the collections that last: tables and lattices (``persistent``), and what is derived of them."""
     lasting = Lasting(frozenset(persistent), tuple(_find_unrepeatable(rules)))
+    # A fixpoint from below: a recursion that rests on messages alone never gets in.
     waiting = [rule for rule in rules if rule.op is Op.NOW and rule.target not in lasting.collections]
     while fresh := {rule.target for rule in waiting if lasting.lasts(rule.expr)}:
         lasting = replace(lasting, collections=lasting.collections | fresh)
@@ -85,6 +87,7 @@ def _find_unrepeatable(rules: Iterable[Rule]) -> Iterator[object]:
     """
     for rule in rules:
         for part in subexpressions(rule.expr):
+            # Its paths are all that it does: symbols would have found anything else.
             seen_through = isinstance(part, Transform) and part.function.paths is not None
             if not seen_through and impurity_of_function(part):
                 yield function_of(part)

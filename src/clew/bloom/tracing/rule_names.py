@@ -60,6 +60,7 @@ def select_rules(program: BloomProgram, wanted: Sequence[str]) -> frozenset[int]
     found: set[int] = set()
     for word in wanted:
         numbers = [number for number, rule in enumerate(program.rules) if word in _words_for(rule)]
+        # A word that selects nothing is a slip: an empty trace would look like a rule that never fires.
         if not numbers:
             blocks = ", ".join(dict.fromkeys(rule.block for rule in program.rules))
             raise UsageError(
@@ -71,6 +72,7 @@ def select_rules(program: BloomProgram, wanted: Sequence[str]) -> frozenset[int]
 
 
 def _words_for(rule: Rule) -> tuple[str, ...]:
+    # Whatever people may call a rule that they see in a file or in a table of coverage.
     words = (rule.target, rule.block, rule.block.rpartition(".")[2])
     if rule.position is None:
         return words

@@ -68,6 +68,7 @@ class NodeTrace:
 
     def hear(self, step: Observed) -> None:
         """Record the firings of a step, in the order of the rules and in canonical order of the rows."""
+        # One time for the whole step, which is atomic; a clock costs more than an empty step.
         now = self._clock() if step.firings else 0.0
         for number, rows in step.firings:
             rule = self._program.rules[number]
@@ -124,6 +125,7 @@ def trace(
     ``rules``: blocks (``"Store.server"``), what they derive (``"kvstate"``), or lines (``"12"``); all, if none is
     given.  ``to`` is called with each record, in the thread of the node; otherwise they are in ``records``.
     """
+    # A text is a sequence of letters, each of which would be taken for a rule.
     if isinstance(rules, str):
         raise UsageError(f"'rules' is the text {rules!r}", remedy=f"give a list: rules=[{rules!r}]")
     if isinstance(program, Node) and has_begun(program):

@@ -49,6 +49,7 @@ class CodeFlags:
             "--outage": self.outages or None,
             "-o": self.output,
         }
+        # The flags of models that come closest to what is meant.
         remedies = {"--losses": "messages sent before --eff can be lost", "--until": "give --eot"}
         for flag, value in given.items():
             if value is not None:
@@ -92,6 +93,7 @@ def code_options(command: Callable[..., None]) -> Callable[..., None]:
             "-o", "--output", type=FILE, metavar="FILE", help="Write the recording of what fails (scenarios)."
         ),
     ]
+    # The help lists options in the order of decorators, the last of which is applied first.
     for option in reversed(options):
         with_code = option(with_code)
     return with_code
@@ -100,6 +102,7 @@ def code_options(command: Callable[..., None]) -> Callable[..., None]:
 def refuse_for_scenarios(given: Mapping[str, object]) -> None:
     """Refuse what only models know; ``given`` has the options by flag."""
     for flag, value in given.items():
+        # Click gives False for a switch and () for a list that is not there.
         if value is not None and value is not False and value != ():
             raise UsageError(
                 f"{flag} is for models, and this is a scenario of Python code",

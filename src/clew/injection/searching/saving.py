@@ -39,6 +39,7 @@ class Saving:
         """Save this state of a strategy from now on; so many runs are known already."""
         self._state = state
         self._checkpoint.state = self._to_json
+        # Said once, before the first run: who goes on wants to know that nothing is done again.
         if self.saved is not None:
             self._checkpoint.tell_continued(done, "run")
 

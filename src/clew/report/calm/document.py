@@ -37,6 +37,7 @@ def calm_document(analysis: Analysis, files: Sequence[str], trials: Sequence[Tri
                 "to": e.target,
                 "sends": e.sends,
                 "temporal": e.temporal,
+                # JSON has null for what is not there; an empty text would look like a reason.
                 "nonmonotone": e.reason or None,
                 "refined": e.refined or None,
                 "rule": _rule(flow.statements[e.statement]),

@@ -42,6 +42,7 @@ def _lines(coverage: BloomCoverage) -> Iterator[str]:
     if coverage.rules:
         yield ""
         yield from _table(RULE_HEADINGS, [rule_cells(rule) for rule in coverage.rules])
+    # Where nothing ran, every rule would be listed, and the reason is another one.
     if coverage.dead and coverage.answer is not CoverAnswer.NOTHING_RAN:
         yield ""
         yield f"never fired ({len(coverage.dead)}):"

@@ -35,6 +35,7 @@ def bounds_text(bounds: InjectionBounds) -> str:
         said += f" ({pluralize(bounds.faults, 'fault')} in all)"
     if bounds.restarts or bounds.partitions:
         said += f", outages of {' or '.join(map(show_time, bounds.outages))}"
+    # Said only where it narrows what was tried.
     if bounds.within < bounds.until:
         said += f", beginning within {show_time(bounds.within)}"
     return f"{said}, in {show_time(bounds.until)} of virtual time"
@@ -63,6 +64,7 @@ def bounds_fields(bounds: InjectionBounds) -> dict[str, Any]:
 
 def struck_text(fault: CodeFault, time: int | None) -> str:
     """Say a fault, and when it struck."""
+    # The sentence of a partition has its times already.
     if time is None or isinstance(fault, NetworkPartition):
         return fault.sentence
     return f"{fault.sentence}, at {show_time(time)}"
@@ -71,6 +73,7 @@ def struck_text(fault: CodeFault, time: int | None) -> str:
 def run_command(verdict: CodeVerdict, found: CodeCounterexample) -> str:
     """Return the command that executes a counterexample again."""
     words = ["clew run", file_words([verdict.scenario]), *map(fault_words, found.faults)]
+    # What has its default is left out: the shorter a command, the likelier somebody runs it.
     if verdict.seed:
         words.append(f"--seed {verdict.seed}")
     if verdict.until is not None:
@@ -106,6 +109,7 @@ def undone_lines(undone: Undone) -> Iterator[str]:
             else [f"{head}nothing is promised{why}"]
         )
         return
+    # Without this fault the others break another promise: no chain of a kept one can be told.
     if undone.breaks is not None:
         yield f"{head}something else is broken: {undone.breaks}"
         return
@@ -154,6 +158,7 @@ def headline(verdict: CodeVerdict) -> str:
             assert verdict.counterexample is not None
             return f"COUNTEREXAMPLE: {verdict.counterexample.faults.count_text()}, {within}."
         case Answer.CERTIFIED:
+            # The schedule is part of the answer: another seed is another order of events.
             return f"CERTIFIED: no faults {within} break it, on this schedule (seed {verdict.seed})."
         case Answer.INCOMPLETE:
             return f"INCOMPLETE, {within}: {verdict.reason}."
