@@ -30,9 +30,9 @@ from clew.bloom.ir.expressions import (
     collections_in,
 )
 from clew.bloom.lattices.containers import LATTICES
+from clew.bloom.runtime import groups, joins, lattice_operators, operators
 from clew.bloom.runtime.calls import Report, RowMap, make_caller, picker, projection, splitter
-from clew.bloom.runtime.operators import groups, joins, of_lattices, of_rows
-from clew.bloom.runtime.operators.of_rows import Operator
+from clew.bloom.runtime.operators import Operator
 from clew.bloom.runtime.storage import Cell, Store
 from clew.bloom.values import Row
 from clew.errors import Position, ProgramError
@@ -58,9 +58,9 @@ class Compiler:
         """Compile an expression of rows."""
         match expr:
             case Ref(collection):
-                return of_rows.StoreRows(self.stores[collection])
+                return operators.StoreRows(self.stores[collection])
             case Rows(rows):
-                return of_rows.LiteralRows(rows)
+                return operators.LiteralRows(rows)
             case Transform():
                 return self._transform(expr)
             case Join():
@@ -69,29 +69,29 @@ class Compiler:
             case NotIn(source, Ref(absent), matches):
                 # A source that lasts has a store of its own, too.
                 left = self.stores[source.collection] if isinstance(source, Ref) else None
-                return of_rows.AntiJoin(self.rows(source), self.stores[absent], matches, left)
+                return operators.AntiJoin(self.rows(source), self.stores[absent], matches, left)
             case Rename(source, columns):
                 # Names are gone at run time; but they say how wide the rows of an opaque function should be.
                 renamed = self.rows(source)
                 return renamed if source.columns else self.require_width(renamed, len(columns))
             case Project(source, kept):
-                return of_rows.pick_columns(self.rows(source), picker(list(kept)))
+                return operators.pick_columns(self.rows(source), picker(list(kept)))
             case Elements(lattice):
-                return of_lattices.ElementRows(self.lattice(lattice))
+                return lattice_operators.ElementRows(self.lattice(lattice))
             case WhenTrue(condition, source):
                 when = self._condition(condition)
-                return of_lattices.RowsWhenTrue(when, self.rows(source), self.report, self.retract)
+                return lattice_operators.RowsWhenTrue(when, self.rows(source), self.report, self.retract)
             case Group(Ref(source), keys, aggregates) if self.retract is not None:
                 return groups.KeptGroups(self.stores[source], keys, aggregates, self.report, self.retract)
             case Extreme(Ref(source), keys, column, largest) if self.retract is not None:
                 return groups.KeptExtremes(self.stores[source], keys, column, largest=largest)
             case Group() | Extreme() | Reduce():
-                return of_rows.OverAllRows(self.rows(expr.source), self._over_all_rows(expr))
+                return operators.OverAllRows(self.rows(expr.source), self._over_all_rows(expr))
         raise AssertionError(f"not in normal form: {type(expr).__name__}")
 
     def require_width(self, operator: Operator, width: int) -> Operator:
         """Reject rows of another width than a collection has."""
-        return of_rows.require_width(operator, width, self.report, self.retract or self.report)
+        return operators.require_width(operator, width, self.report, self.retract or self.report)
 
     def _find(self, names: Sequence[str]) -> list[Store | Cell]:
         return [self.cells.get(name) or self.stores[name] for name in names]
@@ -99,11 +99,11 @@ class Compiler:
     def _over_all_rows(self, expr: Group | Extreme | Reduce) -> Callable[..., list[Row]]:
         match expr:
             case Group(_, keys, aggregates):
-                return of_rows.make_grouping(keys, aggregates, self.report)
+                return operators.make_grouping(keys, aggregates, self.report)
             case Extreme(_, keys, column, largest):
-                return of_rows.make_extreme(keys, column, largest=largest)
+                return operators.make_extreme(keys, column, largest=largest)
             case Reduce():
-                return of_rows.make_reduce(expr, expr.source.columns, self.report)
+                return operators.make_reduce(expr, expr.source.columns, self.report)
 
     def _transform(self, expr: Transform) -> Operator:
         pick = projection(expr.function, self.address) if expr.source.columns else None
@@ -111,13 +111,13 @@ class Compiler:
             source, function = self.rows(expr.source), expr.function
             call = make_caller(function, expr.source, self.report)
             if self.retract is None:
-                return of_rows.BatchMap(source, call)
+                return operators.BatchMap(source, call)
             undo = make_caller(function, expr.source, self.retract)
-            return of_rows.BatchMap(source, call, undo, self._find(function.reads))
+            return operators.BatchMap(source, call, undo, self._find(function.reads))
         # The join applies it to each row while it is made, which saves a pass over the joined rows.
         if isinstance(expr.source, Join) and expr.source.take is Take.PAIRS:
             return self._join(expr.source, pick)
-        return of_rows.pick_columns(self.rows(expr.source), pick)
+        return operators.pick_columns(self.rows(expr.source), pick)
 
     def _join(self, join: Join, finish: RowMap | None) -> Operator:
         # In normal form every source is a ``Ref``: whatever else is joined has a collection of its own.
@@ -135,28 +135,28 @@ class Compiler:
 
     # -- lattices ------------------------------------------------------------------------------------------------
 
-    def lattice(self, expr: LatticeExpr) -> of_lattices.LatticeOperator:
+    def lattice(self, expr: LatticeExpr) -> lattice_operators.LatticeOperator:
         """Compile an expression of a lattice."""
         match expr:
             case LatticeRef(collection):
-                return of_lattices.CellValue(self.cells[collection])
+                return lattice_operators.CellValue(self.cells[collection])
             case Value(value, lattice):
-                return of_lattices.Constant(LATTICES[lattice].of(value))
+                return lattice_operators.Constant(LATTICES[lattice].of(value))
             case Fold(source, function, lattice):
                 value_of = self._value_of(function, lattice)
-                return of_lattices.MergeRows(self.rows(source), lattice, value_of, self.report, self.retract)
+                return lattice_operators.MergeRows(self.rows(source), lattice, value_of, self.report, self.retract)
             case Apply(source, method, arguments, lattice):
                 given = [self.lattice(a) if isinstance(a, LatticeExpr) else a for a in arguments]
-                return of_lattices.ApplyMethod(self.lattice(source), method, given, lattice, self.report)
+                return lattice_operators.ApplyMethod(self.lattice(source), method, given, lattice, self.report)
 
-    def _condition(self, expr: LatticeExpr) -> of_lattices.Condition:
-        said: list[of_lattices.Said] = []
+    def _condition(self, expr: LatticeExpr) -> lattice_operators.Condition:
+        said: list[lattice_operators.Said] = []
 
         def note(message: str, position: Position | None = None) -> None:
             said.append((message, position))
 
         value = replace(self, report=note).lattice(expr)
-        return of_lattices.Condition(value, self._find(collections_in(expr)), said)
+        return lattice_operators.Condition(value, self._find(collections_in(expr)), said)
 
     def _value_of(self, function: RowFunction | None, lattice: str) -> Callable[[Row], Any]:
         made = LATTICES[lattice]

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from clew.bloom.lattices.containers import LATTICES
 from clew.bloom.runtime.calls import Report
-from clew.bloom.runtime.operators.differences import NOTHING, Difference
-from clew.bloom.runtime.operators.of_rows import Operator
+from clew.bloom.runtime.differences import NOTHING, Difference
+from clew.bloom.runtime.operators import Operator
 from clew.bloom.runtime.storage import Cell, Store
 from clew.bloom.values import BadValueError, Row, sort_rows
 from clew.errors import Position, describe_exception
