@@ -218,7 +218,6 @@ class KeptCollection:
 
     def forget(self) -> None:
         self._given, self._inserted, self._losers = (), {}, {}
-        self._store.clear()
-        self._store.forget_changes()
+        self._store.reset()
         for task in self._tasks:
             task.forget()
