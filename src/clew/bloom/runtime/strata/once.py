@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from clew.bloom.runtime.lattice_operators import MergeRows
+from clew.bloom.runtime.operators.lattices import MergeRows
 from clew.bloom.runtime.rejections import Rejections
 from clew.bloom.runtime.storage import Cell, Store
 from clew.bloom.runtime.strata.merging import Batch, merge, report_conflict

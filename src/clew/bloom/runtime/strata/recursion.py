@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import filterfalse
 
-from clew.bloom.runtime.differences import NOTHING, Difference
 from clew.bloom.runtime.endless import Budget
+from clew.bloom.runtime.operators.differences import NOTHING, Difference
 from clew.bloom.runtime.rejections import Origin, RejectedRow, Rejections
 from clew.bloom.runtime.storage import Cell, Store, note_changes, respell
 from clew.bloom.runtime.strata.rounds import Rounds

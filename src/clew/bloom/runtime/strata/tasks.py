@@ -13,9 +13,9 @@ from itertools import filterfalse
 from typing import Any, NamedTuple
 
 from clew.bloom.ir.program import Rule
-from clew.bloom.runtime.differences import Difference
-from clew.bloom.runtime.lattice_operators import LatticeOperator
-from clew.bloom.runtime.operators import Operator
+from clew.bloom.runtime.operators.differences import Difference
+from clew.bloom.runtime.operators.lattices import LatticeOperator
+from clew.bloom.runtime.operators.rows import Operator
 from clew.bloom.runtime.rejections import Reports
 from clew.bloom.runtime.storage import Cell, Store
 from clew.bloom.values import Row

@@ -16,7 +16,13 @@ from typing import Any, Protocol
 from clew.bloom.ir.expressions import Aggregate, Reduce
 from clew.bloom.language.capture import position_of_error
 from clew.bloom.runtime.calls import NoRowError, Report, RowMap, picker, require_row, row_type
-from clew.bloom.runtime.differences import NOTHING, Difference, find_key_changes, look_up_before, rows_before
+from clew.bloom.runtime.operators.differences import (
+    NOTHING,
+    Difference,
+    find_key_changes,
+    look_up_before,
+    rows_before,
+)
 from clew.bloom.runtime.storage import Cell, Store, key_getter
 from clew.bloom.values import BadValueError, Row, freeze_row, sort_key, sort_rows
 from clew.errors import describe_exception

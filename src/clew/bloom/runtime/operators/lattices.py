@@ -1,4 +1,4 @@
-"""Operators of lattices, see ``operators``.
+"""Operators of lattices, see ``rows``.
 
 There are no deltas within a value: what changed is merged as a whole once more, which is harmless, since merging
 is idempotent.  ``is_changed`` spares that where nothing changed.
@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from clew.bloom.lattices.containers import LATTICES
 from clew.bloom.runtime.calls import Report
-from clew.bloom.runtime.differences import NOTHING, Difference
-from clew.bloom.runtime.operators import Operator
+from clew.bloom.runtime.operators.differences import NOTHING, Difference
+from clew.bloom.runtime.operators.rows import Operator
 from clew.bloom.runtime.storage import Cell, Store
 from clew.bloom.values import BadValueError, Row, sort_rows, spell
 from clew.errors import Position, describe_exception
