@@ -29,7 +29,7 @@ from clew.bloom.ir.schema import Collection, Kind, Schema
 from clew.bloom.language.columns import ColumnRef
 from clew.bloom.language.relations import Relation
 from clew.bloom.runtime.machine import Machine
-from clew.bloom.runtime.operators import AGGREGATES
+from clew.bloom.runtime.operators.rows import AGGREGATES
 from clew.bloom.values import Row, sort_key, sort_rows
 
 State = dict[str, set[Row]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clew.bloom import agg, bloom, interface, lmax, lset, periodic, scratch, table
+from clew.bloom import agg, bloom, interface, lmax, lpset, lset, periodic, scratch, table
 from clew.bloom.runtime import endless
 from clew.bloom.runtime.endless import EndlessStepError
 from clew.bloom.runtime.node import Node
@@ -263,6 +263,27 @@ def test_a_function_that_looks_into_a_collection_is_called_when_that_changes() -
     assert changed(node, remove=[(7, 7)], into="b") == [(2, 0), (3, 0)]
 
 
+class Threshold:
+    """What a rule uses, and somebody changes from elsewhere."""
+
+    least = 1
+
+
+class Changed(Base):
+    @bloom
+    def rules(self) -> None:
+        self.out <= self.a(lambda r: (r.k, max(r.v, Threshold.least)))
+
+
+def test_a_row_that_a_function_would_no_longer_give_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    node = Changed()
+    assert changed(node, [(1, 0), (2, 0)]) == [(1, 1), (2, 1)]
+    monkeypatch.setattr(Threshold, "least", 5)
+    assert changed(node) == [(1, 1), (2, 1)]
+    assert changed(node, remove=[(1, 0)]) == [(2, 5)]
+    assert changed(node, remove=[(2, 0)]) == []
+
+
 class Raises(Base):
     @bloom
     def rules(self) -> None:
@@ -305,6 +326,124 @@ def test_sums_of_floats_are_those_of_their_order_and_not_of_their_arrival() -> N
     changed(node, [(9, 1e300)])
     ((total, count),) = changed(node, remove=[(9, 1e300)])
     assert (total, count) == (sum(values), len(values))
+
+
+# -- rows that are equal, and spelled differently ----------------------------------------------------------------
+
+
+class Spelled(Base):
+    """A text shows how a value is spelled, so that what was added must be taken back in the same spelling."""
+
+    either = scratch("k", "v")
+    left = scratch("k", "v")
+    joined = scratch("x", "y")
+
+    @bloom
+    def rules(self) -> None:
+        self.either <= self.a
+        self.either <= self.b
+        self.out <= self.either.map(lambda r: (r.k, str(r.v)))
+        self.left <= self.a.notin(self.b).map(lambda r: (r.k, str(r.v)))
+        self.joined <= (self.a * self.i).outer(lambda p, q: (p.k, str(q.v)), k="k")
+
+
+def test_a_row_is_deleted_however_it_is_spelled() -> None:
+    node = Spelled()
+    assert changed(node, [(1, 1.0), (2, True)]) == [(1, "1.0"), (2, "True")]
+    assert changed(node, remove=[(1, True), (2.0, 1)]) == []
+    assert list(node.left) == list(node.joined) == []
+
+
+def test_a_row_keeps_its_spelling_until_nothing_gives_it() -> None:
+    node = Spelled()
+    assert changed(node, [(1, 1)]) == [(1, "1")]
+    assert changed(node, [(1, 1.0)], into="b") == [(1, "1")]
+    assert changed(node, remove=[(1, 1)]) == [(1, "1")]
+    assert changed(node, remove=[(1, 1.0)], into="b") == []
+    assert changed(node, [(1, 1.0)], into="b") == [(1, "1.0")]
+
+
+def test_a_row_that_is_deleted_and_inserted_again_keeps_its_spelling() -> None:
+    node = Spelled()
+    changed(node, [(1, 1.0)])
+    assert changed(node, [(1, True)], [(1, 1)]) == [(1, "1.0")]
+    assert [*map(repr, node.a)] == ["(1, 1.0)"]
+    assert changed(node, remove=[(1, True)]) == []
+
+
+def test_a_row_comes_back_as_it_is_spelled_on_the_left() -> None:
+    node = Spelled()
+    changed(node, [(1, 1.0)])
+    changed(node, [(1, 1)], into="b")
+    assert list(node.left) == []
+    changed(node, remove=[(1, 1)], into="b")
+    assert list(node.left) == [(1, "1.0")]
+    changed(node, remove=[(1, 1)])
+    assert list(node.left) == []
+
+
+def test_rows_of_one_step_keep_their_spelling_over_steps() -> None:
+    node = Spelled()
+    changed(node, [(1, 0)])
+    seen = []
+    for value in (1, 1.0, True, 2):
+        node.i.insert((1, value))
+        node.tick()
+        seen += list(node.joined)
+    # The first three are one row, which never went.
+    assert seen == [(1, "1"), (1, "1"), (1, "1"), (1, "2")]
+    node.tick()
+    assert list(node.joined) == [(1, "None")]
+
+
+def test_a_sum_does_not_change_its_kind_with_the_spelling() -> None:
+    node = Sums()
+    assert changed(node, [(1, 1), (2, 5)]) == [(6, 2)]
+    assert changed(node, remove=[(1, 1.0)]) == [(5, 1)]
+    assert changed(node, [(3, 2.5)]) == [(7.5, 2)]
+    assert changed(node, remove=[(2, 5.0), (3, 2.5)]) == []
+
+
+class Natural(Base):
+    some = lpset()
+
+    @bloom
+    def rules(self) -> None:
+        self.some <= self.a.project("v")
+
+
+def test_a_lattice_takes_the_spelling_that_it_can_take() -> None:
+    """A lpset refuses 1.0, and takes 1 all the same."""
+    node = Natural()
+    node.a.insert((9, 9))
+    node.tick()
+    node.a.insert((1, 1.0), (2, 1))
+    node.machine.delete("a", [(9, 9)])
+    node.tick()
+    assert node.some.value.elements() == ((1,), (9,))
+
+
+class Circle(Base):
+    """A row of a recursion comes back, when it has been taken away, from another one that is equal to it."""
+
+    shown = scratch("x", "y")
+
+    @bloom
+    def rules(self) -> None:
+        self.out <= self.a
+        self.out <= (self.b * self.out).pairs(lambda b, o: (o.x, b.v), k="y")
+        self.shown <= self.out.map(lambda o: (o.x, str(o.y)))
+
+
+def test_a_row_of_a_recursion_that_comes_back_keeps_its_spelling() -> None:
+    node = Circle()
+    changed(node, [(7, 1.0), (7, 2)])
+    changed(node, [(2, 1), (1, 3)], into="b")
+    assert list(node.shown) == [(7, "1.0"), (7, "2"), (7, "3")]
+    changed(node, remove=[(7, 1)])
+    assert list(node.shown) == [(7, "1.0"), (7, "2"), (7, "3")]
+    changed(node, remove=[(2, 1)], into="b")
+    assert list(node.shown) == [(7, "2")]
 
 
 # -- lattices ----------------------------------------------------------------------------------------------------
@@ -369,6 +508,35 @@ def test_a_step_after_one_that_failed_is_as_if_it_had_not(monkeypatch: pytest.Mo
         node.tick()
     assert changed(node) == [(1, 2), (2, 1)]
     assert changed(node, [(2, 3)], [(1, 1)]) == [(1, 1), (2, 2)]
+
+
+class Filled(Base):
+    """Rows that are kept of rows that are kept."""
+
+    best = scratch("k", "v")
+
+    @bloom
+    def rules(self) -> None:
+        self.best <= self.a.argmax(["k"], "v")
+        self.out <= self.best.group(["k"], agg.accum("v"), agg.count()).map(lambda r: (r[0], r[2]))
+
+
+def test_a_step_that_fails_at_its_end_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a store is compared with after such a step is not what it held before it."""
+    node = Filled()
+    assert changed(node, [(1, 1), (2, 1), (3, 1)]) == [(1, 1), (2, 1), (3, 1)]
+    node.a.insert((1, 2), (4, 1))
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(node.machine, "_collect_sent", interrupt)
+        node.tick()
+    assert changed(node, remove=[(2, 1)]) == [(1, 1), (3, 1), (4, 1)]
+    assert list(node.best) == [(1, 2), (3, 1), (4, 1)]
+    assert changed(node, [(2, 3)], [(4, 1)]) == [(1, 1), (2, 1), (3, 1)]
+    assert changed(node, remove=[(1, 2), (2, 3), (3, 1)]) == [(1, 1)]
+
+
+def interrupt(_: Any) -> None:
+    raise KeyboardInterrupt
 
 
 # -- what is kept ------------------------------------------------------------------------------------------------

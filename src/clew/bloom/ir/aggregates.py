@@ -1,7 +1,7 @@
 """Aggregate functions for ``group``: ``agg.count()``, ``agg.sum("cnt")`` and their like.
 
 Users write ``from clew.bloom import agg``; so the functions shadow those of Python by intent, and only here.
-``runtime.operators`` computes them, ``to_program.groups`` translates them.
+``runtime.operators.rows`` computes them, ``to_program.groups`` translates them.
 """
 
 from __future__ import annotations

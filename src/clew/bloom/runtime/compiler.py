@@ -30,9 +30,11 @@ from clew.bloom.ir.expressions import (
     collections_in,
 )
 from clew.bloom.lattices.containers import LATTICES
-from clew.bloom.runtime import groups, joins, lattice_operators, operators
 from clew.bloom.runtime.calls import Report, RowMap, make_caller, picker, projection, splitter
-from clew.bloom.runtime.operators import Operator
+from clew.bloom.runtime.operators import groups, joins
+from clew.bloom.runtime.operators import lattices as lattice_operators
+from clew.bloom.runtime.operators import rows as row_operators
+from clew.bloom.runtime.operators.rows import Operator
 from clew.bloom.runtime.storage import Cell, Store
 from clew.bloom.values import Row
 from clew.errors import Position, ProgramError
@@ -58,9 +60,9 @@ class Compiler:
         """Compile an expression of rows."""
         match expr:
             case Ref(collection):
-                return operators.StoreRows(self.stores[collection])
+                return row_operators.StoreRows(self.stores[collection])
             case Rows(rows):
-                return operators.LiteralRows(rows)
+                return row_operators.LiteralRows(rows)
             case Transform():
                 return self._transform(expr)
             case Join():
@@ -69,13 +71,13 @@ class Compiler:
             case NotIn(source, Ref(absent), matches):
                 # A source that lasts has a store of its own, too.
                 left = self.stores[source.collection] if isinstance(source, Ref) else None
-                return operators.AntiJoin(self.rows(source), self.stores[absent], matches, left)
+                return row_operators.AntiJoin(self.rows(source), self.stores[absent], matches, left)
             case Rename(source, columns):
                 # Names are gone at run time; but they say how wide the rows of an opaque function should be.
                 renamed = self.rows(source)
                 return renamed if source.columns else self.require_width(renamed, len(columns))
             case Project(source, kept):
-                return operators.pick_columns(self.rows(source), picker(list(kept)))
+                return row_operators.pick_columns(self.rows(source), picker(list(kept)))
             case Elements(lattice):
                 return lattice_operators.ElementRows(self.lattice(lattice))
             case WhenTrue(condition, source):
@@ -86,12 +88,12 @@ class Compiler:
             case Extreme(Ref(source), keys, column, largest) if self.retract is not None:
                 return groups.KeptExtremes(self.stores[source], keys, column, largest=largest)
             case Group() | Extreme() | Reduce():
-                return operators.OverAllRows(self.rows(expr.source), self._over_all_rows(expr))
+                return row_operators.OverAllRows(self.rows(expr.source), self._over_all_rows(expr))
         raise AssertionError(f"not in normal form: {type(expr).__name__}")
 
     def require_width(self, operator: Operator, width: int) -> Operator:
         """Reject rows of another width than a collection has."""
-        return operators.require_width(operator, width, self.report, self.retract or self.report)
+        return row_operators.require_width(operator, width, self.report, self.retract or self.report)
 
     def _find(self, names: Sequence[str]) -> list[Store | Cell]:
         return [self.cells.get(name) or self.stores[name] for name in names]
@@ -99,11 +101,11 @@ class Compiler:
     def _over_all_rows(self, expr: Group | Extreme | Reduce) -> Callable[..., list[Row]]:
         match expr:
             case Group(_, keys, aggregates):
-                return operators.make_grouping(keys, aggregates, self.report)
+                return row_operators.make_grouping(keys, aggregates, self.report)
             case Extreme(_, keys, column, largest):
-                return operators.make_extreme(keys, column, largest=largest)
+                return row_operators.make_extreme(keys, column, largest=largest)
             case Reduce():
-                return operators.make_reduce(expr, expr.source.columns, self.report)
+                return row_operators.make_reduce(expr, expr.source.columns, self.report)
 
     def _transform(self, expr: Transform) -> Operator:
         pick = projection(expr.function, self.address) if expr.source.columns else None
@@ -111,13 +113,13 @@ class Compiler:
             source, function = self.rows(expr.source), expr.function
             call = make_caller(function, expr.source, self.report)
             if self.retract is None:
-                return operators.BatchMap(source, call)
+                return row_operators.BatchMap(source, call)
             undo = make_caller(function, expr.source, self.retract)
-            return operators.BatchMap(source, call, undo, self._find(function.reads))
+            return row_operators.BatchMap(source, call, undo, self._find(function.reads))
         # The join applies it to each row while it is made, which saves a pass over the joined rows.
         if isinstance(expr.source, Join) and expr.source.take is Take.PAIRS:
             return self._join(expr.source, pick)
-        return operators.pick_columns(self.rows(expr.source), pick)
+        return row_operators.pick_columns(self.rows(expr.source), pick)
 
     def _join(self, join: Join, finish: RowMap | None) -> Operator:
         # In normal form every source is a ``Ref``: whatever else is joined has a collection of its own.

@@ -13,8 +13,8 @@ from clew.bloom.ir.expressions import LatticeExpr
 from clew.bloom.ir.program import Op, Rule
 from clew.bloom.ir.strata import Stratum
 from clew.bloom.runtime.compiler import Compiler
-from clew.bloom.runtime.lattice_operators import LatticeOperator
-from clew.bloom.runtime.operators import Operator
+from clew.bloom.runtime.operators.lattices import LatticeOperator
+from clew.bloom.runtime.operators.rows import Operator
 from clew.bloom.runtime.prepared import Prepared, RuleShape
 from clew.bloom.runtime.rejections import Rejections, Reports
 from clew.bloom.runtime.storage import Cell, Store

@@ -43,6 +43,10 @@ class Store:
     end of the last step.  They are noted with each change of a store that ``lasts``: a table, which ``persists``,
     or what is derived from lasting rows and kept.  Any other is empty when a step begins, and compared with what
     it was before, where somebody asks for the difference.
+
+    Rows that are equal may be spelled in different ways, as ``(1,)`` and ``(1.0,)``.  A row keeps its spelling
+    until it goes, and goes in that spelling: functions may give other rows for another spelling, and what was
+    added must be what is taken back.
     """
 
     __slots__ = (
@@ -72,6 +76,9 @@ class Store:
 
     def extend(self, fresh: Sequence[Row]) -> None:
         """Add rows that are not there, and whose keys are not there."""
+        if self.removed:
+            # Those that have just gone have never gone.
+            fresh = respell(fresh, self.removed)
         self.rows.update(dict.fromkeys(fresh))
         if self.key_of is not None:
             self.by_key.update(zip(map(self.key_of, fresh), fresh, strict=True))
@@ -80,7 +87,12 @@ class Store:
         if self.lasts:
             note_changes(fresh, self.removed, self.added)
 
+    def spelling(self, row: Row) -> Row:
+        """Return a row that is there as it is spelled here."""
+        return find_spelling(self.rows, row) if self.key_of is None else self.by_key[self.key_of(row)]
+
     def remove(self, row: Row) -> None:
+        row = self.spelling(row)
         del self.rows[row]
         if self.key_of is not None:
             del self.by_key[self.key_of(row)]
@@ -103,6 +115,15 @@ class Store:
         """Find the difference to what its rows were."""
         self.added = dict.fromkeys(filterfalse(before.__contains__, self.rows))
         self.removed = dict.fromkeys(filterfalse(self.rows.__contains__, before))
+        if len(self.added) < len(self.rows):
+            self._respell(before)
+
+    def _respell(self, before: Mapping[Row, None]) -> None:
+        """Spell rows as they were before, whatever derived them this time."""
+        self.rows = dict.fromkeys(filter(self.rows.__contains__, before)) | self.added
+        self.indexes = {}
+        if self.key_of is not None:
+            self.by_key = {self.key_of(row): row for row in self.rows}
 
     def forget_changes(self) -> None:
         if self.added or self.removed:
@@ -117,6 +138,12 @@ class Store:
         if self.before:
             self.by_key, self.indexes = {}, {}
 
+    def reset(self) -> None:
+        """Hold no rows, as if there had never been any."""
+        self.rows, self.by_key, self.indexes, self.before = {}, {}, {}, {}
+        self.is_compared = True
+        self.forget_changes()
+
     def index(self, columns: tuple[int, ...]) -> Index:
         """Return rows by the values of some columns; made on first use, and kept up to date from then on."""
         if not columns:
@@ -127,6 +154,36 @@ class Store:
             known = self.indexes[columns] = key_getter(columns), {}
             fill(known[1], known[0], self.rows)
         return known[1]
+
+
+class _Probe:
+    """Is equal to a row, and ``found`` is what it was compared with: a dictionary does not tell its own keys."""
+
+    __slots__ = ("found", "row")
+
+    def __init__(self, row: Row) -> None:
+        self.row = self.found = row
+
+    def __hash__(self) -> int:
+        return hash(self.row)
+
+    def __eq__(self, other: object) -> bool:
+        if other != self.row:
+            return False
+        assert isinstance(other, tuple)
+        self.found = other
+        return True
+
+
+def find_spelling(rows: Mapping[Any, None], row: Row) -> Row:
+    """Return a row as it is spelled among others, or as it is if it is not there."""
+    probe = _Probe(row)
+    return probe.found if probe in rows else row
+
+
+def respell(fresh: Sequence[Row], rows: Mapping[Row, None]) -> Sequence[Row]:
+    """Return rows as they are spelled among others, where they are there."""
+    return [find_spelling(rows, row) if row in rows else row for row in fresh]
 
 
 def note_changes(rows: Iterable[Row], undone: dict[Row, None], done: dict[Row, None]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from clew.bloom.runtime.lattice_operators import MergeRows
+from clew.bloom.runtime.operators.lattices import MergeRows
 from clew.bloom.runtime.rejections import Rejections
 from clew.bloom.runtime.storage import Cell, Store
 from clew.bloom.runtime.strata.merging import Batch, merge, report_conflict
@@ -218,7 +218,6 @@ class KeptCollection:
 
     def forget(self) -> None:
         self._given, self._inserted, self._losers = (), {}, {}
-        self._store.clear()
-        self._store.forget_changes()
+        self._store.reset()
         for task in self._tasks:
             task.forget()

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import filterfalse
 
-from clew.bloom.runtime.differences import NOTHING, Difference
 from clew.bloom.runtime.endless import Budget
+from clew.bloom.runtime.operators.differences import NOTHING, Difference
 from clew.bloom.runtime.rejections import Origin, RejectedRow, Rejections
-from clew.bloom.runtime.storage import Cell, Store, note_changes
+from clew.bloom.runtime.storage import Cell, Store, note_changes, respell
 from clew.bloom.runtime.strata.rounds import Rounds
-from clew.bloom.runtime.strata.tasks import KeptTask, Task, have_changed
+from clew.bloom.runtime.strata.tasks import KeptTask, NotCountedError, Task, have_changed
 from clew.bloom.values import Row
 
 #: Rows by collection.
@@ -26,10 +26,6 @@ _Rows = dict[str, dict[Row, None]]
 #: Rows are derived anew if more than one of so many would be taken away: to take 630,000 paths away and to put
 #: almost all of them back takes four times as long.
 _MOST_TAKEN_AWAY = 4
-
-
-class _NotCountedError(Exception):
-    """The rows cannot be found by counting: two have one key, or an operator cannot tell what changes."""
 
 
 class KeptRounds(Rounds):
@@ -81,7 +77,7 @@ class KeptRounds(Rounds):
             if not self._is_counted or not self._change(before):
                 rows_before = self._rows_before()
                 self._begin_anew(rows_before)
-        except _NotCountedError:
+        except NotCountedError:
             for name, rows in (rows_before or self._rows_before()).items():
                 self._stores[name].clear()  # also its keys and indexes
                 self._stores[name].rows = rows
@@ -196,7 +192,8 @@ class KeptRounds(Rounds):
                 store.forget_changes()
                 fresh = list(filterfalse(store.rows.__contains__, new[name]))
                 later[name] = dict.fromkeys(fresh[size:]) if size else {}
-                fresh = fresh[:size]
+                # What was taken away and comes back has never gone.
+                fresh = [*respell(fresh[:size], self._removed[name])]
                 self._refuse_conflicts(store, fresh)
                 store.extend(fresh)
                 count += len(fresh)
@@ -207,28 +204,28 @@ class KeptRounds(Rounds):
 
     def _end_round(self, new: _Rows, budget: Budget | None) -> _Rows:
         """Count what follows from the rows of a round, and add it to ``new``; return what has lost a way."""
-        for name, store in self._stores.items():
-            self._note_round(name, store)
         found: list[tuple[KeptTask, Difference]] = []
         for task in self._growing:
             if have_changed(task.task.sources):
                 difference = task.difference()
                 if difference is None:
-                    raise _NotCountedError
+                    raise NotCountedError
                 found.append((task, difference))
         lost, more = self._count_all(found)
         for name, rows in more.items():
             new[name] |= rows
         if budget is not None:
             budget.count_joined(sum(len(d.plus) for _, d in found), sum(map(len, new.values())))
-        for store in self._stores.values():
-            store.forget_changes()
+        for name, store in self._stores.items():
+            self._note_round(name, store)
         return lost
 
     def _note_round(self, name: str, store: Store) -> None:
-        """Add what a round has changed to what the step has changed."""
+        """Move what a round has changed to what the step has changed."""
         note_changes(store.added, self._removed[name], self._added[name])
         note_changes(store.removed, self._added[name], self._removed[name])
+        # Noted once: a row that was taken away and came back would count as new the second time.
+        store.forget_changes()
 
     def _count_all(self, found: Iterable[tuple[KeptTask, Difference]]) -> tuple[_Rows, _Rows]:
         """Count differences, and return the rows that have lost a way to be derived, and those that are new."""
@@ -249,4 +246,4 @@ class KeptRounds(Rounds):
         if store.key_of is not None:
             keys = {store.key_of(row) for row in fresh}
             if len(keys) < len(fresh) or not keys.isdisjoint(store.by_key):
-                raise _NotCountedError
+                raise NotCountedError

@@ -13,9 +13,9 @@ from itertools import filterfalse
 from typing import Any, NamedTuple
 
 from clew.bloom.ir.program import Rule
-from clew.bloom.runtime.differences import Difference
-from clew.bloom.runtime.lattice_operators import LatticeOperator
-from clew.bloom.runtime.operators import Operator
+from clew.bloom.runtime.operators.differences import Difference
+from clew.bloom.runtime.operators.lattices import LatticeOperator
+from clew.bloom.runtime.operators.rows import Operator
 from clew.bloom.runtime.rejections import Reports
 from clew.bloom.runtime.storage import Cell, Store
 from clew.bloom.values import Row
@@ -82,10 +82,16 @@ class Transition(NamedTuple):
 NO_TRANSITION = Transition((), ())
 
 
+class NotCountedError(Exception):
+    """What changes cannot be found by counting, so that rows have to be derived anew."""
+
+
 class KeptTask:
     """A rule of which the rows are kept.
 
-    It is evaluated anew if something has changed that it reads, and it cannot tell what follows from that.
+    It is evaluated anew if something has changed that it reads, and it cannot tell what follows from that.  So it
+    is if a row is taken back that it did not give: a function was taken to give the same each time, and what it
+    uses was changed from elsewhere.
     """
 
     def __init__(self, task: Task) -> None:
@@ -125,11 +131,14 @@ class KeptTask:
         appeared = dict.fromkeys(filterfalse(counts.__contains__, difference.plus))
         counts.update(difference.plus)
         vanished: dict[Row, None] = {}
-        for row in self._count_down(difference.minus):
-            if row in appeared:
-                del appeared[row]
-            else:
-                vanished[row] = None
+        try:
+            for row in self._count_down(difference.minus):
+                if row in appeared:
+                    del appeared[row]
+                else:
+                    vanished[row] = None
+        except NotCountedError:
+            return self._replace({row: None for row in counts if row not in appeared} | vanished)
         return Transition(appeared, vanished)
 
     def recount(self, difference: Difference) -> None:
@@ -147,12 +156,17 @@ class KeptTask:
             left = counts[row] - 1
             if left > 0:
                 counts[row] = left
+            elif left < 0:
+                raise NotCountedError
             else:
                 del counts[row]
                 yield row
 
     def _evaluate(self) -> Transition:
-        before: Mapping[Row, int] = self.counts or {}
+        return self._replace(self.counts or {})
+
+    def _replace(self, before: Mapping[Row, Any]) -> Transition:
+        """Evaluate it anew, and compare its rows with what they were."""
         now = self.evaluate()
         return Transition([row for row in now if row not in before], [row for row in before if row not in now])
 

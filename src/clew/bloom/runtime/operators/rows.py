@@ -16,7 +16,13 @@ from typing import Any, Protocol
 from clew.bloom.ir.expressions import Aggregate, Reduce
 from clew.bloom.language.capture import position_of_error
 from clew.bloom.runtime.calls import NoRowError, Report, RowMap, picker, require_row, row_type
-from clew.bloom.runtime.differences import NOTHING, Difference, find_key_changes, look_up_before, was_there
+from clew.bloom.runtime.operators.differences import (
+    NOTHING,
+    Difference,
+    find_key_changes,
+    look_up_before,
+    rows_before,
+)
 from clew.bloom.runtime.storage import Cell, Store, key_getter
 from clew.bloom.values import BadValueError, Row, freeze_row, sort_key, sort_rows
 from clew.errors import describe_exception
@@ -156,7 +162,7 @@ class AntiJoin:
             return None
         changed = find_key_changes(self._absent, self._columns if self._key else None)
         if self._key is None:
-            plus, minus = ([row for row in rows if was_there(left, row)] for rows in reversed(changed))
+            plus, minus = ([*rows_before(left, rows)] for rows in reversed(changed))
         else:
             before = look_up_before(left, self._left_columns)
             plus, minus = ([row for key in keys for row in before(key, ())] for keys in reversed(changed))

@@ -6,10 +6,10 @@ counted: one that is derived in two ways is there until both are gone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from clew.bloom.runtime.storage import Store, fill, key_getter
+from clew.bloom.runtime.storage import Store, fill, find_spelling, key_getter
 from clew.bloom.values import Row
 
 #: Finds the rows with a key; the second argument is what it gives if there is none, as of a dictionary's ``get``.
@@ -26,9 +26,13 @@ class Difference(NamedTuple):
 NOTHING = Difference((), ())
 
 
-def was_there(store: Store, row: Row) -> bool:
-    """Tell whether a row was there before."""
-    return row in store.removed or (row in store.rows and row not in store.added)
+def rows_before(store: Store, rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield those rows that were there before, as they were spelled there."""
+    for row in rows:
+        if row in store.removed:
+            yield find_spelling(store.removed, row)
+        elif row in store.rows and row not in store.added:
+            yield store.spelling(row)
 
 
 def look_up(store: Store, columns: tuple[int, ...]) -> Lookup:

@@ -1,4 +1,4 @@
-"""Operators of lattices, see ``operators``.
+"""Operators of lattices, see ``rows``.
 
 There are no deltas within a value: what changed is merged as a whole once more, which is harmless, since merging
 is idempotent.  ``is_changed`` spares that where nothing changed.
@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 from clew.bloom.lattices.containers import LATTICES
 from clew.bloom.runtime.calls import Report
-from clew.bloom.runtime.differences import NOTHING, Difference
-from clew.bloom.runtime.operators import Operator
+from clew.bloom.runtime.operators.differences import NOTHING, Difference
+from clew.bloom.runtime.operators.rows import Operator
 from clew.bloom.runtime.storage import Cell, Store
-from clew.bloom.values import BadValueError, Row, sort_rows
+from clew.bloom.values import BadValueError, Row, sort_rows, spell
 from clew.errors import Position, describe_exception
 
 #: What a function of a lattice reports.
@@ -93,11 +93,9 @@ class MergeRows:
         found = self._source.changes()
         if found is None or self._retract is None:
             return None
-        # A row may come and go while changes are computed, and then it has never been there.
-        net = Counter(found.plus)
-        net.subtract(found.minus)
-        self._merge_rows((-net).elements(), self._retract)
-        return self._merge_rows((+net).elements(), self._report)
+        plus, minus = _without_both(found)
+        self._merge_rows(minus, self._retract)
+        return self._merge_rows(plus, self._report)
 
     def is_changed(self) -> bool:
         return any(True for _ in self._source.delta())  # a delta may be any iterable, also without a length
@@ -114,6 +112,16 @@ class MergeRows:
                 what = str(error) if isinstance(error, BadValueError) else describe_exception(error)
                 report(f"no value of a {self._lattice.name} can be made of the row {row!r}: {what}")
         return self._lattice.merge_all(values)
+
+
+def _without_both(found: Difference) -> Difference:
+    """Leave out rows that come and go while changes are computed: they have never been there."""
+    if not (found.plus and found.minus):
+        return found
+    # As they are spelled: a lpset takes 1, and neither 1.0 nor True.
+    net = Counter((row, spell(row)) for row in found.plus)
+    net.subtract((row, spell(row)) for row in found.minus)
+    return Difference(*([row for row, _ in each.elements()] for each in (+net, -net)))
 
 
 class ApplyMethod:

@@ -17,7 +17,7 @@ from typing import Any
 
 from clew.bloom.ir.expressions import Match, Take
 from clew.bloom.runtime.calls import RowMap
-from clew.bloom.runtime.differences import (
+from clew.bloom.runtime.operators.differences import (
     Difference,
     Lookup,
     find_key_changes,

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from clew.bloom.ir.expressions import Aggregate
 from clew.bloom.runtime.calls import Report, picker
-from clew.bloom.runtime.differences import Difference
-from clew.bloom.runtime.operators import make_grouping
+from clew.bloom.runtime.operators.differences import Difference
+from clew.bloom.runtime.operators.rows import make_grouping
 from clew.bloom.runtime.storage import Store
 from clew.bloom.values import BadValueError, Row, freeze_row, sort_key
 
