@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import atexit
-import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TypeVar
 
 from clew.budgets.effort import Effort
+from clew.budgets.whereabouts import leave_process
 from clew.errors import BudgetExhaustedError, ResourcesExhaustedError
 
 T = TypeVar("T")
@@ -152,9 +152,10 @@ def _leave_without(thread: threading.Thread) -> None:
     """End the process without a thread that is still in C code: outliving the interpreter, it would crash."""
     thread.join(_PATIENCE_SECONDS)
     if thread.is_alive():
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(1 if hasattr(sys, "last_value") else 0)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):  # whatever the user's code has put there
+                stream.flush()
+        leave_process(1 if hasattr(sys, "last_value") else 0)
 
 
 def call(work: Callable[[], T], deadline: Deadline) -> T:

@@ -27,6 +27,10 @@ _LONGEST = _SIZE - _LAYOUT.size
 #: Before a text on the page that nobody has read, to tell it from anything else that is said there.
 _UNTOLD = "\1"
 
+#: Ends the process.  Bound before any code of the user runs: tests put something else in its place in ``os``, and
+#: a child that went on would be a second command.
+leave_process = os._exit
+
 #: Seconds that a process gets to notice itself that its time is over.
 PATIENCE = 4.0
 
@@ -61,6 +65,13 @@ def describe_end(code: int | None) -> str:
         return f"was ended by {signal.Signals(-code).name}"
     except ValueError:
         return f"was ended by signal {-code}"
+
+
+def describe_moment(event: int) -> str:
+    """Put into words when the user's code is called, as ``Whereabouts.begin_call`` is told it."""
+    if event > 0:
+        return f"event {event}"
+    return f"after {-event} event{'' if event == -1 else 's'}" if event else "before the first event"
 
 
 class Whereabouts:
@@ -102,7 +113,7 @@ class Whereabouts:
         self._write()
 
     def begin_call(self, event: int, what: str) -> None:
-        """Tell that the user's code is called, at which event."""
+        """Tell that the user's code is called, at which event; -17 is after the 17th, and at none."""
         self._fields[4] = event
         self.say(what)
 
@@ -255,7 +266,7 @@ def end_copy() -> None:
     Otherwise there would be two of everything from there on: searches, answers, files.
     """
     if _current is not None and os.getpid() != _process:
-        os._exit(0)
+        leave_process(0)
 
 
 def die_with(parent: int) -> None:
@@ -263,4 +274,4 @@ def die_with(parent: int) -> None:
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it has already ended
-            os._exit(0)
+            leave_process(0)

@@ -64,7 +64,7 @@ class Checkpoint:
         #: The state that the file held when it was opened.
         self.saved: Item | None = None
         self._tell = tell or (lambda line: None)
-        self._file = _regular_file(self.path)
+        self._file = _regular_file(self.path).absolute()  # code that is simulated may go to another folder
         self._untouched = untouched
         self._question: Question = {}
         self._seen: _Identity | None = None

@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from clew.budgets.whereabouts import leave_process
+
 PREFIX, SUFFIX = ".clew-", ".part"
 #: What such a child is called in the list of processes: whoever ends the processes of a command lets it finish.
 NAMER = "clew-names-file"
@@ -97,7 +99,7 @@ def _be_namer(handle: int, temporary: Path, target: Path, told: int) -> NoReturn
             Path("/proc/self/comm").write_text(NAMER, encoding="ascii")
         os.write(told, bytes([_make_calls(handle, temporary, target)]))
     finally:
-        os._exit(0)
+        leave_process(0)
 
 
 def _make_calls(handle: int, temporary: Path, target: Path) -> int:

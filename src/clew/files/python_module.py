@@ -23,6 +23,7 @@ from types import CodeType, ModuleType
 from clew.budgets.whereabouts import tell_doing
 from clew.errors import ClewError, Position, UsageError
 from clew.files.reading import read_source
+from clew.files.working_folder import folder_of_user_code
 
 #: Libraries that programs for Clew may be written with, by the extras of ours that bring them.
 _EXTRAS = {"bytewax": "bytewax", "kazoo": "zookeeper"}
@@ -67,7 +68,8 @@ def import_file(path: Path, what: str = "scenario") -> ModuleType:
     sys.modules[name] = module
     sys.path.insert(0, str(resolved.parent))
     try:
-        loader.exec_module(module)
+        with folder_of_user_code():
+            loader.exec_module(module)
     except BaseException as error:
         # A module that is half executed must not be found by the next one who asks for it.
         del sys.modules[name]

@@ -77,7 +77,7 @@ def _replace(target: Path, data: bytes, *, named: bool = False) -> None:
             stream.write(data)
             stream.flush()
             # Only now may others read it: as before, or as any new file.
-            mode = stat.S_IMODE(before) if before is not None else 0o666 & ~_umask()
+            mode = stat.S_IMODE(before) if before is not None else 0o666 & ~read_umask()
             os.chmod(handle if name is None or os.chmod in os.supports_fd else name, mode)  # noqa: PTH101
             os.fsync(handle)
             if name is None and not name_file(handle, target):
@@ -104,7 +104,8 @@ def _private_file(folder: Path, *, named: bool = False) -> tuple[int, str | None
     return tempfile.mkstemp(prefix=PREFIX, suffix=SUFFIX, dir=folder)
 
 
-def _umask() -> int:
+def read_umask() -> int:
+    """Return the permissions that new files do not get."""
     # It can only be read by setting it; for that moment other threads make private files, not public ones.
     current = os.umask(0o077)
     os.umask(current)

@@ -6,17 +6,19 @@ import enum
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from clew.budgets.whereabouts import ProcessEnd, tell_run
 from clew.errors import Notice, UsageError
 from clew.faults import FaultsOf
 from clew.injection.checking import prepare_scenario
+from clew.injection.execution.course import Course
 from clew.injection.execution.run import InjectedRun
 from clew.injection.faults import CodeFault, exclusive_code_pairs
 from clew.results import HOLDS, INCOMPLETE, VIOLATED, Result
-from clew.simulation.execution.isolation import needs_child, run_isolated
+from clew.simulation.execution.isolation import ProcessEndedError, needs_child, run_isolated
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import LoadedScenario, as_loaded
-from clew.simulation.recordings.recording import Recording, make_recording
+from clew.simulation.recordings.recording import Recording, make_recording, record_deadly
 from clew.simulation.scenario import Broken, Scenario
 
 
@@ -62,10 +64,12 @@ def run_scenario(
     until: float | None = None,
     seed: int = 0,
     in_process: bool = False,
+    ends_with: ProcessEnd | None = None,
 ) -> CodeRun:
     """Execute a scenario once under these faults, on the schedule that checks use.
 
     ``in_process``: in this process and not in a child, for a debugger.
+    ``ends_with``: how the process is known to end; the event that does it is not performed.
     """
     loaded = as_loaded(source)
     loaded = replace(loaded, scenario=prepare_scenario(loaded.scenario, until))
@@ -75,26 +79,66 @@ def run_scenario(
             f"these faults contradict each other: {FaultsOf.of(pair)}",
             remedy="a message is lost or duplicated once; a node crashes once, and not while it is down",
         )
-    if needs_child(in_process):
-        return run_isolated(lambda tell: _execute(loaded, chosen, seed), None)
-    return _execute(loaded, chosen, seed)
+    if not needs_child(in_process):
+        return _execute(loaded, chosen, seed, ends_with)
+    try:
+        return run_isolated(lambda tell: _execute(loaded, chosen, seed, ends_with), None)
+    except ProcessEndedError as ended:
+        end = ended.end
+    return run_isolated(lambda tell: _execute(loaded, chosen, seed, end), None)
 
 
-def _execute(loaded: LoadedScenario, chosen: FaultsOf[CodeFault], seed: int) -> CodeRun:
+def _execute(loaded: LoadedScenario, chosen: FaultsOf[CodeFault], seed: int, end: ProcessEnd | None) -> CodeRun:
+    if end is not None:
+        return _execute_up_to(end, loaded, chosen, seed)
+    tell_run(seed)
     with step_limit(loaded.scenario.step_seconds):
         course = InjectedRun(loaded.scenario, chosen, seed=seed, recording=True).finish()
+        # By the schedule alone, as a replay does it: that is the execution that people are shown.
         execution = execute(loaded.scenario, seed, course.steps)
-    answer, reason = _judge(course.broken, course.is_over, course.is_vacuous, loaded.scenario.steps)
+    if execution.broken != course.broken:
+        raise _not_deterministic("the same faults twice do not lead to the same execution")
+    recording = make_recording(loaded, seed, course.steps, execution)
+    return _make_run(loaded, chosen, course, course.broken, execution, recording)
+
+
+def _execute_up_to(end: ProcessEnd, loaded: LoadedScenario, chosen: FaultsOf[CodeFault], seed: int) -> CodeRun:
+    """Execute all but the event that ends the process."""
+    with step_limit(loaded.scenario.step_seconds):
+        course = InjectedRun(loaded.scenario, chosen, seed=seed, recording=True, ends_at=end.event).finish()
+    if course.broken is not None or course.is_over:
+        raise _not_deterministic("the process ended by itself, but not when the same was executed again")
+    recording = record_deadly(loaded, seed, course.steps, str(end))
+    with step_limit(loaded.scenario.step_seconds):
+        execution = execute(loaded.scenario, seed, recording.steps[:-1])
+    return _make_run(loaded, chosen, course, recording.broken, execution, recording)
+
+
+def _not_deterministic(what: str) -> UsageError:
+    return UsageError(
+        what, remedy="let nodes take time and random numbers from their context, and nothing else from outside"
+    )
+
+
+def _make_run(
+    loaded: LoadedScenario,
+    chosen: FaultsOf[CodeFault],
+    course: Course,
+    broken: Broken | None,
+    execution: Execution,
+    recording: Recording,
+) -> CodeRun:
+    answer, reason = _judge(broken, course.is_over, course.is_vacuous, loaded.scenario.steps)
     return CodeRun(
         answer,
         loaded.full_name,
         chosen,
         course.times_of(chosen),
-        course.broken,
-        seed,
+        broken,
+        recording.seed,
         reason,
         execution,
-        make_recording(loaded, seed, course.steps, execution),
+        recording,
         tuple(
             Notice(
                 f"{fault} did not strike: {fault.missed}", remedy="see what happens with clew run without faults"

@@ -27,7 +27,7 @@ class LoadedScenario:
 
     ``modules`` are its file and those from its folder, or below, that it uses: that it imports, or that something
     in it is from.  ``code`` is a digest of them, ``digests`` one of each; ``types`` are the dataclasses and enums
-    that messages in a recording may be made of, by name.
+    that messages in a recording may be made of, by name.  ``own`` is the file, wherever links lead.
     """
 
     scenario: Scenario
@@ -37,6 +37,7 @@ class LoadedScenario:
     types: Mapping[str, type]
     modules: tuple[str, ...]
     digests: tuple[str, ...] = ()
+    own: Path | None = None
 
     @property
     def full_name(self) -> str:
@@ -46,12 +47,12 @@ class LoadedScenario:
     @property
     def files(self) -> tuple[str, ...]:
         """Return the files of ``modules``, seen from the folder of the scenario; none for one made in Python."""
-        if not self.file:
+        if self.own is None:
             return ()
-        given = Path(self.file)
-        own = given.resolve()  # the file may be a link, and keeps the name by which it was given
+        # The file may be a link, and keeps the name by which it was given.
+        name, folder = Path(self.file).name, self.own.parent
         modules = (Path(module) for module in self.modules)
-        return tuple(given.name if m == own else m.relative_to(own.parent).as_posix() for m in modules)
+        return tuple(name if m == self.own else m.relative_to(folder).as_posix() for m in modules)
 
     @property
     def digests_by_file(self) -> dict[str, str]:
@@ -113,7 +114,9 @@ def _loaded(scenario: Scenario, file: str, name: str, own: Mapping[Path, ModuleT
     # Each file is read once: a change between two looks would make the digests contradict each other.
     digests = tuple(map(digest_file, own))
     code, types = combine_digests(digests), _types(own, scenario)
-    return LoadedScenario(scenario, file, name, code, types, tuple(map(str, own)), digests)
+    # Now, and not when it is asked for: code that is executed may go to another folder.
+    resolved = Path(file).resolve() if file else None
+    return LoadedScenario(scenario, file, name, code, types, tuple(map(str, own)), digests, resolved)
 
 
 def _module_name(function: object) -> str:

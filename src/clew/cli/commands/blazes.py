@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -107,7 +106,7 @@ def blazes_command(
     for path, content in printed.items():
         if path is not None and path != "-":
             write_file(path, content)
-    sys.exit(result.exit_code)
+    raise SystemExit(result.exit_code)
 
 
 def _synthesize(file: str, result: BlazesAnalysis, how: str, *, independent: bool, service: str) -> str:

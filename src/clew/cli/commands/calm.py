@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
@@ -55,4 +53,4 @@ def calm_command(
     outputs.write(result)
     if svg_file is not None:
         write_file(svg_file, dataflow_svg(result.analysis, standalone=True) + "\n")
-    sys.exit(result.exit_code)
+    raise SystemExit(result.exit_code)

@@ -264,7 +264,7 @@ def check_command(
     # Never on standard output, which is the same for the same input and seed.
     if sys.stderr.isatty():
         warn(f"  ({verdict.seconds:.2f} s)")
-    sys.exit(verdict.exit_code if proof is None else _exit_code(verdict, proof))
+    raise SystemExit(verdict.exit_code if proof is None else _exit_code(verdict, proof))
 
 
 def _check_scenario_if_it_is_one(

@@ -59,4 +59,4 @@ def check_code(loaded: LoadedScenario, flags: SharedFlags, code: CodeFlags, outp
     conclude_checkpoint(checkpoint)
     if sys.stderr.isatty():
         warn(f"  ({verdict.seconds:.2f} s)")
-    sys.exit(verdict.exit_code)
+    raise SystemExit(verdict.exit_code)

@@ -67,4 +67,4 @@ def cover_command(
     )
     outputs.show(coverage, lambda: text(coverage))
     outputs.write(coverage)
-    sys.exit(coverage.exit_code)
+    raise SystemExit(coverage.exit_code)

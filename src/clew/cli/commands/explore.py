@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
@@ -108,4 +106,4 @@ def explore_command(
     if explored.recording is not None and output is not None:
         write_file(output, write_recording(explored.recording))
     outputs.write(explored, recorded_in=output)
-    sys.exit(explored.exit_code)
+    raise SystemExit(explored.exit_code)

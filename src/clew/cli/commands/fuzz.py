@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from clew.budgets.whereabouts import ProcessEnd
@@ -99,7 +97,7 @@ def fuzz_command(
     if problem is not None:
         raise problem
     conclude_checkpoint(checkpoint)
-    sys.exit(fuzzed.exit_code)
+    raise SystemExit(fuzzed.exit_code)
 
 
 def _make_ended_result(loaded: LoadedScenario, end: ProcessEnd, seed: int, at_least: int) -> Fuzzed:

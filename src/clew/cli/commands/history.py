@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from clew.cli.parts.files import FILE
@@ -49,4 +47,4 @@ def history_command(
     result = check_history(file, model, keyed=keyed, states=states, time_limit=time_limit)
     outputs.show(result, lambda: f"{result}\n")
     outputs.write(result)
-    sys.exit(result.exit_code)
+    raise SystemExit(result.exit_code)

@@ -95,7 +95,7 @@ def minimize_command(
     conclude_checkpoint(checkpoint)
     if found.problem is not None:
         raise found.problem
-    sys.exit(found.exit_code)
+    raise SystemExit(found.exit_code)
 
 
 @contextmanager

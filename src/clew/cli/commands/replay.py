@@ -62,7 +62,7 @@ def replay_command(
         content.member("format").refuse(" or ".join(f'"{known}"' for known in _REPLAYS))
     result = _REPLAYS[kind](content, _Options(files, scenario, step, changed_code, outputs))
     outputs.write(result, recorded_in=document)
-    sys.exit(result.exit_code)
+    raise SystemExit(result.exit_code)
 
 
 class _Options(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -128,7 +127,7 @@ def run_command(
     if lineage_file is not None:
         _write_lineage(execution, lineage_file)
     outputs.write(execution)
-    sys.exit(execution.exit_code)
+    raise SystemExit(execution.exit_code)
 
 
 def _find_scenario(file: str) -> LoadedScenario | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import NoReturn
 
 from clew.cli.parts.files import refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs
+from clew.cli.process.state import current_state
 from clew.cli.process.streams import ascii_only
 from clew.errors import UsageError
 from clew.faults import KINDS
@@ -43,12 +43,14 @@ def run_code(
     faults = [
         read_code_fault(kind, text, loaded.scenario) for name, kind in known.items() for text in written[name]
     ]
-    run = run_scenario(loaded, faults, until=until, seed=seed)
+    run = run_scenario(loaded, faults, until=until, seed=seed, ends_with=current_state().end)
     if output is not None:
         refuse_unreadable(run.recording, loaded)
-    then = list(next_steps(output, run.scenario, minimize=run.broken is not None)) if output is not None else []
+    # Each schedule that is tried would end a process: such a recording cannot be minimized.
+    minimizes = run.broken is not None and not run.recording.ends_process
+    then = list(next_steps(output, run.scenario, minimize=minimizes)) if output is not None else []
     outputs.show(run, lambda: code_run_text(run, then=then, ascii_only=ascii_only(), brief=diagram))
     if output is not None:
         write_file(output, write_recording(run.recording))
     outputs.write(run, recorded_in=output)
-    sys.exit(run.exit_code)
+    raise SystemExit(run.exit_code)

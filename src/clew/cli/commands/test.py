@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from clew.cli.parts.files import FILE
@@ -67,4 +65,4 @@ def test_command(
         )
     outputs.show(tests, lambda: text(tests))
     outputs.write(tests)
-    sys.exit(tests.exit_code)
+    raise SystemExit(tests.exit_code)

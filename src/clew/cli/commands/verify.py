@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -80,10 +79,10 @@ def verify_command(
     except RefusedError as problem:
         refused = f"REFUSED: {problem}.\n"
         _tell(refused, _document(file, programs, VIOLATED, reason=str(problem)), json_file)
-        sys.exit(VIOLATED)
+        raise SystemExit(VIOLATED) from None
     document = {**_document(file, programs, HOLDS), **_counts(verified, parts)}
     _tell(_show_accepted(verified, parts, programs), document, json_file)
-    sys.exit(HOLDS)
+    raise SystemExit(HOLDS)
 
 
 def _tell(text: str, document: dict[str, Any], json_file: str | None) -> None:

@@ -67,8 +67,10 @@ def refuse_unwritable(file: str, remedy: str) -> None:
 
 def write_file(file: str, content: str | bytes) -> None:
     """Replace the file when all of it is written; where that is impossible, say so."""
-    if current_state().trace_lines:
+    state = current_state()
+    if state.repeats:
         return  # this process is not the one that answers
+    state.return_home()
     try:
         write_whole(file, content)
     except OSError as error:

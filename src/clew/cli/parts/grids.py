@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -97,7 +96,7 @@ def check_settings(
         )
     outputs.show(result, lambda: f"{result}\n")
     outputs.write(result)
-    sys.exit(result.exit_code)
+    raise SystemExit(result.exit_code)
 
 
 def read_axes(given: Sequence[str]) -> dict[str, Sequence[str | int]]:

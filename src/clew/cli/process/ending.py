@@ -1,8 +1,9 @@
 """How a command ends: every way out of it leads to the exit code that docs/reliability.md promises.
 
-An answer (0, 1, 3) leaves a command by ``sys.exit``.  A refusal (2) is a ``ClewError`` or click's own.  Whatever
-else comes out of it is a failure of Clew or of its surroundings (4), and so is an answer that was found but could
-not be told in full: an explanation that broke off by a mistake of ours, or a disk without room for the text.
+An answer (0, 1, 3) leaves a command by ``SystemExit``: raised, and not asked of ``sys.exit``, in whose place the
+user's code may have put something else.  A refusal (2) is a ``ClewError`` or click's own.  Whatever else comes out
+of it is a failure of Clew or of its surroundings (4), and so is an answer that was found but could not be told in
+full: an explanation that broke off by a mistake of ours, or a disk without room for the text.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ TYPE_CHECKING = False  # as in the package's ``__init__``: ``typing`` alone take
 if TYPE_CHECKING:
     from typing import NoReturn
 
+#: Bound before any code of the user runs, which may put something else in its place.
+_exit = os._exit
 #: The codes of ``clew.results``: nothing of Clew is imported before an import that fails has its exit code.
 _INCOMPLETE, _FAILED = 3, 4
 
@@ -49,4 +51,4 @@ def run() -> NoReturn:
 def _leave(text: str, code: int) -> NoReturn:
     if sys.stderr is not None:
         print(text, file=sys.stderr, flush=True)
-    os._exit(code)
+    _exit(code)

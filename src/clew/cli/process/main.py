@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import gc
 import io
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clew.budgets.deadline import has_abandoned_work
-from clew.budgets.whereabouts import current_whereabouts
+from clew.budgets.whereabouts import current_whereabouts, leave_process
 from clew.cli.process.ending import conclude
 from clew.cli.process.limits import MEMORY_OPTION, watch_time
 from clew.cli.process.state import IN_PROCESS, CommandState
@@ -113,8 +112,8 @@ class _Group(click.Group):
         if has_abandoned_work():
             if (page := current_whereabouts()) is not None:
                 page.finish(code)
-            os._exit(code)
-        sys.exit(code)
+            leave_process(code)
+        raise SystemExit(code)
 
     def _main_shell_completion(self, *args: Any, **extra: Any) -> None:
         """Answer a shell that asks for completions."""
@@ -122,7 +121,7 @@ class _Group(click.Group):
             super()._main_shell_completion(*args, **extra)
         except SystemExit as end:
             # Raised by click itself, which would be taken for an exit of the user's code (``ending``).
-            sys.exit(end.code)
+            raise SystemExit(end.code) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

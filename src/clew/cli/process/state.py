@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, field
 from typing import TextIO
@@ -9,6 +10,8 @@ from typing import TextIO
 import click
 
 from clew.budgets.whereabouts import ProcessEnd
+from clew.files.working_folder import go_to, where_are_we
+from clew.files.writing import read_umask
 
 #: The option that keeps the user's code in the process of the command.
 IN_PROCESS = "--in-process"
@@ -24,6 +27,7 @@ class CommandState:
     ``in_process``: whether to execute the user's code in this process, and in no other.
     ``retrace``: execute only the run with this seed, to see where it ends.  ``end``: how it ended.
     ``trace_lines``: do everything again, only to see in which line of the user's it ends.
+    ``folder``, ``umask``: as they were before any code of the user ran.
     """
 
     traceback: bool = False
@@ -34,6 +38,18 @@ class CommandState:
     retrace: int | None = None
     trace_lines: bool = False
     end: ProcessEnd | None = None
+    folder: str | None = field(default_factory=where_are_we)
+    umask: int = field(default_factory=read_umask)
+
+    @property
+    def repeats(self) -> bool:
+        """Tell whether this process only finds out where another one ended: it shows and writes nothing."""
+        return self.trace_lines or self.retrace is not None
+
+    def return_home(self) -> None:
+        """Be where the command began: that is what the paths of its files are seen from."""
+        go_to(self.folder)
+        os.umask(self.umask)
 
     def note(self, failure: BaseException) -> None:
         """Go on after a failure, but do not end as if nothing had happened."""

@@ -159,7 +159,8 @@ def ascii_only() -> bool:
     """Tell whether standard output cannot show the characters of a diagram."""
     # All characters that a diagram is made of: some encodings have a part of them.
     try:
-        "│●▶✗→…".encode(sys.stdout.encoding or "ascii")
+        # Of the stream as it was: the user's code may have put something else there, or nothing.
+        "│●▶✗→…".encode(current_state().stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return True
     return False

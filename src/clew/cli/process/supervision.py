@@ -18,7 +18,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from clew.budgets.whereabouts import PATIENCE, ProcessEnd, Whereabouts, describe_end, die_with, set_whereabouts
+from clew.budgets.whereabouts import (
+    PATIENCE,
+    ProcessEnd,
+    Whereabouts,
+    describe_end,
+    describe_moment,
+    die_with,
+    leave_process,
+    set_whereabouts,
+)
 from clew.cli.process.ending import SURROUNDINGS_HINT
 from clew.cli.process.orphans import adopt_orphans, end_orphans
 from clew.cli.process.places import StackPipe, read_traced_place, trace_lines
@@ -56,9 +65,9 @@ def supervise(perform: Perform, *, of_user: bool) -> None:
     if page.code is not None:
         if page.untold:
             warn(page.untold)
-        os._exit(page.code)
+        leave_process(page.code)
     taken = time.monotonic() - begun
-    os._exit(_conclude(perform, ended, page, taken) if of_user or ended.late is not None else _fail(ended))
+    leave_process(_conclude(perform, ended, page, taken) if of_user or ended.late is not None else _fail(ended))
 
 
 @dataclass(frozen=True)
@@ -100,8 +109,7 @@ def _conclude(perform: Perform, ended: _Ended, page: Whereabouts, taken: float) 
         return BAD_INPUT
     end = ProcessEnd(again.how, page.what, seed, page.event, page.performed)
     if again.stuck is not None or end.event < 1:
-        when = f"event {end.event}" if end.event > 0 else "before the first event"
-        return _refuse(again, f"in {end.what}, {when}")
+        return _refuse(again, f"in {end.what}, {describe_moment(end.event)}")
     page.clear()
     _run_child(perform, CommandState(end=end), page)
     if page.code is not None:
@@ -174,12 +182,13 @@ def _be_child(perform: Perform, state: CommandState, page: Whereabouts, mask: se
     try:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)  # from here on, a signal that has waited gets through
         set_whereabouts(page)
+        if state.repeats:
+            _silence(state)
         if state.retrace is not None:
             from clew.simulation.execution.watchdog import trace_calls  # a cold start should not pay for it
 
             trace_calls(page)
         if state.trace_lines:
-            _silence()  # it has all been said
             trace_lines(page)
         keep_streams(state)
         perform(state)
@@ -191,13 +200,14 @@ def _be_child(perform: Perform, state: CommandState, page: Whereabouts, mask: se
     except BaseException as failure:
         warn(f"clew failed: {type(failure).__name__}: {failure}")
     page.finish(code)
-    os._exit(code)
+    leave_process(code)
 
 
-def _silence() -> None:
+def _silence(state: CommandState) -> None:
+    """Print no answer; what the tracing of lines says has all been said, but not why a run cannot be repeated."""
     null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
+    for number in (1, 2) if state.trace_lines else (1,):
+        os.dup2(null, number)
     os.close(null)
 
 

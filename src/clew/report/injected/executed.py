@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from clew.injection.running import CodeRun, RunAnswer
@@ -36,6 +37,8 @@ def code_run_text(run: CodeRun, *, then: Sequence[str] = (), ascii_only: bool = 
     ]
     if run.answer in _ANSWERS:
         lines.append(_ANSWERS[run.answer])
+    elif run.broken is not None and run.execution.broken is None:  # the event that ended the process is not in it
+        lines.append(f"VIOLATED: {run.broken}")
     elif run.reason is not None:
         lines.append(f"INCOMPLETE: {run.reason}.")
     return harmless("".join(f"{line}\n" for line in [*lines, *then]))
@@ -82,7 +85,8 @@ def page(run: CodeRun, options: PageOptions) -> str:
     faults = "; ".join(struck_text(f, t) for f, t in zip(run.faults, run.struck, strict=True)) or "none"
     return run_page(
         run.scenario or UNNAMED,
-        run.execution,
+        # The event that ended the process is not in it, so that nothing is broken there.
+        replace(run.execution, broken=run.broken),
         replay=replay_line(options.recorded_in, run.scenario),
         facts=[("faults", faults), ("seed", str(run.seed))],
         cautions=[*(str(notice) for notice in run.notices), *([f"{run.reason}."] if run.reason else [])],

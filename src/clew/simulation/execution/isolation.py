@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Any, NamedTuple, TypeVar
 
-from clew.budgets.whereabouts import ProcessEnd, current_whereabouts
+from clew.budgets.whereabouts import ProcessEnd, current_whereabouts, describe_moment
 from clew.errors import BudgetExhaustedError, ClewError, UsageError
 from clew.simulation.execution.watchdog import trace_calls
 from clew.simulation.execution.workers import Worker, WorkerDiedError, can_fork, wait_for_replies, workers
@@ -96,7 +96,7 @@ def find_end(work: Work[Any], death: WorkerDiedError, *, seed: int | None = None
             f"{death.message}, but not when the same was executed again",
             remedy="the code is not deterministic; it must depend on state, message and context only",
         )
-    where = f"in {again.what}, {f'event {again.event}' if again.event > 0 else 'before the first event'}"
+    where = f"in {again.what}, {describe_moment(again.event)}"
     if again.stuck is not None:
         raise UsageError(f"{where}: {again.stuck.message}", remedy=again.stuck.remedy)
     assert again.how is not None

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 from clew.budgets.whereabouts import Whereabouts, current_whereabouts, end_copy
 from clew.errors import Position, UsageError
+from clew.files.working_folder import folder_of_user_code
 from clew.simulation.scenario import Scenario
 from clew.simulation.user_code import StoppedError, ask, is_ours
 from clew.simulation.world import World
@@ -41,6 +42,10 @@ class _TooLongError(StoppedError):
     """Raised in the midst of the user's code; it never leaves ``step_limit``."""
 
 
+class _InterruptedError(StoppedError):
+    """Raised at Ctrl-C, so that nobody takes it for what the user's code did; it never leaves ``step_limit``."""
+
+
 @contextmanager
 def step_limit(seconds: float) -> Iterator[StepLimit]:
     """Make a call into the user's code that takes longer an error of the user, while inside."""
@@ -48,21 +53,57 @@ def step_limit(seconds: float) -> Iterator[StepLimit]:
     if (page := current_whereabouts()) is not None:
         # C code that keeps all threads from running may come before the first beat of the watchdog.
         page.beat(seconds)
-    with watchdog.catch_signal():
+    with _catch_interrupts() as interrupts, watchdog.catch_signal(), folder_of_user_code():
         # A thread and no alarm: signals reach the main thread only, and a scenario may be executed in another.
         thread = threading.Thread(target=watchdog.watch, daemon=True, name="clew-watchdog")
         thread.start()
         try:
+            interrupts.break_in = True
             yield watchdog
         except _TooLongError:
             pass  # what was stuck is told below, also if the user's code swallowed this
         finally:
+            interrupts.break_in = False
             end_copy()  # in which no thread has watched
             watchdog.end()
             thread.join()
     if watchdog.failure is not None:
         raise watchdog.failure
     watchdog.tell()
+
+
+class _Interrupts:
+    """What Ctrl-C does while code of the user is executed; ``break_in``: it may raise in the midst of it."""
+
+    def __init__(self) -> None:
+        self.break_in = self.came = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.came = True
+        if self.break_in:
+            raise _InterruptedError
+
+
+@contextmanager
+def _catch_interrupts() -> Iterator[_Interrupts]:
+    """Let Ctrl-C end what is inside, and be nothing that the user's code did.
+
+    Python's own ``KeyboardInterrupt``, raised in a handler, would be a violation like whatever else it raises, or
+    swallowed there, and what was done instead would count.  Who listens already is left in place.
+    """
+    interrupts = _Interrupts()
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield interrupts
+        return
+    signal.signal(signal.SIGINT, interrupts)
+    try:
+        yield interrupts
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if interrupts.came:
+            # Whatever came of it: the code may have been interrupted at any place.
+            raise KeyboardInterrupt from None
 
 
 class StepLimit(Protocol):
@@ -229,21 +270,26 @@ def _find_user_line(frame: FrameType | None, call: FrameType) -> Position | None
 
 def trace_calls(page: Whereabouts) -> None:
     """Write down every call into the user's code before it begins, which is slow."""
+    latest = 0
 
     def trace(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal latest
         if event == "call" and frame.f_code in _GATES:
-            page.begin_call(*_locate_call(frame.f_locals))
+            number, what = _locate_call(frame.f_locals)
+            if number is not None:
+                latest = number
+            page.begin_call(-latest if number is None else number, what)
 
     sys.settrace(trace)
 
 
-def _locate_call(local: dict[str, Any]) -> tuple[int, str]:
-    """Tell at which event a gate is called, and what for."""
+def _locate_call(local: dict[str, Any]) -> tuple[int | None, str]:
+    """Tell at which event a gate is called, and what for; promises and names are asked for at none."""
     if "handler" in local:
         return local["self"].events + 1, f"{local['handler'].__qualname__} at {local['process'].me}"
     if "world" in local:
         return local["world"].events, "an invariant"
     if "what" not in local:
-        return 0, "the scenario's fingerprint"
+        return None, "the scenario's fingerprint"
     events = (getattr(argument, "events", None) for argument in local["arguments"])
-    return next((number for number in events if isinstance(number, int)), 0), str(local["what"])
+    return next((number for number in events if isinstance(number, int)), None), str(local["what"])

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from clew.budgets.whereabouts import Whereabouts, describe_end, die_with, set_whereabouts
+from clew.budgets.whereabouts import Whereabouts, describe_end, die_with, leave_process, set_whereabouts
 from clew.errors import Notice, UsageError
 
 #: From a request to its reply.
@@ -150,5 +150,6 @@ def _serve(
         while True:
             connection.send(serve(connection.recv()))
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        sys.stdout.flush()
-        os._exit(0)
+        with suppress(OSError, ValueError, AttributeError):  # whatever the user's code has put there
+            sys.stdout.flush()
+        leave_process(0)
