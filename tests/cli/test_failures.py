@@ -175,11 +175,16 @@ def test_memory_that_runs_out_is_incomplete_with_what_was_covered(tmp_path: Path
 
 
 def test_traceback_shows_where_clew_failed(tmp_path: Path) -> None:
-    broken = "import clew.cli.commands.check\ndef check(*a, **k): {}['x']\nclew.cli.commands.check.check = check\n"
+    # In a function of Clew: of the user's, the message would say that.
+    broken = (
+        "import clew.cli.commands.check, clew.names\n"
+        "def check(*a, **k): clew.names.in_one_line(None)\n"
+        "clew.cli.commands.check.check = check\n"
+    )
     quiet = run_with(broken, ["check", KAFKA], tmp_path)
     loud = run_with(broken, ["check", KAFKA, "--traceback"], tmp_path)
     assert quiet.returncode == loud.returncode == 4
-    assert quiet.stderr.startswith("clew failed: KeyError: 'x' (in clew/cli/commands/check.py, line ")
+    assert quiet.stderr.startswith("clew failed: TypeError: ") and "(in clew/names.py, line " in quiet.stderr
     assert "please report it" in quiet.stderr and "Traceback" not in quiet.stderr
     assert loud.stderr.startswith("Traceback") and loud.stderr.endswith(quiet.stderr)
 

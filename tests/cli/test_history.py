@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from command import clew
+from command import ROOT, clew
 
 STALE = "examples/histories/stale-read.jsonl"
 GOOD = "examples/histories/register.jsonl"
@@ -77,3 +77,63 @@ def test_a_model_of_a_user_that_fails_is_blamed(tmp_path: Path) -> None:
     done = clew("history", "h.jsonl", "--model", "model.py:Odd", cwd=tmp_path)
     assert done.returncode == 2
     assert "step of the model Odd raised ZeroDivisionError: division by zero" in done.stderr
+
+
+MODEL = """
+import os, sys
+
+class Odd:
+    initial = ()
+    functions = ("push", "pop")
+
+    def step(self, state, op):
+        return [state]
+
+class Raising(Odd):
+    def __init__(self):
+        raise ValueError("odd")
+
+class State(tuple):
+    def __hash__(self):
+        raise ValueError("odd")
+
+class Unhashable(Odd):
+    initial = State()
+
+class Generator(Odd):
+    def step(self, state, op):
+        raise GeneratorExit
+
+class Numbered(Odd):
+    functions = 7
+
+class Leaving(Odd):
+    def __init__(self):
+        os.chdir("/")
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("Raising", "error: your code raised ValueError: odd, in __init__ at m.py:13\n"),
+        ("Unhashable", "error: your code raised ValueError: odd, in __hash__ at m.py:17\n"),
+        ("Generator", "error: your code raised GeneratorExit, in step at m.py:24\n"),
+        ("Numbered", "error: functions of the model Numbered is int\n"),
+    ],
+)
+def test_mistakes_of_a_model_are_none_of_clew(name: str, error: str, tmp_path: Path) -> None:
+    """They ended with 4, and asked to be reported."""
+    (tmp_path / "m.py").write_text(MODEL)
+    (tmp_path / "h.jsonl").write_text((ROOT / "examples/histories/stack.jsonl").read_text())
+    done = clew("history", "h.jsonl", "--model", f"m.py:{name}", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(error) and "\n  remedy: " in done.stderr
+
+
+def test_a_model_that_goes_elsewhere_takes_no_file_with_it(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(MODEL)
+    (tmp_path / "h.jsonl").write_text((ROOT / "examples/histories/stack.jsonl").read_text())
+    done = clew("history", "h.jsonl", "--model", "m.py:Leaving", "--json", "o.json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((tmp_path / "o.json").read_text())["model"] == "Leaving"

@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TypeVar
 
+from clew.budgets.copies import leave_process
 from clew.budgets.effort import Effort
-from clew.budgets.whereabouts import leave_process
 from clew.errors import BudgetExhaustedError, ResourcesExhaustedError
 
 T = TypeVar("T")

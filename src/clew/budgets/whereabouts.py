@@ -18,6 +18,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from clew.budgets.copies import be_no_copy, end_copies_on_return, leave_process
+
 _SIZE = 4096
 #: Finished, its exit code; a run is going on, its seed; the event; the latest beat, the limit of a step; the end
 #: of the time limit, and how long that is; events of all schedules; the length of the text behind.
@@ -26,10 +28,6 @@ _LONGEST = _SIZE - _LAYOUT.size
 
 #: Before a text on the page that nobody has read, to tell it from anything else that is said there.
 _UNTOLD = "\1"
-
-#: Ends the process.  Bound before any code of the user runs: tests put something else in its place in ``os``, and
-#: a child that went on would be a second command.
-leave_process = os._exit
 
 #: Seconds that a process gets to notice itself that its time is over.
 PATIENCE = 4.0
@@ -256,8 +254,10 @@ def set_whereabouts(page: Whereabouts | None) -> None:
     """Tell from now on what this process, a new child, is doing."""
     global _current, _process
     _current, _process = page, os.getpid()
+    be_no_copy()
     if page is not None:
         page.belong_to_process()
+        end_copies_on_return()
 
 
 def end_copy() -> None:

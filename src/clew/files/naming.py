@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from clew.budgets.whereabouts import leave_process
+from clew.budgets.copies import leave_process
 
 PREFIX, SUFFIX = ".clew-", ".part"
 #: What such a child is called in the list of processes: whoever ends the processes of a command lets it finish.

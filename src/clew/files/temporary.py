@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import NoReturn
 
-from clew.budgets.whereabouts import leave_process
+from clew.budgets.copies import leave_process
 from clew.files.naming import NAMER, fork_quietly
 
 

@@ -17,9 +17,18 @@ from pathlib import Path
 
 import click
 
+from clew.cli.process.places import is_of_user, show_place
 from clew.cli.process.state import CommandState
 from clew.cli.process.streams import flush, warn
-from clew.errors import BudgetExhaustedError, ClewError, OutputError, Position, is_quotable, render
+from clew.errors import (
+    BudgetExhaustedError,
+    ClewError,
+    OutputError,
+    Position,
+    describe_exception,
+    is_quotable,
+    render,
+)
 from clew.files.reading import read_source
 from clew.results import BAD_INPUT, FAILED, HOLDS, INCOMPLETE
 
@@ -80,18 +89,27 @@ def _perform(command: Callable[[], object], state: CommandState) -> int:
         if isinstance(failure.__cause__, KeyboardInterrupt):
             warn("interrupted")
             return INCOMPLETE
+        if (place := _place_in_user_code(failure)) is not None:
+            _show_traceback(failure, state)
+            what = describe_exception(failure)
+            warn(f"error: your code raised {what}, in {place}\n  remedy: let it return, whatever it is given")
+            return BAD_INPUT
         return _tell(failure, state)
     return HOLDS
 
 
 def _tell(failure: BaseException, state: CommandState) -> int:
     """Say in one line what failed, and what to do."""
-    if state.traceback:
-        warn("".join(traceback.format_exception(failure)).rstrip())
+    _show_traceback(failure, state)
     what = " ".join(f"{type(failure).__name__}: {failure}".split())
     warn(f"clew failed: {what}{_place(failure)}")
     warn(f"  {SURROUNDINGS_HINT if isinstance(failure, OSError) else _OURS}")
     return FAILED
+
+
+def _show_traceback(failure: BaseException, state: CommandState) -> None:
+    if state.traceback:
+        warn("".join(traceback.format_exception(failure)).rstrip())
 
 
 def _place_outside(end: SystemExit) -> str | None:
@@ -100,6 +118,16 @@ def _place_outside(end: SystemExit) -> str | None:
     if not frames or _CLEW in Path(frames[-1].filename).parents:
         return None
     return f"{frames[-1].name} at {frames[-1].filename}:{frames[-1].lineno}"
+
+
+def _place_in_user_code(failure: BaseException) -> str | None:
+    """Name the line of the user's files that was being executed, unless code of ours was, called from there."""
+    for frame in reversed(traceback.extract_tb(failure.__traceback__)):
+        if _CLEW in Path(frame.filename).parents:
+            return None
+        if is_of_user(frame.filename):
+            return show_place(frame.name, frame.filename, frame.lineno or 1)
+    return None
 
 
 def _place(failure: BaseException) -> str:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clew.budgets.copies import leave_process
 from clew.budgets.deadline import has_abandoned_work
-from clew.budgets.whereabouts import current_whereabouts, leave_process
+from clew.budgets.whereabouts import current_whereabouts
 from clew.cli.process.ending import conclude
 from clew.cli.process.limits import MEMORY_OPTION, watch_time
 from clew.cli.process.state import IN_PROCESS, CommandState

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
+from clew.budgets.copies import leave_process
 from clew.budgets.whereabouts import (
     PATIENCE,
     ProcessEnd,
@@ -25,7 +26,6 @@ from clew.budgets.whereabouts import (
     describe_end,
     describe_moment,
     die_with,
-    leave_process,
     set_whereabouts,
 )
 from clew.cli.process.ending import SURROUNDINGS_HINT

@@ -9,6 +9,7 @@ from typing import Any
 
 from clew.errors import Position, UsageError
 from clew.files.python_names import is_python, split_name
+from clew.files.working_folder import folder_of_user_code
 from clew.histories.models.base import Model, SequentialModel
 from clew.histories.models.objects import Counter, Lock, Queue, Set
 from clew.histories.models.registers import Map, Register
@@ -26,13 +27,23 @@ class UserModel(Model):
         self.given = given
         self.name = type(given).__name__
         self.initial = given.initial
-        self.functions = tuple(getattr(given, "functions", ()))
-        self.reads = frozenset(getattr(given, "reads", ()))
+        self.functions = tuple(_names(given, "functions"))
+        self.reads = frozenset(_names(given, "reads"))
         # Unless it says otherwise, who calls may matter to it.
         self.by_process = bool(getattr(given, "by_process", True))
 
     def step(self, state: Any, op: Operation) -> list[Any] | None:
         return self.given.step(state, op)
+
+
+def _names(given: SequentialModel, attribute: str) -> Iterable[str]:
+    names = getattr(given, attribute, ())
+    if isinstance(names, Iterable) and not isinstance(names, str):
+        return names
+    raise UsageError(
+        f"{attribute} of the model {type(given).__name__} is {type(names).__name__}",
+        remedy=f'give the names of operations: {attribute} = ("push", "pop")',
+    )
 
 
 def choose_model(given: object, others: Iterable[str] = ()) -> Model:
@@ -44,7 +55,8 @@ def choose_model(given: object, others: Iterable[str] = ()) -> Model:
             raise _unknown(given, [*MODELS, *others])
         given = _load(given)
     if isinstance(given, type):
-        given = given()
+        with folder_of_user_code():
+            given = given()
     if isinstance(given, Model):
         return given
     # Not by inheritance: a model of a user need not import anything of Clew.

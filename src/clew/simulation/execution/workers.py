@@ -17,7 +17,8 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from clew.budgets.whereabouts import Whereabouts, describe_end, die_with, leave_process, set_whereabouts
+from clew.budgets.copies import leave_process
+from clew.budgets.whereabouts import Whereabouts, describe_end, die_with, set_whereabouts
 from clew.errors import Notice, UsageError
 
 #: From a request to its reply.
