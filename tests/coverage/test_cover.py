@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,16 @@ def test_counts_are_added_and_what_cannot_be_read_is_told(tmp_path: Path) -> Non
     assert [str(notice) for notice in total.notices] == [
         "warning: the counts of a process cannot be read: it does not begin as counts do"
     ]
+
+
+def test_pipes_in_the_place_of_recordings_are_not_waited_for(tmp_path: Path) -> None:
+    """Code that is counted can put them there; opening one would wait for ever."""
+    os.mkfifo(tmp_path / "1-a.counts")
+    os.mkfifo(tmp_path / "1-a.trace")
+    assert [str(notice) for notice in add_up(tmp_path).notices] == [
+        "warning: the counts of a process cannot be read: it is a named pipe, not a regular file"
+    ]
+    assert collect_records(tmp_path) == []
 
 
 def test_records_are_in_the_order_of_the_clock(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,7 +39,8 @@ def add_up(folder: Path) -> Sum:
             found = read_counts(path)
         except (OSError, BadCountsError) as error:
             # One process that was killed while it began must not cost the others their counts.
-            total.notices.append(Notice(f"the counts of a process cannot be read: {error}"))
+            reason = error.strerror if isinstance(error, OSError) else error
+            total.notices.append(Notice(f"the counts of a process cannot be read: {reason}"))
             continue
         # A process has a file for each layout, as subclasses have other rules.
         total.processes.add(path.name.partition("-")[0])
@@ -88,7 +90,10 @@ def cover_collections(program: BloomProgram, total: Sum) -> tuple[CollectionCove
 
 def collect_records(folder: Path) -> Sequence[RecordLine]:
     """Return the records of all processes by time; those of one node stay in their order."""
-    found = [record for path in _trace_files(folder) for record in read_lines(path)]
+    found: list[RecordLine] = []
+    for path in _trace_files(folder):
+        with suppress(OSError):  # code that is traced can put anything there, which is no record
+            found += read_lines(path)
     # A stable order: records of the same moment stay as they were written.
     return sorted(found, key=lambda record: record.time)
 

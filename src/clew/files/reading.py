@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 #: What is behind these names was opened by whoever started the process.
 _GIVEN_OPEN = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
@@ -42,6 +45,13 @@ def read_input(path: str | Path, most: int, *, given_open: bool = False) -> byte
     ``given_open``: take also a pipe or device that the process was given open.  Raises ``OSError``, of which
     ``IrregularFileError`` is one; and ``ValueError`` for a path with a NUL.
     """
+    with open_input(path, given_open=given_open) as stream:
+        return stream.read(most + 1)
+
+
+@contextmanager
+def open_input(path: str | Path, *, given_open: bool = False) -> Iterator[BinaryIO]:
+    """Open a file for reading, by the rules of ``read_input``."""
     is_open = given_open and os.path.abspath(path).startswith(_GIVEN_OPEN)  # noqa: PTH100  # links stay links
     if not is_open:
         _refuse_irregular(os.stat(path).st_mode)  # noqa: PTH116  # as a text: Path would drop a trailing slash
@@ -51,7 +61,7 @@ def read_input(path: str | Path, most: int, *, given_open: bool = False) -> byte
     with os.fdopen(handle, "rb") as stream:
         if not is_open:
             _refuse_irregular(os.fstat(handle).st_mode)
-        return stream.read(most + 1)
+        yield stream
 
 
 def read_source(path: str | Path) -> bytes:

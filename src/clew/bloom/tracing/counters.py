@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clew.bloom.tracing.rule_names import RuleName
+from clew.files.reading import open_input
 
 MAGIC = b"clewcov1"
 _LENGTH = struct.Struct("<I")
@@ -125,7 +126,7 @@ class BadCountsError(ValueError):
 
 def read_counts(path: Path) -> Counts:
     """Read a file of counts, also of a process that is still writing it."""
-    with path.open("rb") as file:
+    with open_input(path) as file:  # code that is counted can put anything there
         start = file.read(_START)
         if len(start) < _START or not start.startswith(MAGIC):
             raise BadCountsError("it does not begin as counts do")

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from clew.bloom.tracing.traces import TraceRecord
 from clew.bloom.values import spell
+from clew.files.reading import open_input
 
 ENDING = ".trace"
 #: A row takes at most 1 MB on the network; a record beyond this is not ours.
@@ -58,7 +59,7 @@ def append_line(file: BinaryIO, record: TraceRecord) -> None:
 
 def read_lines(path: Path) -> Iterator[RecordLine]:
     """Yield the records of a file; the last line of a process that was killed may be half a record."""
-    with path.open("rb") as file:
+    with open_input(path) as file:
         while line := file.readline(_LONGEST_LINE):
             record = _read(line)
             if record is None:
