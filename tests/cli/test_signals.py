@@ -35,6 +35,36 @@ node = BasicKVS()
 node.kvput.insert(("me", "key", 1, "value"))
 node.tick()
 """
+#: Most of the time is spent in code of the user, so that signals come there.
+_SLOW = """\
+import time
+from clew.simulation import Faults, Node, Scenario, Send, VirtualTime
+
+class Passing(Node):
+    seen = 0
+
+    def on_message(self, ctx, sender, message):
+        time.sleep(0.02)
+        self.seen = message
+        if message < 9:
+            ctx.send("b" if ctx.me == "a" else "a", message + 1)
+
+def looked_at(nodes):
+    time.sleep(0.01)
+
+def arrives(nodes):
+    return None
+
+slow = Scenario(nodes={"a": Passing, "b": Passing}, running=["a", "b"], before=[Send("a", 1)],
+                time=VirtualTime(until=5), invariants=[looked_at], promises=[arrives], faults=Faults(losses=1))
+
+class Slow:
+    initial = ()
+
+    def step(self, state, op):
+        time.sleep(0.02)
+        return [(op.line,)]
+"""
 _OLD = b"what was there before\n"
 _SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
 
@@ -60,6 +90,11 @@ _COMMANDS = [
     "export run.json --format otlp -o o.json",
     "history stale-read.jsonl --json o.json --junit o.xml --report o.html",
     "cover kvs.py:BasicKVS --json o.json --junit o.xml --report o.html -- python step.py",
+    "run slow.py:slow --json o.json --junit o.xml --report o.html",
+    "check slow.py:slow --strategy exhaustive --json o.json --junit o.xml --report o.html",
+    "fuzz slow.py:slow --runs 3 --json o.json",
+    "replay slow.json",
+    "history stale-read.jsonl --model slow.py:Slow --json o.json",
 ]
 
 
@@ -77,6 +112,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("signals")
     prepare_folder(made)
     (made / "step.py").write_text(_STEP, encoding="utf-8")
+    (made / "slow.py").write_text(_SLOW, encoding="utf-8")
+    with _started("run slow.py:slow -o slow.json", made) as process:
+        process.communicate(timeout=60)
     return made
 
 

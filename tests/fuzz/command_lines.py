@@ -99,7 +99,8 @@ _OPTIONS: Mapping[str, Sequence[str]] = {
         ["--eot", "--eff", "--crashes", "--delays", "--max-runs", "--seed", "--at", "--steps"], _NUMBERS
     ),
     **dict.fromkeys(["--runs", "--at-least", "--try", "--timers", "--losses", "--duplicates"], _NUMBERS),
-    **dict.fromkeys(["--effort", "--sweep"], _FACTORS),
+    **dict.fromkeys(["--effort", "--sweep", "--fail-under"], _FACTORS),
+    "--trace": ["do_put", "kvs.py:36", "", "\udcff", "x"],
     **dict.fromkeys(
         ["--json", "--report", "--svg", "-o", "--junit", "--proof", "--lineage", "--emit-yaml"], _OUTPUTS
     ),
@@ -126,9 +127,9 @@ _FLAGS = [
     "--step",
     "--changed-code",
 ]
-_FLAGS += ["--traceback", "--brief", "--no-shrink", "--independent", "--none"]
+_FLAGS += ["--traceback", "--brief", "--no-shrink", "--independent", "--none", "--fail-on-dead"]
 _COMMANDS = [*["check"] * 3, *["run"] * 2, "fuzz", "explore", "calm", "blazes", "verify", "replay", "minimize"]
-_COMMANDS += ["export", "history", "test", "", "chek"]
+_COMMANDS += ["export", "history", "test", "cover", "", "chek"]
 
 
 @cache
@@ -164,6 +165,7 @@ _USUAL: Mapping[str, Sequence[str]] = {
     "minimize": ["recording.json"],
     "export": ["run.json", "recording.json"],
     "history": ["stale-read.jsonl"],
+    "cover": ["kvs.py:BasicKVS", "broadcast.py:Simple"],
 }
 _SMALL = ["0", "1", "2", "3", "5"]
 
@@ -187,4 +189,6 @@ def command_line(source: Random) -> Input:
             words += [option, source.choice(_SMALL)]
         else:
             words += [option, source.choice(_OPTIONS[option])]
+    if command == "cover":
+        words += ["--", "true"]
     return Input((*words, *LIMITED))

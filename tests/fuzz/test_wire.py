@@ -5,10 +5,8 @@ With ``--thorough`` a million to the reader and a hundred thousand to nodes.
 
 from __future__ import annotations
 
-import random
 import signal
 import socket
-import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -18,103 +16,28 @@ import pytest
 
 from bloom.network.network_programs import Echo
 from bloom.network.test_running_processes import process
-from clew.bloom.lattices.scalars import Lattice
-from clew.bloom.network.wire import Frames, GarbageError, decode, encode
-from clew.bloom.values import freeze_row
+from fuzz.wire_checks import WIRE_CHECKS
 from fuzz.wire_mutations import frames, packet
-from fuzz.wire_reference import LATTICE, StructureError, messages
-
-
-def _same(found: Any, wanted: Any) -> bool:
-    """Equal in value and type; a lattice for a lattice."""
-    if wanted is LATTICE:
-        return isinstance(found, Lattice)
-    if type(found) is not type(wanted):
-        return False
-    if isinstance(wanted, tuple):
-        return len(found) == len(wanted) and all(map(_same, found, wanted))
-    if isinstance(wanted, frozenset) and _contains_lattice(wanted):
-        return True
-    return bool(found == wanted)
 
 
 def _numbers(request: pytest.FixtureRequest, normal: int, thorough: int) -> range:
     return range(thorough if request.config.getoption("--thorough") else normal)
 
 
-def test_the_reader_reads_what_the_format_says(request: pytest.FixtureRequest) -> None:
-    read = 0
-    for number in _numbers(request, 2_500, 1_000_000):
-        data = packet(f"reader/{number}")
-        found = decode(data)
-        assert found.messages or found.garbage
-        try:
-            wanted = messages(data)
-        except StructureError:
-            wanted = []
-        except RecursionError:
-            continue
-        rows = [(m.channel, m.row) for m in found.messages]
-        if len(rows) != len(wanted):  # only a lattice that is none is seen by one of them alone
-            wanted = [m for m in wanted if not _contains_lattice(m)]
-            rows = [m for m in rows if not _contains_lattice(m)]
-        assert len(rows) == len(wanted), f"reader/{number}"
-        assert all(map(_same, rows, wanted)), f"reader/{number}"
-        read += len(rows)
-    assert read > 500
-
-
-def _contains_lattice(value: Any) -> bool:
-    if isinstance(value, tuple | frozenset):
-        return any(map(_contains_lattice, value))
-    return value is LATTICE or isinstance(value, Lattice)
-
-
-def test_what_was_read_can_be_sent_and_read_again(request: pytest.FixtureRequest) -> None:
-    for number in _numbers(request, 1_500, 300_000):
-        for message in decode(packet(f"again/{number}")).messages:
-            assert freeze_row(message.row) == message.row
-            (again,) = decode(encode(message.channel, message.row)).messages
-            assert again == message, f"again/{number}"
-
-
-def test_reading_takes_no_more_memory_than_the_bytes_are_worth(request: pytest.FixtureRequest) -> None:
-    """An element takes at most some 300 bytes, and there is no element without a byte."""
-    for number in _numbers(request, 1_000, 100_000):
-        data = packet(f"memory/{number}")
-        tracemalloc.start()
-        try:
-            decode(data)
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-        assert peak < 300 * len(data) + 200_000, f"memory/{number}"
-
-
-def test_streams_are_cut_into_the_same_frames_whatever_pieces_arrive(request: pytest.FixtureRequest) -> None:
-    for number in _numbers(request, 1_000, 100_000):
-        data = frames(f"stream/{number}")
-        assert _cut(data, [len(data)]) == _cut(data, _pieces(f"pieces/{number}", len(data))), f"stream/{number}"
-
-
-def _pieces(seed: str, size: int) -> list[int]:
-    source = random.Random(seed)
-    sizes = []
-    while size > 0:
-        sizes.append(min(size, source.choice([1, 2, 3, 10, 1_000, 100_000])))
-        size -= sizes[-1]
-    return sizes
-
-
-def _cut(data: bytes, sizes: list[int]) -> tuple[list[bytes], str]:
-    reader, found, at = Frames(), list[bytes](), 0
-    try:
-        for size in sizes:
-            found += reader.feed(data[at : at + size])
-            at += size
-    except GarbageError as error:
-        return found, str(error)
-    return found, ""
+@pytest.mark.parametrize(
+    ("name", "normal", "thorough"),
+    [
+        ("wire", 2_500, 1_000_000),
+        ("wire-again", 1_500, 300_000),
+        ("wire-memory", 1_000, 100_000),
+        ("wire-pieces", 1_000, 100_000),
+    ],
+)
+def test_packets_are_read_as_the_format_says(
+    name: str, normal: int, thorough: int, request: pytest.FixtureRequest
+) -> None:
+    numbers = _numbers(request, normal, thorough)
+    assert sum(map(WIRE_CHECKS[name], numbers)) > len(numbers) // 5
 
 
 def _is_answer(what: Any) -> Callable[[Any], bool]:
