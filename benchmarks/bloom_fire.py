@@ -1,7 +1,7 @@
 """A node under fire: everything that strangers can send, at once, while a client is served.
 
-``python -m benchmarks.bloom_fire [SECONDS]`` starts a node as a process, a client that asks it as fast as it
-answers (small rows, and a large one now and then), and attackers as processes:
+``python -m benchmarks.bloom_fire [SECONDS [PHASE]]`` starts a node as a process, a client that asks it as fast as
+it answers (small rows, and a large one now and then), and attackers as processes:
 
 - ``frames``: frames with a million tuples, sets or messages, with as many as the limit allows, and of 16 MB;
 - ``silent``: 300 connections that say nothing, opened again when they are closed, and 30 that say a byte a second;
@@ -10,7 +10,9 @@ answers (small rows, and a large one now and then), and attackers as processes:
 - ``garbage``: datagrams and frames that are almost right.
 
 Frames come as fast as the node reads them, datagrams at ``DATAGRAMS_PER_SECOND`` for each of the other attackers.
-A minute with attackers and a quarter of one without take turns, so that what else the machine does disturbs both.
+A minute with attackers and a quarter of one without take turns, or other phases, so that what else the machine
+does disturbs both.  On a machine with much to do, the node gets a part of a processor that depends on how much it
+has to do itself; the share of answers for each second that it *computed* does not.
 """
 
 from __future__ import annotations
@@ -104,6 +106,12 @@ class Fire:
     @property
     def share(self) -> float:
         return self.disturbed / self.undisturbed
+
+    @property
+    def computed_share(self) -> float:
+        """The same for each second that the node computed, whatever part of a processor it was given."""
+        without, under_fire = self.processor
+        return self.share * without / under_fire if under_fire else 0.0
 
 
 # -- the client --------------------------------------------------------------------------------------------------
@@ -440,11 +448,13 @@ def main() -> None:
         _serve()
         return
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 600.0
+    phase = float(sys.argv[2]) if len(sys.argv) > 2 else _PHASE
     with tempfile.TemporaryDirectory() as folder:
-        fire = measure(seconds, Path(folder))
+        fire = measure(seconds, Path(folder), phase)
     print(
         f"undisturbed {fire.undisturbed:.0f} answers a second; under fire {fire.disturbed:.0f}, {fire.share:.0%}; "
-        f"{fire.processor[0]:.2f} and {fire.processor[1]:.2f} of a processor; "
+        f"{fire.processor[0]:.2f} and {fire.processor[1]:.2f} of a processor, "
+        f"{fire.computed_share:.0%} for each second of it; "
         f"{fire.large} large rows answered; {fire.memory} MB at most; {fire.log_lines} log lines; "
         f"{fire.victim} bytes at the forged address for {fire.forged} in its name"
     )
