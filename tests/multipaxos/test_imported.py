@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from random_network import RandomNetwork
-
 from clew.bloom import Bloom, bloom, imported, interface, scratch, table
 from clew.multipaxos import Multipaxos
+from random_network import RandomNetwork
 
 NAMES = ("a", "b", "c")
 
