@@ -112,14 +112,13 @@ class Views(Bloom):
                 (g.leader, g.view, g.first, v.instance, v.view, v.decree) if v.instance >= g.first else None
             )
         )
-        self.temp.reach <= self.told_votes.group(["leader", "view", "first"], last=agg.max("instance"))
+        self.temp.told <= self.told_votes.project("leader", "view", "first", "instance")
+        self.temp.reach <= self.temp.told.group(["leader", "view", "first"], last=agg.max("instance"))
         self.promise <~ self.temp.reach(lambda r: (r.leader, self.ip_port, r.view, r.first, r.last))
         self.temp.between <= self.temp.reach.flat_map(
             lambda r: [(r.leader, r.view, r.first, i) for i in range(r.first, r.last)]
         ).rename("leader", "view", "first", "instance")
-        self.temp.gaps <= self.temp.between.notin(
-            self.told_votes, leader="leader", view="view", first="first", instance="instance"
-        )
+        self.temp.gaps <= self.temp.between.notin(self.temp.told)
         self.vouch <~ self.told_votes(
             lambda t: (t.leader, self.ip_port, t.view, t.instance, t.old_view, t.decree)
         )

@@ -13,7 +13,7 @@ has not gets it when it catches up (``catching_up``).
 from __future__ import annotations
 
 from clew.bloom import agg, bloom, channel, scratch, table
-from clew.multipaxos.views import CHOSEN, Views
+from clew.multipaxos.views import CHOSEN, NOTHING, Views
 
 
 class Votes(Views):
@@ -26,6 +26,7 @@ class Votes(Views):
     chosen = table("instance", val=["decree"], durable=True)
 
     next_decree = scratch(val=["decree"])
+    recovered = scratch("view", "first", "next")
     opened = table("view")
     leading = scratch("view")
     turn = table("view", val=["instance"])
@@ -60,8 +61,18 @@ class Votes(Views):
         self.proposal <= (self.temp.constraints * self.horizon).pairs(
             lambda r, h: (r.view, r.instance, r.decree) if r.instance >= h.instance else None
         )
-        self.temp.recovered <= self.temp.reports.group(["view"], last=agg.max("instance"))
-        self.turn <+ self.temp.recovered(lambda r: (r.view, r.last + 1))
+        self.temp.told_of <= self.temp.reports.project("view", "instance")
+        self.temp.reported <= self.temp.told_of.group(["view"], last=agg.max("instance"))
+        self.recovered <= (self.temp.reported * self.horizon).pairs(
+            lambda r, h: (r.view, h.instance, r.last + 1 if r.last >= h.instance else h.instance)
+        )
+        # Of an agent whose promise is not complete, later votes may be known and earlier ones not; enough others
+        # have not voted for those, or they would be known.
+        self.temp.spanned <= self.recovered.flat_map(
+            lambda r: [(r.view, i) for i in range(r.first, r.next)]
+        ).rename("view", "instance")
+        self.proposal <= self.temp.spanned.notin(self.temp.told_of)(lambda s: (s.view, s.instance, NOTHING))
+        self.turn <+ self.recovered.project("view", "next")
 
     @bloom
     def propose(self) -> None:
