@@ -33,6 +33,7 @@ ROOMS = [
     "minimization",
     "dedalus",
     "bloom",
+    "multipaxos",
     "analysis",
     "frontends",
     "coverage",
