@@ -85,6 +85,7 @@ _NOT_QUICK = (
     "test_pictures.py",
     "test_simulation_benchmarks.py",
     "verify/test_drat.py",
+    "workers",
     "zookeeper",
 )
 

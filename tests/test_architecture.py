@@ -27,6 +27,7 @@ ROOMS = [
     "program",
     "budgets",
     "files",
+    "workers",
     "histories",
     "simulation",
     "exploration",
@@ -70,7 +71,7 @@ SUB_ROOMS = {
     ],
     "simulation": [
         *["events", "node", "pool", "timing", "values", "user_code", "process", "world", "injectable"],
-        *["scenario", "labels", "loading", "execution", "recordings", "fuzzing", "__init__"],
+        *["scenario", "labels", "loading", "sending", "execution", "recordings", "fuzzing", "__init__"],
     ],
     "histories": [
         *["values", "operations", "pairing", "recorder", "inputs", "models", "linearizability", "transactions"],

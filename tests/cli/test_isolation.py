@@ -217,7 +217,7 @@ def test_memory_is_a_finding_with_the_handler_that_asked_for_it(folder: Path) ->
 def test_c_code_that_never_returns_is_ended_from_outside(workers: str, folder: Path) -> None:
     # Who watches waits for seconds more than a step may take, in case the machine is busy.
     impatient = (
-        "import clew.cli.process.supervision as one, clew.simulation.execution.workers as other\n"
+        "import clew.cli.process.supervision as one, clew.workers.processes as other\n"
         "one.PATIENCE = other._PATIENCE_SECONDS = 0.8"
     )
     done = clew("fuzz", "h.py:stuck", "--runs", "3", "--workers", workers, cwd=folder, change=impatient)

@@ -73,10 +73,15 @@ def describe_moment(event: int) -> str:
 
 
 class Whereabouts:
-    """One page; the child writes, the parent reads after a fork."""
+    """One page; the child writes, the parent reads.
 
-    def __init__(self) -> None:
-        self._page = mmap.mmap(-1, _SIZE)
+    A fork has it; any other process opens the ``file`` that it is in.
+    """
+
+    def __init__(self, file: int = -1) -> None:
+        if file >= 0:
+            os.ftruncate(file, _SIZE)
+        self._page = mmap.mmap(file, _SIZE)
         self._writer: int | None = None
         self.clear()
 

@@ -19,10 +19,10 @@ from clew.injection.searching.shrinking import shrink_faults
 from clew.search.verdict import LedgerOf
 from clew.simulation.execution.isolation import Tell, call_in_child, find_end
 from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.execution.workers import WorkerDiedError
 from clew.simulation.loading import LoadedScenario
 from clew.simulation.recordings.recording import PROCESS_GOES_ON, record_deadly
 from clew.simulation.scenario import Broken
+from clew.workers.processes import WorkerDiedError
 
 CodeFaults = FaultsOf[CodeFault]
 

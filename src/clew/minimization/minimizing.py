@@ -23,11 +23,11 @@ from clew.simulation.execution.isolation import needs_child, run_isolated
 from clew.simulation.execution.steps import Size
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.execution.workers import limit_workers
 from clew.simulation.loading import LoadedScenario, scenario_question
 from clew.simulation.recordings.reading import changed_code_error, open_given
 from clew.simulation.recordings.recording import Recording, make_recording, write_recording
 from clew.simulation.scenario import Scenario
+from clew.workers.processes import limit_workers
 
 
 class MinimizationAnswer(enum.Enum):

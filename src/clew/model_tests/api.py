@@ -20,7 +20,7 @@ from clew.model_tests.processes import Ended, Tell, run_all
 from clew.model_tests.python_look import Look, look_at
 from clew.model_tests.result import ModelTests
 from clew.search.verdict import Progress
-from clew.simulation.execution.workers import can_fork
+from clew.workers.processes import can_fork
 
 T = TypeVar("T")
 

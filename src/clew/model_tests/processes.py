@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 
 from clew.budgets.deadline import Deadline
 from clew.budgets.whereabouts import PATIENCE
-from clew.simulation.execution.workers import Worker, WorkerDiedError
+from clew.workers.processes import Worker, WorkerDiedError
 
 T = TypeVar("T")
 

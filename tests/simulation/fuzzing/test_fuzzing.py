@@ -14,12 +14,12 @@ import pytest
 
 from clew.errors import UsageError
 from clew.simulation import Broken, CodeBlock, Context, Node, Scenario, Send, Start, WaitCondition, WaitQuiescence
-from clew.simulation.execution import workers as processes
 from clew.simulation.fuzzing.coverage import Coverage
 from clew.simulation.fuzzing.fuzz import Fuzzed, fuzz, record
 from clew.simulation.loading import load_scenario
 from clew.simulation.recordings.recording import write_recording
 from clew.simulation.recordings.replaying import ReplayOutcome, replay
+from clew.workers import processes
 from scenario_files import CALM, CRASH, TOKENS, scenario_file
 
 

@@ -17,7 +17,7 @@ from clew.errors import ProgramError, UsageError
 from clew.frontends.registry import Source, read_once
 from clew.node_lists import WrittenNode
 from clew.search.verdict import Progress
-from clew.simulation.execution.workers import can_fork
+from clew.workers.processes import can_fork
 
 #: What ``check`` does when nothing is said.
 DEFAULT_STRATEGY = "exact"

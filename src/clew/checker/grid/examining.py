@@ -16,7 +16,7 @@ from clew.checker.result import Verdict
 from clew.dedalus.loader import Loaded, Template
 from clew.errors import BudgetExhaustedError, ClewError, ProgramError
 from clew.search.verdict import Answer, Progress
-from clew.simulation.execution.workers import Worker, WorkerDiedError, wait_for_replies, workers
+from clew.workers.processes import Worker, WorkerDiedError, wait_for_replies, workers
 
 #: Short enough that Ctrl-C seems to act at once.
 _POLL_SECONDS = 0.05

@@ -6,6 +6,7 @@ import click
 
 from clew.budgets.whereabouts import ProcessEnd
 from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, open_checkpoint
+from clew.cli.parts.clusters import cluster_option, open_cluster
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.parts.progress import progress_display
@@ -33,7 +34,8 @@ from clew.simulation.recordings.recording import write_recording
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The seed of the first run.")
 @click.option("--runs", type=int, default=DEFAULT_RUNS, show_default=True, metavar="N", help="How many runs.")
 @click.option("--steps", type=int, metavar="N", help="The longest run.  Default: what the scenario says.")
-@click.option("--workers", type=int, default=1, show_default=True, metavar="N", help="How many processes.")
+@click.option("--workers", type=int, metavar="N", help="How many processes.  Default: 1.")
+@cluster_option
 @click.option(
     "--at-least", type=int, default=0, metavar="N", help="Only take a violation after at least N deliveries."
 )
@@ -46,7 +48,8 @@ def fuzz_command(
     seed: int,
     runs: int,
     steps: int | None,
-    workers: int,
+    workers: int | None,
+    cluster: str | None,
     at_least: int,
     time_limit: float | None,
     checkpoint_file: str | None,
@@ -56,7 +59,8 @@ def fuzz_command(
     """Search for a violation in random executions.
 
     SCENARIO.py defines a clew.simulation.Scenario; NAME says which, if there are several.  Each run has a seed of
-    its own, one more than that of the run before.  The same seed finds the same violation, whatever --workers is.
+    its own, one more than that of the run before.  The same seed finds the same violation, whatever --workers is,
+    and with --cluster.
 
     Exit code: 0 no violation in these runs, 1 violation, 2 bad scenario or usage, 3 incomplete.
     """
@@ -75,13 +79,14 @@ def fuzz_command(
             checkpoint.open(fuzz_question(loaded, seed=seed, runs=runs, at_least=at_least))
             checkpoint.answered = True
     else:
-        with progress_display() as progress:
+        with open_cluster(cluster, workers) as team, progress_display() as progress:
             fuzzed = fuzz(
                 loaded,
                 seed=seed,
                 runs=runs,
                 steps=steps,
                 workers=workers,
+                executor=team,
                 at_least=at_least,
                 time_limit=time_limit,
                 progress=progress,

@@ -20,7 +20,7 @@ from clew.budgets.deadline import Deadline
 from clew.errors import ClewError, Position, UsageError
 from clew.minimization.searching.search import CandidateList, Family, Plain, S, Success, T, TrialResult, Witness
 from clew.simulation.execution.watchdog import StepLimit, step_limit
-from clew.simulation.execution.workers import Worker, wait_for_replies, workers
+from clew.workers.processes import Worker, wait_for_replies, workers
 
 #: How long a block should take: long enough to make handing it over cheap, short enough to waste little.
 _BLOCK_SECONDS = 0.002

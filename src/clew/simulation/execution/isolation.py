@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 from clew.budgets.whereabouts import ProcessEnd, current_whereabouts, describe_moment
 from clew.errors import BudgetExhaustedError, ClewError, UsageError
 from clew.simulation.execution.watchdog import trace_calls
-from clew.simulation.execution.workers import Worker, WorkerDiedError, can_fork, wait_for_replies, workers
+from clew.workers.processes import Worker, WorkerDiedError, can_fork, wait_for_replies, workers
 
 T = TypeVar("T")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,14 +27,17 @@ from clew.simulation.execution.isolation import (
     run_isolated,
 )
 from clew.simulation.execution.trace import Execution
-from clew.simulation.execution.workers import limit_workers
 from clew.simulation.fuzzing.coverage import Coverage, Tally
 from clew.simulation.fuzzing.recording_run import End, record_death, record_run
 from clew.simulation.fuzzing.search import FoundRun, Progress, Search, record_alone
+from clew.simulation.fuzzing.serving import make_job
 from clew.simulation.loading import LoadedScenario, as_loaded, scenario_question
 from clew.simulation.recordings.reading import LARGEST_SEED
 from clew.simulation.recordings.recording import Recording
 from clew.simulation.scenario import Broken, Scenario
+from clew.simulation.sending import read_files, send_scenario
+from clew.workers.executors import Team, as_team
+from clew.workers.processes import limit_workers
 
 DEFAULT_RUNS = 1000
 
@@ -96,7 +100,8 @@ def fuzz(
     seed: int = 0,
     runs: int = DEFAULT_RUNS,
     steps: int | None = None,
-    workers: int = 1,
+    workers: int | None = None,
+    executor: Executor | Team | None = None,
     at_least: int = 0,
     time_limit: float | None = None,
     progress: Progress | None = None,
@@ -104,6 +109,9 @@ def fuzz(
     checkpoint: str | Path | Checkpoint | None = None,
 ) -> Fuzzed:
     """Search for a violation after ``at_least`` deliveries; ``steps`` stands for the scenario's bound.
+
+    ``workers``: how many processes (1), forks of this one; with an ``executor``, how many workers that has, where
+    it does not say so itself.  An executor needs a scenario that is named by its file; see ``docs/scale.md``.
 
     ``in_process``: execute the scenario in this process, if there is one worker, for a debugger or for code that
     is to leave something behind; what ends the process then ends the caller, and what ends a worker is an error.
@@ -117,16 +125,27 @@ def fuzz(
     if saving is not None:
         search.resume(saving, fuzz_question(loaded, seed=seed, runs=runs, at_least=at_least))
     apart = needs_child(in_process)
-    workers, notices = limit_workers(workers)
+    team = None if executor is None else as_team(executor, workers)
+    forks, notices = limit_workers(1 if workers is None or team else workers)
     reason = None
     with search.deadline.listening():
         try:
-            search.alone() if workers == 1 and not apart else search.with_workers(min(workers, runs))
+            if team is not None:
+                search.with_team(
+                    team,
+                    lambda first: make_job(loaded, seed, at_least, first, in_process=not apart),
+                    partial(read_files, send_scenario(loaded)),
+                )
+            elif forks == 1 and not apart:
+                search.alone()
+            else:
+                search.with_forks(min(forks, runs))
         except BudgetExhaustedError as limit:
             reason = str(limit)
     if saving is not None:
         saving.answered = not search.cut_short
         conclude_own(checkpoint, saving)
+    notices += search.list_notices()
     if search.end is not None:
         recording = _record_end(loaded, search.end)
         ended = ended_search(recording, run=search.end.seed - seed, at_least=at_least)
@@ -207,9 +226,11 @@ def with_steps(scenario: Scenario | str | LoadedScenario, steps: int | None) -> 
     return dataclasses.replace(loaded, scenario=dataclasses.replace(loaded.scenario, steps=steps))
 
 
-def _check_arguments(*, seed: int, runs: int, workers: int, at_least: int, time_limit: float | None) -> None:
+def _check_arguments(
+    *, seed: int, runs: int, workers: int | None, at_least: int, time_limit: float | None
+) -> None:
     for name, value, least in (("runs", runs, 1), ("workers", workers, 1), ("at_least", at_least, 0)):
-        if value < least:
+        if value is not None and value < least:
             raise UsageError(f"{name} is {value}", remedy=f"give at least {least}")
     if not 0 <= seed <= LARGEST_SEED - runs:
         raise UsageError(f"the seed is {seed}", remedy=f"give one from 0 to {LARGEST_SEED - runs}")

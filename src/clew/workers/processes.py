@@ -12,10 +12,11 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, TypeVar
 
 from clew.budgets.copies import leave_process
 from clew.budgets.whereabouts import Whereabouts, describe_end, die_with, set_whereabouts
@@ -39,23 +40,14 @@ class WorkerDiedError(UsageError):
         self.how = how
 
 
-class Worker:
-    """One process."""
+class ServingProcess(ABC):
+    """A process that answers requests, one after the other; ``page`` says what it is doing.
 
-    def __init__(self, serve: Serve, siblings: list[Worker], *, daemon: bool) -> None:
-        # A scenario is made of lambdas and closures, which cannot be pickled for a process that is spawned.
-        context = multiprocessing.get_context("fork")
-        self.connection, theirs = context.Pipe()
-        inherited = [self.connection, *(sibling.connection for sibling in siblings)]
-        # Its own: on a page that several write, nobody could tell which of them ended the process or is stuck.
-        self.page = Whereabouts()
-        arguments = (serve, theirs, inherited, self.page, os.getpid())
-        self._process = context.Process(target=_serve, args=arguments, daemon=daemon)
-        with warnings.catch_warnings():
-            # From Python 3.12 on, threads of the caller are a reason to warn; ours are not running yet.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            self._process.start()
-        theirs.close()
+    The page is its own: on one that several write, nobody could tell which of them ended or is stuck.
+    """
+
+    connection: Connection
+    page: Whereabouts
 
     def ask(self, request: Any) -> None:
         with suppress(OSError):  # that it is dead shows when it is waited for
@@ -66,28 +58,64 @@ class Worker:
         try:
             return self.connection.recv()
         except (EOFError, OSError):
-            self._process.join(_PATIENCE_SECONDS)
+            code = self.wait_for_end(_PATIENCE_SECONDS)
             self.page.read()
-            how = describe_end(self._process.exitcode)
+            how = describe_end(code)
             raise WorkerDiedError(
                 f"a worker process died: it {how}",
                 "see whether memory ran out; with --workers 1 everything happens in one process",
                 how,
             ) from None
 
+    @abstractmethod
+    def wait_for_end(self, seconds: float) -> int | None:
+        """Wait for it to end, for at most so long; return its exit code if it has."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """End it, whatever it is doing."""
+
+    def find_stuck(self) -> WorkerDiedError | None:
+        """Return why it is given up, if it is in code that nothing in its process can interrupt."""
+        self.page.read()
+        if (seconds := self.page.stuck_for(_PATIENCE_SECONDS)) is None:
+            return None
+        return WorkerDiedError(
+            f"your code has not returned for {seconds:g} s, and nothing can interrupt it",
+            "let it end; if it only needs longer, give the scenario a larger step_seconds",
+        )
+
+    def refuse_if_stuck(self) -> None:
+        """Raise if it is to be given up."""
+        if (stuck := self.find_stuck()) is not None:
+            raise stuck
+
+
+class Worker(ServingProcess):
+    """A fork of this process."""
+
+    def __init__(self, serve: Serve, siblings: Iterable[Worker], *, daemon: bool) -> None:
+        # A scenario is made of lambdas and closures, which cannot be pickled for a process that is spawned.
+        context = multiprocessing.get_context("fork")
+        self.connection, theirs = context.Pipe()
+        inherited = [self.connection, *(sibling.connection for sibling in siblings)]
+        self.page = Whereabouts()
+        arguments = (serve, theirs, inherited, self.page, os.getpid())
+        self._process = context.Process(target=_serve, args=arguments, daemon=daemon)
+        with warnings.catch_warnings():
+            # From Python 3.12 on, threads of the caller are a reason to warn; ours are not running yet.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._process.start()
+        theirs.close()
+
+    def wait_for_end(self, seconds: float) -> int | None:
+        self._process.join(seconds)
+        return self._process.exitcode
+
     def interrupt(self) -> None:
         """Pass Ctrl-C on to it."""
         if self._process.pid is not None and self._process.is_alive():
             os.kill(self._process.pid, signal.SIGINT)
-
-    def refuse_if_stuck(self) -> None:
-        """Give it up if it is in code that nothing in its process can interrupt."""
-        self.page.read()
-        if (seconds := self.page.stuck_for(_PATIENCE_SECONDS)) is not None:
-            raise WorkerDiedError(
-                f"your code has not returned for {seconds:g} s, and nothing can interrupt it",
-                "let it end; if it only needs longer, give the scenario a larger step_seconds",
-            )
 
     def end(self) -> None:
         # Not terminate: code of the user may handle SIGTERM, or be stuck in C.
@@ -108,17 +136,19 @@ def limit_workers(wanted: int) -> tuple[int, list[Notice]]:
 
 
 @contextmanager
-def workers(count: int, serve: Serve, *, daemon: bool = True) -> Iterator[list[Worker]]:
+def workers(
+    count: int, serve: Serve, *, daemon: bool = True, siblings: Iterable[Worker] = ()
+) -> Iterator[list[Worker]]:
     """Start so many processes, and end them afterwards, whatever happens.
 
-    ``daemon``: they have no children of their own.
+    ``daemon``: they have no children of their own.  ``siblings``: those that are running already.
     """
     started: list[Worker] = []
     # A third of what a second worker gains was lost when collectors looked through all that they inherited.
     gc.freeze()  # what is there now is shared with them, for as long as nobody looks through it
     try:
         for _ in range(count):
-            started.append(Worker(serve, started, daemon=daemon))
+            started.append(Worker(serve, [*siblings, *started], daemon=daemon))
         yield started
     finally:
         for worker in started:
@@ -126,7 +156,10 @@ def workers(count: int, serve: Serve, *, daemon: bool = True) -> Iterator[list[W
         gc.unfreeze()
 
 
-def wait_for_replies(busy: list[Worker], seconds: float) -> list[Worker]:
+P = TypeVar("P", bound=ServingProcess)
+
+
+def wait_for_replies(busy: Sequence[P], seconds: float) -> list[P]:
     """Return those that have answered, or died, within so many seconds; raise for one that is stuck."""
     if not busy:
         return []

@@ -1,0 +1,162 @@
+"""A crew of the workers of a ``concurrent.futures.Executor``: processes, threads, or those of a cluster.
+
+The executor is the caller's: it is neither shut down here nor asked to do anything when the search is over.
+Whatever becomes of a request there, nothing is lost: the executor tries it again if it does that, and what does
+not come back is done here, where it shows whether it was the user's code that ended a process.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from clew.budgets.deadline import Deadline
+from clew.errors import UsageError, describe_exception
+from clew.workers.crew import Done
+from clew.workers.processes import WorkerDiedError
+from clew.workers.serving import Refusal
+from clew.workers.tasks import Job, Reply, perform
+
+#: Each worker has the next request already when it is done with one.
+_AHEAD = 2
+#: A block is worth the way there and back, and many workers together must not keep this process from handing out:
+#: as measured, a request costs it about a millisecond (docs/scale.md).
+_SHORTEST_BLOCK, _BLOCK_PER_WORKER = 0.5, 0.01
+_MISSING = (ImportError, AttributeError)
+
+
+@dataclass(frozen=True)
+class Team:
+    """An executor, and how many workers it has, which may change; ``where`` is what progress says of them."""
+
+    executor: Executor
+    count: Callable[[], int]
+    where: str = ""
+
+
+def as_team(executor: Executor | Team, workers: int | None = None) -> Team:
+    """Return the team of an executor; its size is what is said, or what it says itself."""
+    if isinstance(executor, Team):
+        return executor
+    if workers is not None:
+        return Team(executor, lambda: workers)
+    client: Any = getattr(executor, "_client", None)
+    if hasattr(client, "ncores"):  # of Dask, whose workers come and go
+        return Team(executor, lambda: sum(client.ncores().values()))
+    size = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
+    return Team(executor, lambda: size)
+
+
+class _Asked(NamedTuple):
+    number: int
+    request: Any
+    job: Job
+
+
+class ExecutorCrew:
+    """What a search sees of an executor; ``files`` reads those of the user, for workers that do not have them."""
+
+    def __init__(
+        self, team: Team, job: Job, deadline: Deadline, files: Callable[[], Mapping[str, bytes]] | None = None
+    ) -> None:
+        self._team = team
+        self._job = job
+        self._deadline = deadline
+        self._files = files
+        self._with_files: Job | None = None
+        self._asked: dict[Future[Reply], _Asked] = {}
+        self._lost: list[Done] = []
+        self._turns = 0
+        self._search = secrets.token_hex(8)
+        self._size = team.count()
+
+    @property
+    def block_seconds(self) -> float:
+        return max(_SHORTEST_BLOCK, _BLOCK_PER_WORKER * self._size)
+
+    @property
+    def room(self) -> int:
+        # At least one: of a cluster that has no workers yet, some may come.
+        return _AHEAD * max(1, self._size) - len(self._asked) - len(self._lost)
+
+    def ask(self, number: int, request: Any) -> None:
+        self._submit(_Asked(number, request, self._job))
+
+    def _submit(self, asked: _Asked) -> None:
+        self._turns += 1
+        turn = f"{self._search}-{self._turns}"
+        try:
+            future = self._team.executor.submit(perform, asked.job, asked.request, self._deadline.remaining, turn)
+        except RuntimeError as error:  # also what a broken pool of processes says
+            self._lose(asked, f"the executor takes no more work ({describe_exception(error)})")
+        else:
+            self._asked[future] = asked
+
+    def collect(self, seconds: float) -> list[Done]:
+        self._size = self._team.count()
+        ready = wait(self._asked, 0 if self._lost else seconds, FIRST_COMPLETED).done
+        found = [done for future in ready if (done := self._take(future)) is not None]
+        lost, self._lost = self._lost, []
+        return [*lost, *found]
+
+    def _take(self, future: Future[Reply]) -> Done | None:
+        asked = self._asked.pop(future)
+        if future.cancelled():
+            self._lose(asked, "the executor gave it up")
+            return None
+        error = future.exception()
+        if isinstance(error, _MISSING):
+            raise UsageError(
+                f"a worker cannot load what Clew sends: {describe_exception(error)}",
+                remedy="install the same Clew, with the same Python, wherever there are workers",
+            )
+        if error is not None:
+            self._lose(asked, f"its worker was lost ({describe_exception(error)})")
+            return None
+        return self._read(asked, future.result())
+
+    def _read(self, asked: _Asked, reply: Reply) -> Done | None:
+        if reply.needs_files:
+            self._submit(asked._replace(job=self._job_with_files()))
+            return None
+        if reply.unfit is not None:
+            raise _make_error(reply.unfit, f"the worker on {reply.where} cannot do this: ")
+        if reply.failed is not None:
+            raise RuntimeError(f"on {reply.where}:\n{reply.failed}")
+        if reply.died is not None:
+            died = WorkerDiedError(reply.died.message, reply.died.remedy or "", reply.how)
+            return Done(asked.number, None, reply.seconds, died)
+        if reply.refused is not None:
+            return Done(asked.number, None, reply.seconds, _make_error(reply.refused))
+        return Done(asked.number, reply.value, reply.seconds)
+
+    def _job_with_files(self) -> Job:
+        if self._with_files is None:
+            files = {} if self._files is None else self._files()
+            self._with_files = replace(self._job, files=files)
+        return self._with_files
+
+    def _lose(self, asked: _Asked, why: str) -> None:
+        self._lost.append(Done(asked.number, None, 0.0, WorkerDiedError(why, "see what became of the workers")))
+
+    def describe(self) -> str:
+        return f"{self._size} worker{'' if self._size == 1 else 's'}{self._team.where}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # What is being done ends by itself, within the time of a block.
+        for future in self._asked:
+            future.cancel()
+
+
+def _make_error(refusal: Refusal, before: str = "") -> UsageError:
+    return UsageError(f"{before}{refusal.message}", position=refusal.position, remedy=refusal.remedy)
