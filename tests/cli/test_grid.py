@@ -233,7 +233,7 @@ REFUSED = [
     ("--grid n=2 --time-limit-each 0", "--time-limit-each is 0", "larger than 0"),
     ("--grid n=2 --effort 1 --eot 3", "a sweep finds its own EOT", "--eot or --effort"),
     ("--grid crashes=7,8", "7 crashes are more than the 3 nodes", "up to 3"),
-    ("--workers 2", "--workers is for a grid", "--grid crashes=0..2"),
+    ("--workers 2", "--workers and --cluster are for a grid", "--grid crashes=0..2"),
     ("--time-limit-each 2", "--time-limit-each is for a grid", "--grid crashes=0..2"),
 ]
 

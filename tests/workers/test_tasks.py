@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clew.errors import Position
+from clew.errors import Position, UsageError
 from clew.workers import serving, tasks
 from clew.workers.serving import Refusal
 from clew.workers.tasks import Build, Job, Reply, own_build, perform
@@ -56,7 +56,7 @@ def test_what_dies_is_said_and_does_not_end_this_process() -> None:
 
 
 def test_what_takes_too_long_is_ended() -> None:
-    reply = ask("one", "sleep", 0.3)
+    reply = ask("one", "sleep", 0.3 - tasks._PATIENCE_SECONDS)
     assert reply.died is not None and reply.died.message == "the time was over"
     assert reply.how is None
 
@@ -96,6 +96,12 @@ def test_workers_of_another_build_are_not_fit(build: Build, said: str) -> None:
     reply = ask("one", "pid", build=build)
     assert reply.value is None
     assert reply.unfit is not None and reply.unfit.message == said
+
+
+def test_what_cannot_be_pickled_is_refused_where_the_search_is() -> None:
+    with pytest.raises(UsageError, match="this cannot be sent to the workers of an executor: ") as caught:
+        Job.of(open_answering, lambda: 0)
+    assert caught.value.remedy == "--workers N uses several processes of this machine"
 
 
 def test_a_process_that_left_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

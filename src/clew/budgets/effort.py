@@ -61,6 +61,12 @@ class Effort:
         """Return after how many propagations the effort is exhausted; never 0, either."""
         return max(1, self.left * PROPAGATIONS_PER_UNIT)
 
+    def surely_suffices(self, units: int, largest_program: int) -> bool:
+        """Tell whether work of this cost, done elsewhere, would have come to its end here in the same way."""
+        # Not only the sum counts: where the effort may not suffice, the size of programs has a limit, too.
+        largest = max(self._largest_program, largest_program)
+        return bool(self._largest_program) and largest * _LARGEST_GROWTH <= self.left - units
+
     @property
     def may_not_suffice(self) -> bool:
         """Tell whether grounding the program for larger bounds could take more than is left."""

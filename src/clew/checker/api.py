@@ -42,7 +42,10 @@ from clew.program.outcomes import stated_outcomes
 from clew.search.verdict import Answer, Ledger, Progress
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from clew.files.checkpoints import Checkpoint
+    from clew.workers.executors import Team
 
 #: A hundred thousand times as much is years.
 MOST_SWEEP_EFFORT = 100_000
@@ -81,6 +84,8 @@ def check(
     progress: Progress | None = None,
     checkpoint: str | Path | Checkpoint | None = None,
     params: Settings | None = None,
+    workers: int | None = None,
+    executor: Executor | Team | None = None,
 ) -> Verdict:
     """Search for faults under which what must hold does not.
 
@@ -106,6 +111,7 @@ def check(
     - ``checkpoint`` (sweeps, and all but exact): a file that the search goes on from if it is there, and is saved
       in now and then.
     - ``params``: values of params of a Dedalus program, by name; others have their defaults.
+    - ``workers`` (sweeps): how many processes.  ``executor``: whose workers do it instead, see ``docs/scale.md``.
 
     Ctrl-C ends the search, too: the verdict then says ``incomplete``.  Raises ``ProgramError`` or ``UsageError``
     for what cannot be checked.
@@ -140,6 +146,7 @@ def check(
         raise UsageError(
             f"the {strategy} strategy cannot sweep, and the program states no EOT", remedy="give --eot"
         )
+    given = replace(given, team=_find_team(workers, executor, sweeps=sweeps))
     if lasting:
         _refuse_lasting(given.prepared.program, spec, sweeps=sweeps)
     saving = None
@@ -162,6 +169,25 @@ def _is_plain(given: Check, asked: Bounds) -> bool:
     options = given.options._replace(find_all=False, checkpoint=None)  # which change nothing of the answer
     demands = given.demands._replace(coverage=False)
     return (given.strategy.name, asked, options, demands) == ("exact", Bounds(), Options(), Demands())
+
+
+def _find_team(workers: int | None, executor: Executor | Team | None, *, sweeps: bool) -> Team | int | None:
+    """Return who takes part; None if this process is alone."""
+    if workers is not None and workers < 1:
+        raise UsageError(f"--workers is {workers}", remedy="give a number from 1 on")
+    if workers is None and executor is None:
+        return None
+    if not sweeps:
+        raise UsageError(
+            "--workers and --cluster are for a grid or a sweep, and this is one question",
+            remedy="leave them out, or add what varies, as in --grid crashes=0..2",
+        )
+    from clew.workers.executors import as_team  # only when asked for
+    from clew.workers.processes import can_fork
+
+    if executor is not None:
+        return as_team(executor, workers)
+    return workers if workers is not None and workers > 1 and can_fork() else None
 
 
 def _refuse_lasting(program: Program, spec: FailureSpec, *, sweeps: bool) -> None:

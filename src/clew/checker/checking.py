@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from clew.checker.remembered.sweep import RememberedSweep
     from clew.checker.sweeping import ProgramSweep
     from clew.files.checkpoints import Checkpoint
+    from clew.workers.executors import Team
 
 #: What a sweep may spend when nothing else is said: for a hard program about ten seconds on a usual machine.
 DEFAULT_SWEEP_EFFORT = 1_500_000
@@ -35,13 +37,17 @@ _TELLING_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class Check:
-    """What is checked and how, what is demanded of a certificate, and when the check began."""
+    """What is checked and how, what is demanded of a certificate, and when the check began.
+
+    ``team``: who takes part in a sweep, or how many forks do.
+    """
 
     prepared: CheckedProgram
     strategy: Strategy
     options: Options
     demands: Demands
     started: float
+    team: Team | int | None = None
 
     def examine(self, spec: FailureSpec, ledger: Ledger) -> Verdict:
         """Search within bounds."""
@@ -63,7 +69,9 @@ class Check:
         system = ProgramSweep(
             self.prepared.program, base, self.strategy, self.options._replace(checkpoint=None), deadline
         )
-        swept = sweep(system if checkpoint is None else _resume_sweep(system, checkpoint), base, fixed_eff, ledger)
+        with self._share(system, fixed_eff) as shared:
+            known = shared if checkpoint is None else _resume_sweep(shared, checkpoint)
+            swept = sweep(known, base, fixed_eff, ledger)
         findings = replace(swept.findings, runs=ledger.runs)
         examined = Examined(findings, swept.vacuous, system.notices, system.solver(swept.spec))
         # The effort of the sweep may be spent: what it has certified is looked up with an effort of its own.
@@ -72,6 +80,14 @@ class Check:
         certified = None if swept.findings.answer is Answer.CERTIFIED is not verdict.answer else swept.certified
         candidates = self._tell_durations(findings.candidates, swept.spec, _survey_deadline(deadline))
         return replace(verdict, swept=swept.settings, certified=certified, candidates=candidates)
+
+    def _share(self, system: ProgramSweep, fixed_eff: int | None) -> AbstractContextManager[ProgramSweep]:
+        """Let others examine settings, too, if they are to."""
+        if self.team is None:
+            return nullcontext(system)
+        from clew.checker.sweeping_ahead import examine_ahead
+
+        return examine_ahead(system, fixed_eff, self.team)
 
     def give_up(self, spec: FailureSpec, reason: str, deadline: Deadline) -> Verdict:
         """Conclude before anything could be searched."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
 
 from clew.budgets.deadline import Deadline
 from clew.checker.strategies import Examined, Options, Strategy, examine, note_kept_promises
@@ -16,6 +17,24 @@ from clew.search.sweep import Course
 from clew.search.verdict import Answer, Findings, Ledger
 
 
+class FoundAhead(NamedTuple):
+    """What was found at a setting elsewhere, before it was asked for, and the effort that took."""
+
+    findings: Findings
+    vacuous: bool
+    notices: tuple[Notice, ...]
+    figures: SolverFigures | None
+    spent: int
+    largest: int
+
+
+class Ahead(Protocol):
+    """Who examines settings before they are asked for."""
+
+    def find(self, spec: FailureSpec, ledger: Ledger) -> FoundAhead | None:
+        """Return what was found at a setting; None if nothing is known of it."""
+
+
 @dataclass(frozen=True)
 class ProgramSweep:
     """The program of a sweep, with what its settings had to tell so far."""
@@ -25,6 +44,7 @@ class ProgramSweep:
     strategy: Strategy
     options: Options
     deadline: Deadline
+    ahead: Ahead | None = None
     _told: dict[Notice, None] = field(default_factory=dict)
     _solved: dict[FailureSpec, SolverFigures] = field(default_factory=dict)
 
@@ -38,9 +58,23 @@ class ProgramSweep:
         return self._solved.get(spec)
 
     def examine(self, spec: FailureSpec, ledger: Ledger) -> tuple[Findings, bool]:
+        found = None if self.ahead is None else self.ahead.find(spec, ledger)
+        if found is not None:
+            return self._take(found, spec, ledger)
         examined = examine(self.strategy, self.program, spec, self.options, ledger)
         self.note(spec, examined.notices, examined.solver)
         return examined.findings, examined.vacuous or self._expects_nothing(examined)
+
+    def _take(self, found: FoundAhead, spec: FailureSpec, ledger: Ledger) -> tuple[Findings, bool]:
+        """Take what was found elsewhere for what would have been found here."""
+        if self.deadline.effort is not None:
+            self.deadline.effort.count_again(found.spent, found.largest)
+        self.note(spec, found.notices, found.figures)
+        # As the search would have left the ledger: the sweep reads its results there.
+        ledger.runs += found.findings.runs
+        ledger.executions.extend(found.findings.executions)
+        ledger.counterexamples.extend(found.findings.counterexamples)
+        return replace(found.findings, runs=ledger.runs), found.vacuous
 
     def note(self, spec: FailureSpec, notices: tuple[Notice, ...], solver: SolverFigures | None) -> None:
         """Keep what the search at one setting had to tell."""

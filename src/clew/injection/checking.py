@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -21,8 +23,10 @@ from clew.injection.meaning import find_cautions, find_hollow
 from clew.injection.repeating import Leftovers, refuse_changing_promises, refuse_other_course
 from clew.injection.result import CodeCounterexample, CodeVerdict
 from clew.injection.searching import drawing, exhausting
+from clew.injection.searching.exhausting import Visits
 from clew.injection.searching.remembered_traces import RememberedCode
 from clew.injection.searching.saving import Saving
+from clew.injection.searching.sharing import Sharing
 from clew.injection.searching.shrinking import shrink_faults
 from clew.injection.searching.system import CodeSystem, DeadlyRunError
 from clew.search import lineage
@@ -36,6 +40,9 @@ from clew.simulation.recordings.recording import make_recording
 from clew.simulation.scenario import Scenario
 from clew.simulation.timing import to_ticks
 from clew.simulation.user_code import name_of
+from clew.workers.executors import Team, as_team
+from clew.workers.processes import can_fork
+from clew.workers.relay import relay_team
 
 #: Why a search by lineage that has found nothing proves nothing.
 NO_PROOF = (
@@ -49,11 +56,12 @@ DEFAULT_RANDOM_RUNS = 1000
 
 
 class CodeOptions(NamedTuple):
-    """How to search."""
+    """How to search; ``visits``: who runs sets of faults, if it is not this process alone."""
 
     strategy: str = "lineage"
     max_runs: int | None = None
     seed: int = DEFAULT_SEED
+    visits: AbstractContextManager[Visits] | None = None
 
 
 #: A search by a strategy: the system, what it writes down, how to search, and where that is saved.
@@ -61,12 +69,16 @@ CodeSearch = Callable[[CodeSystem, LedgerOf[CodeFault], CodeOptions, Saving | No
 
 
 class CodeStrategy(NamedTuple):
-    """A way to search for faults of code; ``certifies``: nothing found means that nothing is there."""
+    """A way to search for faults of code; ``certifies``: nothing found means that nothing is there.
+
+    ``shares``: several can do it at once.
+    """
 
     name: str
     summary: str
     certifies: bool
     search: CodeSearch
+    shares: bool = False
 
 
 def _follow_lineage(
@@ -80,7 +92,7 @@ def _follow_lineage(
 def _exhaust(
     system: CodeSystem, ledger: LedgerOf[CodeFault], options: CodeOptions, saving: Saving | None
 ) -> str | None:
-    return exhausting.search(system, ledger, saving=saving)
+    return exhausting.search(system, ledger, saving=saving, visits=options.visits)
 
 
 def _draw(
@@ -94,7 +106,7 @@ CODE_STRATEGIES: dict[str, CodeStrategy] = {
     strategy.name: strategy
     for strategy in (
         CodeStrategy("lineage", "cut what good runs rested on; finds, never certifies", False, _follow_lineage),
-        CodeStrategy("exhaustive", "run every set of faults on this schedule, fewest first", True, _exhaust),
+        CodeStrategy("exhaustive", "run every set of faults on this schedule, fewest first", True, _exhaust, True),
         CodeStrategy("random", "draw faults at random; never certifies", False, _draw),
     )
 }
@@ -120,6 +132,8 @@ def check_scenario(
     in_process: bool = False,
     ends_with: ProcessEnd | None = None,
     checkpoint: str | Path | Checkpoint | None = None,
+    workers: int | None = None,
+    executor: Executor | Team | None = None,
 ) -> CodeVerdict:
     """Search for faults under which what a scenario promises does not hold.
 
@@ -133,6 +147,8 @@ def check_scenario(
     - ``in_process``: execute the scenario in this process and not in a child, for a debugger.
     - ``ends_with``: how the process is known to end; the execution that does it is not performed, but found.
     - ``checkpoint``: a file that the search goes on from if it is there, and is saved in now and then.
+    - ``workers`` (exhaustive): how many processes, forks of this one.  ``executor``: who does it instead, for a
+      scenario that is named by its file; see ``docs/scale.md``.
     """
     started = time.monotonic()
     _refuse_unknown(strategy)
@@ -152,20 +168,43 @@ def check_scenario(
     )
     bounds = complete_bounds(scenario, given)
     options = CodeOptions(strategy, max_runs, seed)
-    asked = _Question(loaded, bounds, options, until, time_limit, started, checkpoint)
+    sharing = _find_sharing(loaded, strategy, workers, executor)
+    asked = _Question(loaded, bounds, options, until, time_limit, started, checkpoint, sharing)
     # What a child did to a checkpoint that somebody else concludes would be lost.
     if needs_child(in_process or isinstance(checkpoint, Checkpoint)):
         return _answer_in_child(asked, progress)
     return asked.answer(progress, ends_with)
 
 
+def _find_sharing(
+    loaded: LoadedScenario, strategy: str, workers: int | None, executor: Executor | Team | None
+) -> Sharing | None:
+    """Return who is to search; None if it is this process alone."""
+    if workers is not None and workers < 1:
+        raise UsageError(f"--workers is {workers}", remedy="give a number from 1 on")
+    if executor is None and workers in (None, 1):
+        return None
+    if not CODE_STRATEGIES[strategy].shares:
+        raise UsageError(
+            f"the {strategy} strategy does not support --workers or --cluster: what it executes next depends on "
+            "what the executions before have shown",
+            remedy="leave them out, or use --strategy exhaustive",
+        )
+    if executor is not None:
+        return Sharing(loaded, team=as_team(executor, workers))
+    # Without forks it takes longer, and comes to the same.
+    return Sharing(loaded, workers or 1) if can_fork() else None
+
+
 def _answer_in_child(asked: _Question, progress: Progress | None) -> CodeVerdict:
     """Search in a child; if an execution ends it, once more in another, which does not perform that execution."""
     try:
-        return run_isolated(asked.answer, progress)
+        with asked.relayed() as inner:
+            return run_isolated(inner.answer, progress)
     except ProcessEndedError as ended:
         end = ended.end
-    return run_isolated(lambda tell: asked.answer(tell, end), progress)
+    with asked.relayed() as inner:
+        return run_isolated(lambda tell: inner.answer(tell, end), progress)
 
 
 def _check_budgets(max_runs: int | None, time_limit: float | None) -> None:
@@ -185,6 +224,16 @@ class _Question:
     time_limit: float | None
     started: float
     checkpoint: str | Path | Checkpoint | None = None
+    sharing: Sharing | None = None
+
+    @contextmanager
+    def relayed(self) -> Iterator[_Question]:
+        """Give the same question for a child, which cannot use an executor of this process itself."""
+        if self.sharing is None or self.sharing.team is None:
+            yield self
+            return
+        with relay_team(self.sharing.team) as team:
+            yield replace(self, sharing=replace(self.sharing, team=team))
 
     def answer(self, progress: Progress | None, ends_with: ProcessEnd | None = None) -> CodeVerdict:
         """Search, and make of what is found what people want to know of it."""
@@ -233,7 +282,10 @@ class _Question:
             if peaceful.is_over:
                 refuse_changing_promises(scenario, peaceful)
             saving = None if checkpoint is None else Saving(checkpoint, system, leftovers.describe_changes)
-            findings = conduct(lambda book: chosen.search(system, book, self.options, saving), ledger)
+            options = self.options
+            if self.sharing is not None:
+                options = options._replace(visits=self.sharing.visits(system, ledger, leftovers, peaceful))
+            findings = conduct(lambda book: chosen.search(system, book, options, saving), ledger)
             runs = ledger.runs
             found = _confirm(loaded, system, findings, ledger, seed)
             describe_changes = leftovers.describe_changes

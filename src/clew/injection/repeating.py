@@ -8,7 +8,7 @@ its class, or a promise changes what it looks at.
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -47,7 +47,7 @@ def _key(occurrence: Occurrence) -> tuple[object, ...]:
 def refuse_other_beginning(course: Course, events: int, digest: int) -> None:
     """Refuse a run that is not the same as another for so many events, up to where its last fault strikes."""
     if digest_prefixes(course, events)[-1] != digest or len(course.occurrences) < events:
-        raise _refusal(f"up to event {events}, the faults are the same, and what happens is not")
+        raise refuse_repetition(f"up to event {events}, the faults are the same, and what happens is not")
 
 
 def refuse_other_course(one: Course, other: Course) -> None:
@@ -56,20 +56,21 @@ def refuse_other_course(one: Course, other: Course) -> None:
     for place, (first, second) in enumerate(zip(one.occurrences, other.occurrences, strict=False)):
         if _key(first) != _key(second):
             when = show_time(min(first.time, second.time))
-            raise _refusal(f"the first event that differs is number {place + 1}, at {when}")
+            raise refuse_repetition(f"the first event that differs is number {place + 1}, at {when}")
     if len(one.occurrences) != len(other.occurrences) or one.broken != other.broken:
-        raise _refusal("one of them ends where the other does not")
-    before, after = _states(one), _states(other)
+        raise refuse_repetition("one of them ends where the other does not")
+    before, after = states_at_end(one), states_at_end(other)
     for name in before:
         if before[name] != after.get(name):
-            raise _refusal(f"at the end, {name} differs")
+            raise refuse_repetition(f"at the end, {name} differs")
 
 
-def _refusal(where: str) -> UsageError:
+def refuse_repetition(where: str) -> UsageError:
+    """Return the error that the same was not the same when it was done again."""
     return UsageError(f"the same faults twice do not lead to the same execution: {where}", remedy=_REMEDY)
 
 
-def _states(course: Course) -> dict[str, Any]:
+def states_at_end(course: Course) -> dict[str, Any]:
     """Return the states at the end, as far as they can be compared with those of another execution."""
     world = course.world
     found: dict[str, Any] = {}
@@ -85,10 +86,10 @@ def refuse_changing_promises(scenario: Scenario, course: Course) -> None:
     # All in turn on the same nodes: what one of them changes is told before the next is asked.
     nodes = dict(course.world.nodes)
     functions = [*scenario.promises, *scenario.invariants, *([scenario.assume] if scenario.assume else [])]
-    before = _states(course)
+    before = states_at_end(course)
     for function in functions:
         function(nodes)
-        after = _states(course)
+        after = states_at_end(course)
         for name, value in before.items():
             if after.get(name) != value:
                 raise UsageError(
@@ -102,11 +103,20 @@ class Leftovers:
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
         self._before = dict(self._look())
+        self._elsewhere: set[str] = set()
+
+    def note(self, changed: Iterable[str]) -> None:
+        """Note what has changed in another process, which executed some of it."""
+        self._elsewhere.update(changed)
+
+    def list_changes(self) -> list[str]:
+        """List which of them are not what they were."""
+        now = dict(self._look())
+        return [n for n, value in self._before.items() if n in self._elsewhere or now.get(n) != value]
 
     def describe_changes(self) -> str | None:
         """Say which of them are not what they were; None if all are."""
-        now = dict(self._look())
-        changed = [name for name, value in self._before.items() if now.get(name) != value]
+        changed = self.list_changes()
         if not changed:
             return None
         return (

@@ -131,7 +131,7 @@ class _Sweep:
                     # Nothing could have been violated in a vacuous setting, so it is no certificate to report.
                     if not vacuous or self._vacuous:
                         self._best = (self._spec, findings)
-                    self._spec = self._larger(self._spec)
+                    self._spec = next_setting(self._spec, self._fixed_eff)
         return self._end(f"a sweep goes up to {FURTHEST} steps", "for longer executions, give --eot and --eff")
 
     def _check_budgets(self) -> None:
@@ -146,11 +146,6 @@ class _Sweep:
         if self._effort and self._effort.exhausted:
             return EffortExhaustedError(USED_UP)
         return BudgetExhaustedError(findings.reason or "the search was not finished")
-
-    def _larger(self, spec: FailureSpec) -> FailureSpec:
-        if self._fixed_eff is None and spec.eff < spec.eot - 1:
-            return replace(spec, eff=max(2, spec.eff + 1) if spec.eot > 2 else 1)
-        return replace(spec, eot=spec.eot + 1, eff=spec.eff if self._fixed_eff is not None else spec.eff + 1)
 
     # -- following runs ------------------------------------------------------------------------------------
 
@@ -268,6 +263,13 @@ class _Sweep:
 
     def _swept(self, spec: FailureSpec, findings: Findings) -> Swept:
         return Swept(spec, findings, tuple(self._settings), self._vacuous, self._largest_certified())
+
+
+def next_setting(spec: FailureSpec, fixed_eff: int | None) -> FailureSpec:
+    """Return the bounds that a sweep examines after those that it has certified."""
+    if fixed_eff is None and spec.eff < spec.eot - 1:
+        return replace(spec, eff=max(2, spec.eff + 1) if spec.eot > 2 else 1)
+    return replace(spec, eot=spec.eot + 1, eff=spec.eff if fixed_eff is not None else spec.eff + 1)
 
 
 def _setting_text(spec: FailureSpec) -> str:

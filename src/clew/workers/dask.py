@@ -31,8 +31,13 @@ def connect_cluster(address: str) -> Iterator[Team]:
     except ImportError:
         raise UsageError("Dask is not installed, which --cluster needs", remedy="pip install clew[dask]") from None
     _refuse_unreachable(address)
-    client = Client(address, set_as_default=False, name="clew")
+    try:
+        # Not the default of this process: the user's code may have a client of its own.
+        client = Client(address, set_as_default=False, name="clew")
+    except OSError as error:
+        raise _make_error(address, f"what answers there is no scheduler of Dask ({error})") from None
     with client:
+        # Not pure: for Dask, an equal call would be the same one, whose result it may still have.
         yield Team(client.get_executor(pure=False), _Counter(client, address), f" at {address}")
 
 
@@ -48,10 +53,13 @@ def _refuse_unreachable(address: str) -> None:
             pass
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise UsageError(
-            f"there is no cluster at {address}: {why}",
-            remedy="give the address that the scheduler of Dask says it is at, such as tcp://HOST:8786",
-        ) from None
+        raise _make_error(address, f"there is no cluster at {address}: {why}") from None
+
+
+def _make_error(address: str, why: str) -> UsageError:
+    return UsageError(
+        why, remedy="give the address that the scheduler of Dask says it is at, such as tcp://HOST:8786"
+    )
 
 
 class _Counter:

@@ -27,7 +27,8 @@ _AHEAD = 2
 #: A block is worth the way there and back, and many workers together must not keep this process from handing out:
 #: as measured, a request costs it about a millisecond (docs/scale.md).
 _SHORTEST_BLOCK, _BLOCK_PER_WORKER = 0.5, 0.01
-_MISSING = (ImportError, AttributeError)
+#: What a worker raises that does not know the functions and classes that it is sent.
+UNLOADABLE = (ImportError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ def as_team(executor: Executor | Team, workers: int | None = None) -> Team:
     client: Any = getattr(executor, "_client", None)
     if hasattr(client, "ncores"):  # of Dask, whose workers come and go
         return Team(executor, lambda: sum(client.ncores().values()))
+    # Pools of processes and threads, also others than those of Python, call it so; no interface has it.
     size = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
     return Team(executor, lambda: size)
 
@@ -89,6 +91,7 @@ class ExecutorCrew:
 
     def _submit(self, asked: _Asked) -> None:
         self._turns += 1
+        # Dask takes calls with equal arguments for the same one, also of searches that are over.
         turn = f"{self._search}-{self._turns}"
         try:
             future = self._team.executor.submit(perform, asked.job, asked.request, self._deadline.remaining, turn)
@@ -99,6 +102,7 @@ class ExecutorCrew:
 
     def collect(self, seconds: float) -> list[Done]:
         self._size = self._team.count()
+        # What is lost already is told at once: nothing else may ever come.
         ready = wait(self._asked, 0 if self._lost else seconds, FIRST_COMPLETED).done
         found = [done for future in ready if (done := self._take(future)) is not None]
         lost, self._lost = self._lost, []
@@ -110,23 +114,27 @@ class ExecutorCrew:
             self._lose(asked, "the executor gave it up")
             return None
         error = future.exception()
-        if isinstance(error, _MISSING):
+        if isinstance(error, UNLOADABLE):
             raise UsageError(
                 f"a worker cannot load what Clew sends: {describe_exception(error)}",
                 remedy="install the same Clew, with the same Python, wherever there are workers",
             )
         if error is not None:
+            # Whatever it is: the executor has tried again, if it does that, and there is no answer.
             self._lose(asked, f"its worker was lost ({describe_exception(error)})")
             return None
         return self._read(asked, future.result())
 
     def _read(self, asked: _Asked, reply: Reply) -> Done | None:
         if reply.needs_files:
+            # Only now: most workers see the same disk, or have opened the job before.
             self._submit(asked._replace(job=self._job_with_files()))
             return None
         if reply.unfit is not None:
+            # One unfit worker ends the search: it would answer again and again, and faster than the others.
             raise _make_error(reply.unfit, f"the worker on {reply.where} cannot do this: ")
         if reply.failed is not None:
+            # Not done again here: a defect of Clew's must be seen, and not be a loss of time.
             raise RuntimeError(f"on {reply.where}:\n{reply.failed}")
         if reply.died is not None:
             died = WorkerDiedError(reply.died.message, reply.died.remedy or "", reply.how)

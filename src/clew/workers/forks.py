@@ -37,6 +37,7 @@ class ForkCrew:
         return self._count - len(self._busy)
 
     def ask(self, number: int, request: Any) -> None:
+        # Started when there is something to do: of a search that ends at once, none is.
         if not self._idle:
             self._idle += self._processes.enter_context(workers(1, self._serve, siblings=[*self._busy]))
         worker = self._idle.pop()
@@ -62,6 +63,7 @@ class ForkCrew:
             return self._give_up(worker, death)
         asked = self._busy.pop(worker)
         if isinstance(value, Spent):
+            # Not used again: what was given up in it still takes its time.
             worker.end()
             value = value.value
         else:

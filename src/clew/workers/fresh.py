@@ -31,6 +31,7 @@ class FreshProcess(ServingProcess):
         self.connection, theirs = Pipe()
         # Nothing of the user's is in there; what it holds is gone with the process, if that is ended properly.
         self._folder: tempfile.TemporaryDirectory[str] | None = None
+        # A file, and not memory of this process: another program is started, which inherits open files only.
         with tempfile.TemporaryFile() as file, theirs:
             self.page = Whereabouts(file.fileno())
             passed = (theirs.fileno(), file.fileno())

@@ -45,12 +45,24 @@ class Outcome(NamedTuple):
 
 def main(connection: Connection) -> None:
     """Open a job and answer requests, until the other side has gone or nobody asks."""
-    opener, given, folder = connection.recv()
     serves: list[Serve] = []
-    connection.send(_try(lambda: serves.append(opener(given, folder))))
+    connection.send(_try(lambda: serves.append(_open(connection))))
     while serves and connection.poll(_IDLE_SECONDS):
         request = connection.recv()
         connection.send(_try(lambda: serves[0](request)))  # noqa: B023  # called at once
+
+
+def _open(connection: Connection) -> Serve:
+    """Open the job that the other side sends."""
+    try:
+        opener, given, folder = connection.recv()
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"what was sent cannot be loaded there: {error}",
+            remedy="functions of yours cannot be sent; --workers N uses several processes of this machine",
+        ) from None
+    serve: Serve = opener(given, folder)
+    return serve
 
 
 def _try(work: Callable[[], Any]) -> Outcome:
@@ -60,6 +72,7 @@ def _try(work: Callable[[], Any]) -> Outcome:
         return Outcome(refused=Refusal(error.message, error.position, error.remedy), needs_files=True)
     except ClewError as error:
         return Outcome(refused=Refusal(error.message, error.position, error.remedy))
+    # Memory ran out, mostly: whoever asked does it again, and sees whether it does so there.
     except BudgetExhaustedError as limit:
         return Outcome(refused=Refusal(str(limit), None, None))
     except Exception:
@@ -69,12 +82,14 @@ def _try(work: Callable[[], Any]) -> Outcome:
 def begin() -> NoReturn:
     """Serve in this process, which was started for it."""
     connection, page, parent = map(int, sys.argv[1:])
+    # First of all: whoever started it may be gone already, and then nobody would ever end it.
     die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     whereabouts = Whereabouts(page)
     set_whereabouts(whereabouts)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         main(Connection(connection))
+    # So that it is not taken for a death: nobody had asked for anything.
     whereabouts.finish(0)
     sys.stdout.flush()
     os._exit(0)

@@ -26,6 +26,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clew.errors import UsageError
 from clew.workers.crew import Spent
 from clew.workers.fresh import FreshProcess
 from clew.workers.processes import Serve, WorkerDiedError, wait_for_replies
@@ -35,6 +36,8 @@ from clew.workers.serving import Outcome, Refusal
 Opener = Callable[[Any, str | None], Serve]
 
 _POLL_SECONDS = 0.05
+#: What knows its time limit itself has something to say when it is over.
+_PATIENCE_SECONDS = 3.0
 #: So many jobs may have a process of their own in one worker: searches of several users, in turn.
 _MOST_KEPT = 4
 
@@ -62,9 +65,11 @@ def own_build() -> Build:
     except PackageNotFoundError:
         number = "unknown"
     digest = hashlib.sha256()
+    # Half a hundredth of a second, once for each process: a checkout that differs by a line has the same number.
     root = Path(__file__).parents[1]
     for path in sorted(root.rglob("*.py")):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    # The last part of the version of Python changes nothing of what is executed: random numbers, order, floats.
     return Build(f"{number} ({digest.hexdigest()[:12]})", "{}.{}".format(*sys.version_info))
 
 
@@ -85,7 +90,13 @@ class Job:
     @staticmethod
     def of(opener: Opener, given: Any) -> Job:
         """Return a job that is opened by a function of Clew's, with plain values."""
-        packed = pickle.dumps((opener, given))
+        try:
+            packed = pickle.dumps((opener, given))
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"this cannot be sent to the workers of an executor: {error}",
+                remedy="--workers N uses several processes of this machine",
+            ) from None
         return Job(opener, given, key=hashlib.sha256(packed).hexdigest())
 
 
@@ -124,13 +135,14 @@ def perform(job: Job, request: Any, seconds: float | None, turn: str) -> Reply:
             opened = _processes().open(job)
             if isinstance(opened, Reply):
                 return opened._replace(where=where)
-            outcome = _ask(opened, request, None if seconds is None else started + seconds)
+            outcome = _ask(opened, request, None if seconds is None else started + seconds + _PATIENCE_SECONDS)
         except WorkerDiedError as death:
-            left = _processes().drop(job)
-            if left:
+            # That one left is no loss: it had not begun with this request.
+            if _processes().drop(job):
                 continue
             return Reply(where=where, died=Refusal(death.message, death.position, death.remedy), how=death.how)
         value = outcome.value
+        # Work that was given up goes on there, and would take the time of whatever came next.
         if isinstance(value, Spent):
             _processes().drop(job)
             value = value.value
@@ -164,6 +176,7 @@ class _Kept:
         if process is not None and not process.has_ended:
             return process
         self.drop(job)
+        # The oldest goes: searches take turns, and whoever was not heard of for longest is probably over.
         while len(self._by_key) >= _MOST_KEPT:
             self._by_key.pop(next(iter(self._by_key))).end()
         process = self._by_key[job.key] = FreshProcess()
@@ -175,6 +188,7 @@ class _Kept:
         outcome = _ask(process, (job.opener, job.given, folder), None)
         if outcome.refused is None and outcome.failed is None:
             return process
+        # A process that could not open the job has perhaps imported half of it.
         self.drop(job)
         if outcome.needs_files and job.files is None:
             return Reply(needs_files=True)

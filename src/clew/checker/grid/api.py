@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import suppress
 from typing import TypedDict, Unpack
 
 from clew.budgets.deadline import Deadline
 from clew.checker.grid.axes import Axis, list_settings, make_axes
-from clew.checker.grid.examining import Grid, Programs, examine_alone, examine_with_workers
+from clew.checker.grid.examining import Grid, Programs, examine_alone, examine_with_forks, examine_with_team
 from clew.checker.grid.result import GridResult, GridRow, Problem
 from clew.checker.preparing import files_of
 from clew.dedalus.loader import Template
@@ -17,6 +18,7 @@ from clew.errors import ProgramError, UsageError
 from clew.frontends.registry import Source, read_once
 from clew.node_lists import WrittenNode
 from clew.search.verdict import Progress
+from clew.workers.executors import Team, as_team
 from clew.workers.processes import can_fork
 
 #: What ``check`` does when nothing is said.
@@ -55,7 +57,8 @@ def check_grid(
     axes: Mapping[str, Iterable[str | int]],
     *,
     params: Settings | None = None,
-    workers: int = 1,
+    workers: int | None = None,
+    executor: Executor | Team | None = None,
     time_limit: float | None = None,
     time_limit_each: float | None = None,
     progress: Progress | None = None,
@@ -66,7 +69,8 @@ def check_grid(
     - ``source``: as for ``check``.  Files are read once.
     - ``axes``: by the name of a param or a bound (``eot``, ``crashes`` and so on, not ``nodes``), its values.
     - ``params``: values of params that do not vary.
-    - ``workers``: how many processes; the rows are the same, whatever it is.
+    - ``workers``: how many processes (1); the rows are the same, whatever it is.  ``executor``: whose workers do
+      it instead, see ``docs/scale.md``.
     - ``time_limit``: seconds for all settings together; those that are not reached are incomplete.
       ``time_limit_each``: seconds for one of them.
     - ``progress``: called with the number of executions and the stage, now and then.
@@ -88,9 +92,12 @@ def check_grid(
     param_axes = frozenset(axis.name for axis in made if axis.is_param)
     grid = Grid(Programs(read), given, fixed, param_axes, time_limit_each, Deadline(time_limit))
     settings = list_settings(made)
+    forks = 1 if workers is None else workers
     # A search that outlives its limit in C code goes on in its process, and would take the time of the next.
-    if (workers > 1 or time_limit_each is not None) and can_fork():
-        rows = examine_with_workers(grid, settings, workers, progress)
+    if executor is not None:
+        rows = examine_with_team(grid, settings, as_team(executor, workers), progress)
+    elif (forks > 1 or time_limit_each is not None) and can_fork():
+        rows = examine_with_forks(grid, settings, forks, progress)
     else:
         rows = examine_alone(grid, settings, progress)
     _raise_if_all_invalid(rows)
@@ -124,12 +131,12 @@ def _check_axis(
 
 
 def _check_arguments(
-    options: Mapping[str, object], workers: int, time_limit: float | None, time_limit_each: float | None
+    options: Mapping[str, object], workers: int | None, time_limit: float | None, time_limit_each: float | None
 ) -> None:
     for name in options:
         if name not in CheckOptions.__annotations__:
             raise TypeError(f"check_grid() got an unexpected keyword argument '{name}'")
-    if not isinstance(workers, int) or workers < 1:
+    if workers is not None and (not isinstance(workers, int) or workers < 1):
         raise UsageError(f"--workers is {workers}", remedy="give a number from 1 on")
     for flag, seconds in (("--time-limit", time_limit), ("--time-limit-each", time_limit_each)):
         if seconds is not None and not seconds > 0:  # also refuses "not a number"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -16,10 +15,13 @@ from clew.checker.result import Verdict
 from clew.dedalus.loader import Loaded, Template
 from clew.errors import BudgetExhaustedError, ClewError, ProgramError
 from clew.search.verdict import Answer, Progress
-from clew.workers.processes import Worker, WorkerDiedError, wait_for_replies, workers
+from clew.workers.blocks import Answered, Blocks
+from clew.workers.crew import Crew, Spent
+from clew.workers.executors import ExecutorCrew, Team
+from clew.workers.forks import ForkCrew
+from clew.workers.processes import Serve, can_fork
+from clew.workers.tasks import Job
 
-#: Short enough that Ctrl-C seems to act at once.
-_POLL_SECONDS = 0.05
 #: How long workers may take to end their searches once the time is over, and once Ctrl-C was pressed.
 _PATIENCE_SECONDS, _SHORT_PATIENCE_SECONDS = 5.0, 1.0
 #: A search needs some time to notice that it has none.
@@ -30,14 +32,14 @@ class Programs:
     """The program at each value of its params: read once, and prepared once for all bounds in a row."""
 
     def __init__(self, source: Template | Loaded) -> None:
-        self._source = source
+        self.programs = source
         self._params: Mapping[str, str | int] | None = None
         self._prepared: Prepared | None = None
 
     def with_params(self, params: Mapping[str, str | int]) -> Prepared:
         """Return the program with these values; raise what is wrong with it."""
         if self._prepared is None or params != self._params:
-            loaded = self._source.instantiate(params) if isinstance(self._source, Template) else self._source
+            loaded = self.programs.instantiate(params) if isinstance(self.programs, Template) else self.programs
             # One is enough: bounds that come after params vary first, and hundreds of programs are much memory.
             self._prepared, self._params = Prepared(loaded, prepare(loaded)), params
         return self._prepared
@@ -116,92 +118,123 @@ def _unreached(grid: Grid, setting: GridSetting) -> GridRow:
     return GridRow(setting, reason=f"not reached: {grid.ending}")
 
 
-def examine_with_workers(
+def examine_with_forks(
     grid: Grid, settings: Sequence[GridSetting], count: int, progress: Progress | None
 ) -> list[GridRow]:
-    """Check settings in other processes, which are handed out one by one."""
-    with grid.deadline.listening(), ExitStack() as processes:
-        hands = _Hands(grid, settings, progress, processes)
-        for _ in range(min(count, len(settings))):
-            hands.start_worker()
-        while hands.work_on():
-            pass
-    return hands.rows()
+    """Check settings in forks of this process, one in each at a time."""
+    with ForkCrew(min(count, len(settings)), _serve(grid)) as crew:
+        return _share_out(grid, settings, crew, progress)
 
 
-class _Reply(NamedTuple):
-    """A row, and whether the worker is ``exhausted``: C code that outlived its deadline still runs in it."""
+def examine_with_team(
+    grid: Grid, settings: Sequence[GridSetting], team: Team, progress: Progress | None
+) -> list[GridRow]:
+    """Check settings at the workers of an executor; what these do not come back with is checked here."""
+    job = Job.of(open_grid, GridJob.of(grid))
+    with ExecutorCrew(team, job, grid.deadline) as crew:
+        return _share_out(grid, settings, crew, progress, redo=True)
 
-    row: GridRow
-    exhausted: bool
+
+class _Request(NamedTuple):
+    """A setting, and the seconds that are left."""
+
+    setting: GridSetting
+    seconds: float | None
 
 
-class _Hands:
-    """Which worker does what, and what they have answered."""
+@dataclass(frozen=True)
+class GridJob:
+    """What all settings of a grid have in common, as it is sent; ``seconds``: the time limit of all."""
 
-    def __init__(
-        self, grid: Grid, settings: Sequence[GridSetting], progress: Progress | None, processes: ExitStack
-    ) -> None:
-        self._grid = grid
-        self._settings = settings
-        self._progress = progress
-        self._found: dict[int, GridRow] = {}
-        self._next = 0
-        self._busy: dict[Worker, int] = {}
-        self._grace: Deadline | None = None
-        self._processes = processes
-        self._idle: list[Worker] = []
+    source: Template | Loaded
+    params: Mapping[str, str | int]
+    options: Mapping[str, Any]
+    param_axes: frozenset[str]
+    time_limit_each: float | None
+    seconds: float | None
 
-    def start_worker(self) -> None:
-        """Add a process."""
-        self._idle += self._processes.enter_context(workers(1, self._serve))
+    @staticmethod
+    def of(grid: Grid) -> GridJob:
+        """Return what is sent of a grid."""
+        source, seconds = grid.source.programs, grid.deadline.seconds
+        return GridJob(source, grid.params, grid.options, grid.param_axes, grid.time_limit_each, seconds)
 
-    def _serve(self, number: int) -> _Reply:
-        """Check a setting, in a worker."""
-        return _Reply(self._grid.examine(self._settings[number]), has_abandoned_work())
 
-    def work_on(self) -> bool:
-        """Hand out, and wait a moment for answers; False when there is nothing left to wait for."""
-        if self._grid.deadline.passed():
-            if self._grace is None:
-                patience = _SHORT_PATIENCE_SECONDS if self._grid.deadline.interrupted else _PATIENCE_SECONDS
-                self._grace = Deadline(patience)
-            if self._grace.passed() or not self._busy:
-                return False
-        else:
-            while self._idle and self._next < len(self._settings):
-                worker = self._idle.pop(0)
-                worker.ask(self._next)
-                self._busy[worker] = self._next
-                self._next += 1
-        for worker in wait_for_replies(list(self._busy), _POLL_SECONDS):
-            self._take(worker)
-        if self._progress is not None:
-            runs = sum(row.verdict.runs for row in self._found.values() if row.verdict)
-            self._progress(runs, f"{len(self._found)} of {len(self._settings)} settings")
-        return bool(self._busy) or (bool(self._idle) and self._next < len(self._settings))
+def open_grid(job: GridJob, folder: str | None) -> Serve:
+    """Return what checks settings at a worker."""
+    deadline = Deadline(job.seconds)
+    return _serve(
+        Grid(Programs(job.source), job.params, job.options, job.param_axes, job.time_limit_each, deadline)
+    )
 
-    def _take(self, worker: Worker) -> None:
-        number = self._busy.pop(worker)
-        try:
-            reply: _Reply = worker.reply()
-        except WorkerDiedError as death:
-            # Only its setting cannot be checked here.
-            reply = _Reply(GridRow(self._settings[number], reason=death.message), exhausted=True)
-        self._found[number] = reply.row
-        if not reply.exhausted:
-            self._idle.append(worker)
-            return
-        worker.end()
-        if self._next < len(self._settings):
-            self.start_worker()
 
-    def rows(self) -> list[GridRow]:
-        """Return a row for each setting, in order."""
-        return [self._found.get(number) or self._missing(number) for number in range(len(self._settings))]
+def _serve(grid: Grid) -> Callable[[_Request], GridRow | Spent]:
+    """Return what checks settings, in a worker."""
 
-    def _missing(self, number: int) -> GridRow:
-        setting = self._settings[number]
-        if number < self._next:
-            return GridRow(setting, reason=self._grid.ending)
-        return _unreached(self._grid, setting)
+    def serve(request: _Request) -> GridRow | Spent:
+        # The clock of another machine says something else; a limit is named as it was given.
+        deadline = Deadline(request.seconds)
+        deadline.seconds = grid.deadline.seconds
+        row = replace(grid, deadline=deadline).examine(request.setting)
+        # C code that outlived its deadline still runs there, and would take the time of the next.
+        return Spent(row) if has_abandoned_work() else row
+
+    return serve
+
+
+def _share_out(
+    grid: Grid, settings: Sequence[GridSetting], crew: Crew, progress: Progress | None, *, redo: bool = False
+) -> list[GridRow]:
+    """Let a crew check the settings; with ``redo``, what does not come back is checked again."""
+    deadline = grid.deadline
+    found: dict[int, GridRow] = {}
+    blocks = Blocks(
+        crew, 0, len(settings), lambda block: _Request(settings[block.first], deadline.remaining), largest=1
+    )
+    grace: Deadline | None = None
+    with deadline.listening():
+        while not blocks.finished:
+            if not deadline.passed():
+                blocks.hand_out()
+            else:
+                # They know themselves that the time is over, and have something to say.
+                if grace is None:
+                    grace = Deadline(_SHORT_PATIENCE_SECONDS if deadline.interrupted else _PATIENCE_SECONDS)
+                if grace.passed() or not blocks.is_waiting:
+                    break
+            blocks.collect()
+            for answered in (*blocks.in_order(), *blocks.rest()):
+                number = answered.block.first
+                if number not in found:
+                    found[number] = _make_row(grid, settings[number], answered, redo=redo)
+            _tell(progress, found, len(settings), crew)
+    return [
+        found.get(number) or _missing(grid, setting, was_begun=number < blocks.handed_out)
+        for number, setting in enumerate(settings)
+    ]
+
+
+def _make_row(grid: Grid, setting: GridSetting, answered: Answered, *, redo: bool) -> GridRow:
+    if answered.failure is None:
+        row: GridRow = answered.value
+        return row
+    if redo and grid.deadline.passed():
+        return _missing(grid, setting, was_begun=True)
+    if not redo:
+        # Only this setting cannot be checked.
+        return GridRow(setting, reason=answered.failure.message)
+    if not can_fork():
+        return grid.examine(setting)
+    # Memory may have run out there: it must not end this process, either.
+    return examine_with_forks(grid, [setting], 1, None)[0]
+
+
+def _tell(progress: Progress | None, found: Mapping[int, GridRow], settings: int, crew: Crew) -> None:
+    if progress is not None:
+        runs = sum(row.verdict.runs for row in found.values() if row.verdict)
+        by = f" on {words}" if (words := crew.describe()) else ""
+        progress(runs, f"{len(found)} of {settings} settings{by}")
+
+
+def _missing(grid: Grid, setting: GridSetting, *, was_begun: bool) -> GridRow:
+    return GridRow(setting, reason=grid.ending) if was_begun else _unreached(grid, setting)

@@ -15,6 +15,7 @@ from clew.checker.api import check
 from clew.checker.result import Verdict
 from clew.checker.strategies import DEFAULT_RANDOM_RUNS, DEFAULT_SEED, STRATEGIES
 from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, open_checkpoint
+from clew.cli.parts.clusters import WorkFlags, work_options
 from clew.cli.parts.code_options import CodeFlags, SharedFlags, code_options, refuse_for_scenarios
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
 from clew.cli.parts.grids import GridFlags, check_settings, grid_options
@@ -100,6 +101,7 @@ NODES_HELP = (
 @time_limit_option()
 @code_options
 @grid_options
+@work_options(" (with --grid, of a sweep, of scenarios exhaustive)")
 @checkpoint_option
 @click.option(
     "--lasting",
@@ -147,6 +149,7 @@ def check_command(
     time_limit: float | None,
     code: CodeFlags,
     grid: GridFlags,
+    work: WorkFlags,
     checkpoint_file: str | None,
     seed: int | None,
     lasting: bool,
@@ -176,6 +179,7 @@ def check_command(
                 crashes, restarts, partitions, duplicates, strategy, max_runs, time_limit, seed, checkpoint_file
             ),
             code,
+            work,
             outputs,
             {
                 "--nodes": nodes,
@@ -232,14 +236,14 @@ def check_command(
     if grid.axes:
         refused = {"--proof": proof_file, "--checkpoint": checkpoint_file, "--coverage": coverage}
         grid.refuse_with_grid(refused)
-        check_settings(files, grid, options, params, time_limit, outputs)
+        check_settings(files, grid, options, params, time_limit, work, outputs)
     grid.refuse_without_grid()
     if proof_file is not None and lasting:
         raise UsageError(
             "--proof is about all violations, not only those that last", remedy="leave --lasting or --proof out"
         )
     checkpoint = open_checkpoint(checkpoint_file)
-    with progress_display() as progress:
+    with work.open_team() as team, progress_display() as progress:
         verdict = check(
             files,
             time_limit=time_limit,
@@ -247,6 +251,8 @@ def check_command(
             progress=progress,
             checkpoint=checkpoint,
             params=params,
+            workers=work.workers,
+            executor=team,
             **options,
         )
     # Before the answer is shown: if the question turned out to have a model, the answer would be wrong.
@@ -268,7 +274,12 @@ def check_command(
 
 
 def _check_scenario_if_it_is_one(
-    file: str, flags: SharedFlags, code: CodeFlags, outputs: Outputs, of_models: Mapping[str, object]
+    file: str,
+    flags: SharedFlags,
+    code: CodeFlags,
+    work: WorkFlags,
+    outputs: Outputs,
+    of_models: Mapping[str, object],
 ) -> None:
     """Check a scenario and end; return if the file names a Bloom class."""
     from clew.simulation.loading import find_scenario  # most programs are text
@@ -278,7 +289,7 @@ def _check_scenario_if_it_is_one(
         from clew.cli.commands.check_code import check_code
 
         refuse_for_scenarios(of_models)
-        check_code(loaded, flags, code, outputs)
+        check_code(loaded, flags, code, work, outputs)
 
 
 def split_nodes(nodes: str | None) -> list[WrittenNode] | None:

@@ -6,6 +6,7 @@ import sys
 from typing import NoReturn
 
 from clew.cli.parts.checkpoints import conclude_checkpoint, open_checkpoint
+from clew.cli.parts.clusters import WorkFlags
 from clew.cli.parts.code_options import CodeFlags, SharedFlags
 from clew.cli.parts.files import refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs
@@ -20,11 +21,13 @@ from clew.simulation.recordings.reading import refuse_unreadable
 from clew.simulation.recordings.recording import write_recording
 
 
-def check_code(loaded: LoadedScenario, flags: SharedFlags, code: CodeFlags, outputs: Outputs) -> NoReturn:
+def check_code(
+    loaded: LoadedScenario, flags: SharedFlags, code: CodeFlags, work: WorkFlags, outputs: Outputs
+) -> NoReturn:
     """Check a scenario, show the verdict, and end."""
     refuse_no_file("-o", code.output, "rec.json")
     checkpoint = open_checkpoint(flags.checkpoint)
-    with progress_display() as progress:
+    with work.open_team() as team, progress_display() as progress:
         verdict = check_scenario(
             loaded,
             losses=code.losses,
@@ -43,6 +46,8 @@ def check_code(loaded: LoadedScenario, flags: SharedFlags, code: CodeFlags, outp
             progress=progress,
             ends_with=current_state().end,
             checkpoint=checkpoint,
+            workers=work.workers,
+            executor=team,
         )
     found = verdict.counterexample
     recording = found.recording if found else None

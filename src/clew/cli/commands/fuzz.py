@@ -6,7 +6,7 @@ import click
 
 from clew.budgets.whereabouts import ProcessEnd
 from clew.cli.parts.checkpoints import checkpoint_option, conclude_checkpoint, open_checkpoint
-from clew.cli.parts.clusters import cluster_option, open_cluster
+from clew.cli.parts.clusters import WorkFlags, work_options
 from clew.cli.parts.files import FILE, refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.parts.progress import progress_display
@@ -34,8 +34,7 @@ from clew.simulation.recordings.recording import write_recording
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The seed of the first run.")
 @click.option("--runs", type=int, default=DEFAULT_RUNS, show_default=True, metavar="N", help="How many runs.")
 @click.option("--steps", type=int, metavar="N", help="The longest run.  Default: what the scenario says.")
-@click.option("--workers", type=int, metavar="N", help="How many processes.  Default: 1.")
-@cluster_option
+@work_options()
 @click.option(
     "--at-least", type=int, default=0, metavar="N", help="Only take a violation after at least N deliveries."
 )
@@ -48,8 +47,7 @@ def fuzz_command(
     seed: int,
     runs: int,
     steps: int | None,
-    workers: int | None,
-    cluster: str | None,
+    work: WorkFlags,
     at_least: int,
     time_limit: float | None,
     checkpoint_file: str | None,
@@ -79,13 +77,13 @@ def fuzz_command(
             checkpoint.open(fuzz_question(loaded, seed=seed, runs=runs, at_least=at_least))
             checkpoint.answered = True
     else:
-        with open_cluster(cluster, workers) as team, progress_display() as progress:
+        with work.open_team() as team, progress_display() as progress:
             fuzzed = fuzz(
                 loaded,
                 seed=seed,
                 runs=runs,
                 steps=steps,
-                workers=workers,
+                workers=work.workers,
                 executor=team,
                 at_least=at_least,
                 time_limit=time_limit,

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from clew.cli.parts.clusters import WorkFlags
 from clew.cli.parts.outputs import Outputs
 from clew.cli.parts.progress import progress_display
 from clew.cli.parts.settings import read_values
@@ -24,15 +25,14 @@ class GridFlags:
     """What the command line says of a grid; without an axis there is none."""
 
     axes: tuple[str, ...]
-    workers: int | None
     time_limit_each: float | None
 
     def refuse_without_grid(self) -> None:
         """Refuse what only a grid can use."""
-        flags = {"--workers": self.workers, "--time-limit-each": self.time_limit_each}
-        for flag, given in flags.items():
-            if given is not None:
-                raise UsageError(f"{flag} is for a grid", remedy="add what varies, as in --grid crashes=0..2")
+        if self.time_limit_each is not None:
+            raise UsageError(
+                "--time-limit-each is for a grid", remedy="add what varies, as in --grid crashes=0..2"
+            )
 
     def refuse_with_grid(self, given: Mapping[str, object]) -> None:
         """Refuse options of a check that make no sense for many; ``given`` has them by flag."""
@@ -48,10 +48,8 @@ def grid_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a grid; it gets them as ``grid``."""
 
     @functools.wraps(command)
-    def with_grid(
-        *, axes: tuple[str, ...], workers: int | None, time_limit_each: float | None, **parameters: Any
-    ) -> None:
-        command(grid=GridFlags(axes, workers, time_limit_each), **parameters)
+    def with_grid(*, axes: tuple[str, ...], time_limit_each: float | None, **parameters: Any) -> None:
+        command(grid=GridFlags(axes, time_limit_each), **parameters)
 
     options = [
         click.option(
@@ -61,7 +59,6 @@ def grid_options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="AXIS=VALUES",
             help="Check each of these values of a param or bound: 3..7, or 3,5,7.  Repeatable: all combinations.",
         ),
-        click.option("--workers", type=int, metavar="N", help="How many processes (with --grid).  Default: 1."),
         click.option(
             "--time-limit-each", type=Duration(), metavar="TIME", help="Stop each setting of a --grid after TIME."
         ),
@@ -77,18 +74,20 @@ def check_settings(
     options: Mapping[str, Any],
     params: Mapping[str, str | int],
     time_limit: float | None,
+    work: WorkFlags,
     outputs: Outputs,
 ) -> None:
     """Check all settings of a grid, show what came of them, and exit."""
     from clew.checker.grid.api import check_grid  # most checks have no grid, and should not pay for it
 
     axes = read_axes(grid.axes)
-    with progress_display("checking the grid") as progress:
+    with work.open_team() as team, progress_display("checking the grid") as progress:
         result = check_grid(
             files,
             axes,
             params=params,
-            workers=1 if grid.workers is None else grid.workers,
+            workers=work.workers,
+            executor=team,
             time_limit=time_limit,
             time_limit_each=grid.time_limit_each,
             progress=progress,

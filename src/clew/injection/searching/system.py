@@ -86,7 +86,7 @@ class CodeSystem:
         self.circuit: CircuitOf[CodeFault] = CircuitOf()
         self.hazards: Mapping[Violation, int] = {}
         self.vacuous = 0
-        self._seed = seed
+        self.seed = seed
         self._known: dict[CodeFault, None] = {}
         # By place, too: all functions without a name have the same one.
         self._goals: list[tuple[Violation, Promise | Invariant]] = [
@@ -122,7 +122,7 @@ class CodeSystem:
         if self.executions == self._deadly:
             raise DeadlyRunError(faults)
         return InjectedRun(
-            self.scenario, faults, seed=self._seed, tracing=tracing, observing=observing, recording=recording
+            self.scenario, faults, seed=self.seed, tracing=tracing, observing=observing, recording=recording
         ).finish()
 
     def count(self, course: Course) -> None:
@@ -137,7 +137,7 @@ class CodeSystem:
 
     def repeat(self, faults: CodeFaults, *, observing: bool) -> Course:
         """Execute once more what another process has executed and counted."""
-        return InjectedRun(self.scenario, faults, seed=self._seed, observing=observing).finish()
+        return InjectedRun(self.scenario, faults, seed=self.seed, observing=observing).finish()
 
     def trace(self, faults: CodeFaults) -> TracedRunOf[CodeFault]:
         """Execute under faults, and follow what was kept back to what it rested on."""

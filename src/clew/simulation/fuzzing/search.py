@@ -210,6 +210,7 @@ class Search:
 
     def _redo(self, block: Block) -> bool:
         """Execute the runs of a block here; True if one of them ends the search."""
+        # One by one: the first that ends its process is looked for, and a whole block may take long.
         for number in range(block.first, block.first + block.size):
             self.deadline.check()
             reply = self._execute_safely(number)
