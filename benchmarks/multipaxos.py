@@ -1,7 +1,7 @@
 """A durable log on three processes: updates per second, and what an update costs when there have been many.
 
-``python -m benchmarks.multipaxos``.  Every vote and every decree is on disk (SQLite, synchronous=FULL: an fsync for
-each transaction) before anybody is told; requests that wait while that happens share the next decree.
+``python -m benchmarks.multipaxos``.  Every vote and every decree is on disk (SQLite, synchronous=FULL: an fsync
+for each transaction) before anybody is told; requests that wait while that happens share the next decree.
 """
 
 from __future__ import annotations
@@ -55,9 +55,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = measure_throughput(Path(folder), 10.0)
     cpu = ", ".join(f"{seconds / found.updates * 1e6:.0f}" for seconds in found.cpu)
-    print(
-        f"{found.updates} updates in {found.seconds:.1f} s: {found.per_second:.0f} a second; {cpu} µs of the processor each"
-    )
+    pace = f"{found.updates} updates in {found.seconds:.1f} s: {found.per_second:.0f} a second"
+    print(f"{pace}; the replicas used {cpu} µs of the processor for each")
 
 
 if __name__ == "__main__":

@@ -31,26 +31,22 @@ class Registers(Replica):
 
     registers = table("key", val=["value"], durable=True)
 
-    # Bloom's operators are written together.
-    # fmt: off
     @bloom
     def write(self) -> None:
         self.temp.writes <= self.entry(
             lambda e: (e.operation[0], e.place, e.operation[1], e.client, e.number)
         ).rename("key", "place", "value", "client", "number")
         self.temp.last <= self.temp.writes.argmax(["key"], "place")
-        self.registers <- (self.registers * self.temp.last).lefts(key="key")  # noqa: B015
-        self.registers <+ self.temp.last.project("key", "value")  # noqa: B015
+        self.registers <- (self.registers * self.temp.last).lefts(key="key")
+        self.registers <+ self.temp.last.project("key", "value")
         self.answer <= self.entry(lambda e: (e.client, e.number, e.operation[1]))
 
     @bloom
     def keep_state(self) -> None:
         self.temp.all <= (self.registers * self.photograph).lefts()
         self.state <= self.temp.all(lambda r: (("register", (r.key, r.value)),))
-        self.registers <- (self.registers * self.installing).lefts()  # noqa: B015
-        self.registers <+ self.install(lambda i: i.part[1] if i.part[0] == "register" else None)  # noqa: B015
-
-    # fmt: on
+        self.registers <- (self.registers * self.installing).lefts()
+        self.registers <+ self.install(lambda i: i.part[1] if i.part[0] == "register" else None)
 
 
 class Load(ClientMessages):
@@ -58,12 +54,9 @@ class Load(ClientMessages):
 
     wish = interface.input("replica", "client", "number", "operation")
 
-    # fmt: off
     @bloom
     def send(self) -> None:
-        self.request <~ self.wish(lambda w: (w.replica, self.ip_port, w.client, w.number, w.operation))  # noqa: B015
-
-    # fmt: on
+        self.request <~ self.wish(lambda w: (w.replica, self.ip_port, w.client, w.number, w.operation))
 
 
 class Journal(Registers):
@@ -73,18 +66,15 @@ class Journal(Registers):
     patience = 5
     journal = table("client", "number", val=["instance", "place"], durable=True)
 
-    # fmt: off
     @bloom
     def note(self) -> None:
-        self.journal <+ self.entry(lambda e: (e.client, e.number, e.instance, e.place))  # noqa: B015
+        self.journal <+ self.entry(lambda e: (e.client, e.number, e.instance, e.place))
         self.temp.noted <= (self.journal * self.photograph).lefts()
         self.state <= self.temp.noted(
             lambda j: (("journal", (j.client, j.number, j.instance, j.place)),)
         )
-        self.journal <- (self.journal * self.installing).lefts()  # noqa: B015
-        self.journal <+ self.install(lambda i: i.part[1] if i.part[0] == "journal" else None)  # noqa: B015
-
-    # fmt: on
+        self.journal <- (self.journal * self.installing).lefts()
+        self.journal <+ self.install(lambda i: i.part[1] if i.part[0] == "journal" else None)
 
 
 def serve(kind: type[Registers], address: str, data: str, talk: Connection) -> None:
@@ -180,7 +170,7 @@ class Clients:
         self._open: dict[tuple[str, int], float] = {}
         self._next = {f"client {k}": 0 for k in range(count)}
         self._lock = threading.Lock()
-        self.acknowledged: dict[tuple[str, int], int] = {}
+        self.acknowledged: dict[tuple[str, int], Any] = {}
         self._aim = ""
         self._going = True
         self.node.on(self.node.reply, self._hear)

@@ -1,11 +1,11 @@
 """A replica of a durable log that is killed and restarted again and again under load: is anything lost?
 
-``python -m benchmarks.multipaxos_kills [KILLS]``.  Three processes keep registers; one of them, drawn anew each time,
-often the leader, is killed (SIGKILL) at a random moment and started again with its file.  In the end the files are
-read with SQLite and msgpack directly, by nothing that wrote them:
+``python -m benchmarks.multipaxos_kills [KILLS]``.  Three processes keep registers; one of them, drawn anew each
+time, often the leader, is killed (SIGKILL) at a random moment and started again with its file.  In the end the
+files are read with SQLite and msgpack directly, by nothing that wrote them:
 
-- all three have read equally far, have the same registers and the same sessions, and agree on all decrees they keep;
-- every request that was answered is done, with the answer that was given.
+- all three have read equally far, have the same registers and the same sessions, and agree on all decrees they
+keep; - every request that was answered is done, with the answer that was given.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _read(data: Path) -> Kept:
 def _compare(found: list[Kept]) -> list[str]:
     """Return where replicas differ."""
     first = found[0]
-    problems = []
+    problems: list[str] = []
     for number, other in enumerate(found[1:], 1):
         for name in ("position", "registers", "journal"):
             if getattr(first, name) != getattr(other, name):
@@ -142,13 +142,13 @@ def _compare(found: list[Kept]) -> list[str]:
 
 def _find_missing(load: Clients, found: list[Kept]) -> list[str]:
     """Return what was answered and is not done, or answered with something else than what was written."""
-    problems = []
+    problems: list[str] = []
     for (client, number), answer in load.acknowledged.items():
         if answer != f"{client}, {number}":
             problems.append(f"{client}, {number} was answered {answer!r}")
-        for replica, kept in enumerate(found):
+        for place, kept in enumerate(found):
             if (client, number) not in kept.journal:
-                problems.append(f"{client}, {number} was answered and is not in the journal of {replica}")
+                problems.append(f"{client}, {number} was answered and is not in the journal of {place}")
     for replica, kept in enumerate(found):
         if len(set(kept.journal.values())) != len(kept.journal):
             problems.append(f"{replica} has two requests at one place of the log")
@@ -159,10 +159,10 @@ def main() -> None:
     kills = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     with tempfile.TemporaryDirectory() as folder:
         found = measure(kills, Path(folder))
-    print(
-        f"{found.kills} kills in {found.seconds:.0f} s: {found.acknowledged} requests answered, {found.decrees} decrees, "
-        f"{len(found.problems)} problems{': ' if found.problems else ''}{'; '.join(found.problems[:5])}"
-    )
+    done = f"{found.acknowledged} requests answered, {found.decrees} decrees"
+    print(f"{found.kills} kills in {found.seconds:.0f} s: {done}, {len(found.problems)} problems")
+    for problem in found.problems[:20]:
+        print(problem)
 
 
 if __name__ == "__main__":

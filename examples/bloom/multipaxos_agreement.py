@@ -1,31 +1,54 @@
+"""Agreement of ``clew.multipaxos``, checked: within bounds, no losses, restarts and partitions break it.
+
+The rules are those of the library, ``Views`` and ``Votes``: views, promises, proposals, votes, and what is chosen.
+What is left out is what goes into a decree and what becomes of it: each of two candidates has one to propose, and
+proposes it for two instances of the log, both under way at once.  ``clew check`` says of
+
+- ``Durable``: certified, with a restart, a partition, and losses at any time.
+- ``Volatile``, the same with its tables in memory: a node that has voted restarts, promises the second candidate
+  that it has not, and both have an instance chosen.  Two faults do that.  It is what ``paxos.py`` says of itself.
+
+``Log`` has the log in sequence and catching up as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
 from clew.bloom import EVERY, bloom, checked, outcome, scratch, table
+from clew.multipaxos.catching_up import CatchingUp
 from clew.multipaxos.votes import Votes
 
 NODES = ["a", "b", "c"]
-GIVEN = {
+#: How many instances of the log there are.
+INSTANCES = 2
+GIVEN: dict[Any, dict[Any, Any]] = {
     EVERY: {"member": [("a",), ("b",), ("c",)]},
-    "a": {1: {"campaign": [("now",)], "mine_to_propose": [("x",)]}},
-    "b": {4: {"campaign": [("now",)]}, 1: {"mine_to_propose": [("y",)]}},
+    "a": {1: {"campaign": [("to begin",)], "own_decree": [("x",)]}},
+    "b": {1: {"own_decree": [("y",)]}, 4: {"campaign": [("a is not heard",)]}},
 }
 
 
-class Core(Votes):
-    """One decree each."""
+class Durable(Votes):
+    """Two candidates, two instances."""
 
-    mine_to_propose = table("decree", durable=True)
+    window = INSTANCES
+
+    own_decree = table("decree", durable=True)
     candidate = scratch("instance")
-    window = 2
     never = scratch("instance", "one", "other")
-    setting = checked(nodes=NODES, eot=9, eff=6, restarts=1, crashes=0, given=GIVEN)
+    setting = checked(
+        nodes=NODES, eot=10, eff=8, crashes=0, restarts=1, partitions=1, given=GIVEN, expect="certified"
+    )
 
     @bloom
     def propose_own(self) -> None:
-        self.next_decree <= self.mine_to_propose
+        self.next_decree <= self.own_decree
 
     @bloom
     def know_horizon(self) -> None:
         self.candidate <= [(1,)]
-        self.candidate <= self.chosen(lambda c: (c.instance + 1,) if c.instance < 2 else None)
+        self.candidate <= self.chosen(lambda c: (c.instance + 1,) if c.instance < INSTANCES else None)
         self.temp.gap <= self.candidate.notin(self.chosen, instance="instance")
         self.horizon <= self.temp.gap.argmin([], "instance")
 
@@ -36,7 +59,48 @@ class Core(Votes):
         )
 
 
-class Volatile(Core):
+class Volatile(Durable):
+    """Has nothing on disk."""
+
     promised = table("view")
     voted = table("instance", "view", val=["decree"])
     chosen = table("instance", val=["decree"])
+    setting = checked(
+        nodes=NODES,
+        eot=10,
+        eff=8,
+        crashes=0,
+        restarts=1,
+        partitions=1,
+        given=GIVEN,
+        expect="counterexample",
+        faults=2,
+    )
+
+
+class Log(CatchingUp):
+    window = INSTANCES
+    own_decree = table("decree", durable=True)
+    candidate = scratch("instance")
+    never = scratch("instance", "one", "other")
+    setting = checked(nodes=NODES, eot=10, eff=8, crashes=0, restarts=1, given=GIVEN)
+
+    @bloom
+    def propose_own(self) -> None:
+        self.next_decree <= self.own_decree(lambda o: (((o.decree, 1, o.decree),),))
+
+    @bloom
+    def know_horizon(self) -> None:
+        self.candidate <= self.here.project("instance")
+        self.candidate <= self.chosen(lambda c: (c.instance + 1,))
+        self.temp.gap <= self.candidate.notin(self.chosen, instance="instance")
+        self.temp.open <= (self.temp.gap * self.here).pairs(
+            lambda g, h: (g.instance,) if h.instance <= g.instance <= INSTANCES else None
+        )
+        self.horizon <= self.temp.open.argmin([], "instance")
+
+    @outcome
+    def agreement(self) -> None:
+        self.never <= (self.everywhere.chosen * self.everywhere.chosen).pairs(
+            lambda c, d: (c.instance, c.decree, d.decree) if c.decree < d.decree else None, instance="instance"
+        )

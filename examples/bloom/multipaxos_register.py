@@ -1,8 +1,9 @@
 """A register that three replicas keep by ``clew.multipaxos``, and clients whose histories must be linearizable.
 
-Each write and each read is a request of the log.  Ann and bob ask one of the replicas, and another one if no answer
-comes; the number of a request stays the same, so that a write that is asked for twice is done once.  Replicas
-restart at any time with what is on their disks, messages are lost and repeated, and links are cut.
+Each write and each read is a request of the log.  Ann and bob ask one of the replicas, and another one if no
+answer comes; the number of a request stays the same, so that a write that is asked for twice is done
+once.  Replicas restart at any time with what is on their disks, messages are lost and repeated, and links are
+cut.
 
 - ``durable``: the replicas of the library.  No execution breaks anything:
   ``clew fuzz examples/bloom/multipaxos_register.py:durable --runs 200``

@@ -1,8 +1,9 @@
 """Replicas among faults: a network that loses, repeats and delays, disks that keep what was written, and crashes.
 
-A step is what ``clew.bloom.network.driver`` makes of one: it is written to disk, then told; if it leaves something for
-the next step, it is told when that is written.  A crash comes before, between and after these, and between two
-messages.  What was not written is gone, and what was not told is never told.  The same seed is the same execution.
+A step is what ``clew.bloom.network.driver`` makes of one: it is written to disk, then told; if it leaves
+something for the next step, it is told when that is written.  A crash comes before, between and after these, and
+between two messages.  What was not written is gone, and what was not told is never told.  The same seed is the
+same execution.
 """
 
 from __future__ import annotations
@@ -330,7 +331,9 @@ class Cluster:
                     self.fire(address, timer)
 
 
-def run_execution(kind: Any, seed: int, *, steps: int = 300, addresses: Iterable[str] = ("a", "b", "c")) -> Cluster:
+def run_execution(
+    kind: Any, seed: int, *, steps: int = 300, addresses: Iterable[str] = ("a", "b", "c")
+) -> Cluster:
     cluster = Cluster(kind, seed, draw_chances(seed, steps), tuple(addresses))
     cluster.run_wildly()
     cluster.recover()

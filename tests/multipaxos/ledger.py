@@ -1,4 +1,4 @@
-"""An application in which order and repetition show: it keeps all that was done, numbered, and answers the number."""
+"""An application in which order and repetition show: it numbers all that was done, and answers the number."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ def find_problems(
     """Return what is wrong.
 
     ``submitted``: when each request (client, number) was first sent; its token is (client, number).
-    ``acknowledged``: (when, client, number, place in the log).  ``chosen``: (when, node, instance, decree) that was
-    ever written, ``traces`` the same of (place, token), ``votes`` of (instance, view, decree).  ``final``: what the
-    log of each node is in the end.
+    ``acknowledged``: (when, client, number, place in the log).  ``chosen``: (when, node, instance, decree) that
+    was ever written, ``traces`` the same of (place, token), ``votes`` of (instance, view, decree).  ``final``:
+    what the log of each node is in the end.
     """
     return [
         *_disagreements("instance", chosen),
@@ -57,9 +57,9 @@ def _acknowledgement_problems(
 ) -> Iterator[str]:
     places = [{token: place for place, token in rows} for rows in final.values()]
     for when, client, number, answer in acknowledged:
-        for place in places:
-            if place.get((client, number)) != answer:
-                yield f"({client}, {number}) was told {answer} at {when}, and a log has it at {place.get((client, number))}"
+        for there in (place.get((client, number)) for place in places):
+            if there != answer:
+                yield f"({client}, {number}) was told {answer} at {when}, and a log has it at {there}"
     missing = set(submitted) - {(client, number) for _, client, number, _ in acknowledged}
     if missing:
         yield f"never acknowledged: {sorted(missing)}"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ledger import Ledger
-
 from clew.bloom import agg, bloom, scratch, table
+from multipaxos.ledger import Ledger
 
 
 class ForgetsPromises(Ledger):
@@ -127,7 +126,9 @@ class TakesAnyVote(Ledger):
     def learn_chosen(self) -> None:
         self.committed <= self.passed
         self.committed <= self.commit.payloads()
-        self.chosen <= (self.committed * self.voted).pairs(lambda c, v: (c.instance, v.decree), instance="instance")
+        self.chosen <= (self.committed * self.voted).pairs(
+            lambda c, v: (c.instance, v.decree), instance="instance"
+        )
 
 
 class CountsOneVote(Ledger):
