@@ -7,7 +7,7 @@ ways is refused when it enters a collection, and not when it is sent.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from contextlib import suppress
 from types import FunctionType
 from typing import Any
@@ -124,6 +124,30 @@ def sort_rows(rows: Iterable[Row]) -> list[Row]:
         with suppress(TypeError):
             return sorted(given)  # mostly columns have one type, and then this is the same order, and fast
     return sorted(given, key=sort_key)
+
+
+class _Probe:
+    """Is equal to a value, and ``found`` is what it was compared with: a dictionary does not tell its own keys."""
+
+    __slots__ = ("found", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = self.found = value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        if other != self.value:
+            return False
+        self.found = other
+        return True
+
+
+def find_spelling(known: Container[Any], value: Any) -> Any:
+    """Return the one among the keys of a map that is equal, as 1 is to 1.0; the value itself, if there is none."""
+    probe = _Probe(value)
+    return probe.found if probe in known else value
 
 
 def spell(value: Any) -> str:

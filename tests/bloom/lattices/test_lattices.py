@@ -33,7 +33,7 @@ def _plain(name: str) -> st.SearchStrategy[Any]:
     return st.dictionaries(_NUMBERS, _plain(name.removeprefix("lmap[").removesuffix("]")), max_size=3)
 
 
-def _values(name: str) -> st.SearchStrategy[Any]:
+def values_of(name: str) -> st.SearchStrategy[Any]:
     lattice = LATTICES[name]
     return st.one_of(st.just(lattice.bottom()), _plain(name).map(lattice.of))
 
@@ -43,9 +43,9 @@ def _at_most(x: Any, y: Any) -> bool:
 
 
 #: Of maps of maps one is enough: all are made by the same function.
-_NAMES = [name for name in sorted(LATTICES) if not name.startswith("lmap[lmap") or name == "lmap[lmap[lmax]]"]
+NAMES = [name for name in sorted(LATTICES) if not name.startswith("lmap[lmap") or name == "lmap[lmap[lmax]]"]
 _few = few(15, part=50)
-_METHODS = [(name, method) for name in _NAMES for method in LATTICES[name].methods]
+METHODS = [(name, method) for name in NAMES for method in LATTICES[name].methods]
 
 
 def _promised(name: str, method: str) -> Method:
@@ -53,15 +53,15 @@ def _promised(name: str, method: str) -> Method:
     return found
 
 
-def _arguments(name: str, method: str) -> st.SearchStrategy[tuple[Any, ...]]:
+def arguments_of(name: str, method: str) -> st.SearchStrategy[tuple[Any, ...]]:
     takes = _promised(name, method).takes
-    return st.tuples(*(_NUMBERS if kind == PLAIN else _values(name if kind == SAME else kind) for kind in takes))
+    return st.tuples(*(_NUMBERS if kind == PLAIN else values_of(name if kind == SAME else kind) for kind in takes))
 
 
-@pytest.mark.parametrize("name", _NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_merge_is_associative_commutative_and_idempotent(name: str) -> None:
     @_few
-    @given(_values(name), _values(name), _values(name))
+    @given(values_of(name), values_of(name), values_of(name))
     def laws(x: Any, y: Any, z: Any) -> None:
         assert x.merge(y.merge(z)) == x.merge(y).merge(z) == LATTICES[name].merge_all([x, y, z])
         assert x.merge(y) == y.merge(x)
@@ -72,12 +72,12 @@ def test_merge_is_associative_commutative_and_idempotent(name: str) -> None:
     laws()
 
 
-@pytest.mark.parametrize("name", _NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_rows_of_a_value_make_the_value_again(name: str) -> None:
     lattice = LATTICES[name]
 
     @_few
-    @given(_values(name), _values(name))
+    @given(values_of(name), values_of(name))
     def laws(x: Any, y: Any) -> None:
         assert lattice.merge_all([lattice.of_row(row) for row in x.elements()]) == x
         assert all(len(row) == len(lattice.columns) for row in x.elements())
@@ -87,27 +87,27 @@ def test_the_rows_of_a_value_make_the_value_again(name: str) -> None:
     laws()
 
 
-@pytest.mark.parametrize(("name", "method"), [m for m in _METHODS if _promised(*m).monotone])
+@pytest.mark.parametrize(("name", "method"), [m for m in METHODS if _promised(*m).monotone])
 def test_a_monotone_function_never_goes_back(name: str, method: str) -> None:
     @_few
-    @given(_values(name), _values(name), _arguments(name, method), st.data())
+    @given(values_of(name), values_of(name), arguments_of(name, method), st.data())
     def law(x: Any, y: Any, arguments: tuple[Any, ...], data: st.DataObject) -> None:
         before = getattr(x, method)(*arguments)
         assert type(before) is LATTICES[_promised(name, method).result]
         assert _at_most(before, getattr(x.merge(y), method)(*arguments))
         for k, kind in enumerate(_promised(name, method).takes):
             if kind != PLAIN:
-                more = arguments[k].merge(data.draw(_values(name if kind == SAME else kind)))
+                more = arguments[k].merge(data.draw(values_of(name if kind == SAME else kind)))
                 grown = (*arguments[:k], more, *arguments[k + 1 :])
                 assert _at_most(before, getattr(x, method)(*grown))
 
     law()
 
 
-@pytest.mark.parametrize(("name", "method"), [m for m in _METHODS if _promised(*m).morphism])
+@pytest.mark.parametrize(("name", "method"), [m for m in METHODS if _promised(*m).morphism])
 def test_a_morphism_can_be_applied_to_the_parts_of_a_merge(name: str, method: str) -> None:
     @_few
-    @given(_values(name), _values(name), _arguments(name, method))
+    @given(values_of(name), values_of(name), arguments_of(name, method))
     def law(x: Any, y: Any, arguments: tuple[Any, ...]) -> None:
         whole = getattr(x.merge(y), method)(*arguments)
         assert whole == getattr(x, method)(*arguments).merge(getattr(y, method)(*arguments))

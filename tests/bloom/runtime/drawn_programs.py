@@ -13,6 +13,8 @@ from typing import Any
 
 LEVELS = 3
 STEPS = 8
+#: Numbers that are equal, and spelled in several ways: functions of rows that respect that give equal rows.
+SPELLINGS = (0, False, 0.0, -0.0, 1, True, 1.0, 2, 2.0, 3)
 #: Tables and scratches, with conflicts of keys (k, q) and without (t, s), the rows of an input (i), and lattices.
 DECLARATIONS = {
     "t": 'table("x", "y")',
@@ -50,9 +52,9 @@ class Drawn:
     steps: tuple[tuple[Event, ...], ...]
 
 
-def draw(number: int) -> Drawn:
-    """Return the program with a number, and its steps."""
-    drawing = _Drawing(random.Random(number))
+def draw(number: int, steps: int = STEPS, *, spelled: bool = False) -> Drawn:
+    """Return the program with a number, and its steps; ``spelled``: with numbers in several spellings."""
+    drawing = _Drawing(random.Random(number), steps, spelled)
     rules = drawing.rules()
     names = (*(f"{kind}{level}" for level in range(LEVELS) for kind in DECLARATIONS), "i")
     lines = ["class Drawn(Node):", '    i = interface.input("x", "y")', '    out = channel("@to", "x", "y")']
@@ -62,15 +64,18 @@ def draw(number: int) -> Drawn:
 
 
 class _Drawing:
-    def __init__(self, chance: random.Random) -> None:
+    def __init__(self, chance: random.Random, steps: int, spelled: bool) -> None:
         self._chance = chance
+        self._steps = steps
         # Most programs have few values, so that rows meet; some have others that do not fit every function.
         self._values: Sequence[Any] = [0, 1, 2, 3, 4] if chance.random() < 0.8 else [0, 1, 2, 3, "a", None, 2.5]
         self._kinds = chance.choice([ROWS, ROWS, "ts", "ks", "tq"])
+        if spelled:
+            self._values = SPELLINGS
 
     def steps(self) -> tuple[tuple[Event, ...], ...]:
         # What may be empty often is: a step without anything new is one of its own kind.
-        numbers = [self._chance.choice([0, 1, 1, 2, 4]) for _ in range(STEPS)]
+        numbers = [self._chance.choice([0, 1, 1, 2, 4]) for _ in range(self._steps)]
         return tuple(tuple(self._event() for _ in range(number)) for number in numbers)
 
     def _event(self) -> Event:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
-from benchmarks.bloom_maintain import VIEWS, NameNode, measure_clicks, measure_requests
+from benchmarks.bloom_maintain import LATTICES, VIEWS, NameNode, measure_clicks, measure_requests
+
+from clew.bloom.runtime import endless
 
 
 def paths_of(files: dict[int, tuple[int, str]]) -> dict[str, int]:
@@ -22,7 +25,10 @@ def paths_of(files: dict[int, tuple[int, str]]) -> dict[str, int]:
     return found
 
 
-def test_paths_follow_files_that_come_go_and_move() -> None:
+@pytest.mark.parametrize("at_once", [1, 1_000_000])
+def test_paths_follow_files_that_come_go_and_move(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The rows of a round are joined in portions, which are small where there are many rows.
+    monkeypatch.setattr(endless, "_JOINED_AT_ONCE", at_once)
     node = NameNode()
     files = {0: (-1, ""), 1: (0, "a"), 2: (1, "b"), 3: (2, "c"), 4: (0, "d"), 5: (2, "e")}
 
@@ -51,8 +57,18 @@ def test_paths_follow_files_that_come_go_and_move() -> None:
 
 
 def test_all_that_is_measured_runs() -> None:
-    assert measure_requests(2_000).exists > 0
+    found = measure_requests(2_000)
+    assert all(getattr(found, field.name).usual > 0 for field in fields(found))
     assert measure_clicks(20) > 0
+
+
+@pytest.mark.parametrize("view", LATTICES)
+def test_each_lattice_keeps_its_rows(view: type[Any]) -> None:
+    node = view()
+    for number in range(6):
+        node.log.insert((number, number % 3))
+        node.tick()
+    assert len(node.out) == 6
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+from clew.bloom.lattices.large import hold_map, put_in_map
 from clew.bloom.lattices.scalars import PLAIN, SAME, Lattice, LBool, LMax, LMin, LPSet, LSet, Method
-from clew.bloom.values import BadValueError, Row, freeze, sort_key
+from clew.bloom.values import BadValueError, Row, find_spelling, freeze, sort_key
 
 __all__ = [
     "LATTICES",
@@ -25,10 +26,13 @@ __all__ = [
 
 
 class _Entries(Lattice):
-    """A lattice with entries; ``held`` is a dictionary that nobody changes."""
+    """A lattice with entries; ``held`` is a map that nobody changes."""
 
     #: A number or value that grows replaces the row of its key.
     rows_only_grow = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "held", hold_map(self.held))
 
     def __hash__(self) -> int:
         # Dictionaries have no hash; and not the order of the items, which depends on what was merged first.
@@ -38,8 +42,38 @@ class _Entries(Lattice):
     def bottom(cls) -> Self:
         return cls({})
 
+    def merge(self, other: Self) -> Self:
+        return self.grow(other)
+
+    def grow(self, other: Self) -> Self:
+        changed: dict[Any, Any] = {}
+        for key, value in self._require_same(other).held.items():
+            old = self.held.get(key)
+            new = value if old is None else self._join(old, value)
+            if new is not old:
+                changed[key] = new
+        if not changed:
+            return self
+        # Also if this one is empty: the other may be what a program merges into it again and again.
+        return type(self)(put_in_map(self.held, changed)) if self.held else other
+
+    @staticmethod
+    def _join(old: Any, new: Any) -> Any:
+        """Merge the values of a key; return the very one that was there if that changes nothing."""
+        raise NotImplementedError
+
     def elements(self) -> tuple[Row, ...]:
         return tuple((key, self.held[key]) for key in sorted(self.held, key=sort_key))
+
+    def count_elements(self) -> int:
+        return len(self.held)
+
+    def elements_since(self, before: Self, merged: Sequence[Self]) -> tuple[Iterable[Row], Iterable[Row]]:
+        touched = dict.fromkeys(key for one in merged for key in one.held)
+        # As they are spelled here: what is gone must be what was there.
+        keys = [find_spelling(self.held, key) for key in touched]
+        old, new = ({(key, v.held[key]): None for key in keys if key in v.held} for v in (before, self))
+        return [row for row in new if row not in old], [row for row in old if row not in new]
 
     def _spell(self) -> str:
         keys = sorted(self.held, key=sort_key)
@@ -50,6 +84,8 @@ class LBag(_Entries):
     """A set in which elements occur several times; merging takes the larger number of each."""
 
     name = "lbag"
+    #: The number of elements, once somebody has asked for it.
+    _size: ClassVar[int | None] = None
     columns = ("val", "times")
     methods: ClassVar[dict[str, Method]] = {
         "size": Method("lmax"),
@@ -93,8 +129,22 @@ class LBag(_Entries):
                 merged[element] = max(times, merged.get(element, 0))
         return cls(merged)
 
+    @staticmethod
+    def _join(old: Any, new: Any) -> Any:
+        return max(old, new)
+
+    def grow(self, other: Self) -> Self:
+        grown = super().grow(other)
+        # Known of this one, it is known of the larger one without going through all of it.
+        if grown is not self and grown is not other and self._size is not None:
+            more = sum(grown.held[element] - self.held.get(element, 0) for element in other.held)
+            object.__setattr__(grown, "_size", self._size + more)
+        return grown
+
     def size(self) -> LMax:
-        return LMax.of(sum(self.held.values()))
+        if self._size is None:
+            object.__setattr__(self, "_size", sum(self.held.values()))
+        return LMax.of(self._size)
 
     def contains(self, element: Any) -> LBool:
         return LBool(freeze(element) in self.held)
@@ -160,13 +210,26 @@ class LMap(_Entries):
     def elements(self) -> tuple[Row, ...]:
         return tuple((key, *row) for key in sorted(self.held, key=sort_key) for row in self.held[key].elements())
 
-    def elements_since(self, before: Self) -> tuple[Iterable[Row], Iterable[Row]]:
-        # What did not change is mostly the same object, which spares comparing its contents.
-        old, new = before.held, self.held
-        touched = [key for key, value in new.items() if old.get(key) is not value]
-        touched += [key for key in old if key not in new]
-        found = [type(self)({key: each[key] for key in touched if key in each}) for each in (old, new)]
-        return super(LMap, found[1]).elements_since(found[0])
+    @staticmethod
+    def _join(old: Any, new: Any) -> Any:
+        return old.grow(new)
+
+    def count_elements(self) -> int:
+        return sum(value.count_elements() for value in self.held.values())
+
+    def elements_since(self, before: Self, merged: Sequence[Self]) -> tuple[Iterable[Row], Iterable[Row]]:
+        parts: dict[Any, list[Any]] = {}
+        for one in merged:
+            for key, value in one.held.items():
+                parts.setdefault(key, []).append(value)
+        plus: list[Row] = []
+        minus: list[Row] = []
+        for key, values in parts.items():
+            spelled = find_spelling(self.held, key)
+            fresh, gone = self.held[key].elements_since(before.held.get(key, self.inner.bottom()), values)
+            plus += [(spelled, *row) for row in fresh]
+            minus += [(spelled, *row) for row in gone]
+        return plus, minus
 
     def at(self, key: Any) -> Any:
         return self.held.get(freeze(key), self.inner.bottom())

@@ -9,10 +9,11 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
+from clew.bloom.lattices.large import add_to_set, hold_set
 from clew.bloom.values import BadValueError, Row, freeze, sort_key
 
 #: What a parameter of a method accepts besides the name of a lattice: a plain value; the lattice of the method.
@@ -47,6 +48,10 @@ class Lattice:
     methods: ClassVar[dict[str, Method]]
     rows_only_grow: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        """Choose how to hold the value: one that is small is held as it is given."""
+        # Here, too, where nothing is chosen: a dataclass calls what is there when it is made.
+
     @classmethod
     def bottom(cls) -> Self:
         """Return the least value: merging it changes nothing."""
@@ -73,12 +78,24 @@ class Lattice:
         """Merge all of them in one pass; bottom, if there is none."""
         raise NotImplementedError
 
+    def grow(self, other: Self) -> Self:
+        """Merge, and return this very value if that changes nothing: so it need not be compared to know that."""
+        merged = self.merge(other)
+        return self if merged == self else merged
+
     def elements(self) -> tuple[Row, ...]:
         """Return the value as rows, in canonical order."""
         raise NotImplementedError
 
-    def elements_since(self, before: Self) -> tuple[Iterable[Row], Iterable[Row]]:
-        """Return the rows that are new beside another value, mostly an earlier one, and those that are gone."""
+    def count_elements(self) -> int:
+        """Return how many rows that are."""
+        return len(self.elements())
+
+    def elements_since(self, before: Self, merged: Sequence[Self]) -> tuple[Iterable[Row], Iterable[Row]]:
+        """Return the rows that are new beside an earlier value, and those that are gone.
+
+        ``merged``: what was merged into that one since then, so that nobody has to look at all of them.
+        """
         old, new = set(before.elements()), set(self.elements())
         return new - old, old - new
 
@@ -260,16 +277,32 @@ class LSet(Lattice):
     def _element(cls, value: Any) -> Any:
         return freeze(value)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "held", hold_set(self.held))
+
     @classmethod
     def merge_all(cls, values: Iterable[Self]) -> Self:
         return cls(frozenset().union(*(v.held for v in values)))
 
+    def merge(self, other: Self) -> Self:
+        return self.grow(other)
+
+    def grow(self, other: Self) -> Self:
+        fresh = [element for element in self._require_same(other).held if element not in self.held]
+        if not fresh:
+            return self
+        # Also if this one is empty: the other may be what a program merges into it again and again.
+        return type(self)(add_to_set(self.held, fresh)) if self.held else other
+
     def elements(self) -> tuple[Row, ...]:
         return tuple((element,) for element in sorted(self.held, key=sort_key))
 
-    def elements_since(self, before: Self) -> tuple[Iterable[Row], Iterable[Row]]:
-        # Without sorting all of them.
-        return [(e,) for e in self.held - before.held], [(e,) for e in before.held - self.held]
+    def count_elements(self) -> int:
+        return len(self.held)
+
+    def elements_since(self, before: Self, merged: Sequence[Self]) -> tuple[Iterable[Row], Iterable[Row]]:
+        found = dict.fromkeys(element for one in merged for element in one.held)
+        return [(element,) for element in found if element not in before.held], ()
 
     def size(self) -> LMax:
         return LMax.of(len(self.held))
@@ -281,7 +314,7 @@ class LSet(Lattice):
         return type(self)(self.held & other.held)
 
     def union(self, other: Self) -> Self:
-        return type(self)(self.held | other.held)
+        return self.grow(other)
 
     def product(self, other: Self) -> LSet:
         """Return all pairs of an element here and one there."""
@@ -298,6 +331,8 @@ class LPSet(LSet):
     """A set of natural numbers: its sum only grows, as that of a lset with negative numbers would not."""
 
     name = "lpset"
+    #: The sum, once somebody has asked for it.
+    _total: ClassVar[int | None] = None
     methods: ClassVar[dict[str, Method]] = _SET_METHODS | {
         "intersect": Method("lpset", morphism=True, takes=(SAME,)),
         "union": Method("lpset", morphism=True, takes=(SAME,)),
@@ -311,5 +346,15 @@ class LPSet(LSet):
             raise BadValueError(f"a lpset holds integers from 0 on, not {value!r}")
         return freeze(value)
 
+    def grow(self, other: Self) -> Self:
+        grown = super().grow(other)
+        # Known of this one, it is known of the larger one without going through all of it.
+        if grown is not self and grown is not other and self._total is not None:
+            fresh = (element for element in other.held if element not in self.held)
+            object.__setattr__(grown, "_total", self._total + sum(fresh))
+        return grown
+
     def sum(self) -> LMax:
-        return LMax.of(sum(self.held))
+        if self._total is None:
+            object.__setattr__(self, "_total", sum(self.held))
+        return LMax.of(self._total)

@@ -45,6 +45,7 @@ class Evaluation:
             self._task(rule, origin, shape, address)
             for rule, origin, shape in zip(form.rules, form.origins, prepared.shapes, strict=True)
         ]
+        self._was_given_up = False
         self._takers: dict[str, KeptCollection | Rounds] = {}
         self._strata = [self._runner(s, [tasks[number] for number in s.rules]) for s in prepared.strata]
         self._later = {
@@ -113,11 +114,15 @@ class Evaluation:
 
     def run(self, *, first: bool) -> None:
         """Evaluate to the fixpoint.  In the first step, nothing has been derived from tables yet."""
+        # After a step that failed, nobody knows what has been derived from them.
+        from_all = first or self._was_given_up
         for stratum in self._strata:
-            stratum.run(first=first)
+            stratum.run(first=from_all)
+        self._was_given_up = False
 
     def forget(self) -> None:
         """Forget what is kept of earlier steps, because one was not finished: the next one derives it anew."""
+        self._was_given_up = True
         for stratum in self._strata:
             stratum.forget()
 

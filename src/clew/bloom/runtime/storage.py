@@ -15,10 +15,12 @@ from typing import Any
 from clew.bloom.ir.schema import Schema
 from clew.bloom.lattices.containers import LATTICES
 from clew.bloom.runtime.calls import row_type
-from clew.bloom.values import BadValueError, Row, freeze_row, sort_rows
+from clew.bloom.values import BadValueError, Row, find_spelling, freeze_row, sort_rows
 from clew.errors import UsageError
 
 Index = Mapping[Hashable, Collection[Row]]
+#: By columns, what makes a key of a row, and the rows by that.
+Indexes = dict[tuple[int, ...], tuple[Callable[[Row], Any], dict[Hashable, dict[Row, None]]]]
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Store:
         self.lasts = persists or lasts
         self.delta: Collection[Row] = ()
         # By the columns that a join looks up by; several rules that join by the same columns share one.
-        self.indexes: dict[tuple[int, ...], tuple[Callable[[Row], Any], dict[Hashable, dict[Row, None]]]] = {}
+        self.indexes: Indexes = {}
         self.added: dict[Row, None] = {}
         self.removed: dict[Row, None] = {}
         self.before: dict[Row, None] = {}
@@ -121,7 +123,9 @@ class Store:
     def _respell(self, before: Mapping[Row, None]) -> None:
         """Spell rows as they were before, whatever derived them this time."""
         self.rows = dict.fromkeys(filter(self.rows.__contains__, before)) | self.added
-        self.indexes = {}
+        self.indexes = self._empty_indexes()
+        for key_of, buckets in self.indexes.values():
+            fill(buckets, key_of, self.rows)
         if self.key_of is not None:
             self.by_key = {self.key_of(row): row for row in self.rows}
 
@@ -136,7 +140,11 @@ class Store:
         # Another dictionary also if it is empty: the old one is what the new rows are compared with.
         self.before, self.rows, self.is_compared = self.rows, {}, False
         if self.before:
-            self.by_key, self.indexes = {}, {}
+            self.by_key, self.indexes = {}, self._empty_indexes()
+
+    def _empty_indexes(self) -> Indexes:
+        # Of what lasts, those that were used will be used again, and a request should not have to wait for them.
+        return {columns: (key_of, {}) for columns, (key_of, _) in self.indexes.items()} if self.lasts else {}
 
     def reset(self) -> None:
         """Hold no rows, as if there had never been any."""
@@ -154,31 +162,6 @@ class Store:
             known = self.indexes[columns] = key_getter(columns), {}
             fill(known[1], known[0], self.rows)
         return known[1]
-
-
-class _Probe:
-    """Is equal to a row, and ``found`` is what it was compared with: a dictionary does not tell its own keys."""
-
-    __slots__ = ("found", "row")
-
-    def __init__(self, row: Row) -> None:
-        self.row = self.found = row
-
-    def __hash__(self) -> int:
-        return hash(self.row)
-
-    def __eq__(self, other: object) -> bool:
-        if other != self.row:
-            return False
-        assert isinstance(other, tuple)
-        self.found = other
-        return True
-
-
-def find_spelling(rows: Mapping[Any, None], row: Row) -> Row:
-    """Return a row as it is spelled among others, or as it is if it is not there."""
-    probe = _Probe(row)
-    return probe.found if probe in rows else row
 
 
 def respell(fresh: Sequence[Row], rows: Mapping[Row, None]) -> Sequence[Row]:
@@ -211,35 +194,39 @@ def fill(buckets: dict[Hashable, dict[Row, None]], key_of: Callable[[Row], Any],
 
 
 class Cell:
-    """The value of a lattice; ``changed``: in the last round of an evaluation; ``moved``: in this step."""
+    """The value of a lattice; ``changed``: in the last round of an evaluation.
 
-    __slots__ = ("changed", "lattice", "moved", "value")
+    ``before``: the value at the end of the last step, and ``merged`` what made it grow since then.
+    """
+
+    __slots__ = ("before", "changed", "lattice", "merged", "value")
 
     def __init__(self, lattice: str) -> None:
         self.lattice = LATTICES[lattice]
-        self.value = self.lattice.bottom()
+        self.value = self.before = self.lattice.bottom()
         self.changed = False
-        self.moved = False
+        self.merged: list[Any] = []
 
     def has_changed(self) -> bool:
         """Tell whether the value is another one than at the end of the last step."""
-        return self.moved
+        return bool(self.merged)
 
     def forget_changes(self) -> None:
-        self.moved = False
+        if self.merged:
+            self.before, self.merged = self.value, []
 
     def would_change(self, other: Any) -> bool:
         """Tell whether merging it changes something."""
-        return bool(self.value.merge(other) != self.value)
+        return self.value.grow(other) is not self.value
 
     def merge(self, other: Any) -> bool:
         """Merge a value, and tell whether that changed something."""
-        # By comparison, since a lattice does not know whether merging changed it.
-        merged = self.value.merge(other)
-        changed = bool(merged != self.value)
-        if changed:
-            self.value, self.moved = merged, True
-        return changed
+        grown = self.value.grow(other)
+        if grown is self.value:
+            return False
+        self.value = grown
+        self.merged.append(other)
+        return True
 
 
 # -- what a node shows of them -----------------------------------------------------------------------------------
@@ -302,7 +289,8 @@ class LatticeView:
         return iter(self._cell.value.elements())
 
     def __len__(self) -> int:
-        return len(self._cell.value.elements())
+        count: int = self._cell.value.count_elements()
+        return count
 
     def __contains__(self, row: object) -> bool:
         return row in self._cell.value.elements()

@@ -39,13 +39,13 @@ class Observed(NamedTuple):
     changed: Collection[str]
 
     def held(self) -> Iterator[Held]:
-        """Yield what collections have; of a lattice nothing, unless it has changed: to count takes all of it."""
+        """Yield what collections have; of a lattice nothing, unless it has changed: to count it may take long."""
         for collection in self.program.collections:
             if collection.kind is not Kind.LATTICE:
                 store = self.stores[collection.name]
                 yield Held(collection.name, len(store.added if store.persists else store.rows), len(store.rows))
             elif collection.name in self.changed:
-                yield Held(collection.name, 0, len(self.cells[collection.name].value.elements()))
+                yield Held(collection.name, 0, self.cells[collection.name].value.count_elements())
 
 
 class Listener(Protocol):
@@ -74,8 +74,6 @@ class Tap:
         self._program = program
         self._listeners = listeners
         self._number = 0
-        #: The elements that rules into lattices had merged by the end of the last step, with the value.
-        self._merged: dict[int, tuple[Any, frozenset[Row]]] = {}
         self._lattices = [c.name for c in program.collections if c.kind is Kind.LATTICE]
         self._values: dict[str, Any] = {}
         self._tables = _traced_tables(program, traced)
@@ -93,7 +91,7 @@ class Tap:
         found: list[tuple[int, Collection[Row]]] = []
         for number, name in self._firings.items():
             if name in cells:
-                rows: Collection[Row] = self._new_elements(number, cells[name].value)
+                rows: Collection[Row] = _new_elements(cells[name])
             else:
                 rows = stores[name].added if stores[name].persists else stores[name].rows
             if rows:
@@ -113,13 +111,12 @@ class Tap:
         self._values.update((name, cells[name].value) for name in changed)
         return changed
 
-    def _new_elements(self, number: int, value: Any) -> Collection[Row]:
-        last, known = self._merged.get(number, (None, frozenset()))
-        if value is last:
-            return ()
-        elements = frozenset(value.elements())
-        self._merged[number] = value, elements
-        return elements - known
+
+def _new_elements(cell: Cell) -> Collection[Row]:
+    if not cell.has_changed():
+        return ()
+    fresh, _ = cell.value.elements_since(cell.before, cell.merged)
+    return frozenset(fresh)
 
 
 def _traced_tables(program: BloomProgram, traced: Traced) -> Mapping[str, Sequence[str]]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from clew.bloom.runtime.storage import Store, fill, find_spelling, key_getter
-from clew.bloom.values import Row
+from clew.bloom.runtime.storage import Store, fill, key_getter
+from clew.bloom.values import Row, find_spelling
 
 #: Finds the rows with a key; the second argument is what it gives if there is none, as of a dictionary's ``get``.
 Lookup = Callable[[Any, Collection[Row]], Iterable[Row]]

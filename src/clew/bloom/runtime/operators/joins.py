@@ -267,8 +267,18 @@ def make_inner_join(
 
     ``counted``: each row must be given as often as there are ways to derive it.
     """
+    if len(stores) == 2:
+        _index_what_lasts(stores, matches)
     if take in (Take.LEFTS, Take.RIGHTS):
         assert finish is None
         kind = CountedSemiJoin if counted else SemiJoin
         return kind(stores, matches, 0 if take is Take.LEFTS else 1)
     return Pairs(stores, matches, finish) if len(stores) == 2 else MultiJoin(stores, matches, finish)
+
+
+def _index_what_lasts(stores: Sequence[Store], matches: Sequence[Match]) -> None:
+    """Make the index that messages will be looked up in: the first of them should not have to wait for it."""
+    columns = tuple(m.left for m in matches), tuple(m.right for m in matches)
+    for side, store in enumerate(stores):
+        if store.lasts and not stores[1 - side].lasts:
+            store.index(columns[side])

@@ -37,16 +37,20 @@ class CellValue:
     """``LatticeRef``."""
 
     def __init__(self, cell: Cell) -> None:
-        self._cell = cell
+        self.cell = cell
 
     def full(self) -> Any:
-        return self._cell.value
+        return self.cell.value
 
     def is_changed(self) -> bool:
-        return self._cell.changed
+        return self.cell.changed
 
     def delta(self) -> Any:
-        return self._cell.value
+        return self.cell.value
+
+    def merge_changes(self) -> Any:
+        """Return what must be merged in this step."""
+        return self.cell.lattice.merge_all(self.cell.merged)
 
 
 class Constant:
@@ -181,8 +185,12 @@ class ElementRows:
         # What a function reports would count twice if it was computed again.
         if not isinstance(self._source, CellValue):
             return None
-        before, self._value = self._value, self._source.full()
-        plus, minus = self._value.elements_since(before)
+        cell = self._source.cell
+        before, self._value = self._value, cell.value
+        # What has not been looked at for some time, because nothing asked, is computed anew.
+        if before is not cell.before:
+            return None
+        plus, minus = self._value.elements_since(before, cell.merged)
         # Sorted, since sets have another order in every process.
         return Difference(sort_rows(plus), sort_rows(minus))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from clew.bloom.runtime.operators.lattices import MergeRows
+from clew.bloom.runtime.operators.lattices import CellValue, MergeRows
 from clew.bloom.runtime.rejections import Rejections
 from clew.bloom.runtime.storage import Cell, Store
 from clew.bloom.runtime.strata.merging import Batch, merge, report_conflict
@@ -53,8 +53,8 @@ class LatticeTarget:
     def run(self, *, first: bool) -> None:
         found = [value for task in self._tasks for value in self._new_value(task)]
         self._evaluated = True
-        if found:
-            self._cell.merge(self._cell.lattice.merge_all(found))
+        for value in found:
+            self._cell.merge(value)
 
     def _new_value(self, task: Task) -> Iterator[Any]:
         """Yield what a rule gives, unless merging it once more would change nothing."""
@@ -62,7 +62,7 @@ class LatticeTarget:
             yield task.full()
             return
         if have_changed(task.sources):
-            value = task.operator.merge_changes() if isinstance(task.operator, MergeRows) else None
+            value = task.operator.merge_changes() if isinstance(task.operator, MergeRows | CellValue) else None
             yield task.full() if value is None else value
         task.reports.tell()
 

@@ -8,6 +8,7 @@ numbers, nobody has to look for other ways to derive a row.)
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import filterfalse
@@ -26,6 +27,31 @@ _Rows = dict[str, dict[Row, None]]
 #: Rows are derived anew if more than one of so many would be taken away: to take 630,000 paths away and to put
 #: almost all of them back takes four times as long.
 _MOST_TAKEN_AWAY = 4
+
+
+class _Waiting:
+    """Rows that wait to be added, in order and each once.
+
+    They are taken in portions, which may be of five rows: whoever copied the others each time would never end.
+    """
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows = deque(rows)
+        self._known = set(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def put(self, rows: Iterable[Row]) -> None:
+        fresh = list(filterfalse(self._known.__contains__, rows))
+        self._rows += fresh
+        self._known.update(fresh)
+
+    def take(self, size: int | None) -> list[Row]:
+        """Take so many rows out, or all of them."""
+        taken = [self._rows.popleft() for _ in range(len(self._rows) if size is None else min(size, len(self)))]
+        self._known.difference_update(taken)
+        return taken
 
 
 class KeptRounds(Rounds):
@@ -149,7 +175,8 @@ class KeptRounds(Rounds):
         have_changed(self._outside)  # so that nobody finds it out in between
         stores = [source for source in self._outside if isinstance(source, Store)]
         noted = [(store.added, store.removed) for store in stores]
-        moved = [source for source in self._outside if isinstance(source, Cell) and source.moved]
+        cells = [source for source in self._outside if isinstance(source, Cell)]
+        merged = [(cell.before, cell.merged) for cell in cells]
         for source in self._outside:
             source.forget_changes()
         try:
@@ -157,8 +184,8 @@ class KeptRounds(Rounds):
         finally:
             for store, changes in zip(stores, noted, strict=True):
                 store.added, store.removed = changes
-            for cell in moved:
-                cell.moved = True
+            for cell, grown in zip(cells, merged, strict=True):
+                cell.before, cell.merged = grown
 
     # -- rounds --------------------------------------------------------------------------------------------------
 
@@ -178,32 +205,38 @@ class KeptRounds(Rounds):
                     if row in store.rows:
                         store.remove(row)
                         new[name][row] = None  # it may still be derived in another way
-            lost = self._end_round(new, None)
+            _, lost = self._end_round(new)
         return True
 
     def _add(self, new: _Rows) -> None:
         """Add rows that are derived, and what follows from them."""
         budget = Budget([t.task.origin for t in self._growing]) if self._is_watched else None
         size = None if budget is None else budget.portion(self._joined)
-        while any(new.values()):
-            later: _Rows = {name: {} for name in self._stores}
+        waiting = {name: _Waiting(rows) for name, rows in new.items()}
+        while any(waiting.values()):
             count = 0
             for name, store in self._stores.items():
                 store.forget_changes()
-                fresh = list(filterfalse(store.rows.__contains__, new[name]))
-                later[name] = dict.fromkeys(fresh[size:]) if size else {}
+                fresh = list(filterfalse(store.rows.__contains__, waiting[name].take(size)))
                 # What was taken away and comes back has never gone.
-                fresh = [*respell(fresh[:size], self._removed[name])]
+                fresh = [*respell(fresh, self._removed[name])]
                 self._refuse_conflicts(store, fresh)
                 store.extend(fresh)
                 count += len(fresh)
             if budget is not None and count:
                 budget.spend(count)
-            self._end_round(later, budget)
-            new = later
+            found: _Rows = {name: {} for name in self._stores}
+            joined, _ = self._end_round(found)
+            for name, rows in found.items():
+                waiting[name].put(rows)
+            if budget is not None:
+                budget.count_joined(joined, sum(map(len, waiting.values())))
 
-    def _end_round(self, new: _Rows, budget: Budget | None) -> _Rows:
-        """Count what follows from the rows of a round, and add it to ``new``; return what has lost a way."""
+    def _end_round(self, new: _Rows) -> tuple[int, _Rows]:
+        """Count what follows from the rows of a round, and add it to ``new``.
+
+        Return how often rows were derived, and those that have lost a way to be derived.
+        """
         found: list[tuple[KeptTask, Difference]] = []
         for task in self._growing:
             if have_changed(task.task.sources):
@@ -214,11 +247,9 @@ class KeptRounds(Rounds):
         lost, more = self._count_all(found)
         for name, rows in more.items():
             new[name] |= rows
-        if budget is not None:
-            budget.count_joined(sum(len(d.plus) for _, d in found), sum(map(len, new.values())))
         for name, store in self._stores.items():
             self._note_round(name, store)
-        return lost
+        return sum(len(d.plus) for _, d in found), lost
 
     def _note_round(self, name: str, store: Store) -> None:
         """Move what a round has changed to what the step has changed."""
