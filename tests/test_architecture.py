@@ -33,6 +33,7 @@ ROOMS = [
     "minimization",
     "dedalus",
     "bloom",
+    "boomfs",
     "analysis",
     "frontends",
     "coverage",
@@ -66,6 +67,15 @@ SUB_ROOMS = {
     "bloom": [
         *["values", "lattices", "ir", "purity", "language", "runtime", "network", "tracing", "to_program"],
         *["simulated", "__init__"],
+    ],
+    "boomfs": [
+        *["paths", "settings", "messages", "data_protocol", "namenode", "datanode", "client", "local_cluster"],
+        *["command", "__main__", "__init__"],
+    ],
+    "boomfs/namenode": ["requests", "namespace", "order", "placement", "chunks", "node", "__init__"],
+    "boomfs/datanode": ["chunk_store", "data_server", "node", "__init__"],
+    "boomfs/client": [
+        *["rules", "errors", "session", "metadata", "data_client", "files", "filesystem", "__init__"],
     ],
     "simulation": [
         *["events", "node", "pool", "timing", "values", "user_code", "process", "world", "injectable"],
