@@ -5,7 +5,6 @@ Those of ``copy`` and ``get`` take a minute, and run with ``--thorough``.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

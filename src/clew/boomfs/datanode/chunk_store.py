@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
 
 from clew.boomfs.data_protocol import BLOCK, pack_sums, unpack_sums
@@ -25,7 +26,7 @@ from clew.boomfs.settings import CHUNKS_IN_PAGE
 ChunkName = tuple[int, int]
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Page:
     """What a folder of chunks was found to have when it was last changed."""
 
@@ -43,6 +44,7 @@ class ChunkStore:
         self._data = folder / "data"
         self._parts = folder / "parts"
         self._pages: dict[tuple[int, int], _Page] = {}
+        self._lock = Lock()
         self._data.mkdir(parents=True, exist_ok=True)
         # What was being written when the process was killed is of no use to anybody.
         shutil.rmtree(self._parts, ignore_errors=True)
@@ -51,35 +53,40 @@ class ChunkStore:
     # -- what there is -------------------------------------------------------------------------------------------
 
     def walk(self) -> Iterator[tuple[int, int, int]]:
-        """Yield partition, number and length of all chunks; folders that have not changed are not read again."""
-        seen: set[tuple[int, int]] = set()
-        for partition in _numbered(self._data):
-            for page in _numbered(self._data / str(partition)):
-                seen.add((partition, page))
-                found = self._look_into(partition, page)
-                yield from ((partition, chunk, length) for chunk, length in found.chunks.items())
-        for key in self._pages.keys() - seen:
-            del self._pages[key]
+        """Yield partition, number and length of all chunks."""
+        for (partition, _), page in self._look().items():
+            yield from ((partition, chunk, length) for chunk, length in page.chunks.items())
+
+    def _look(self) -> dict[tuple[int, int], _Page]:
+        """Return what is in all folders; those that have not changed are not read again."""
+        # Whoever writes a chunk asks for room, in a thread of its own.
+        with self._lock:
+            self._pages = {
+                (partition, page): self._look_into(partition, page)
+                for partition in _numbered(self._data)
+                for page in _numbered(self._data / str(partition))
+            }
+            return self._pages
 
     def _look_into(self, partition: int, page: int) -> _Page:
         folder = self._data / str(partition) / str(page)
-        known = self._pages.setdefault((partition, page), _Page())
+        known = self._pages.get((partition, page), _Page())
         try:
             changed = folder.stat().st_mtime_ns
             if changed != known.changed:
-                chunks = {}
+                chunks: dict[int, int] = {}
                 with os.scandir(folder) as entries:
                     for entry in entries:
                         stem, _, suffix = entry.name.partition(".")
                         if suffix == "chunk" and stem.isdecimal():
                             chunks[int(stem)] = entry.stat().st_size
-                known.changed, known.chunks = changed, dict(sorted(chunks.items()))
+                return _Page(changed, dict(sorted(chunks.items())))
         except FileNotFoundError:
-            known.changed, known.chunks = -1, {}
+            return _Page()
         return known
 
     def used(self) -> int:
-        return sum(sum(page.chunks.values()) for page in self._pages.values())
+        return sum(sum(page.chunks.values()) for page in self._look().values())
 
     def free(self) -> int:
         """Return how many bytes there is room for."""

@@ -28,6 +28,7 @@ class Chunks(OrderedChanges, DataNodeMessages):
     load = scratch("addr", "data", "free", "chunks")
     loads = scratch(val=["all"])
     adding = scratch("seq", "fileid", "arg", "time")
+    learned = scratch("addr", "chunk", "length")
     sealing = scratch("seq", "chunk", "length", "addrs", "time")
 
     @bloom
@@ -113,10 +114,10 @@ class Chunks(OrderedChanges, DataNodeMessages):
         self.temp.holders <= self.sealing.flat_map(
             lambda s: ((data, s.chunk, s.length) for data in s.addrs)
         ).rename("data", "chunk", "length")
-        self.temp.reported <= (self.alive * self.temp.holders).pairs(
+        self.learned <= (self.alive * self.temp.holders).pairs(
             lambda d, h: (d.addr, h.chunk, h.length), data="data"
-        ).rename("addr", "chunk", "length")
-        self.hb_chunk <+ self.temp.reported.notin(self.hb_chunk, addr="addr", chunk="chunk")
+        )
+        self.hb_chunk <+ self.learned.notin(self.hb_chunk, addr="addr", chunk="chunk")
 
     @bloom
     def abandon(self) -> None:

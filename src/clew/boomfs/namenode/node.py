@@ -23,6 +23,8 @@ _SWEEP_SECONDS = 60.0
 class Heartbeats(Replication):
     known_page = table("addr", "page", val=["digest"])
     in_page = scratch("addr", "page", "chunk", "length")
+    has_page = scratch("addr", "page")
+    touched = scratch("addr", "page")
     heard = scratch("addr", "data", "free", "pages")
     offered = scratch("addr", "page", "digest")
     wanted = scratch("addr", "page")
@@ -43,10 +45,11 @@ class Heartbeats(Replication):
         self.offered <= self.heard.flat_map(lambda h: ((h.addr, page, digest) for page, digest in h.pages))
         self.wanted <= self.offered.notin(self.known_page)(lambda o: (o.addr, o.page))
         # What a DataNode has no longer is asked for, too: what is under way may be older than what is known.
-        self.temp.vanished <= (self.known_page * self.heard).lefts(addr="addr").notin(
+        self.in_page <= self.hb_chunk(lambda h: (h.addr, h.chunk // CHUNKS_IN_PAGE, h.chunk, h.length))
+        self.has_page <= self.in_page(lambda p: (p.addr, p.page))
+        self.wanted <= (self.has_page * self.heard).lefts(addr="addr").notin(
             self.offered, addr="addr", page="page"
         )
-        self.wanted <= self.temp.vanished(lambda k: (k.addr, k.page))
         self.ask_page <~ self.wanted(lambda w: (w.addr, self.ip_port, self._partition, w.page))
 
     @bloom
@@ -56,11 +59,16 @@ class Heartbeats(Replication):
             lambda r: (r.addr, r.page, r.digest, r.chunks)
         )
         self.known_page <- (self.known_page * self.reported).lefts(addr="addr", page="page")
-        self.known_page <+ self.reported(lambda r: (r.addr, r.page, r.digest) if r.chunks else None)
+        # A page is known as long as nobody but its DataNode says what is in it.
+        self.touched <= self.learned(lambda c: (c.addr, c.chunk // CHUNKS_IN_PAGE))
+        self.touched <= self.drop(lambda c: (c.addr, c.chunk // CHUNKS_IN_PAGE))
+        self.known_page <- (self.known_page * self.touched).lefts(addr="addr", page="page")
+        self.known_page <+ self.reported.notin(self.touched, addr="addr", page="page")(
+            lambda r: (r.addr, r.page, r.digest) if r.chunks else None
+        )
         self.told <= self.reported.flat_map(
             lambda r: ((r.addr, r.page, chunk, length) for chunk, length in r.chunks)
         )
-        self.in_page <= self.hb_chunk(lambda h: (h.addr, h.chunk // CHUNKS_IN_PAGE, h.chunk, h.length))
         self.temp.outdated <= (self.in_page * self.reported).lefts(addr="addr", page="page").notin(self.told)
         self.hb_chunk <- self.temp.outdated(lambda p: (p.addr, p.chunk, p.length))
         self.hb_chunk <+ self.told(lambda t: (t.addr, t.chunk, t.length))
