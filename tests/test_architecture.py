@@ -33,6 +33,7 @@ ROOMS = [
     "minimization",
     "dedalus",
     "bloom",
+    "multipaxos",
     "boomfs",
     "analysis",
     "frontends",
@@ -72,7 +73,7 @@ SUB_ROOMS = {
         *["paths", "settings", "messages", "data_protocol", "namenode", "datanode", "client", "local_cluster"],
         *["command", "__main__", "__init__"],
     ],
-    "boomfs/namenode": ["requests", "namespace", "order", "placement", "chunks", "node", "__init__"],
+    "boomfs/namenode": ["requests", "namespace", "order", "placement", "chunks", "node", "replicated", "__init__"],
     "boomfs/datanode": ["chunk_store", "data_server", "node", "__init__"],
     "boomfs/client": [
         *["rules", "errors", "session", "metadata", "data_client", "files", "filesystem", "__init__"],

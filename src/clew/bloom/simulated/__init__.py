@@ -10,8 +10,16 @@ effects of a step came.
 
 from __future__ import annotations
 
-from clew.bloom.simulated.messages import insert
+from clew.bloom.simulated.messages import insert, message_type
 from clew.bloom.simulated.node import BloomNode
 from clew.bloom.simulated.scenarios import bloom_node, bloom_scenario, no_row_is_refused, row_messages
 
-__all__ = ["BloomNode", "bloom_node", "bloom_scenario", "insert", "no_row_is_refused", "row_messages"]
+__all__ = [
+    "BloomNode",
+    "bloom_node",
+    "bloom_scenario",
+    "insert",
+    "message_type",
+    "no_row_is_refused",
+    "row_messages",
+]

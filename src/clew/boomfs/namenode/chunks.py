@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from clew.bloom import agg, bloom, scratch, table
 from clew.boomfs.messages import DataNodeMessages
-from clew.boomfs.namenode.order import OrderedChanges
+from clew.boomfs.namenode.order import Changes
 from clew.boomfs.namenode.placement import choose_copy, choose_drop, choose_places, take_first
 from clew.boomfs.settings import CHUNKS_IN_PAGE
 
@@ -19,7 +19,7 @@ _MOST_COPIES, _MOST_DROPS = 64, 1000
 _COPY_SECONDS = 10.0
 
 
-class Chunks(OrderedChanges, DataNodeMessages):
+class Chunks(Changes, DataNodeMessages):
     datanode = table("addr", val=["data", "free", "last_heartbeat"], durable=True)
     hb_chunk = table("addr", "chunk", val=["length"], durable=True)
     alive = scratch("addr", "data")
@@ -40,7 +40,7 @@ class Chunks(OrderedChanges, DataNodeMessages):
             lambda h, d: (h.addr, h.chunk, d.data), addr="addr"
         )
         self.compute_chunk_locs <= self.sound.group(["chunk"], addrs=agg.accum("data"))
-        self.temp.located <= self.asked.filter(lambda a: a.command == "locations")
+        self.temp.located <= self.reading.filter(lambda a: a.command == "locations")
         self.reply <= (self.temp.located * self.compute_chunk_locs).pairs(
             lambda a, c: (a.client, a.session, a.number, 0, 1, True, c.addrs), arg="chunk"
         )

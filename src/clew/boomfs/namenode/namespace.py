@@ -33,6 +33,8 @@ class Namespace(MetadataMessages):
     contents = scratch("fileid", val=["size", "time"])
 
     asked = scratch("client", "session", "number", "command", "path", "arg")
+    #: Requests that are answered now: whoever decides on the order of changes lets them in.
+    reading = scratch("client", "session", "number", "command", "path", "arg")
     looked = scratch("client", "session", "number", "command", "arg", "fileid", "is_dir", "time")
     listed = scratch("client", "session", "number", "page", "entry")
     reply = scratch("client", "session", "number", "page", "pages", "ok", "result")
@@ -105,13 +107,12 @@ class Namespace(MetadataMessages):
 
     @bloom
     def look_up(self) -> None:
-        self.temp.reading <= self.asked.filter(lambda a: a.command in READS)
-        self.looked <= (self.temp.reading * self.fqpath * self.file).pairs(
-            self.temp.reading.path == self.fqpath.path,
+        self.looked <= (self.reading * self.fqpath * self.file).pairs(
+            self.reading.path == self.fqpath.path,
             self.fqpath.fileid == self.file.fileid,
             lambda a, p, f: (a.client, a.session, a.number, a.command, a.arg, f.fileid, f.is_dir, f.time),
         )
-        self.reply <= self.temp.reading.notin(self.looked, session="session", number="number")(
+        self.reply <= self.reading.notin(self.looked, session="session", number="number")(
             lambda a: (a.client, a.session, a.number, 0, 1, False, "ENOENT")
         )
 

@@ -110,7 +110,7 @@ class Housekeeping(Heartbeats):
         self.temp.old <= (self.temp.unsealed * self.check).pairs(
             lambda c, t: (c.chunk,) if c.time < t.now - self._lease else None
         ).rename("chunk")
-        self.tentative <= self.temp.old.notin(self.log, chunk="number")(
+        self.tentative <= self.temp.old(
             lambda c: (f"!{self.ip_port} {c.chunk}", c.chunk, "abandon", "/", c.chunk)
         )
 
@@ -131,7 +131,7 @@ class Reports(Housekeeping):
 
     @bloom
     def report(self) -> None:
-        self.temp.statuses <= self.asked.filter(lambda a: a.command == "status")
+        self.temp.statuses <= self.reading.filter(lambda a: a.command == "status")
         self.temp.tallied <= self.tallies(lambda t: ((t.what, t.cnt),)).rename("tally").group(
             [], tallies=agg.accum("tally")
         )
@@ -145,7 +145,7 @@ class Reports(Housekeeping):
 
     @bloom
     def report_lost(self) -> None:
-        self.temp.losses <= self.asked.filter(lambda a: a.command == "lost")
+        self.temp.losses <= self.reading.filter(lambda a: a.command == "lost")
         self.temp.lost_files <= (self.lost * self.fqpath).pairs(
             lambda t, p: (t.chunk, p.path), fileid="fileid"
         ).rename("chunk", "path")
@@ -165,7 +165,7 @@ class Reports(Housekeeping):
 
     @bloom
     def tell_the_cluster(self) -> None:
-        self.reply <= self.asked(
+        self.reply <= self.reading(
             lambda a: (
                 (a.client, a.session, a.number, 0, 1, True, (self._cluster, self._chunk_size))
                 if a.command == "cluster"
