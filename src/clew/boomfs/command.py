@@ -20,6 +20,7 @@ from clew.boomfs.client.errors import UnansweredError
 from clew.boomfs.datanode.node import DataNode
 from clew.boomfs.local_cluster import LocalCluster, Plan, describe, make_plan
 from clew.boomfs.namenode.node import NameNode
+from clew.boomfs.namenode.replicated import ReplicatedNameNode
 from clew.boomfs.settings import Policy
 from clew.errors import ClewError
 
@@ -249,7 +250,8 @@ def namenode(partition: int, rank: int, folder: Path, until_eof: bool) -> None:
     """Run a NameNode of a cluster: RANK of PARTITION.  Until Ctrl-C or SIGTERM."""
     with _told_in_a_line():
         plan = Plan.read(folder)
-        node = NameNode(
+        kind = NameNode if len(plan.namenodes[partition]) == 1 else ReplicatedNameNode
+        node = kind(
             plan.namenodes[partition][rank],
             data=folder / f"namenode-{partition}-{rank}" / "namenode.sqlite",
             policy=plan.policy,

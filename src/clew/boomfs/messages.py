@@ -18,6 +18,8 @@ class MetadataMessages(Bloom):
     """``command``, ``path`` and ``arg`` say what is asked; ``result`` is what came of it, or why it failed."""
 
     request = channel("@namenode", "client", "session", "number", "command", "path", "arg")
+    #: Not this NameNode, but another one of the partition leads.
+    elsewhere = channel("@client", "session", "number", "leader")
     response = channel("@client", "session", "number", "page", "pages", "ok", "result")
 
 

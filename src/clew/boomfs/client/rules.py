@@ -38,6 +38,10 @@ class MetadataClient(MetadataMessages):
     sent = scratch("partition", "session", "number", "command", "path", "arg")
     overdue = scratch("session", "number", "partition", "command", "path", "arg", "tries")
     moving_on = scratch("partition", "rank")
+    redirected = scratch("session", "number", "partition", "command", "path", "arg", "rank")
+    bounced = table("session", "number")
+    again = scratch("partition", "session", "number", "command", "path", "arg")
+    leads = scratch("partition", "rank")
 
     @bloom
     def commands(self) -> None:
@@ -62,6 +66,7 @@ class MetadataClient(MetadataMessages):
     def send(self) -> None:
         self.open_request <= self.ask(lambda a: (a.session, a.number, a.partition, a.command, a.path, a.arg, 0))
         self.sent <= self.ask
+        self.sent <= self.again
         self.sent <= self.overdue(lambda o: (o.partition, o.session, o.number, o.command, o.path, o.arg))
         self.temp.leading <= (self.leader * self.namenode).rights(partition="partition", rank="rank")
         self.request <~ (self.sent * self.temp.leading).pairs(
@@ -85,8 +90,28 @@ class MetadataClient(MetadataMessages):
         self.overdue <= self.temp.waiting.filter(lambda o: o.tries > 0)
 
     @bloom
+    def go_where_it_is_told(self) -> None:
+        # Two that each take the other for the leader get a request once, until it is overdue.
+        self.temp.told <= self.elsewhere.notin(self.bounced, session="session", number="number")
+        self.redirected <= (self.temp.told * self.open_request * self.namenode).pairs(
+            self.temp.told.session == self.open_request.session,
+            self.temp.told.number == self.open_request.number,
+            self.open_request.partition == self.namenode.partition,
+            self.temp.told.leader == self.namenode.addr,
+            lambda t, o, n: (o.session, o.number, o.partition, o.command, o.path, o.arg, n.rank),
+        )
+        self.bounced <+ self.redirected.project("session", "number")
+        self.bounced <- (self.bounced * self.retry).lefts()
+        self.again <+ self.redirected(lambda r: (r.partition, r.session, r.number, r.command, r.path, r.arg))
+        self.leads <= self.redirected.project("partition", "rank").argmin(["partition"], "rank")
+        self.leader <- (self.leader * self.leads).lefts(partition="partition")
+        self.leader <+ self.leads
+
+    @bloom
     def go_to_the_next(self) -> None:
-        self.moving_on <= (self.overdue * self.leader).rights(partition="partition")
+        self.moving_on <= (self.overdue * self.leader).rights(partition="partition").notin(
+            self.leads, partition="partition"
+        )
         self.leader <- self.moving_on
         self.temp.next_rank <= self.moving_on(lambda m: (m.partition, m.rank + 1)).rename("partition", "rank")
         self.temp.exists <= (self.temp.next_rank * self.namenode).lefts(partition="partition", rank="rank")

@@ -174,8 +174,8 @@ class Reports(Housekeeping):
         )
 
 
-class NameNode(Reports, LocalOrder):
-    """A NameNode for itself.
+class NameNodeBase(Reports):
+    """A NameNode but for who decides on the order of changes.
 
     ``cluster``: for each partition the addresses of its NameNodes; ``partition`` is which of them this one is of.
     """
@@ -199,6 +199,10 @@ class NameNode(Reports, LocalOrder):
         self._silence = policy.silence
         self._lease = policy.lease
         self._chunk_size = policy.chunk_size
+
+
+class NameNode(NameNodeBase, LocalOrder):
+    """The only NameNode of its partition."""
 
     @bloom
     def look_after_replicas(self) -> None:
