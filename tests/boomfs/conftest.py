@@ -30,6 +30,26 @@ def shared(cluster: LocalCluster) -> Iterator[BoomFileSystem]:
     fs.close()
 
 
+@pytest.fixture(scope="session")
+def partitioned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BoomFileSystem]:
+    """A file system whose files are at three NameNodes, by the hashes of their paths."""
+    plan = make_plan(partitions=3, namenodes=1, datanodes=2, policy=Policy(chunk_size=CHUNK, replicas=2))
+    with LocalCluster(tmp_path_factory.mktemp("partitions"), plan) as started:
+        fs = BoomFileSystem(started.namenodes.split(",")[0], skip_instance_cache=True)
+        yield fs
+        fs.close()
+
+
+@pytest.fixture(scope="session")
+def replicated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BoomFileSystem]:
+    """A file system whose NameNode is three of them."""
+    plan = make_plan(partitions=1, namenodes=3, datanodes=2, policy=Policy(chunk_size=CHUNK, replicas=2))
+    with LocalCluster(tmp_path_factory.mktemp("replicated"), plan) as started:
+        fs = BoomFileSystem(started.namenodes, skip_instance_cache=True)
+        yield fs
+        fs.close()
+
+
 @pytest.fixture
 def folder(shared: BoomFileSystem) -> str:
     """A folder of the shared cluster that nobody else knows."""

@@ -1,4 +1,7 @@
-"""What users of fsspec rely on, the same on local files and on ``boomfs://``."""
+"""What users of fsspec rely on, the same on local files and on ``boomfs://``.
+
+With ``--thorough`` also with several partitions, and with several NameNodes.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,20 @@ from clew.boomfs.local_cluster import LocalCluster
 CONTENT = Random(1).randbytes(1_000_003)
 
 
-@pytest.fixture(params=["local", "boomfs"])
+@pytest.fixture(
+    params=[
+        "local",
+        "shared",
+        pytest.param("partitioned", marks=pytest.mark.long),
+        pytest.param("replicated", marks=pytest.mark.long),
+    ]
+)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Any, str]]:
     """A file system, and a folder in it."""
     if request.param == "local":
         yield LocalFileSystem(), str(tmp_path)
         return
-    fs = request.getfixturevalue("shared")
+    fs = request.getfixturevalue(request.param)
     folder = f"/{uuid4().hex}"
     fs.mkdir(folder)
     yield fs, folder
