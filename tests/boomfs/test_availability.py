@@ -14,6 +14,15 @@ Start = Callable[..., tuple[LocalCluster, BoomFileSystem]]
 CONTENT = Random(4).randbytes(700_000)
 
 
+def _list(fs: BoomFileSystem, seen: list[list[str]]) -> None:
+    seen.append(fs.find("/"))
+
+
+def _touch(fs: BoomFileSystem, path: str, done: threading.Event) -> None:
+    fs.touch(path)
+    done.set()
+
+
 def test_each_namenode_is_killed_and_comes_back(start: Start) -> None:
     """Whoever leads, leads no longer at some time; whatever was acknowledged is there at the end."""
     cluster, fs = start(namenodes=3, datanodes=2)
@@ -38,7 +47,7 @@ def test_a_new_reader_sees_what_was_acknowledged_while_the_leader_slept(start: S
         seen: list[list[str]] = []
         # Asked while it sleeps, and answered by nobody but it.
         impatient = BoomFileSystem(cluster.plan.namenodes[0][rank], skip_instance_cache=True)
-        reader = threading.Thread(target=lambda fs=impatient: seen.append(fs.find("/")))  # type: ignore[misc]
+        reader = threading.Thread(target=_list, args=(impatient, seen))
         reader.start()
         time.sleep(0.5)
         cluster.resume(f"namenode 0 {rank}")
@@ -53,7 +62,7 @@ def test_less_than_half_cannot_change_anything_and_go_on_when_others_come_back(s
     cluster.kill("namenode 0 0")
     cluster.kill("namenode 0 1")
     done = threading.Event()
-    writer = threading.Thread(target=lambda: (fs.touch("/meanwhile"), done.set()))
+    writer = threading.Thread(target=_touch, args=(fs, "/meanwhile", done))
     writer.start()
     assert not done.wait(3.0)
     cluster.restart("namenode 0 1")

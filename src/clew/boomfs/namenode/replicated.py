@@ -1,12 +1,12 @@
 """The availability revision: several NameNodes of a partition, which agree on the order of changes by Multipaxos.
 
-One rule interposes: what is ``tentative`` becomes a request for a decree.  It takes effect at each NameNode when it is
-read back from the local log, in sequence, so all of them have the same tree, and any can take over at any time.
+One rule interposes: what is ``tentative`` becomes a request for a decree.  It takes effect at each NameNode when it
+is read back from the local log, in sequence, so all of them have the same tree, and any can take over at any time.
 
 Clients are served by the one that leads.  A read must see all that was acknowledged before it was asked for, by
-whomever.  So the leader asks the others, after the read has come, whether they know of a later view than its own; if
-more than half say no, nothing was decided without it until then.  And it waits until it has applied all that it had
-proposed when the read came.  Nothing of that touches a disk.
+whomever.  So the leader asks the others, after the read has come, whether they know of a later view than its own;
+if more than half say no, nothing was decided without it until then.  And it waits until it has applied all that it
+had proposed when the read came.  Nothing of that touches a disk.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ class ReplicatedOrder(Changes):
             lambda a, v, r: (v.view, r.round + 1)
         ).rename("view", "round")
         self.round_now <+ self.temp.rounds(lambda r: (r.round,))
-        self.confirm <~ (self.temp.rounds * self.fellow).pairs(lambda r, f: (f.addr, self.ip_port, r.view, r.round))
+        self.confirm <~ (self.temp.rounds * self.fellow).pairs(
+            lambda r, f: (f.addr, self.ip_port, r.view, r.round)
+        )
         self.temp.proposed_to <= (self.temp.rounds * self.paxos.turn).pairs(
             lambda r, t: (r.view, r.round, t.instance), view="view"
         ).rename("view", "round", "until")
