@@ -35,6 +35,7 @@ ROOMS = [
     "dedalus",
     "bloom",
     "multipaxos",
+    "boomfs",
     "analysis",
     "frontends",
     "coverage",
@@ -68,6 +69,15 @@ SUB_ROOMS = {
     "bloom": [
         *["values", "lattices", "ir", "purity", "language", "runtime", "network", "tracing", "to_program"],
         *["simulated", "__init__"],
+    ],
+    "boomfs": [
+        *["paths", "settings", "messages", "data_protocol", "namenode", "datanode", "client", "local_cluster"],
+        *["command", "__main__", "__init__"],
+    ],
+    "boomfs/namenode": ["requests", "namespace", "order", "placement", "chunks", "node", "replicated", "__init__"],
+    "boomfs/datanode": ["chunk_store", "data_server", "node", "__init__"],
+    "boomfs/client": [
+        *["rules", "errors", "session", "metadata", "data_client", "files", "filesystem", "__init__"],
     ],
     "simulation": [
         *["events", "node", "pool", "timing", "values", "user_code", "process", "world", "injectable"],

@@ -1,0 +1,324 @@
+"""The command ``boomfs``: a cluster on this machine for trying, its processes, and files in it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clew.boomfs.client.errors import UnansweredError
+from clew.boomfs.datanode.node import DataNode
+from clew.boomfs.local_cluster import LocalCluster, Plan, describe, make_plan
+from clew.boomfs.namenode.node import NameNode
+from clew.boomfs.namenode.replicated import ReplicatedNameNode
+from clew.boomfs.settings import Policy
+from clew.errors import ClewError
+
+_SECRET = "BOOMFS_SECRET"
+_FOLDER = click.option(
+    "--dir",
+    "folder",
+    required=True,
+    type=click.Path(path_type=Path, exists=True),
+    help="The folder of the cluster.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--namenodes",
+    envvar="BOOMFS_NAMENODES",
+    metavar="HOST:PORT,...",
+    help="NameNodes of the cluster; one that answers is enough.  Also BOOMFS_NAMENODES.",
+)
+@click.option(
+    "--patience", default=60.0, show_default=True, metavar="SECONDS", help="How long a NameNode may be away."
+)
+@click.pass_context
+def main(context: click.Context, namenodes: str | None, patience: float) -> None:
+    """Keep files in a BOOM-FS cluster.  A cluster with a secret takes it from BOOMFS_SECRET."""
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+    context.obj = namenodes, patience
+
+
+def run() -> None:
+    """Run the command line; Ctrl-C is quiet."""
+    try:
+        main(prog_name="boomfs")
+    except KeyboardInterrupt:
+        os._exit(130)
+
+
+@contextmanager
+def _file_system(context: click.Context) -> Iterator[Any]:
+    """Open the file system; what goes wrong with it is told in one line."""
+    try:
+        from clew.boomfs.client.filesystem import BoomFileSystem
+    except ImportError as error:
+        raise click.ClickException(f"{error}: install clew[boomfs]") from error
+    namenodes, patience = context.obj
+    if not namenodes:
+        raise click.UsageError("no NameNode is named: give --namenodes HOST:PORT, or set BOOMFS_NAMENODES")
+    fs = BoomFileSystem(namenodes, secret=os.environ.get(_SECRET), patience=patience, skip_instance_cache=True)
+    try:
+        yield fs
+    except UnansweredError as error:
+        raise click.ClickException(f"{error}: is it up, and is {namenodes} its address?") from error
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise click.ClickException(f"{where}{error.strerror or error}") from error
+    except (ClewError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        fs.close()
+
+
+# -- files -------------------------------------------------------------------------------------------------------
+
+
+@main.command()
+@click.argument("local")
+@click.argument("remote")
+@click.option("-r", "--recursive", is_flag=True, help="Copy a folder with all that is in it.")
+@click.pass_context
+def put(context: click.Context, local: str, remote: str, recursive: bool) -> None:
+    """Copy a file of this machine into the cluster."""
+    if not Path(local).exists():
+        raise click.ClickException(f"{local}: no such file")
+    if Path(local).is_dir() and not recursive:
+        raise click.ClickException(f"{local} is a folder: give -r to copy all that is in it")
+    with _file_system(context) as fs:
+        fs.put(local, remote, recursive=recursive, callback=_progress())
+
+
+@main.command()
+@click.argument("remote")
+@click.argument("local")
+@click.option("-r", "--recursive", is_flag=True, help="Copy a folder with all that is in it.")
+@click.pass_context
+def get(context: click.Context, remote: str, local: str, recursive: bool) -> None:
+    """Copy a file of the cluster to this machine."""
+    with _file_system(context) as fs:
+        if fs.info(remote)["type"] == "directory" and not recursive:
+            raise click.ClickException(f"{remote} is a folder: give -r to copy all that is in it")
+        fs.get(remote, local, recursive=recursive, callback=_progress())
+
+
+@main.command()
+@click.argument("path", default="/")
+@click.option("-l", "--long", "is_long", is_flag=True, help="With sizes and times.")
+@click.pass_context
+def ls(context: click.Context, path: str, is_long: bool) -> None:
+    """List a folder."""
+    with _file_system(context) as fs:
+        for entry in fs.ls(path):
+            name = entry["name"].rpartition("/")[2] + ("/" if entry["type"] == "directory" else "")
+            when = datetime.fromtimestamp(entry["mtime"], UTC).strftime("%Y-%m-%d %H:%M")
+            click.echo(f"{entry['size']:>14} {when} {name}" if is_long else name)
+
+
+@main.command()
+@click.argument("path")
+@click.option("-r", "--recursive", is_flag=True, help="Remove a folder with all that is in it.")
+@click.pass_context
+def rm(context: click.Context, path: str, recursive: bool) -> None:
+    """Remove a file."""
+    with _file_system(context) as fs:
+        fs.rm(path, recursive=recursive)
+
+
+@main.command()
+@click.argument("path")
+@click.option("-p", "--parents", is_flag=True, help="Make missing folders around it; it may be there already.")
+@click.pass_context
+def mkdir(context: click.Context, path: str, parents: bool) -> None:
+    """Make a folder."""
+    with _file_system(context) as fs:
+        if parents:
+            fs.makedirs(path, exist_ok=True)
+        else:
+            fs.mkdir(path, create_parents=False)
+
+
+@main.command()
+@click.argument("path", default="/")
+@click.pass_context
+def tree(context: click.Context, path: str) -> None:
+    """Show a folder with all that is in it."""
+    with _file_system(context) as fs:
+        click.echo(path)
+        for line in _branches(fs, path, ""):
+            click.echo(line)
+
+
+def _branches(fs: Any, path: str, indent: str) -> Iterator[str]:
+    entries = fs.ls(path)
+    for entry in entries:
+        is_last = entry is entries[-1]
+        is_folder = entry["type"] == "directory"
+        name = entry["name"].rpartition("/")[2] + ("/" if is_folder else "")
+        yield f"{indent}{'└── ' if is_last else '├── '}{name}"
+        if is_folder:
+            yield from _branches(fs, entry["name"], indent + ("    " if is_last else "│   "))
+
+
+@main.command()
+@click.pass_context
+def status(context: click.Context) -> None:
+    """Tell what is in the cluster, and what is wrong with it.  Exit code 1 if chunks are lost."""
+    with _file_system(context) as fs:
+        lost = fs.metadata.lost()
+        for partition, (tallies, nodes) in enumerate(fs.metadata.status()):
+            counts = dict(tallies)
+            click.echo(
+                f"partition {partition}: {counts.get('files', 0)} files, {counts.get('folders', 0)} folders, "
+                f"{counts.get('chunks', 0)} chunks; {counts.get('thin', 0)} with too few replicas, "
+                f"{counts.get('lost', 0)} lost"
+            )
+            for addr, data, free, chunks in sorted(nodes):
+                click.echo(f"  DataNode {addr}: {chunks} chunks at {data}, {free / 2**30:.1f} GiB free")
+        for path, chunk in lost:
+            click.echo(f"LOST: chunk {chunk} of {path}")
+    context.exit(1 if lost else 0)
+
+
+# -- clusters ----------------------------------------------------------------------------------------------------
+
+
+@main.command()
+@click.option(
+    "--dir",
+    "folder",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="For all that it keeps.",
+)
+@click.option("--namenodes", "ranks", default=1, show_default=True, help="NameNodes of each partition.")
+@click.option("--partitions", default=1, show_default=True, help="Partitions of the namespace.")
+@click.option("--datanodes", default=4, show_default=True)
+@click.option("--replicas", default=3, show_default=True, help="Replicas of each chunk.")
+@click.option("--chunk-size", default=64 * 2**20, show_default=True, help="In bytes.")
+def up(folder: Path, ranks: int, partitions: int, datanodes: int, replicas: int, chunk_size: int) -> None:
+    """Start a cluster on this machine, and end it with Ctrl-C.  Its files are there again the next time."""
+    try:
+        if (folder / "cluster.json").exists():
+            plan = Plan.read(folder)
+        else:
+            policy = Policy(chunk_size=chunk_size, replicas=replicas)
+            plan = make_plan(partitions=partitions, namenodes=ranks, datanodes=datanodes, policy=policy)
+        for line in describe(plan):
+            click.echo(line)
+        cluster = LocalCluster(folder, plan)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        with cluster:
+            click.echo(f"  export BOOMFS_NAMENODES={cluster.namenodes}")
+            click.echo("it is up; Ctrl-C ends it")
+            _watch(cluster)
+    except KeyboardInterrupt:
+        click.echo("ended")
+    except ClewError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _watch(cluster: LocalCluster) -> None:
+    """Say which processes end, for as long as one is left."""
+    told: set[str] = set()
+    while len(told) < len(cluster.processes):
+        time.sleep(0.5)
+        for name in cluster.ended():
+            if name not in told:
+                told.add(name)
+                click.echo(f"{name} has ended; start it again: boomfs {name} --dir {cluster.folder}", err=True)
+
+
+@main.command()
+@click.argument("partition", type=int)
+@click.argument("rank", type=int)
+@_FOLDER
+@click.option("--until-eof", is_flag=True, hidden=True)
+def namenode(partition: int, rank: int, folder: Path, until_eof: bool) -> None:
+    """Run a NameNode of a cluster: RANK of PARTITION.  Until Ctrl-C or SIGTERM."""
+    with _told_in_a_line():
+        plan = Plan.read(folder)
+        kind = NameNode if len(plan.namenodes[partition]) == 1 else ReplicatedNameNode
+        node = kind(
+            plan.namenodes[partition][rank],
+            data=folder / f"namenode-{partition}-{rank}" / "namenode.sqlite",
+            policy=plan.policy,
+            partition=partition,
+            cluster=plan.namenodes,
+            secret=os.environ.get(_SECRET),
+        )
+        _end_with(until_eof, node.stop)
+        node.run(ready=lambda: click.echo(f"listening at {node.ip_port}"))
+
+
+@main.command()
+@click.argument("number", type=int)
+@_FOLDER
+@click.option("--until-eof", is_flag=True, hidden=True)
+def datanode(number: int, folder: Path, until_eof: bool) -> None:
+    """Run a DataNode of a cluster.  Until Ctrl-C or SIGTERM."""
+    with _told_in_a_line():
+        plan = Plan.read(folder)
+        address, data_address = plan.datanodes[number]
+        node = DataNode(
+            folder / f"datanode-{number}",
+            plan.namenodes,
+            address=address,
+            data_address=data_address,
+            capacity=plan.capacity,
+            secret=os.environ.get(_SECRET),
+        )
+        _end_with(until_eof, lambda: os._exit(0))
+        node.run(lambda addr: click.echo(f"listening at {addr}"))
+
+
+@contextmanager
+def _told_in_a_line() -> Iterator[None]:
+    try:
+        yield
+    except IndexError:
+        raise click.ClickException("the cluster has no such node") from None
+    except ClewError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _end_with(until_eof: bool, end: Callable[[], object]) -> None:
+    """End when the process that started this one does, and so closes standard input."""
+    if until_eof:
+
+        def wait() -> None:
+            sys.stdin.read()
+            end()
+
+        threading.Thread(target=wait, daemon=True).start()
+
+
+def _progress() -> Any:
+    """Return what shows how far a copy is, on a terminal and if it takes longer than two seconds."""
+    from fsspec.callbacks import Callback
+
+    class Progress(Callback):  # type: ignore[misc]  # fsspec has no types
+        began = time.monotonic()
+        bytes = 0
+
+        def branched(self, path_1: str, path_2: str, **kwargs: Any) -> Any:
+            return Progress()
+
+        def relative_update(self, inc: int = 1) -> None:
+            super().relative_update(inc)
+            if sys.stderr.isatty() and time.monotonic() - Progress.began > 2:
+                click.echo(f"\r{self.value:,} of {self.size or 0:,} bytes ", nl=False, err=True)
+
+    return Progress()

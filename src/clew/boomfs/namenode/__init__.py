@@ -1,0 +1,1 @@
+"""The rules of the NameNode: namespace, order of changes, chunks and their replicas, DataNodes."""
