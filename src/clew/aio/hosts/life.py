@@ -1,0 +1,232 @@
+"""One life of a host: its loop, its network stack, and the program that runs on them.
+
+An event of the simulation enters here: a packet arrives or a timer goes off, what it makes ready runs until nothing
+is left to run, and what was written meanwhile is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import threading
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from clew.aio.hosts.universe import Program, Universe
+from clew.aio.loop.loop import SimulatedLoop
+from clew.aio.network.kernel import Kernel
+from clew.aio.packets import Datagram, Segment
+from clew.aio.running import running
+from clew.simulation.world import World
+
+#: The timer of what the loop itself has scheduled.
+LOOP_TIMER = "timer"
+
+
+class Life:
+    """A host from its start to its stop."""
+
+    #: Of the machinery, nothing is a part of what programs do.
+    is_machinery = True
+
+    def __init__(self, universe: Universe, name: str, draw: Callable[[], Random]) -> None:
+        self.name = name
+        self.universe = universe
+        self.is_over = False
+        self.is_booted = False
+        self.is_paused = False
+        #: What the scenario wants to be shown of this host, by name.
+        self.exposed: dict[str, Callable[[], Any]] = {}
+        self.program_function: Any = None
+        self._put_off: list[Callable[[], None]] = []
+        self._draw = draw
+        self._armed: float | None = None
+        self._actions: dict[str, Callable[[], None]] = {}
+        self._made_actions = 0
+        self.kernel = Kernel(name, universe.internet, self)
+        self.loop = SimulatedLoop(self.kernel, self.read_clock, self._remark, self._offload)
+        self.main: asyncio.Task[Any] | None = None
+        self._failure: BaseException | None = None
+        self.count = universe.count
+
+    # -- what code asks of the host that runs --------------------------------------------------------------------
+
+    @property
+    def _world(self) -> World:
+        world = self.universe.world()
+        assert world is not None, "an execution that goes on has a world"
+        return world
+
+    def read_clock(self) -> float:
+        world = self.universe.world()
+        if world is None:
+            return 0.0
+        assert world.clock is not None
+        return world.clock.read(self.name, world.ticks)
+
+    def get_random(self) -> Random:
+        return self._draw()
+
+    def refuse(self, error: BaseException) -> None:
+        if self.universe.refusal is None:
+            self.universe.refusal = error
+
+    def _remark(self, text: str) -> None:
+        self._world.remark(text)
+
+    # -- what the kernel and the loop ask ------------------------------------------------------------------------
+
+    def transmit(self, target: str, packet: Any) -> None:
+        if not self.is_over:
+            if (self.name, target) in self.universe.cuts:
+                self.handle_loss(target, packet)
+            else:
+                self._world.send(self.name, target, packet, 0)
+
+    def handle_loss(self, target: str, packet: Any) -> None:
+        self.kernel.handle_loss(target, packet)
+
+    def schedule(self, delay: float, action: Callable[[], None]) -> None:
+        """Let something happen as an event of its own, after so many seconds."""
+        self._plan("network", delay, action)
+
+    def _offload(self, action: Callable[[], None]) -> None:
+        self._plan("thread", 0.0, action)
+
+    def _plan(self, kind: str, delay: float, action: Callable[[], None]) -> None:
+        self._made_actions += 1
+        name = f"{kind} {self._made_actions}"
+        self._actions[name] = action
+        self._world.arm(self.name, name, 0, delay)
+
+    # -- events --------------------------------------------------------------------------------------------------
+
+    def boot(self, program: Program) -> None:
+        """Begin to run a program."""
+        function, arguments = program
+        self.is_booted, self.program_function = True, function
+
+        def begin() -> None:
+            self.main = self.loop.create_task(function(*arguments))
+            self.main.add_done_callback(self._end_main)
+
+        self._enter(begin)
+
+    def receive(self, sender: str, packet: Any) -> None:
+        if isinstance(packet, Segment):
+            self._enter(self.kernel.receive_segment, sender, packet)
+        elif isinstance(packet, Datagram):
+            self._enter(self.kernel.receive_datagram, packet)
+
+    def ring(self, timer: str) -> None:
+        if timer == LOOP_TIMER:
+            self._armed = None
+            self._enter(self.loop.release_due)
+            return
+        action = self._actions.pop(timer)
+        if timer.startswith("thread"):
+            self._enter_thread(action)
+        elif timer == "resume":
+            action()
+        else:
+            self._enter(action)
+
+    def _enter(self, action: Callable[..., None], *arguments: Any) -> None:
+        """Do something in the loop of this host, and everything that becomes ready by it."""
+        loop = self.loop
+        running.life, running.thread = self, threading.get_ident()
+        hooks = loop.enter()
+        try:
+            action(*arguments)
+            is_done = loop.drain()
+        finally:
+            loop.leave(hooks)
+            running.life = None
+        self._conclude(is_done)
+
+    def _enter_thread(self, action: Callable[[], None]) -> None:
+        """Run a function as a thread would: with no loop running in it."""
+        running.life, running.thread = self, threading.get_ident()
+        try:
+            action()
+        finally:
+            running.life = None
+        self._enter(_do_nothing)
+
+    def _conclude(self, is_done: bool) -> None:
+        if self.universe.refusal is not None:
+            raise self.universe.refusal
+        if self.universe.is_over:
+            self.universe.kill_all()
+        if self.is_over:
+            return
+        self.kernel.flush()
+        self._arm(is_done)
+
+    def take_failure(self) -> BaseException | None:
+        """Return what the program has raised, once."""
+        failure, self._failure = self._failure, None
+        return failure
+
+    def look_at_exposed(self) -> list[tuple[str, Any]]:
+        return [(name, copy.deepcopy(look())) for name, look in self.exposed.items()]
+
+    def pause(self, seconds: float) -> None:
+        """Let nothing happen here for some time; what comes meanwhile is handled then."""
+        self.is_paused = True
+        self._actions["resume"] = self._resume
+        self._world.arm(self.name, "resume", 0, seconds)
+
+    def put_off(self, action: Callable[[], None]) -> None:
+        self._put_off.append(action)
+
+    def _resume(self) -> None:
+        self.is_paused = False
+        waiting, self._put_off = self._put_off, []
+        for action in waiting:
+            action()
+
+    def _arm(self, is_done: bool) -> None:
+        """Set the one timer of the simulation to what is due first in this loop."""
+        due = self.loop.next_due if is_done else self.read_clock() + self.loop.pause
+        if due != self._armed:
+            self._armed = due
+            if due is None:
+                self._world.pool.cancel(self.name, LOOP_TIMER)
+            else:
+                self._world.arm(self.name, LOOP_TIMER, 0, max(0.0, due - self.read_clock()))
+
+    # -- the end -------------------------------------------------------------------------------------------------
+
+    def _end_main(self, main: asyncio.Task[Any]) -> None:
+        """Handle that the program has returned: as ``asyncio.run`` does, then as the end of a process."""
+        if not main.cancelled() and main.exception() is not None:
+            self._failure = main.exception()
+        elif self.name == self.universe.settings.client:
+            # Whatever the client has begun beside it ends here, too.
+            self.loop.is_dead = True
+            self.universe.end()
+        else:
+            self.loop.create_task(self._shut_down())
+
+    async def _shut_down(self) -> None:
+        own = asyncio.current_task()
+        others = [task for task in self.loop.list_tasks() if task is not own]
+        for task in others:
+            task.cancel()
+        if others:
+            await asyncio.gather(*others, return_exceptions=True)
+        await self.loop.shutdown_asyncgens()
+        self.kernel.close_all()
+
+    def kill(self) -> None:
+        """End it without running a line of it."""
+        self.is_over = True
+        self.loop.is_dead = True
+        self._actions.clear()
+        self.loop.bury()
+
+
+def _do_nothing() -> None:
+    """Let what is ready run, and nothing else."""

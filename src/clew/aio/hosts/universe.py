@@ -1,0 +1,81 @@
+"""What all hosts of one execution share: the network, who runs what, and what was promised.
+
+A universe belongs to a world of the simulation, and is made with its first node.  Lives that are over are kept until
+they can be taken apart without running a line of them (``graves``).
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from clew.aio.network.internet import Internet
+from clew.aio.scenarios.settings import Settings
+from clew.simulation.world import World
+
+#: What a host runs: a coroutine function, and its arguments.
+Program = tuple[Callable[..., Coroutine[Any, Any, Any]], tuple[Any, ...]]
+
+
+class BuriedLife(Protocol):
+    """A life that can be ended without a word."""
+
+    def kill(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Promised:
+    """Something that must hold, and whether it did: ``number`` counts them."""
+
+    number: int
+    text: str
+    is_kept: bool
+    what: str
+
+
+@dataclass
+class Universe:
+    """``promises`` are in the order in which they were made; ``is_void``: an assumption did not hold."""
+
+    world: weakref.ref[World]
+    settings: Settings
+    internet: Internet
+    programs: dict[str, Program] = field(default_factory=dict)
+    promises: list[Promised] = field(default_factory=list)
+    lives: dict[str, BuriedLife] = field(default_factory=dict)
+    is_void: bool = False
+    is_over: bool = False
+    #: The pairs of hosts between which the scenario lets nothing through.
+    cuts: set[tuple[str, str]] = field(default_factory=set)
+    #: A mistake of the user that ends the execution, whatever the code does with the exception.
+    refusal: BaseException | None = None
+    counter: int = 0
+    #: Lets the simulation know of a host that it has not heard of.
+    add_host: Callable[[str], None] = lambda name: None
+
+    def count(self) -> int:
+        """Return a number that nothing else in this execution has."""
+        self.counter += 1
+        return self.counter
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all hosts, the scenario's own among them."""
+        return self.internet.names
+
+    def end(self) -> None:
+        """Let the execution be over: nothing is under way any more, and nobody lives."""
+        self.is_over = True
+        world = self.world()
+        if world is not None:
+            for name in world.known_names:
+                world.pool.drop_for(name)
+
+    def kill_all(self) -> None:
+        """End everything that still lives, without running a line of it."""
+        self.is_over = True
+        lives, self.lives = self.lives, {}
+        for life in lives.values():
+            life.kill()
