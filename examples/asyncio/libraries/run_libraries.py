@@ -57,7 +57,7 @@ class Seen:
     """One run of a scenario: what it came to, and what it did to the machine that it must not."""
 
     answer: str
-    events: int
+    deliveries: int
     recording: str
     escapes: tuple[str, ...]
     threads: tuple[str, ...]
@@ -66,6 +66,7 @@ class Seen:
 def look(scenario: str) -> Seen:
     """Run a scenario without faults in this process, and watch it."""
     import clew
+    from clew.simulation.recordings.recording import write_recording
 
     escapes: list[str] = []
     watching = True
@@ -78,18 +79,20 @@ def look(scenario: str) -> Seen:
     run = clew.run_scenario(scenario, in_process=True)
     watching = False
     threads = tuple(thread.name for thread in threading.enumerate() if thread is not threading.main_thread())
-    recording = run.recording.to_json()
-    digest = hashlib.sha256(recording.encode()).hexdigest()
-    return Seen(run.answer.value, len(run.recording.events), digest, tuple(escapes), threads)
+    digest = hashlib.sha256(write_recording(run.recording).encode()).hexdigest()
+    return Seen(run.answer.value, run.recording.deliveries, digest, tuple(escapes), threads)
 
 
-def look_in_process(library: Library, hash_seed: str) -> tuple[Seen, str]:
-    """Do so in a process with this hash seed; return what was seen, and what it wrote to standard error."""
+def look_in_process(library: Library, hash_seed: str) -> tuple[Seen | None, str]:
+    """Do so in a process with this hash seed; return what was seen, and what it wrote to standard error.
+
+    Nothing is seen if it ends with an error.
+    """
     command = [sys.executable, "-X", "dev", __file__, "--look", str(HERE / library.scenario)]
     surroundings = {**os.environ, "PYTHONHASHSEED": hash_seed}
     done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        sys.exit(f"{library.scenario} ended with {done.returncode}:\n{done.stderr}")
+        return None, done.stderr or f"ended with {done.returncode}"
     seen = json.loads(done.stdout)
     return Seen(**{**seen, "escapes": tuple(seen["escapes"]), "threads": tuple(seen["threads"])}), done.stderr
 
@@ -100,13 +103,17 @@ def judge(library: Library) -> list[str]:
     wrong = []
     for hash_seed, (seen, errors) in zip(HASH_SEEDS, looks, strict=True):
         under = f"PYTHONHASHSEED={hash_seed}"
+        wrong += [f"{under}: standard error: {errors.strip()}"] * bool(errors.strip())
+        if seen is None:
+            continue
         wrong += [f"{under}: {seen.answer}"] * (seen.answer != "holds")
         wrong += [f"{under}: left the simulation: {escape}" for escape in seen.escapes]
         wrong += [f"{under}: a thread is left: {thread}" for thread in seen.threads]
-        wrong += [f"{under}: standard error: {errors.strip()}"] * bool(errors.strip())
-    digests = {seen.recording for seen, _ in looks}
-    wrong += [f"{len(digests)} different recordings"] * (len(digests) != 1)
-    print(f"{'ok    ' if not wrong else 'FAILED'} {library.name:60} {looks[0][0].events:6} events", flush=True)
+    whole = [seen for seen, _ in looks if seen is not None]
+    digests = {seen.recording for seen in whole}
+    wrong += [f"{len(digests)} different recordings"] * (len(digests) > 1)
+    deliveries = f"{whole[0].deliveries} deliveries" if whole else ""
+    print(f"{'FAILED' if wrong else 'ok    '} {library.name:60} {deliveries}", flush=True)
     for line in wrong:
         print(f"       {line}")
     return wrong
