@@ -17,6 +17,10 @@ class RunningLife(Protocol):
     @property
     def name(self) -> str: ...
 
+    #: Its network stack, and its event loop.
+    kernel: Any
+    loop: Any
+
     #: What the scenario wants to be shown of this host, by name.
     exposed: dict[str, Callable[[], Any]]
 
@@ -49,3 +53,10 @@ def current_life() -> RunningLife | None:
     """Return the life of the host whose code is running in this thread; None outside of the simulation."""
     life = running.life
     return life if life is not None and threading.get_ident() == running.thread else None
+
+
+def require_life() -> RunningLife:
+    """Return the life of the host whose code is running, where there must be one."""
+    life = current_life()
+    assert life is not None, "called by code of a host"
+    return life

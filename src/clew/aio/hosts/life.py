@@ -17,6 +17,7 @@ from clew.aio.hosts.universe import Program, Universe
 from clew.aio.loop.loop import SimulatedLoop
 from clew.aio.network.kernel import Kernel
 from clew.aio.packets import Datagram, Segment
+from clew.aio.patching.installing import note_imports
 from clew.aio.running import running
 from clew.simulation.world import World
 
@@ -163,6 +164,7 @@ class Life:
             return
         self.kernel.flush()
         self._arm(is_done)
+        note_imports()
 
     def take_failure(self) -> BaseException | None:
         """Return what the program has raised, once."""

@@ -6,22 +6,26 @@ Everything that would reach the real network, processes or files is either simul
 from __future__ import annotations
 
 import asyncio
-import errno
 import socket as real
 from collections.abc import Callable
 from typing import Any
 
 from clew.aio.fences import fence
-from clew.aio.loop.scheduling import Scheduler
 from clew.aio.loop.servers import SimulatedServer
-from clew.aio.loop.sockets import ShownSocket
+from clew.aio.loop.secure import make_secure, upgrade
+from clew.aio.loop.sockets import ShownSocket, SimulatedSocket
 from clew.aio.loop.transports import SimulatedDatagramTransport, StreamTransport
+from clew.aio.loop.watching import Watching
 from clew.aio.network.internet import ANY
 from clew.aio.network.kernel import Kernel
 from clew.aio.network.streams import StreamSide
 
 
-class SimulatedLoop(Scheduler):
+#: What has come for a connection before it has a transport: bytes, whether that was all, and how it failed.
+Early = tuple[list[bytes], bool, "OSError | None"]
+
+
+class SimulatedLoop(Watching):
     """The loop of one life of a host; ``kernel`` is its network stack, ``offload`` runs what a thread would."""
 
     def __init__(
@@ -100,33 +104,36 @@ class SimulatedLoop(Scheduler):
         all_errors: bool = False,
     ) -> tuple[Any, Any]:
         """Open a connection to a simulated host."""
-        if ssl is not None and ssl is not False:
-            fence("TLS", "use plain connections")
+        if server_hostname is not None and not ssl:
+            raise ValueError("server_hostname is only meaningful with ssl")
+        if server_hostname is None and ssl:
+            if not host:
+                raise ValueError("You must set server_hostname when using ssl without a host")
+            server_hostname = host
+        early: Early
         if sock is not None:
-            fence("create_connection(sock=...)", "give host and port")
-        if host is None and port is None:
-            raise ValueError("host and port was not specified and no sock specified")
-        errors: list[OSError] = []
-        local = None if local_addr is None else self._resolve_one(*local_addr)
-        for remote in self._resolve_all(host, port):
-            try:
-                side = await self._connect(remote, local)
-                break
-            except OSError as error:
-                errors.append(error)
+            if host is not None or port is not None:
+                raise ValueError("host/port and sock can not be specified at the same time")
+            side, *before = _require_simulated(sock).release()
+            early = before[0], before[1], None
+            shown: Any = sock
         else:
-            if len(errors) == 1:
-                raise errors[0]
-            raise OSError(f"Multiple exceptions: {', '.join(map(str, errors))}")
+            if host is None and port is None:
+                raise ValueError("host and port was not specified and no sock specified")
+            side, early = await self._connect_any(host, port, local_addr)
+            shown = self._show_socket(real.SOCK_STREAM, side.local, side.remote)
         protocol = protocol_factory()
         made = self.create_future()
-        transport = StreamTransport(
-            self,
-            side,
-            protocol,
-            self._show_socket(real.SOCK_STREAM, side.local, side.remote),
-            on_made=lambda: made.done() or made.set_result(None),
-        )
+        transport: Any
+        if ssl:
+            times = ssl_handshake_timeout, ssl_shutdown_timeout
+            context = None if isinstance(ssl, bool) else ssl
+            transport = make_secure(self, side, protocol, shown, context, times, made, server_hostname, early=early)
+        else:
+            transport = StreamTransport(
+                self, side, protocol, shown, on_made=lambda: made.done() or made.set_result(None)
+            )
+            transport.receive_early(*early)
         try:
             await made
         except BaseException:
@@ -134,10 +141,25 @@ class SimulatedLoop(Scheduler):
             raise
         return transport, protocol
 
-    async def _connect(self, remote: tuple[str, int], local: tuple[str, int] | None) -> StreamSide:
+    async def _connect_any(self, host: Any, port: Any, local_addr: Any) -> tuple[StreamSide, Early]:
+        """Connect to the first address of a host that agrees."""
+        errors: list[OSError] = []
+        local = None if local_addr is None else self._resolve_one(*local_addr)
+        for remote in self._resolve_all(host, port):
+            try:
+                return await self._connect(remote, local)
+            except OSError as error:
+                errors.append(error)
+        if len(errors) == 1:
+            raise errors[0]
+        raise OSError(f"Multiple exceptions: {', '.join(map(str, errors))}")
+
+    async def _connect(
+        self, remote: tuple[str, int], local: tuple[str, int] | None
+    ) -> tuple[StreamSide, Early]:
         side = self._kernel.open(remote, local)
         waiter = self.create_future()
-        side.user = _Waiting(waiter)
+        side.user = waiting = _Waiting(waiter)
         side.connect()
         try:
             await waiter
@@ -145,7 +167,7 @@ class SimulatedLoop(Scheduler):
             side.user = None
             side.reset()
             raise
-        return side
+        return side, (waiting.chunks, waiting.has_ended, waiting.error)
 
     async def create_server(  # type: ignore[override]
         self,
@@ -168,18 +190,18 @@ class SimulatedLoop(Scheduler):
         """Listen at a port of this host."""
         if isinstance(ssl, bool):
             raise TypeError("ssl argument must be an SSLContext or None")
-        if ssl is not None:
-            fence("TLS", "use plain connections")
+        times = ssl_handshake_timeout, ssl_shutdown_timeout
         if sock is not None:
-            fence("create_server(sock=...)", "give host and port")
-        if host is None and port is None:
+            places = [_require_simulated(sock).getsockname()]
+        elif host is None and port is None:
             raise ValueError("Neither host/port nor sock were specified")
-        hosts = [ANY] if host in (None, "") else list(host) if isinstance(host, list | tuple | set) else [host]
-        wanted = [place for each in hosts for place in self._resolve_all(each, port, is_passive=True)]
-        places = [self._kernel.claim_port("tcp", *place) for place in dict.fromkeys(wanted)]
+        else:
+            places = self._claim_places(host, port)
 
-        def make(side: StreamSide, protocol: Any, on_lost: Callable[[], None]) -> StreamTransport:
+        def make(side: StreamSide, protocol: Any, on_lost: Callable[[], None]) -> Any:
             shown = self._show_socket(real.SOCK_STREAM, side.local, side.remote)
+            if ssl is not None:
+                return make_secure(self, side, protocol, shown, ssl, times, on_lost=on_lost)
             return StreamTransport(self, side, protocol, shown, on_lost=on_lost)
 
         server = SimulatedServer(self, self._kernel, protocol_factory, places, make, backlog)
@@ -187,6 +209,27 @@ class SimulatedLoop(Scheduler):
             server.begin()
             await asyncio.sleep(0)
         return server
+
+    def _claim_places(self, host: Any, port: Any) -> list[tuple[str, int]]:
+        """Return the free addresses at which a server is to listen."""
+        hosts = [ANY] if host in (None, "") else [host] if isinstance(host, str | bytes) else list(host)
+        wanted = [place for each in hosts for place in self._resolve_all(each, port, is_passive=True)]
+        return [self._kernel.claim_port("tcp", *place) for place in dict.fromkeys(wanted)]
+
+    async def start_tls(  # type: ignore[override]
+        self,
+        transport: Any,
+        protocol: Any,
+        sslcontext: Any,
+        *,
+        server_side: bool = False,
+        server_hostname: str | None = None,
+        ssl_handshake_timeout: float | None = None,
+        ssl_shutdown_timeout: float | None = None,
+    ) -> Any:
+        """Go on with TLS on a connection that was plain so far."""
+        times = ssl_handshake_timeout, ssl_shutdown_timeout
+        return await upgrade(self, transport, protocol, sslcontext, times, server_side, server_hostname)
 
     # -- datagrams -----------------------------------------------------------------------------------------------
 
@@ -205,13 +248,15 @@ class SimulatedLoop(Scheduler):
         sock: Any = None,
     ) -> tuple[Any, Any]:
         """Bind a port of this host for datagrams."""
-        if sock is not None:
-            fence("create_datagram_endpoint(sock=...)", "give local_addr")
-        wanted = (ANY, 0) if local_addr is None else self._resolve_one(*local_addr, is_passive=True)
         remote = None if remote_addr is None else self._resolve_one(*remote_addr)
-        local = self._kernel.claim_port("udp", *wanted)
+        if sock is not None:
+            local, remote = _require_simulated(sock).getsockname(), remote
+            shown: Any = sock
+        else:
+            wanted = (ANY, 0) if local_addr is None else self._resolve_one(*local_addr, is_passive=True)
+            local = self._kernel.claim_port("udp", *wanted)
+            shown = self._show_socket(real.SOCK_DGRAM, local, remote)
         protocol = protocol_factory()
-        shown = self._show_socket(real.SOCK_DGRAM, local, remote)
         transport = SimulatedDatagramTransport(self, self._kernel, protocol, local, remote, shown)
         await asyncio.sleep(0)
         return transport, protocol
@@ -265,25 +310,35 @@ class SimulatedLoop(Scheduler):
         fence("loop.close()", "let the program of the host return instead")
 
 
+def _require_simulated(sock: Any) -> SimulatedSocket:
+    if not isinstance(sock, SimulatedSocket):
+        fence(f"a socket like {sock!r}", "make sockets at the host that uses them")
+    return sock
+
+
 class _Waiting:
-    """Waits for a connection to be made."""
+    """Waits for a connection to be made, and keeps what comes before a transport is there."""
 
     def __init__(self, waiter: asyncio.Future[None]) -> None:
         self._waiter = waiter
+        self.chunks: list[bytes] = []
+        self.has_ended = False
+        self.error: OSError | None = None
 
     def on_connected(self) -> None:
         if not self._waiter.done():
             self._waiter.set_result(None)
 
     def on_failure(self, error: OSError) -> None:
+        self.error = error
         if not self._waiter.done():
             self._waiter.set_exception(error)
 
     def on_data(self, data: bytes) -> None:
-        raise OSError(errno.EPROTO, "data before the connection was made")
+        self.chunks.append(data)
 
     def on_end(self) -> None:
-        """Ignore it: whoever uses the connection reads the end."""
+        self.has_ended = True
 
     def on_room(self) -> None:
         """Ignore it: nothing is written yet."""
@@ -300,16 +355,6 @@ _FENCED = {
     "connect_read_pipe": "use TCP",
     "connect_write_pipe": "use TCP",
     "connect_accepted_socket": "use create_server",
-    "sendfile": "write the contents of the file",
-    "start_tls": "use plain connections",
-    "add_reader": "use streams or protocols",
-    "remove_reader": "use streams or protocols",
-    "add_writer": "use streams or protocols",
-    "remove_writer": "use streams or protocols",
-    **{
-        f"sock_{name}": "use streams or protocols"
-        for name in ("recv", "recv_into", "recvfrom", "recvfrom_into", "sendall", "sendto", "connect", "accept", "sendfile")
-    },
 }
 
 

@@ -61,6 +61,8 @@ class Scheduler(asyncio.AbstractEventLoop):
         self._exception_handler: Any = None
         self._asyncgens: dict[int, weakref.ref[Any]] = {}
         self._debug = False
+        #: Whether anybody watches a socket.
+        self._watched = False
         #: Whether the life that it belongs to is over: then nothing that is called has any effect.
         self.is_dead = False
         self.is_closed_by_program = False
@@ -72,7 +74,7 @@ class Scheduler(asyncio.AbstractEventLoop):
         """Run what is ready until nothing is; False if it would go on for ever."""
         ready = self._ready
         rounds = 0
-        while ready and not self.is_dead:
+        while (self._poll() if self._watched else ready) and not self.is_dead:
             rounds += 1
             if rounds > _MOST_ROUNDS:
                 return False
@@ -84,6 +86,10 @@ class Scheduler(asyncio.AbstractEventLoop):
                     if self.is_dead:
                         return True
         return True
+
+    def _poll(self) -> bool:
+        """Let those who watch sockets join what is ready, as a selector would; tell whether anything is."""
+        return bool(self._ready)
 
     def release_due(self) -> None:
         """Let the timers that are due join what is ready."""

@@ -60,6 +60,10 @@ class StreamTransport(asyncio.Transport):
         state = "closed" if self._is_lost else "closing" if self._is_closing else "open"
         return f"<StreamTransport {state} {self._side.local} to {self._side.remote}>"
 
+    def hide_contents(self) -> None:
+        """Show nobody what travels from now on: it is ciphertext, and differs from run to run."""
+        self._side.is_secret = True
+
     # -- what happens to it --------------------------------------------------------------------------------------
 
     def on_connected(self) -> None:
@@ -72,6 +76,13 @@ class StreamTransport(asyncio.Transport):
             return
         self._waiting.append(data)
         self._deliver()
+
+    def receive_early(self, chunks: list[bytes], has_ended: bool, error: OSError | None = None) -> None:
+        """Receive what came before the connection was given to this transport."""
+        self._waiting.extend(chunks)
+        self._is_ended_there = self._is_ended_there or has_ended
+        if error is not None:
+            self._loop.call_soon(self._fail, error)
 
     def on_end(self) -> None:
         self._is_ended_there = True

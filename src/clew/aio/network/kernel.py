@@ -14,8 +14,8 @@ from clew.aio.network.internet import ANY, LOOPBACK, Internet
 from clew.aio.network.streams import Key, StreamSide, retry_after
 from clew.aio.packets import Connect, Data, Datagram, Reset, Segment, Unit
 
-#: Ports that are given to whoever asks for none.
-_FIRST_FREE, _LAST_PORT = 49152, 65535
+#: Descriptors that no system gives: whoever uses one where it is not simulated gets an error.
+_FIRST_DESCRIPTOR = 1_000_000
 
 
 class Listener(Protocol):
@@ -54,6 +54,8 @@ class Kernel:
         self._receivers: dict[tuple[str, int], DatagramUser] = {}
         self._attempts: dict[tuple[Key, bool, int], int] = {}
         self._own: set[tuple[Key, bool]] = set()
+        self._sockets: dict[int, Any] = {}
+        self._made_sockets = 0
 
     # -- ports ---------------------------------------------------------------------------------------------------
 
@@ -83,6 +85,23 @@ class Kernel:
 
     def _find(self, table: dict[tuple[str, int], Any], address: str, port: int) -> Any:
         return table.get((address, port)) or table.get((ANY, port))
+
+    # -- sockets -------------------------------------------------------------------------------------------------
+
+    def add_socket(self, socket: Any) -> int:
+        """Give a socket a descriptor."""
+        self._made_sockets += 1
+        number = _FIRST_DESCRIPTOR + self._made_sockets
+        self._sockets[number] = socket
+        return number
+
+    def remove_socket(self, number: int) -> None:
+        self._sockets.pop(number, None)
+
+    def find_socket(self, given: Any) -> Any:
+        """Return the socket that is given, itself or by its descriptor."""
+        number = given if isinstance(given, int) else given.fileno()
+        return self._sockets.get(number)
 
     # -- streams -------------------------------------------------------------------------------------------------
 
@@ -149,6 +168,7 @@ class Kernel:
         """Close everything, as the end of a process does."""
         self._listeners.clear()
         self._receivers.clear()
+        self._sockets.clear()
         for side in list(self._sides.values()):
             side.user = None
             side.finish()

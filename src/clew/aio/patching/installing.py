@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from clew.aio.patching import clocks, chance, outside
+from clew.aio.patching import chance, clocks, outside
+from clew.aio.patching.libraries import patch_libraries
 
 #: By the identity of what is replaced: that, and what stands in for it.
 _replaced: dict[int, tuple[Any, Any]] = {}
@@ -19,8 +19,7 @@ _seen_modules = 0
 
 
 def install_patches() -> None:
-    """Replace what would leave the simulation, and look at modules that were imported since the last time."""
-    global _seen_modules
+    """Replace what would leave the simulation, in all modules that there are."""
     if not _replaced:
         for table in (clocks.replacements(), chance.replacements(), outside.replacements()):
             for owner, name, stand_in in table:
@@ -29,7 +28,14 @@ def install_patches() -> None:
                 setattr(owner, name, stand_in)
         clocks.patch_datetime()
         chance.patch_generators()
+    note_imports()
+
+
+def note_imports() -> None:
+    """Look at modules that were imported since the last time."""
+    global _seen_modules
     if len(sys.modules) != _seen_modules:
+        patch_libraries()
         _seen_modules = len(sys.modules)
         for module in list(sys.modules.values()):
             if isinstance(module, types.ModuleType) and not module.__name__.startswith("clew."):
