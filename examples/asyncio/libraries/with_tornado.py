@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError
@@ -24,6 +25,7 @@ class Greeting(RequestHandler):
 
 
 async def run_web() -> None:
+    logging.getLogger("tornado.access").setLevel(logging.ERROR)  # it warns of each 404
     application = Application([(r"/greet/(\w+)", Greeting)])
     server = application.listen(PORT)
     try:
