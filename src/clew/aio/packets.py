@@ -55,6 +55,11 @@ class Segment:
     unit: Unit | None
     label: str
 
+    @property
+    def __fault_unit__(self) -> Unit | None:
+        """Return what a fault hits that hits this."""
+        return self.unit
+
 
 @dataclass(frozen=True)
 class Connect(Segment):

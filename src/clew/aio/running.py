@@ -17,6 +17,9 @@ class RunningLife(Protocol):
     @property
     def name(self) -> str: ...
 
+    #: Stands for the execution that it belongs to.
+    home: object
+
     #: Its network stack, and its event loop.
     kernel: Any
     loop: Any

@@ -100,6 +100,9 @@ class World:
     is an identity for what the next one sends: no other event has this number, and a replay has it, too.
     """
 
+    #: Where it is noted what events rest on, in runs that are traced; see ``injection``.
+    flow: Any = None
+
     def __init__(
         self,
         makers: Mapping[str, Callable[[], Node]],

@@ -34,14 +34,16 @@ class Life:
     def __init__(self, universe: Universe, name: str, draw: Callable[[], Random]) -> None:
         self.name = name
         self.universe = universe
+        self.home: object = universe
         self.is_over = False
         self.is_booted = False
         self.is_paused = False
         #: What the scenario wants to be shown of this host, by name.
         self.exposed: dict[str, Callable[[], Any]] = {}
         self.program_function: Any = None
-        self._put_off: list[Callable[[], None]] = []
+        self._put_off: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         self._draw = draw
+        self._random: Random | None = None
         self._armed: float | None = None
         self._actions: dict[str, Callable[[], None]] = {}
         self._made_actions = 0
@@ -67,7 +69,10 @@ class Life:
         return world.clock.read(self.name, world.ticks)
 
     def get_random(self) -> Random:
-        return self._draw()
+        if self._random is None:
+            self._random = self._draw()
+            vars(self._random)["_clew_home"] = self.home
+        return self._random
 
     def refuse(self, error: BaseException) -> None:
         if self.universe.refusal is None:
@@ -136,12 +141,18 @@ class Life:
     def _enter(self, action: Callable[..., None], *arguments: Any) -> None:
         """Do something in the loop of this host, and everything that becomes ready by it."""
         loop = self.loop
+        loop.event = self._world.events
+        tracker = loop.tracker
         running.life, running.thread = self, threading.get_ident()
         hooks = loop.enter()
+        if tracker is not None:
+            tracker.begin(self.name)
         try:
             action(*arguments)
             is_done = loop.drain()
         finally:
+            if tracker is not None:
+                tracker.pause()
             loop.leave(hooks)
             running.life = None
         self._conclude(is_done)
@@ -180,24 +191,29 @@ class Life:
         self._actions["resume"] = self._resume
         self._world.arm(self.name, "resume", 0, seconds)
 
-    def put_off(self, action: Callable[[], None]) -> None:
-        self._put_off.append(action)
+    def put_off(self, action: Callable[..., None], *arguments: Any) -> None:
+        self._put_off.append((action, arguments))
 
     def _resume(self) -> None:
         self.is_paused = False
         waiting, self._put_off = self._put_off, []
-        for action in waiting:
-            action()
+        for action, arguments in waiting:
+            action(*arguments)
 
     def _arm(self, is_done: bool) -> None:
         """Set the one timer of the simulation to what is due first in this loop."""
         due = self.loop.next_due if is_done else self.read_clock() + self.loop.pause
         if due != self._armed:
             self._armed = due
+            world = self._world
             if due is None:
-                self._world.pool.cancel(self.name, LOOP_TIMER)
-            else:
-                self._world.arm(self.name, LOOP_TIMER, 0, max(0.0, due - self.read_clock()))
+                world.pool.cancel(self.name, LOOP_TIMER)
+                return
+            world.arm(self.name, LOOP_TIMER, 0, max(0.0, due - self.read_clock()))
+            timer = world.pool.timer(self.name, LOOP_TIMER)
+            if timer is not None and is_done:
+                # Not this event, which only had to set it anew: what goes off then was asked for earlier.
+                timer.cause = self.loop.setter
 
     # -- the end -------------------------------------------------------------------------------------------------
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from clew.aio.hosts.life import Life
 from clew.aio.hosts.universe import Universe
+from clew.aio.lineage.tracker import Tracker
 from clew.aio.packets import Order
 from clew.simulation.node import Context, Node
 from clew.simulation.pool import Envelope
@@ -36,6 +38,8 @@ def universe_of(world: World, make: MakeUniverse) -> Universe:
 
         universe = _universes[identity] = make(weakref.ref(world, bury))
         world.on_loss = lambda envelope: _handle_loss(universe, envelope)
+        if world.flow is not None:
+            universe.tracker = Tracker(by_hosts=universe.settings.lineage == "hosts")
     return universe
 
 
@@ -46,65 +50,76 @@ def _handle_loss(universe: Universe, envelope: Envelope) -> None:
         life.handle_loss(envelope.target, envelope.payload)
 
 
+@dataclass
+class Machine:
+    """What a node is made of, apart from what is exposed of it.
+
+    It is one object, and nothing in it is a state: neither recordings nor lineage look into it.
+    """
+
+    name: str
+    make: MakeUniverse
+    life: Life | None = None
+    universe: Universe | None = None
+    shown: int = 0
+    assumed: int = 0
+    has_returned: bool = False
+
+
 class HostNode(Node):
     """One life of a host, and what is exposed of it."""
 
-    __slots__ = ("_life", "_make", "_name", "_shown", "_universe")
+    __slots__ = ("_machine",)
 
     def __init__(self, name: str, make: MakeUniverse) -> None:
-        self._name = name
-        self._make = make
-        self._life: Life | None = None
-        self._universe: Universe | None = None
-        self._shown = 0
+        self._machine = Machine(name, make)
 
     # -- events --------------------------------------------------------------------------------------------------
 
     def on_start(self, ctx: Context) -> None:
         assert isinstance(ctx, Process)
-        world = ctx.world
+        world, machine = ctx.world, self._machine
         assert isinstance(world, World)
-        universe = self._universe = universe_of(world, self._make)
+        universe = machine.universe = universe_of(world, machine.make)
         # The life before this one is over, whatever ended it.
-        if (before := universe.lives.get(self._name)) is not None:
+        if (before := universe.lives.get(machine.name)) is not None:
             before.kill()
-        life = self._life = Life(universe, self._name, lambda: ctx.random)
-        universe.lives[self._name] = life
-        if (program := universe.programs.get(self._name)) is not None:
-            self._let(life, lambda: life.boot(program))
+        life = machine.life = Life(universe, machine.name, lambda: ctx.random)
+        universe.lives[machine.name] = life
+        life.loop.tracker = universe.tracker
+        if (program := universe.programs.get(machine.name)) is not None:
+            self._let(life, life.boot, program)
 
     def on_message(self, ctx: Context, sender: str, message: Any) -> None:
-        life, universe = self._life, self._universe
+        machine = self._machine
+        life, universe = machine.life, machine.universe
         assert life is not None and universe is not None
         if isinstance(message, Order):
-            self._obey(ctx, message)
+            self._obey(ctx, life, message)
         elif life.is_over:
             peer = universe.lives.get(sender)
             if isinstance(peer, Life) and not peer.is_over:
-                peer.handle_loss(self._name, message)
+                peer.handle_loss(machine.name, message)
         elif life.is_paused:
-            life.put_off(lambda: life.receive(sender, message))
+            life.put_off(life.receive, sender, message)
         else:
-            self._let(life, lambda: life.receive(sender, message))
+            self._let(life, life.receive, sender, message)
 
     def on_timer(self, ctx: Context, name: str) -> None:
-        life = self._life
+        life = self._machine.life
         assert life is not None
         if life.is_over:
             return
         if life.is_paused and name != "resume":
-            life.put_off(lambda: life.ring(name))
+            life.put_off(life.ring, name)
         else:
-            self._let(life, lambda: life.ring(name))
+            self._let(life, life.ring, name)
 
-    def _obey(self, ctx: Context, order: Order) -> None:
-        life = self._life
-        assert life is not None
+    def _obey(self, ctx: Context, life: Life, order: Order) -> None:
         match order.action:
             case "start":
-                assert self._universe is not None
                 if not life.is_booted and not life.is_over:
-                    self._let(life, lambda: life.boot(self._universe.programs[self._name]))  # type: ignore[union-attr]
+                    self._let(life, life.boot, life.universe.programs[life.name])
             case "crash":
                 life.kill()
             case "restart":
@@ -113,28 +128,44 @@ class HostNode(Node):
             case "pause":
                 life.pause(order.seconds)
 
-    def _let(self, life: Life, action: Callable[[], None]) -> None:
-        """Let a life do something, and tell the world what of it failed."""
-        action()
+    def _let(self, life: Life, action: Callable[..., None], *arguments: Any) -> None:
+        """Let a life do something, and tell the world what came of it."""
+        universe = life.universe
+        world = universe.world()
+        assert world is not None
+        number = world.events
+        action(*arguments)
+        if universe.tracker is not None and world.flow is not None:
+            world.flow.influences |= universe.tracker.settle(life.name, number)
         if life.exposed:
             for name, value in life.look_at_exposed():
                 setattr(self, name, value)
-        universe = life.universe
-        if self._name == universe.settings.client:
+        if life.name == universe.settings.client:
             self._show_promises(universe)
         failure = life.take_failure()
         if failure is not None:
-            world = universe.world()
-            assert world is not None
-            world.fail(failure_of(failure, self._name, life.program_function))
+            world.fail(failure_of(failure, life.name, life.program_function))
+
+    # -- what the scenario says ----------------------------------------------------------------------------------
 
     def _show_promises(self, universe: Universe) -> None:
-        """Make what the scenario has promised a part of the state of its node."""
-        if len(universe.promises) != self._shown:
-            self._shown = len(universe.promises)
+        """Make what the scenario has assumed and promised a part of the state of its node."""
+        machine = self._machine
+        if universe.assumed != machine.assumed:
+            machine.assumed = self.assumed = universe.assumed
+        if len(universe.promises) != machine.shown:
             # Read, and then replaced: what is promised now stands beside what was promised before.
             before = getattr(self, "promises", ())
-            new = universe.promises[len(before) :]
+            new = universe.promises[machine.shown :]
+            machine.shown = len(universe.promises)
             self.promises = (*before, *((each.text, each.is_kept, each.what) for each in new))
-        if universe.is_over:
-            self.has_returned = not universe.is_void
+        machine.has_returned = universe.is_over
+
+    @property
+    def has_promised(self) -> bool:
+        """Tell whether the scenario has come to its end, and has promised something on the way."""
+        machine = self._machine
+        universe = machine.universe
+        # What it has assumed is read as an attribute: on that, and on nothing else here, rests that it says anything.
+        getattr(self, "assumed", 0)
+        return machine.has_returned and universe is not None and bool(universe.promises) and not universe.is_void

@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from clew.aio.lineage.tracker import Tracker
 from clew.aio.network.internet import Internet
 from clew.aio.scenarios.settings import Settings
 from clew.simulation.world import World
@@ -46,12 +47,15 @@ class Universe:
     promises: list[Promised] = field(default_factory=list)
     lives: dict[str, BuriedLife] = field(default_factory=dict)
     is_void: bool = False
+    assumed: int = 0
     is_over: bool = False
     #: The pairs of hosts between which the scenario lets nothing through.
     cuts: set[tuple[str, str]] = field(default_factory=set)
     #: A mistake of the user that ends the execution, whatever the code does with the exception.
     refusal: BaseException | None = None
     counter: int = 0
+    #: Follows what events rest on, in runs that are traced.
+    tracker: Tracker | None = None
     #: Lets the simulation know of a host that it has not heard of.
     add_host: Callable[[str], None] = lambda name: None
 

@@ -18,6 +18,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from clew.aio.futures import NumberedFuture, NumberedTask
+from clew.aio.lineage.tracker import Tracker
 from clew.aio.loop.graves import end_silently
 
 #: A timer is due that is this near: times are counted in microseconds.
@@ -32,9 +33,11 @@ _FEWEST_SWEPT = 100
 class Timer(events.TimerHandle):
     """A timer; of those that are due at the same time, the one that was set first goes off first."""
 
-    __slots__ = ("order",)
+    __slots__ = ("event", "order")
 
     order: int
+    #: The number of the event that has set it.
+    event: int
 
     def __lt__(self, other: Any) -> bool:
         when: float = self._when  # type: ignore[attr-defined]
@@ -63,6 +66,9 @@ class Scheduler(asyncio.AbstractEventLoop):
         self._debug = False
         #: Whether anybody watches a socket.
         self._watched = False
+        #: The number of the event that goes on, and who follows what events rest on, if anybody does.
+        self.event = -1
+        self.tracker: Tracker | None = None
         #: Whether the life that it belongs to is over: then nothing that is called has any effect.
         self.is_dead = False
         self.is_closed_by_program = False
@@ -82,6 +88,8 @@ class Scheduler(asyncio.AbstractEventLoop):
             for _ in range(len(ready)):
                 handle = ready.popleft()
                 if not handle._cancelled:  # type: ignore[attr-defined]
+                    if self.tracker is not None:
+                        self.tracker.note(handle)
                     handle._run()  # type: ignore[attr-defined]
                     if self.is_dead:
                         return True
@@ -111,6 +119,11 @@ class Scheduler(asyncio.AbstractEventLoop):
             heappop(timers)._scheduled = False  # type: ignore[attr-defined]
             self._cancelled -= 1
         return timers[0]._when if timers else None  # type: ignore[attr-defined]
+
+    @property
+    def setter(self) -> int:
+        """Return the number of the event that has set the timer that is due next; there must be one."""
+        return self._timers[0].event
 
     @property
     def pause(self) -> float:
@@ -145,6 +158,7 @@ class Scheduler(asyncio.AbstractEventLoop):
         timer = Timer(when, callback, args, self, context)
         self._order += 1
         timer.order = self._order
+        timer.event = self.event
         heappush(self._timers, timer)
         timer._scheduled = True  # type: ignore[attr-defined]
         return timer

@@ -11,15 +11,13 @@ from typing import Any
 from clew.aio.patching.clocks import Replacement
 from clew.aio.running import current_life
 
-_LARGEST_SEED = 2**64
-
 
 def replacements() -> Iterator[Replacement]:
     """Yield what stands in for sources of random numbers."""
     yield os, "urandom", _make_urandom(os.urandom)
     if hasattr(os, "getrandom"):
         yield os, "getrandom", _make_urandom(os.getrandom)
-    # These are bound to the hidden instance behind the module, in C.
+    # These are bound to the hidden instance behind the module.
     for name in ("random", "getrandbits", "seed", "getstate", "setstate"):
         yield random, name, _make_drawing(name, getattr(random, name))
 
@@ -42,19 +40,39 @@ def _make_drawing(name: str, original: Callable[..., Any]) -> Callable[..., Any]
 
 
 def patch_generators() -> None:
-    """Let the hidden instance behind ``random`` be that of the host that runs, and seed unseeded ones from it."""
-    hidden: Any = random.random.__closure__ and random._inst  # type: ignore[attr-defined]
-    # All its other functions are in Python, and ask these two of the instance.
-    hidden.random = random.random
-    hidden.getrandbits = random.getrandbits
-    original = random.Random.seed
+    """Let generators that were made outside draw from the host that uses them.
+
+    That is the hidden one behind the module, and those of libraries, which often stand in default arguments: whatever
+    they are seeded with, they go on from execution to execution.  Those that a host has made are its own.
+    """
+    kind: Any = random.Random
+    original_seed = kind.seed
 
     def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
         life = current_life()
-        if a is None and life is not None:
-            a = life.get_random().getrandbits(64)
-        original(self, a, version)
+        if life is not None:
+            vars(self)[_HOME] = life.home
+            if a is None:
+                a = life.get_random().getrandbits(64)
+        original_seed(self, a, version)
 
-    random.Random.seed = seed  # type: ignore[method-assign]
+    kind.seed = seed
+    for name in ("random", "getrandbits"):
+        setattr(kind, name, _make_method(name, getattr(kind, name)))
     vars(uuid)["_generate_time_safe"] = None  # it asks the real clock; without it, uuid1 asks time.time_ns
     vars(uuid)["_UuidCreate"] = None
+
+
+#: The attribute of a generator that says in which execution it was made.
+_HOME = "_clew_home"
+
+
+def _make_method(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    def draw(self: random.Random, *args: Any) -> Any:
+        life = current_life()
+        if life is None or vars(self).get(_HOME) is life.home:
+            return original(self, *args)
+        return getattr(life.get_random(), name)(*args)
+
+    draw.__name__ = name
+    return draw

@@ -105,6 +105,7 @@ def _assemble(function: Function, settings: Settings, names: list[str]) -> Scena
         step_seconds=settings.step_seconds,
         messages=PACKETS,
         faults=settings.faults,
+        steadfast=(settings.client,),
         expect=settings.expect,
         expect_faults=settings.expect_faults,
     )
@@ -165,4 +166,4 @@ class SomethingWasPromised(_Asked):
 
     def __call__(self, nodes: Mapping[str, Any]) -> bool:
         node = self._find(nodes)
-        return bool(getattr(node, "promises", ())) and bool(getattr(node, "has_returned", False))
+        return bool(node.has_promised)

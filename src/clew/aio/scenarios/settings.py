@@ -38,6 +38,7 @@ class Settings:
     client: str = CLIENT
     decoder: Any = None
     unit: str = "connection"
+    lineage: str = "tasks"
     expect: str | None = None
     expect_faults: int | None = None
     hosts: Sequence[str] = ()

@@ -104,6 +104,7 @@ class World:
         if not condition:
             self._universe.is_void = True
             raise Unassumed
+        self._universe.assumed += 1
 
     def promise(self, text: str, condition: object, what: str = "") -> None:
         """State that something must hold here and now; where it does not, the execution ends with that."""

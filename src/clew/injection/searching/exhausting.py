@@ -23,7 +23,7 @@ from hashlib import blake2b
 from clew.faults import FaultsOf
 from clew.files.checkpoints import ForeignCheckpointError
 from clew.injection.execution.course import Course
-from clew.injection.faults import CodeFault, NetworkPartition
+from clew.injection.faults import CodeFault, MessageLoss, NetworkPartition
 from clew.injection.repeating import digest_prefixes, refuse_other_beginning
 from clew.injection.searching.frontier import Frontier, OrderedFaults, read_frontier
 from clew.injection.searching.possible import Moment, possible_faults
@@ -131,6 +131,9 @@ def _is_known(course: Course, each: OrderedFaults, seen: dict[bytes, list[Ordere
     number = each.last[0]
     since = course.occurrences[number].time if number >= 0 else 0
     if any(fault.until > since for fault in each.faults if isinstance(fault, NetworkPartition)):
+        return False
+    # What is lost for good, such as a connection, would lose what is sent because of the next fault, too.
+    if any(fault.message in course.world.units for fault in each.faults if isinstance(fault, MessageLoss)):
         return False
     earlier = seen.setdefault(_digest(course), [])
     if any(other.last <= each.last and _is_cheaper(other.faults, each.faults) for other in earlier):
