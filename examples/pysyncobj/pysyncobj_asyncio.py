@@ -1,11 +1,14 @@
-"""PySyncObj with its own TCP, on an asyncio loop: nothing of its network is replaced, as in ``pysyncobj_cluster.py``.
+"""PySyncObj with its own TCP, on an asyncio loop: nothing of its network is replaced.
 
-PySyncObj polls its sockets itself.  ``LoopPoller`` lets a loop do that, which works on any loop; ``doTick`` is called
-twenty times a second, as its own thread would.  So its elections, its log and its connections (their handshakes,
-reconnects and limits of time) run in Clew's world as they are:
+PySyncObj polls its sockets itself.  ``LoopPoller`` lets a loop do that, which works on any loop; ``doTick`` is
+called twenty times a second, as its own thread would.  So its elections, its log and its connections (their
+handshakes, reconnects and limits of time) run in Clew's world as they are:
 
     clew run examples/pysyncobj/pysyncobj_asyncio.py:three
     clew check examples/pysyncobj/pysyncobj_asyncio.py:three --losses 0 --partitions 1
+
+``pysyncobj_cluster.py`` replaces clock, disk and network of the library instead, so that messages have names and
+come in any order: what is found in two releases is found there.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pysyncobj
@@ -90,13 +94,16 @@ async def run_node(name: str) -> None:
 
 
 async def ask(name: str, **question: Any) -> Any:
-    async with asyncio.timeout(PATIENCE):
-        reader, writer = await asyncio.open_connection(name, QUESTION_PORT)
-        writer.write(json.dumps(question).encode() + b"\n")
-        try:
-            return json.loads(await reader.readline())
-        finally:
-            writer.close()
+    """Ask a node; None if it does not answer."""
+    with suppress(OSError, TimeoutError, json.JSONDecodeError):
+        async with asyncio.timeout(PATIENCE):
+            reader, writer = await asyncio.open_connection(name, QUESTION_PORT)
+            try:
+                writer.write(json.dumps(question).encode() + b"\n")
+                return json.loads(await reader.readline())
+            finally:
+                writer.close()
+    return None
 
 
 async def three(world: World) -> None:
@@ -107,7 +114,9 @@ async def three(world: World) -> None:
     agreed = [value for value, name in enumerate(NODES) if await ask(name, append=value)]
     world.assume(agreed)
     await asyncio.sleep(PATIENCE)
-    logs = [await ask(name, values=True) for name in NODES]
+    answers = [await ask(name, values=True) for name in NODES]
+    world.assume(None not in answers)
+    logs = [list(answer) for answer in answers]
     longest = max(logs, key=len)
     world.promise("what is agreed on is in the longest log", set(agreed) <= set(longest))
     world.promise("each log is a beginning of the longest", all(longest[: len(log)] == log for log in logs))
