@@ -26,6 +26,8 @@ def replacements() -> Iterator[Replacement]:
         yield time, name, _make_clock(getattr(time, name), offset, is_whole=False)
         whole = getattr(time, f"{name}_ns")
         yield time, f"{name}_ns", _make_clock(whole, offset, is_whole=True)
+    yield time, "clock_gettime", _make_clock_by_number(time.clock_gettime, is_whole=False)
+    yield time, "clock_gettime_ns", _make_clock_by_number(time.clock_gettime_ns, is_whole=True)
     for name in ("localtime", "gmtime", "ctime"):
         yield time, name, _make_calendar(getattr(time, name))
     yield time, "strftime", _make_strftime(time.strftime)
@@ -38,6 +40,17 @@ def _make_clock(original: Callable[[], Any], offset: float, *, is_whole: bool) -
         if life is None:
             return original()
         now = life.read_clock() + offset
+        return round(now * 1_000_000) * 1000 if is_whole else now
+
+    return _named(read, original)
+
+
+def _make_clock_by_number(original: Callable[[int], Any], *, is_whole: bool) -> Callable[[int], Any]:
+    def read(clock: int) -> Any:
+        life = current_life()
+        if life is None:
+            return original(clock)
+        now = life.read_clock() + (EPOCH if clock == time.CLOCK_REALTIME else 0.0)
         return round(now * 1_000_000) * 1000 if is_whole else now
 
     return _named(read, original)
