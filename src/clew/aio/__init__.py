@@ -14,7 +14,8 @@ that it starts.  Read ``hosts.node`` for how a host becomes a node of the simula
 from __future__ import annotations
 
 from clew.aio.fences import FencedError
-from clew.aio.scenarios.settings import Settings
+from clew.aio.scenarios.settings import Settings, scenario
+from clew.aio.scenarios.testing import test
 from clew.aio.scenarios.world import World
 
-__all__ = ["FencedError", "Settings", "World"]
+__all__ = ["FencedError", "Settings", "World", "scenario", "test"]

@@ -84,10 +84,28 @@ def load_scenario(where: str) -> LoadedScenario:
 
 def _find_scenarios(module: ModuleType, name: str) -> dict[str, Any]:
     """Return the scenarios of a module, and coroutine functions that are one because they are named."""
-    found = {key: value for key, value in vars(module).items() if isinstance(value, Scenario)}
-    if name and name not in found and inspect.iscoroutinefunction(vars(module).get(name)):
-        found[name] = vars(module)[name]
+    found: dict[str, Any] = {key: value for key, value in vars(module).items() if isinstance(value, Scenario)}
+    if name and name not in found and (function := _find_function(vars(module).get(name))) is not None:
+        found[name] = function
+    if not name and not found:
+        found = {key: value for key, value in vars(module).items() if _states_settings(value)}
+        named = vars(module).get("scenario")
+        if not found and inspect.iscoroutinefunction(named):
+            found["scenario"] = named
+        found = {key: _find_function(value) for key, value in found.items()}
     return found
+
+
+def _find_function(value: Any) -> Any:
+    """Return the coroutine function that a value is, or stands for, as a test does; None if it is none."""
+    function = getattr(value, "clew_scenario_function", value)
+    return function if inspect.iscoroutinefunction(function) else None
+
+
+def _states_settings(value: Any) -> bool:
+    """Tell whether somebody has said that a coroutine function is a scenario."""
+    function = _find_function(value)
+    return function is not None and hasattr(function, "clew_aio_settings")
 
 
 def _adapt(function: Any) -> Scenario:
@@ -105,7 +123,9 @@ def find_scenario(where: str) -> LoadedScenario | None:
     scenarios = [key for key, value in values.items() if isinstance(value, Scenario)]
     # By their look, for this room knows nothing of Bloom: only what can be checked has a setting.
     others = [key for key, value in values.items() if isinstance(value, type) and hasattr(value, "setting")]
-    if inspect.iscoroutinefunction(values.get(name)):
+    if _find_function(values.get(name)) is not None:
+        return load_scenario(where)
+    if not name and not others and any(map(_states_settings, values.values())):
         return load_scenario(where)
     if name in scenarios or (scenarios and not others and name not in values):
         return load_scenario(where)

@@ -31,7 +31,7 @@ class Life:
     #: Of the machinery, nothing is a part of what programs do.
     is_machinery = True
 
-    def __init__(self, universe: Universe, name: str, draw: Callable[[], Random]) -> None:
+    def __init__(self, universe: Universe, name: str) -> None:
         self.name = name
         self.universe = universe
         self.home: object = universe
@@ -42,7 +42,6 @@ class Life:
         self.exposed: dict[str, Callable[[], Any]] = {}
         self.program_function: Any = None
         self._put_off: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
-        self._draw = draw
         self._random: Random | None = None
         self._armed: float | None = None
         self._actions: dict[str, Callable[[], None]] = {}
@@ -70,7 +69,7 @@ class Life:
 
     def get_random(self) -> Random:
         if self._random is None:
-            self._random = self._draw()
+            self._random = self._world.processes[self.name].random
             vars(self._random)["_clew_home"] = self.home
         return self._random
 
@@ -243,7 +242,8 @@ class Life:
         self.is_over = True
         self.loop.is_dead = True
         self._actions.clear()
-        self.loop.bury()
+        others = [life.loop for life in self.universe.lives.values() if life is not self]
+        self.loop.bury(others)
 
 
 def _do_nothing() -> None:

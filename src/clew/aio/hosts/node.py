@@ -6,6 +6,7 @@ scenario crashes is still a node: it gets what is sent to it, and nothing comes 
 
 from __future__ import annotations
 
+import atexit
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,13 @@ MakeUniverse = Callable[["weakref.ref[World]"], Universe]
 
 #: Referred to as long as their worlds are: who lives in them must not be ended by a collector (``graves``).
 _universes: dict[int, Universe] = {}
+
+
+@atexit.register
+def _bury_all() -> None:
+    """End all lives before the interpreter does, which would run what they have left to do."""
+    for universe in _universes.values():
+        universe.kill_all()
 
 
 def universe_of(world: World, make: MakeUniverse) -> Universe:
@@ -84,7 +92,7 @@ class HostNode(Node):
         # The life before this one is over, whatever ended it.
         if (before := universe.lives.get(machine.name)) is not None:
             before.kill()
-        life = machine.life = Life(universe, machine.name, lambda: ctx.random)
+        life = machine.life = Life(universe, machine.name)
         universe.lives[machine.name] = life
         life.loop.tracker = universe.tracker
         if (program := universe.programs.get(machine.name)) is not None:

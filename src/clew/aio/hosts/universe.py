@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from clew.aio.lineage.tracker import Tracker
 from clew.aio.network.internet import Internet
@@ -22,6 +22,8 @@ Program = tuple[Callable[..., Coroutine[Any, Any, Any]], tuple[Any, ...]]
 
 class BuriedLife(Protocol):
     """A life that can be ended without a word."""
+
+    loop: Any
 
     def kill(self) -> None: ...
 
@@ -38,6 +40,8 @@ class Promised:
 
 @dataclass
 class Universe:
+    #: Nothing of a single host is in it.
+    is_machinery: ClassVar[bool] = True
     """``promises`` are in the order in which they were made; ``is_void``: an assumption did not hold."""
 
     world: weakref.ref[World]
@@ -80,6 +84,9 @@ class Universe:
     def kill_all(self) -> None:
         """End everything that still lives, without running a line of it."""
         self.is_over = True
-        lives, self.lives = self.lives, {}
-        for life in lives.values():
+        lives = list(self.lives.values())
+        for life in lives:
+            life.loop.is_dead = True
+        for life in lives:
             life.kill()
+        self.lives.clear()

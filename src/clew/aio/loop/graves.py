@@ -6,6 +6,9 @@ So its frame is told that it has been completed, by which Python takes it apart 
 
 That field is not accessible from Python.  Where it is, is found out once, by looking at generators in different
 states, and tried out; where it cannot be found, coroutines of dead lives are kept instead.
+
+Hosts are in one process and may share objects.  So only what a task itself has begun is looked for, in its variables
+and what these contain, and never in objects of the program; and what goes on in another host is protected.
 """
 
 from __future__ import annotations
@@ -14,50 +17,70 @@ import ctypes
 import gc
 import inspect
 import types
+from collections import deque
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 _KINDS = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
 #: What CPython 3.11 to 3.13 call a frame that has returned.
 _COMPLETED = 1
-#: So many objects are looked at in a dead life: what has more keeps some of its generators.
-_MOST_OBJECTS = 50_000
-#: What is not searched for generators: there are none of this life in it.
-_OPAQUE = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType, str, bytes, int)
+#: What is looked through for generators that a function has begun: containers, and what stacks up contexts.
+_TRANSPARENT = (list, tuple, set, dict, deque, types.MethodType, partial)
+_CONTEXTS = ("_GeneratorContextManager", "_AsyncGeneratorContextManager", "ExitStack", "AsyncExitStack")
+_DEEPEST = 12
 
+#: What could not be ended silently, and so is never ended.
 _kept: list[Any] = []
 
 
-def end_silently(tasks: Iterable[Any], generators: Iterable[Any]) -> None:
-    """End tasks that are not done, and everything that they have begun."""
-    roots = [*tasks, *(generator for generator in generators if generator is not None)]
-    for root in roots:
-        if hasattr(root, "_log_destroy_pending"):
-            root._log_destroy_pending = False
-        if hasattr(root, "_log_traceback"):
-            root._log_traceback = False
+def end_silently(tasks: Iterable[Any], generators: Iterable[Any], others: Iterable[Any]) -> None:
+    """End tasks that are not done, and everything that they have begun; ``others`` are tasks that go on."""
+    dead = [task for task in tasks if not task.done()]
+    for task in tasks:
+        task._log_destroy_pending = False
+        task._log_traceback = False
     offset = _find_state()
-    for suspended in _find_suspended(roots):
-        if offset is None:
-            _kept.append(suspended)
-        else:
+    if offset is None:
+        _kept.extend(dead)
+        return
+    roots = [*(task.get_coro() for task in dead), *(each for each in generators if each is not None)]
+    protected = _find_begun(task.get_coro() for task in others)
+    for identity, suspended in _find_begun(roots).items():
+        if identity not in protected:
             _mark_completed(suspended, offset)
 
 
-def _find_suspended(roots: list[Any]) -> Iterator[Any]:
-    """Yield the coroutines and generators that can be reached from these and are suspended."""
+def _find_begun(roots: Iterable[Any]) -> dict[int, Any]:
+    """Return what is suspended of these, what they wait for, and what they have begun, by identity."""
+    found: dict[int, Any] = {}
     seen: dict[int, Any] = {}
-    work = list(roots)
-    while work and len(seen) < _MOST_OBJECTS:
-        one = work.pop()
-        if id(one) in seen or isinstance(one, _OPAQUE):
+    work = [(root, 0) for root in roots]
+    while work:
+        one, depth = work.pop()
+        if id(one) in seen or depth > _DEEPEST:
             continue
         seen[id(one)] = one
-        if isinstance(one, _KINDS) and _is_suspended(one):
-            yield one
-        if not getattr(type(one), "is_machinery", False):
-            work += gc.get_referents(one)
+        if isinstance(one, _KINDS):
+            if _is_suspended(one):
+                found[id(one)] = one
+            # What they wait for may be something of C that refers to a generator: in between, nothing is lost.
+            work += [(each, 1) for each in gc.get_referents(one) if _is_passed_through(each)]
+        else:
+            work += [(each, depth + 1) for each in gc.get_referents(one) if _is_passed_through(each)]
+    return found
+
+
+def _is_passed_through(one: Any) -> bool:
+    """Tell whether there may be something in it that belongs to whoever refers to it."""
+    kind = type(one)
+    if isinstance(one, _KINDS) or kind in _TRANSPARENT:
+        return True
+    return kind.__name__ in _CONTEXTS or kind.__name__ in _ASKED
+
+
+#: What waits for an async generator, or for a coroutine by ``__await__``.
+_ASKED = ("async_generator_asend", "async_generator_athrow", "coroutine_wrapper", "anext_awaitable")
 
 
 def _is_suspended(one: Any) -> bool:
@@ -91,15 +114,14 @@ def _find_state() -> int | None:
     next(suspended)
     list(done)
     looks = [bytes((ctypes.c_char * size).from_address(id(one))) for one in (created, suspended, done)]
-    signed = [[byte - 256 if byte > 127 else byte for byte in look] for look in looks]
-    found = [
-        place
-        for place in range(size)
-        # Created before suspended, both below 0; what is done is above.
-        if signed[0][place] in (-3, -2) and signed[1][place] in (-2, -1) and signed[2][place] in (1, 4)
-        and signed[0][place] < signed[1][place]
-    ]  # fmt: skip
+    states = [[byte - 256 if byte > 127 else byte for byte in look] for look in looks]
+    found = [place for place, state in enumerate(zip(*states, strict=True)) if _are_states(*state)]
     return found[0] if len(found) == 1 and _works(found[0]) else None
+
+
+def _are_states(created: int, suspended: int, done: int) -> bool:
+    """Tell whether these can be the states of three frames: what is not done is below 0."""
+    return created in (-3, -2) and suspended in (-2, -1) and created < suspended and done in (1, 4)
 
 
 def _works(offset: int) -> bool:

@@ -12,7 +12,7 @@ import sys
 import weakref
 from asyncio import events
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextvars import Context
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -45,10 +45,10 @@ class Timer(events.TimerHandle):
 
 
 class Scheduler(asyncio.AbstractEventLoop):
-    """The part of a loop that runs callbacks.
+    """The part of a loop that runs callbacks; ``read_clock`` is the time, ``tell`` is told of errors."""
 
-    ``read_clock`` is the time, ``number`` counts what has to be told apart, ``tell`` is told of errors.
-    """
+    #: Nothing of a program is in it that cannot be reached from its tasks.
+    is_machinery = True
 
     def __init__(self, read_clock: Callable[[], float], tell: Callable[[str], None]) -> None:
         self._ready: deque[events.Handle] = deque()
@@ -203,9 +203,10 @@ class Scheduler(asyncio.AbstractEventLoop):
         """Return the tasks that are not done, in the order in which they were made."""
         return sorted((task for task in self._tasks if not task.done()), key=hash)
 
-    def bury(self) -> None:
-        """Take everything apart that this loop would still run, without running it."""
-        end_silently(self._tasks, [reference() for reference in self._asyncgens.values()])
+    def bury(self, others: Iterable[Scheduler]) -> None:
+        """Take everything apart that this loop would still run, without running it; ``others`` go on."""
+        going = [task for loop in others if not loop.is_dead for task in loop.list_tasks()]
+        end_silently(self._tasks, [reference() for reference in self._asyncgens.values()], going)
         self._tasks.clear()
         self._ready.clear()
         self._timers.clear()

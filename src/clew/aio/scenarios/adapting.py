@@ -20,9 +20,9 @@ from clew.aio.network.decoding import describe_packets
 from clew.aio.network.internet import Internet
 from clew.aio.packets import PACKETS
 from clew.aio.patching.installing import install_patches
-from clew.aio.scenarios.settings import Settings
+from clew.aio.scenarios.settings import SETTINGS, Settings
 from clew.aio.scenarios.world import Unassumed, World
-from clew.errors import UsageError
+from clew.errors import Position, UsageError
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.node import Node
@@ -34,8 +34,6 @@ from clew.simulation.world import World as Cluster
 #: A scenario that a user writes.
 Function = Callable[[World], Coroutine[Any, Any, Any]]
 
-#: The attribute of a function that ``clew.aio.scenario`` has given settings.
-SETTINGS = "clew_aio_settings"
 
 #: So many events are executed at most to find out which hosts there are.
 _MOST_DISCOVERY = 20_000
@@ -51,22 +49,27 @@ class HostMaker(partial[Node]):
         return HostNode(self.name, self.make)
 
 
-def is_async_scenario(value: object) -> bool:
-    """Tell whether something is a coroutine function of one parameter."""
-    if not inspect.iscoroutinefunction(value):
-        return False
-    needed = [p for p in inspect.signature(value).parameters.values() if p.default is p.empty]
-    return len(needed) == 1 and needed[0].kind in (needed[0].POSITIONAL_ONLY, needed[0].POSITIONAL_OR_KEYWORD)
-
-
 def make_scenario(function: Function, settings: Settings | None = None) -> Scenario:
     """Make a scenario of a coroutine function; its settings are those given, or those that it carries."""
+    _refuse_other_functions(function)
     install_patches()
     chosen = settings or getattr(function, SETTINGS, None) or Settings()
     known = [chosen.client, *chosen.hosts]
     if not chosen.hosts:
         known = _discover(function, chosen)
     return _assemble(function, chosen, known)
+
+
+def _refuse_other_functions(function: Any) -> None:
+    parameters = inspect.signature(function).parameters.values()
+    needed = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if len(needed) != 1:
+        code = inspect.unwrap(function).__code__
+        raise UsageError(
+            f"{function.__qualname__} takes {len(needed)} arguments, and a scenario takes one: the world",
+            position=Position(code.co_filename, code.co_firstlineno, 1),
+            remedy="write it as 'async def scenario(world)'",
+        )
 
 
 def _assemble(function: Function, settings: Settings, names: list[str]) -> Scenario:
@@ -108,6 +111,8 @@ def _assemble(function: Function, settings: Settings, names: list[str]) -> Scena
         steadfast=(settings.client,),
         expect=settings.expect,
         expect_faults=settings.expect_faults,
+        expect_runs=settings.expect_runs,
+        expect_seed=settings.expect_seed,
     )
 
 
