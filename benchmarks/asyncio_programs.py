@@ -27,8 +27,8 @@ from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.loading import load_scenario
 
 PROGRAMS = EXAMPLES / "asyncio"
-STORE, BUSY = PROGRAMS / "streams_store.py", "busy"
-TABLE, COUNTER = PROGRAMS / "kademlia_dht.py", PROGRAMS / "shared_counter.py"
+STORE, BUSY = PROGRAMS / "streams_store_scenarios.py", "busy"
+TABLE, COUNTER = PROGRAMS / "kademlia_scenarios.py", PROGRAMS / "shared_counter_scenarios.py"
 #: Random injection is given up after so many executions, and so is simloom.
 MOST_RANDOM = 2_000
 #: The faults that break the store, and the seconds in which they happen.

@@ -7,32 +7,21 @@ are other machines, which may be slow or away for a while, so it does what every
 - **retries**: if ``payments`` does not answer, it is asked again, up to three times.
 
 To look is harmless when it is done twice; to charge is not.  If the answer to the first request gets lost, the
-customer has been charged, the shop cannot know, and asks again:
-
-    clew check examples/asyncio/aiohttp_shop.py:retrying
-
-The fix is a key that the shop makes for each order and sends with each try: payments charges once for a key, and
-repeats what it answered:
-
-    clew check examples/asyncio/aiohttp_shop.py:with_keys
+customer has been charged, the shop cannot know, and asks again.  The fix is a key that the shop makes for each
+order and sends with each try: payments charges once for a key, and repeats what it answered.
 """
 
 from __future__ import annotations
 
 import asyncio
 import uuid
-from typing import TYPE_CHECKING, Any
 
 import aiohttp
 from aiohttp import web
 
-if TYPE_CHECKING:
-    from clew.aio import World
-
 PORT = 8080
-#: Seconds until a request is given up, for services among each other, and for customers.
+#: Seconds until a service gives up a request to another.
 LIMIT = aiohttp.ClientTimeout(total=1)
-PATIENCE = aiohttp.ClientTimeout(total=10)
 #: A retry waits for so long, so that a short outage is over by then.
 PAUSE = 0.2
 TRIES = 3
@@ -144,48 +133,3 @@ async def run_payments() -> None:
 async def run_shop(keys: bool) -> None:
     async with aiohttp.ClientSession(timeout=LIMIT) as session:
         await serve(Shop(session, keys).routes())
-
-
-# -- scenarios: a customer -------------------------------------------------------------------------------------
-
-
-async def retrying(world: World) -> None:
-    """The shop charges again if it was not answered."""
-    await order_tea(world, keys=False)
-
-
-async def with_keys(world: World) -> None:
-    """The fix: each try of a charge has the same key."""
-    await order_tea(world, keys=True)
-
-
-async def order_tea(world: World, keys: bool) -> None:
-    world.start("stock", run_stock)
-    world.start("payments", run_payments)
-    world.start("shop", run_shop, keys)
-    await asyncio.sleep(1)
-    async with aiohttp.ClientSession(timeout=PATIENCE) as session:
-        accepted = await post_order(session, "order-1")
-        charges = await look_at_charges(session)
-    world.promise("an order is charged at most once", charges.count("order-1") <= 1)
-    world.promise("an accepted order is charged", not accepted or "order-1" in charges)
-
-
-async def post_order(session: aiohttp.ClientSession, order: str) -> bool:
-    """Order tea; False if it was refused, and if nobody knows, since there was no answer."""
-    try:
-        order_of_tea = {"order": order, "article": "tea"}
-        async with session.post(f"http://shop:{PORT}/orders", json=order_of_tea) as response:
-            return bool((await response.json())["accepted"])
-    except FAILURES:
-        return False
-
-
-async def look_at_charges(session: aiohttp.ClientSession) -> list[Any]:
-    """Read the bank statement, which takes as many tries as it takes."""
-    while True:
-        try:
-            async with session.get(f"http://payments:{PORT}/charges") as response:
-                return list(await response.json())
-        except FAILURES:
-            await asyncio.sleep(PAUSE)

@@ -4,13 +4,9 @@ A room keeps what was said, and tells everybody who is connected.  A member whos
 again, and says how much it has heard already, so that the room goes on from there.  That is the easy half.  The
 other one is what a member has said when the connection broke: did the room hear it?
 
-- ``hopeful`` does not ask: what was on its way is lost;
-- ``insistent`` says again what the room has not confirmed: what was heard, but not confirmed, is repeated;
-- ``numbered`` does so, too, and numbers what it says: the room knows what it has heard already.
-
-    clew check examples/asyncio/websocket_chat.py:hopeful
-    clew check examples/asyncio/websocket_chat.py:insistent
-    clew check examples/asyncio/websocket_chat.py:numbered
+- who does not ask loses what was on its way;
+- who says again what the room has not confirmed repeats what was heard, but not confirmed;
+- who does so, too, and numbers what it says, lets the room know what it has heard already.
 """
 
 from __future__ import annotations
@@ -18,20 +14,17 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import WebSocketException
 
-if TYPE_CHECKING:
-    from clew.aio import World
-
 PORT = 8765
 #: What the members say, each in its turn.
 WORDS = {"ann": ("hello", "bye"), "bob": ("welcome",)}
-#: Seconds between two words, until a member connects again, and until all that was said has been heard.
-PACE, PAUSE, PATIENCE = 1.0, 0.5, 120.0
+#: Seconds between two words, and until a member connects again.
+PACE, PAUSE = 1.0, 0.5
 #: The connection is broken if a ping is not answered within so many seconds.
 PING = 2.0
 
@@ -126,36 +119,3 @@ async def run_room() -> None:
 
 async def run_member(name: str, again: bool, numbers: bool) -> None:
     await Member(name, again, numbers).take_part()
-
-
-# -- scenarios: somebody who listens -----------------------------------------------------------------------------
-
-
-async def hopeful(world: World) -> None:
-    """What was on its way when the connection broke is lost."""
-    await listen(world, again=False, numbers=False)
-
-
-async def insistent(world: World) -> None:
-    """What was heard but not confirmed when the connection broke is repeated."""
-    await listen(world, again=True, numbers=False)
-
-
-async def numbered(world: World) -> None:
-    """The fix."""
-    await listen(world, again=True, numbers=True)
-
-
-async def listen(world: World, again: bool, numbers: bool) -> None:
-    """Listen for long enough, and compare what was heard with what the members were to say."""
-    world.start("room", run_room)
-    for name in WORDS:
-        world.start(name, run_member, name, again, numbers)
-    listener = Member("listener", again=False, numbers=False)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(PATIENCE):
-            await listener.take_part()
-    for name, words in WORDS.items():
-        heard = [word for member, word in listener.heard if member == name]
-        world.promise(f"all that {name} says is heard", set(heard) >= set(words))
-        world.promise(f"nothing that {name} says is repeated", len(heard) == len(set(heard)))

@@ -42,7 +42,7 @@ class Library:
 
 
 LIBRARIES = {
-    "kademlia_dht": Library("../kademlia_dht.py:put_and_get", ("kademlia", "rpcudp")),
+    "kademlia": Library("../kademlia_scenarios.py:put_and_get", ("kademlia", "rpcudp")),
     "with_aiohttp": Library("with_aiohttp.py:scenario", ("aiohttp",)),
     "with_websockets": Library("with_websockets.py:scenario", ("websockets",)),
     "with_nats": Library("with_nats.py:scenario", ("nats-py",)),
