@@ -6,9 +6,10 @@
         store = await connect("a", 7000)
         world.promise("a write is acknowledged", await store.put("k", 1))
 
-A scenario is a coroutine function of one parameter, ``world`` (``scenarios.world``), and runs as a host like those
-that it starts.  Read ``hosts.node`` for how a host becomes a node of the simulation, ``loop`` for what programs see,
-``network.streams`` for what a connection is, and ``patching`` for what stands in for the real world.
+A scenario is a coroutine function of one parameter, ``world`` (``scenarios.world``), and runs as a host like
+those that it starts.  Read ``hosts.node`` for how a host becomes a node of the simulation, ``loop`` for what
+programs see, ``network.streams`` for what a connection is, and ``patching`` for what stands in for the real
+world.
 """
 
 from __future__ import annotations

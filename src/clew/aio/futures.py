@@ -1,7 +1,7 @@
 """Tasks and futures whose hash is a number: the order of a set of them is the same in every process.
 
-Objects hash by their address otherwise, and ``asyncio.wait`` and many servers go through sets of tasks.  The number
-must be there before the task is: to register itself, a new task is put into a set.
+Objects hash by their address otherwise, and ``asyncio.wait`` and many servers go through sets of tasks.  The
+number must be there before the task is: to register itself, a new task is put into a set.
 """
 
 from __future__ import annotations

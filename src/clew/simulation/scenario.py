@@ -255,6 +255,11 @@ class Scenario:
             ask("the scenario's assume", self.assume, dict(world.nodes), remedy=remedy)
         )
 
+    def explain_vacuity(self, world: World) -> str:
+        """Return why an execution that is over says nothing."""
+        explain: Callable[[Mapping[str, Any]], str] | None = getattr(self.assume, "explain", None)
+        return "'assume' does not hold at the end" if explain is None else explain(dict(world.nodes))
+
     def look_at_end(self, world: World) -> Broken | None:
         """Return which promise is not kept, at the end of an execution that came to its end."""
         if not self.promises or not self.promises_anything(world):

@@ -233,16 +233,19 @@ class World:
             if result is not None:
                 refuse_suspended_result(handler.__qualname__, result)
         except ClewError as error:
+            blamed = getattr(process.node, "program", None) or handler
             raise UsageError(
-                f"at {process.me}, in {place_of(error, handler)}: {error.message}",
-                position=line_of(error),
+                f"at {process.me}, in {place_of(error, blamed)}: {error.message}",
+                position=error.position or line_of(error),
                 remedy=error.remedy,
             ) from error
         except BaseException as error:  # whatever user code raises is a finding, not a failure of ours
             if isinstance(error, StoppedError):
                 raise
             raise_own_failure(error)
-            self.fail(failure_of(error, process.me, handler))
+            # Where a node is machinery, the program that runs on it is to blame.
+            blamed = getattr(process.node, "program", None) or handler
+            self.fail(failure_of(error, process.me, blamed))
 
     def fail(self, found: Failure) -> None:
         """Note that user code has raised."""

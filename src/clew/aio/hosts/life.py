@@ -1,7 +1,7 @@
 """One life of a host: its loop, its network stack, and the program that runs on them.
 
-An event of the simulation enters here: a packet arrives or a timer goes off, what it makes ready runs until nothing
-is left to run, and what was written meanwhile is sent.
+An event of the simulation enters here: a packet arrives or a timer goes off, what it makes ready runs until
+nothing is left to run, and what was written meanwhile is sent.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from clew.aio.network.kernel import Kernel
 from clew.aio.packets import Datagram, Segment
 from clew.aio.patching.installing import note_imports
 from clew.aio.running import running
+from clew.errors import ClewError
 from clew.simulation.world import World
 
 #: The timer of what the loop itself has scheduled.
@@ -109,8 +110,8 @@ class Life:
 
     def boot(self, program: Program) -> None:
         """Begin to run a program."""
-        function, arguments = program
-        self.is_booted, self.program_function = True, function
+        function, arguments, blamed = program
+        self.is_booted, self.program_function = True, blamed
 
         def begin() -> None:
             self.main = self.loop.create_task(function(*arguments))
@@ -201,7 +202,7 @@ class Life:
 
     def _arm(self, is_done: bool) -> None:
         """Set the one timer of the simulation to what is due first in this loop."""
-        due = self.loop.next_due if is_done else self.read_clock() + self.loop.pause
+        due = self.loop.next_due if is_done else self.read_clock() + self.loop.draw_pause()
         if due != self._armed:
             self._armed = due
             world = self._world
@@ -218,11 +219,13 @@ class Life:
 
     def _end_main(self, main: asyncio.Task[Any]) -> None:
         """Handle that the program has returned: as ``asyncio.run`` does, then as the end of a process."""
-        if not main.cancelled() and main.exception() is not None:
-            self._failure = main.exception()
+        failure = None if main.cancelled() else main.exception()
+        if isinstance(failure, ClewError):
+            self.refuse(failure)
+        elif failure is not None:
+            self._failure = failure
         elif self.name == self.universe.settings.client:
             # Whatever the client has begun beside it ends here, too.
-            self.loop.is_dead = True
             self.universe.end()
         else:
             self.loop.create_task(self._shut_down())
@@ -236,6 +239,13 @@ class Life:
             await asyncio.gather(*others, return_exceptions=True)
         await self.loop.shutdown_asyncgens()
         self.kernel.close_all()
+
+    def remark_unseen(self) -> None:
+        """Remark on tasks that have raised, and nobody has asked them: asyncio does so when they are collected."""
+        if not self.is_over:
+            for task in self.loop.list_unseen():
+                error = task.exception()
+                self._remark(f"at {self.name}, {task.get_name()} has raised {error!r}, and nobody has asked it")
 
     def kill(self) -> None:
         """End it without running a line of it."""

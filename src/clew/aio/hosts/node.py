@@ -170,10 +170,26 @@ class HostNode(Node):
         machine.has_returned = universe.is_over
 
     @property
+    def program(self) -> Any:
+        """Return the user's function that this host runs: where something goes wrong, it is to blame."""
+        life = self._machine.life
+        return None if life is None else life.program_function
+
+    def explain_silence(self) -> str:
+        """Return why the scenario says nothing."""
+        universe = self._machine.universe
+        if universe is None or not universe.is_over:
+            return (
+                "the scenario did not return: give what it waits for a time-out, or the scenario a later 'until'"
+            )
+        return "an assumption does not hold" if universe.is_void else "the scenario makes no promise"
+
+    @property
     def has_promised(self) -> bool:
         """Tell whether the scenario has come to its end, and has promised something on the way."""
         machine = self._machine
         universe = machine.universe
-        # What it has assumed is read as an attribute: on that, and on nothing else here, rests that it says anything.
+        # What it has assumed is read as an attribute: on that, and on nothing else here, rests that it says
+        # anything.
         getattr(self, "assumed", 0)
         return machine.has_returned and universe is not None and bool(universe.promises) and not universe.is_void

@@ -1,7 +1,7 @@
 """What all hosts of one execution share: the network, who runs what, and what was promised.
 
-A universe belongs to a world of the simulation, and is made with its first node.  Lives that are over are kept until
-they can be taken apart without running a line of them (``graves``).
+A universe belongs to a world of the simulation, and is made with its first node.  Lives that are over are kept
+until they can be taken apart without running a line of them (``graves``).
 """
 
 from __future__ import annotations
@@ -9,15 +9,20 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from clew.aio.lineage.tracker import Tracker
 from clew.aio.network.internet import Internet
 from clew.aio.scenarios.settings import Settings
 from clew.simulation.world import World
 
-#: What a host runs: a coroutine function, and its arguments.
-Program = tuple[Callable[..., Coroutine[Any, Any, Any]], tuple[Any, ...]]
+
+class Program(NamedTuple):
+    """What a host runs: a coroutine function with its arguments, and the function of the user that is to blame."""
+
+    function: Callable[..., Coroutine[Any, Any, Any]]
+    arguments: tuple[Any, ...]
+    blamed: Callable[..., Any]
 
 
 class BuriedLife(Protocol):
@@ -26,6 +31,9 @@ class BuriedLife(Protocol):
     loop: Any
 
     def kill(self) -> None: ...
+
+    def remark_unseen(self) -> None:
+        """Remark on what has failed and nobody has looked at."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,12 @@ class Universe:
 
     def end(self) -> None:
         """Let the execution be over: nothing is under way any more, and nobody lives."""
+        if self.is_over:
+            return
         self.is_over = True
+        for life in self.lives.values():
+            life.remark_unseen()
+            life.loop.is_dead = True
         world = self.world()
         if world is not None:
             for name in world.known_names:

@@ -1,8 +1,8 @@
 """What a piece of code looks at while it is executed: variables that outlive a call, and attributes.
 
-By its bytecode, once for each function: at which instruction which chain of names is read (``self.data``) or bound.
-Chains begin with a variable and go on by attributes; whatever goes on in another way, by a subscript or a call, is
-the content of what the chain ends at.
+By its bytecode, once for each function: at which instruction which chain of names is read (``self.data``) or
+bound. Chains begin with a variable and go on by attributes; whatever goes on in another way, by a subscript or a
+call, is the content of what the chain ends at.
 """
 
 from __future__ import annotations

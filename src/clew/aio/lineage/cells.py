@@ -1,7 +1,7 @@
 """The state that tasks of a host share: variables, attributes and containers, and which event wrote each last.
 
-A cell is compared with what it was when it was last touched; only what has changed was written.  So a list of peers
-that everybody reads connects nobody with anybody.
+A cell is compared with what it was when it was last touched; only what has changed was written.  So a list of
+peers that everybody reads connects nobody with anybody.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from collections.abc import Callable
 from typing import Any
 
 #: Whoever touches one of these may have been woken by it, or wakes others: all that do are connected.
-_MEETING_POINTS = (asyncio.Queue, asyncio.Event, asyncio.Lock, asyncio.Condition, asyncio.Semaphore, asyncio.Future)
+_MEETING_POINTS = (
+    asyncio.Queue,
+    asyncio.Event,
+    asyncio.Lock,
+    asyncio.Condition,
+    asyncio.Semaphore,
+    asyncio.Future,
+)
 _ATOMS = (int, float, str, bytes, bool, complex, type(None), frozenset)
 _DEEPEST, _MOST = 6, 2000
 
@@ -76,7 +83,10 @@ def _snapshot(value: Any, depth: int, budget: list[int]) -> Any:
     if depth > _DEEPEST or budget[0] < 0:
         return (type(value), id(value))
     if isinstance(value, dict):
-        return (dict, [(_snapshot(k, depth + 1, budget), _snapshot(v, depth + 1, budget)) for k, v in value.items()])
+        return (
+            dict,
+            [(_snapshot(k, depth + 1, budget), _snapshot(v, depth + 1, budget)) for k, v in value.items()],
+        )
     if isinstance(value, list | tuple | deque):
         return (type(value), [_snapshot(each, depth + 1, budget) for each in value])
     if isinstance(value, set):

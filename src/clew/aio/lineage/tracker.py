@@ -1,8 +1,8 @@
 """Follow what the events of hosts rest on, while a run is traced.
 
-An event rests on the one that sent its packet, on those that set the timers that are due, on the latest step of each
-task that goes on in it, and on those that last wrote what its code reads.  Code of the standard library and of Clew
-is not looked into: what it keeps is behind what the program's own code touches.
+An event rests on the one that sent its packet, on those that set the timers that are due, on the latest step of
+each task that goes on in it, and on those that last wrote what its code reads.  Code of the standard library and
+of Clew is not looked into: what it keeps is behind what the program's own code touches.
 
 That every event rests on everything before it at its host is right, too ("hosts" instead of "tasks"), and mostly
 useless: a host that sends heartbeats connects everything with everything.
@@ -14,6 +14,7 @@ import asyncio
 import sys
 import sysconfig
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -118,9 +119,13 @@ class Tracker:
             touch("attribute", own, attribute, _getter(own, attribute), binds=binds and is_last)
             value = own.get(attribute)
         if isinstance(value, _CONTAINERS):
-            touch("content", value, "", lambda content=value: content)
+            touch("content", value, "", partial(_same, value))
         elif isinstance(value, asyncio.Queue | asyncio.Event | asyncio.Future):
-            touch("meeting", value, "", lambda point=value: point)
+            touch("meeting", value, "", partial(_same, value))
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _constant() -> None:

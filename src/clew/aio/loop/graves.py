@@ -1,14 +1,15 @@
 """End suspended coroutines without running a line of them.
 
-A host that crashes does nothing more: no ``finally``, no ``except``, no ``__aexit__``.  But Python closes a suspended
-coroutine when nobody refers to it any more, and that runs all of these.  To refer to it for ever would be a leak.
-So its frame is told that it has been completed, by which Python takes it apart and executes nothing.
+A host that crashes does nothing more: no ``finally``, no ``except``, no ``__aexit__``.  But Python closes a
+suspended coroutine when nobody refers to it any more, and that runs all of these.  To refer to it for ever would
+be a leak. So its frame is told that it has been completed, by which Python takes it apart and executes nothing.
 
 That field is not accessible from Python.  Where it is, is found out once, by looking at generators in different
 states, and tried out; where it cannot be found, coroutines of dead lives are kept instead.
 
-Hosts are in one process and may share objects.  So only what a task itself has begun is looked for, in its variables
-and what these contain, and never in objects of the program; and what goes on in another host is protected.
+Hosts are in one process and may share objects.  So only what a task itself has begun is looked for, in its
+variables and what these contain, and never in objects of the program; and what goes on in another host is
+protected.
 """
 
 from __future__ import annotations

@@ -11,15 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 from clew.aio.fences import fence
-from clew.aio.loop.servers import SimulatedServer
 from clew.aio.loop.secure import make_secure, upgrade
+from clew.aio.loop.servers import SimulatedServer
 from clew.aio.loop.sockets import ShownSocket, SimulatedSocket
 from clew.aio.loop.transports import SimulatedDatagramTransport, StreamTransport
 from clew.aio.loop.watching import Watching
 from clew.aio.network.internet import ANY
 from clew.aio.network.kernel import Kernel
 from clew.aio.network.streams import StreamSide
-
 
 #: What has come for a connection before it has a transport: bytes, whether that was all, and how it failed.
 Early = tuple[list[bytes], bool, "OSError | None"]
@@ -43,13 +42,17 @@ class SimulatedLoop(Watching):
     def __repr__(self) -> str:
         return f"<SimulatedLoop of {self._kernel.name}>"
 
-    def _show_socket(self, kind: int, local: tuple[str, int], remote: tuple[str, int] | None = None) -> ShownSocket:
+    def _show_socket(
+        self, kind: int, local: tuple[str, int], remote: tuple[str, int] | None = None
+    ) -> ShownSocket:
         self._sockets += 1
         return ShownSocket(self._sockets, kind, local, remote)
 
     # -- names ---------------------------------------------------------------------------------------------------
 
-    def resolve(self, host: Any, port: Any, *, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0) -> Any:
+    def resolve(
+        self, host: Any, port: Any, *, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
+    ) -> Any:
         """Return what ``getaddrinfo`` says of a host of the simulation."""
         addresses = self._kernel.internet.resolve(host, is_passive=bool(flags & real.AI_PASSIVE))
         if not addresses or family == real.AF_INET6:
@@ -84,7 +87,7 @@ class SimulatedLoop(Watching):
 
     # -- streams -------------------------------------------------------------------------------------------------
 
-    async def create_connection(  # type: ignore[override]
+    async def create_connection(
         self,
         protocol_factory: Callable[[], Any],
         host: Any = None,
@@ -114,8 +117,8 @@ class SimulatedLoop(Watching):
         if sock is not None:
             if host is not None or port is not None:
                 raise ValueError("host/port and sock can not be specified at the same time")
-            side, *before = _require_simulated(sock).release()
-            early = before[0], before[1], None
+            side, chunks, has_ended = _require_simulated(sock).release()
+            early = chunks, has_ended, None
             shown: Any = sock
         else:
             if host is None and port is None:
@@ -128,11 +131,11 @@ class SimulatedLoop(Watching):
         if ssl:
             times = ssl_handshake_timeout, ssl_shutdown_timeout
             context = None if isinstance(ssl, bool) else ssl
-            transport = make_secure(self, side, protocol, shown, context, times, made, server_hostname, early=early)
-        else:
-            transport = StreamTransport(
-                self, side, protocol, shown, on_made=lambda: made.done() or made.set_result(None)
+            transport = make_secure(
+                self, side, protocol, shown, context, times, made, server_hostname, early=early
             )
+        else:
+            transport = StreamTransport(self, side, protocol, shown, on_made=lambda: _fulfill(made, None))
             transport.receive_early(*early)
         try:
             await made
@@ -154,9 +157,7 @@ class SimulatedLoop(Watching):
             raise errors[0]
         raise OSError(f"Multiple exceptions: {', '.join(map(str, errors))}")
 
-    async def _connect(
-        self, remote: tuple[str, int], local: tuple[str, int] | None
-    ) -> tuple[StreamSide, Early]:
+    async def _connect(self, remote: tuple[str, int], local: tuple[str, int] | None) -> tuple[StreamSide, Early]:
         side = self._kernel.open(remote, local)
         waiter = self.create_future()
         side.user = waiting = _Waiting(waiter)
@@ -169,7 +170,7 @@ class SimulatedLoop(Watching):
             raise
         return side, (waiting.chunks, waiting.has_ended, waiting.error)
 
-    async def create_server(  # type: ignore[override]
+    async def create_server(
         self,
         protocol_factory: Callable[[], Any],
         host: Any = None,
@@ -216,7 +217,7 @@ class SimulatedLoop(Watching):
         wanted = [place for each in hosts for place in self._resolve_all(each, port, is_passive=True)]
         return [self._kernel.claim_port("tcp", *place) for place in dict.fromkeys(wanted)]
 
-    async def start_tls(  # type: ignore[override]
+    async def start_tls(
         self,
         transport: Any,
         protocol: Any,
@@ -233,7 +234,7 @@ class SimulatedLoop(Watching):
 
     # -- datagrams -----------------------------------------------------------------------------------------------
 
-    async def create_datagram_endpoint(  # type: ignore[override]
+    async def create_datagram_endpoint(
         self,
         protocol_factory: Callable[[], Any],
         local_addr: Any = None,
@@ -275,11 +276,9 @@ class SimulatedLoop(Watching):
             except (SystemExit, KeyboardInterrupt):
                 raise
             except BaseException as error:
-                if isinstance(error, StopIteration):
-                    error = RuntimeError(f"StopIteration interacts badly with generators: {error}")
-                self.call_soon(lambda: future.done() or future.set_exception(error))
+                self.call_soon(_fail, future, error)
             else:
-                self.call_soon(lambda: future.done() or future.set_result(result))
+                self.call_soon(_fulfill, future, result)
 
         self._offload(perform)
         return future
@@ -308,6 +307,18 @@ class SimulatedLoop(Watching):
 
     def close(self) -> None:
         fence("loop.close()", "let the program of the host return instead")
+
+
+def _fulfill(future: asyncio.Future[Any], result: Any) -> None:
+    if not future.done():
+        future.set_result(result)
+
+
+def _fail(future: asyncio.Future[Any], error: BaseException) -> None:
+    if isinstance(error, StopIteration):  # which a future cannot hold
+        error = RuntimeError("StopIteration interacts badly with generators")
+    if not future.done():
+        future.set_exception(error)
 
 
 def _require_simulated(sock: Any) -> SimulatedSocket:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
 from contextvars import Context
 from heapq import heapify, heappop, heappush
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clew.aio.futures import NumberedFuture, NumberedTask
 from clew.aio.lineage.tracker import Tracker
@@ -24,9 +24,9 @@ from clew.aio.loop.graves import end_silently
 #: A timer is due that is this near: times are counted in microseconds.
 _RESOLUTION = 1e-6
 #: So many rounds are one event at most: a program that polls by ``sleep(0)`` must see time pass.
-_MOST_ROUNDS = 1000
-#: After such a round, so much time passes.
-_PAUSE = 1e-3
+_MOST_ROUNDS = 100
+#: After that, so much time passes.
+_PAUSE, _LONGEST_PAUSE = 0.5e-3, 1.0
 _FEWEST_SWEPT = 100
 
 
@@ -35,16 +35,29 @@ class Timer(events.TimerHandle):
 
     __slots__ = ("event", "order")
 
+    if TYPE_CHECKING:  # the base class has them, and nobody says so
+        _when: float
+        _scheduled: bool
+
     order: int
     #: The number of the event that has set it.
     event: int
 
     def __lt__(self, other: Any) -> bool:
-        when: float = self._when  # type: ignore[attr-defined]
+        when: float = self._when
         return (when, self.order) < (other._when, other.order)
 
 
-class Scheduler(asyncio.AbstractEventLoop):
+if TYPE_CHECKING:
+
+    class _Loop:
+        """Stands for the base class, whose signatures are far wider than what is called here."""
+
+else:
+    _Loop = asyncio.AbstractEventLoop
+
+
+class Scheduler(_Loop):
     """The part of a loop that runs callbacks; ``read_clock`` is the time, ``tell`` is told of errors."""
 
     #: Nothing of a program is in it that cannot be reached from its tasks.
@@ -64,6 +77,7 @@ class Scheduler(asyncio.AbstractEventLoop):
         self._exception_handler: Any = None
         self._asyncgens: dict[int, weakref.ref[Any]] = {}
         self._debug = False
+        self._pause = _PAUSE
         #: Whether anybody watches a socket.
         self._watched = False
         #: The number of the event that goes on, and who follows what events rest on, if anybody does.
@@ -87,12 +101,13 @@ class Scheduler(asyncio.AbstractEventLoop):
             # Not those that are added meanwhile: they come in the next round.
             for _ in range(len(ready)):
                 handle = ready.popleft()
-                if not handle._cancelled:  # type: ignore[attr-defined]
+                if not handle._cancelled:
                     if self.tracker is not None:
                         self.tracker.note(handle)
-                    handle._run()  # type: ignore[attr-defined]
+                    handle._run()
                     if self.is_dead:
                         return True
+        self._pause = _PAUSE
         return True
 
     def _poll(self) -> bool:
@@ -103,10 +118,10 @@ class Scheduler(asyncio.AbstractEventLoop):
         """Let the timers that are due join what is ready."""
         end = self._read_clock() + _RESOLUTION
         timers = self._timers
-        while timers and (timers[0]._cancelled or timers[0]._when <= end):  # type: ignore[attr-defined]
+        while timers and (timers[0]._cancelled or timers[0]._when <= end):
             timer = heappop(timers)
-            timer._scheduled = False  # type: ignore[attr-defined]
-            if timer._cancelled:  # type: ignore[attr-defined]
+            timer._scheduled = False
+            if timer._cancelled:
                 self._cancelled -= 1
             else:
                 self._ready.append(timer)
@@ -115,20 +130,20 @@ class Scheduler(asyncio.AbstractEventLoop):
     def next_due(self) -> float | None:
         """Return when the next timer is due, or None."""
         timers = self._timers
-        while timers and timers[0]._cancelled:  # type: ignore[attr-defined]
-            heappop(timers)._scheduled = False  # type: ignore[attr-defined]
+        while timers and timers[0]._cancelled:
+            heappop(timers)._scheduled = False
             self._cancelled -= 1
-        return timers[0]._when if timers else None  # type: ignore[attr-defined]
+        return timers[0]._when if timers else None
 
     @property
     def setter(self) -> int:
         """Return the number of the event that has set the timer that is due next; there must be one."""
         return self._timers[0].event
 
-    @property
-    def pause(self) -> float:
-        """Return after how much time a program that only polls goes on."""
-        return _PAUSE
+    def draw_pause(self) -> float:
+        """Return after how much time a program that only polls goes on: the longer it does, the longer."""
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        return self._pause
 
     # -- what programs call --------------------------------------------------------------------------------------
 
@@ -136,7 +151,8 @@ class Scheduler(asyncio.AbstractEventLoop):
         return self._read_clock()
 
     def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> events.Handle:
-        handle = events.Handle(callback, args, self, context)
+        loop: Any = self
+        handle = events.Handle(callback, args, loop, context)
         self._ready.append(handle)
         return handle
 
@@ -155,27 +171,29 @@ class Scheduler(asyncio.AbstractEventLoop):
     ) -> events.TimerHandle:
         if when is None:
             raise TypeError("when cannot be None")
-        timer = Timer(when, callback, args, self, context)
+        loop: Any = self
+        timer = Timer(when, callback, args, loop, context)
         self._order += 1
         timer.order = self._order
         timer.event = self.event
         heappush(self._timers, timer)
-        timer._scheduled = True  # type: ignore[attr-defined]
+        timer._scheduled = True
         return timer
 
-    def _timer_handle_cancelled(self, handle: events.TimerHandle) -> None:
-        if handle._scheduled:  # type: ignore[attr-defined]
+    def _timer_handle_cancelled(self, handle: Timer) -> None:
+        if handle._scheduled:
             self._cancelled += 1
             # Most time-outs are cancelled: without this, all of them would stay until they are due.
             if self._cancelled > 50 and 2 * self._cancelled > len(self._timers):
-                self._timers = [timer for timer in self._timers if not timer._cancelled]  # type: ignore[attr-defined]
+                self._timers = [timer for timer in self._timers if not timer._cancelled]
                 heapify(self._timers)
                 self._cancelled = 0
 
     def create_future(self) -> asyncio.Future[Any]:
-        return NumberedFuture(loop=self)
+        loop: Any = self
+        return NumberedFuture(loop=loop)
 
-    def create_task(  # type: ignore[override]
+    def create_task(
         self,
         coro: Coroutine[Any, Any, Any],
         *,
@@ -188,20 +206,25 @@ class Scheduler(asyncio.AbstractEventLoop):
         name = f"Task-{self._made}" if name is None else str(name)
         task: asyncio.Task[Any]
         if self._task_factory is None:
-            task = NumberedTask(coro, loop=self, name=name, context=context, **options)
+            loop: Any = self
+            task = NumberedTask(coro, loop=loop, name=name, context=context, **options)
         else:
             given = {} if context is None else {"context": context}
             task = self._task_factory(self, coro, **given)
             task.set_name(name)
         self._tasks.add(task)
         if len(self._tasks) > self._sweep_at:
-            self._tasks = {task for task in self._tasks if not task.done()}
+            self._tasks = {task for task in self._tasks if not task.done() or _is_unseen(task)}
             self._sweep_at = max(_FEWEST_SWEPT, 2 * len(self._tasks))
         return task
 
     def list_tasks(self) -> list[asyncio.Task[Any]]:
         """Return the tasks that are not done, in the order in which they were made."""
         return sorted((task for task in self._tasks if not task.done()), key=hash)
+
+    def list_unseen(self) -> list[asyncio.Task[Any]]:
+        """Return the tasks that have raised, and that nobody has asked what."""
+        return sorted((task for task in self._tasks if task.done() and _is_unseen(task)), key=hash)
 
     def bury(self, others: Iterable[Scheduler]) -> None:
         """Take everything apart that this loop would still run, without running it; ``others`` go on."""
@@ -226,10 +249,12 @@ class Scheduler(asyncio.AbstractEventLoop):
         # Kept, not heeded: what debugging adds depends on the real clock.
         self._debug = bool(enabled)
 
-    # -- running and stopping, which is not for programs -----------------------------------------------------------
+    # -- running and stopping, which is not for programs
+    # -----------------------------------------------------------
 
     def is_running(self) -> bool:
-        return not self.is_dead and events._get_running_loop() is self
+        loop: Any = self
+        return not self.is_dead and events._get_running_loop() is loop
 
     def is_closed(self) -> bool:
         return self.is_dead or self.is_closed_by_program
@@ -251,7 +276,7 @@ class Scheduler(asyncio.AbstractEventLoop):
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         # What the collector says of tasks and futures of the past comes at any time, and is no event.
-        if self.is_dead or not self.is_running():
+        if self.is_dead or not self.is_running() or "never retrieved" in str(context.get("message")):
             return
         if self._exception_handler is None:
             self.default_exception_handler(context)
@@ -270,7 +295,8 @@ class Scheduler(asyncio.AbstractEventLoop):
     def enter(self) -> Any:
         """Make it the loop that runs; return what ``leave`` needs."""
         hooks = sys.get_asyncgen_hooks()
-        events._set_running_loop(self)
+        loop: Any = self
+        events._set_running_loop(loop)
         sys.set_asyncgen_hooks(firstiter=self._note_generator, finalizer=self._end_generator)
         return hooks
 
@@ -303,3 +329,8 @@ class Scheduler(asyncio.AbstractEventLoop):
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
         """Return: functions in executors are events, and no thread is left."""
+
+
+def _is_unseen(task: asyncio.Task[Any]) -> bool:
+    """Tell whether a task has raised, and nobody has asked it what."""
+    return bool(task._log_traceback)

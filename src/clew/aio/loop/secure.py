@@ -1,7 +1,7 @@
 """TLS on simulated connections: Python's own, by memory, over a simulated transport.
 
-Its random numbers come from OpenSSL, so that ciphertext differs from run to run.  It travels beside the packets, and
-nobody is shown it; what matters, when which side sends something, is the same.
+Its random numbers come from OpenSSL, so that ciphertext differs from run to run.  It travels beside the packets,
+and nobody is shown it; what matters, when which side sends something, is the same.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def make_secure(
     side.is_secret = True
     secure = _make_protocol(loop, protocol, context, waiter, waiter is None, server_hostname, times)
     StreamTransport(loop, side, secure, shown, on_lost=on_lost).receive_early(*early)
-    return secure._app_transport  # type: ignore[attr-defined]
+    return secure._app_transport
 
 
 async def upgrade(
@@ -67,7 +67,7 @@ async def upgrade(
         begun.cancel()
         resumed.cancel()
         raise
-    return secure._app_transport  # type: ignore[attr-defined]
+    return secure._app_transport
 
 
 def _make_protocol(
@@ -80,8 +80,9 @@ def _make_protocol(
     times: Times,
     *,
     call_connection_made: bool = True,
-) -> SSLProtocol:
-    secure = SSLProtocol(  # type: ignore[call-arg]
+) -> Any:
+    make: Any = SSLProtocol  # its signature differs between versions
+    secure = make(
         loop,
         protocol,
         context,
@@ -93,5 +94,5 @@ def _make_protocol(
         ssl_shutdown_timeout=times[1],
     )
     if not hasattr(secure, "_app_transport") or secure._app_transport is None:
-        secure._get_app_transport()  # type: ignore[attr-defined]
+        secure._get_app_transport()
     return secure

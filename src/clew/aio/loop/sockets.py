@@ -1,7 +1,7 @@
 """Sockets that programs make themselves, and those that they are shown of a transport.
 
-While a host runs, ``socket.socket(...)`` gives a ``SimulatedSocket``: it has no descriptor of the system, and never
-blocks.  Where a real one would block, this is a mistake that is told, for it would stop the whole host.
+While a host runs, ``socket.socket(...)`` gives a ``SimulatedSocket``: it has no descriptor of the system, and
+never blocks.  Where a real one would block, this is a mistake that is told, for it would stop the whole host.
 """
 
 from __future__ import annotations
@@ -78,7 +78,13 @@ class SimulatedSocket(real.socket):
     """A socket of a simulated host, for streams or datagrams."""
 
     def __init__(
-        self, family: int = -1, type: int = -1, proto: int = -1, fileno: int | None = None, *, kernel: Kernel | None = None
+        self,
+        family: int = -1,
+        type: int = -1,
+        proto: int = -1,
+        fileno: int | None = None,
+        *,
+        kernel: Kernel | None = None,
     ) -> None:
         # Not that of a real socket, which would ask the system for one.
         if fileno is not None:
@@ -246,9 +252,15 @@ class SimulatedSocket(real.socket):
     def connect(self, address: Any) -> None:
         code = self.connect_ex(address)
         if code == errno.EINPROGRESS and self._timeout != 0.0:
-            fence("a blocking socket.connect()", "it would stop the whole host: use the loop, or setblocking(False)")
+            fence(
+                "a blocking socket.connect()", "it would stop the whole host: use the loop, or setblocking(False)"
+            )
         if code:
-            raise OSError(code, os.strerror(code)) if code != errno.EINPROGRESS else BlockingIOError(code, os.strerror(code))
+            raise (
+                OSError(code, os.strerror(code))
+                if code != errno.EINPROGRESS
+                else BlockingIOError(code, os.strerror(code))
+            )
 
     def connect_ex(self, address: Any) -> int:
         if self._kind == real.SOCK_DGRAM:
@@ -258,7 +270,7 @@ class SimulatedSocket(real.socket):
             return 0
         if self._side is not None:
             if self._error is not None:
-                return self.getsockopt(real.SOL_SOCKET, real.SO_ERROR)
+                return int(self.getsockopt(real.SOL_SOCKET, real.SO_ERROR))
             return errno.EALREADY if self._side.state is State.CONNECTING else errno.EISCONN
         try:
             side = self._kernel.open(self._resolve(address), self._local)
@@ -293,7 +305,8 @@ class SimulatedSocket(real.socket):
         return len(data)
 
     def recv(self, size: int, flags: int = 0) -> bytes:
-        return self.recvfrom(size)[0]
+        data: bytes = self.recvfrom(size)[0]
+        return data
 
     def recvfrom(self, size: int, flags: int = 0) -> Any:
         if not self._arrived:
@@ -373,7 +386,8 @@ _CLOEXEC = getattr(real, "SOCK_CLOEXEC", 0)
 
 
 def _install_fences() -> None:
-    """Refuse the methods of sockets that are not simulated: those of C would take its descriptor for a real one."""
+    """Refuse the methods of sockets that are not simulated: those of C would take its descriptor for a real
+    one."""
     known = {"detach", *vars(SimulatedSocket)}
     for name in dir(real.socket):
         if not name.startswith("_") and name not in known and callable(getattr(real.socket, name)):

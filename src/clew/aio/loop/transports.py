@@ -45,9 +45,8 @@ class StreamTransport(asyncio.Transport):
         self._is_protocol_paused = False
         self._high, self._low = _HIGH_WATER, _HIGH_WATER // 4
         self._on_lost = on_lost
-        self._protocol: Any = None
-        self._is_buffered = False
-        self.set_protocol(protocol)
+        self._protocol: Any = protocol
+        self._is_buffered = isinstance(protocol, asyncio.BufferedProtocol)
         side.user = self
         # As CPython does: the protocol learns of the connection before anything is read, and both come later.
         loop.call_soon(self._protocol.connection_made, self)

@@ -42,7 +42,8 @@ class Watching(Scheduler):
         if not isinstance(sock, SimulatedSocket):
             fence(f"loop.{name}({fd!r})", "watch sockets that were made at this host")
         self._forget(table, fd)
-        table[sock.fileno()] = sock, events.Handle(callback, args, self, None)
+        loop: Any = self
+        table[sock.fileno()] = sock, events.Handle(callback, args, loop, None)
         self._watched = True
 
     def _forget(self, table: dict[int, Any], fd: Any) -> bool:
@@ -161,14 +162,22 @@ class Watching(Scheduler):
             if sock.fileno() >= 0:
                 self.remove_writer(sock)
 
-    async def sock_sendfile(self, sock: Any, file: Any, offset: int = 0, count: int | None = None, *, fallback: bool | None = None) -> int:  # type: ignore[override]
+    async def sock_sendfile(
+        self, sock: Any, file: Any, offset: int = 0, count: int | None = None, *, fallback: bool | None = None
+    ) -> int:
         file.seek(offset)
         data = file.read() if count is None else file.read(count)
         await self.sock_sendall(sock, data)
         return len(data)
 
-    async def sendfile(  # type: ignore[override]
-        self, transport: asyncio.WriteTransport, file: Any, offset: int = 0, count: int | None = None, *, fallback: bool = True
+    async def sendfile(
+        self,
+        transport: asyncio.WriteTransport,
+        file: Any,
+        offset: int = 0,
+        count: int | None = None,
+        *,
+        fallback: bool = True,
     ) -> int:
         """Write the contents of a file to a transport."""
         file.seek(offset)

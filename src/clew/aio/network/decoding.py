@@ -1,4 +1,5 @@
-"""What packets are called where people read of them: by what common protocols say at the beginning of a message."""
+"""What packets are called where people read of them: by what common protocols say at the beginning of a
+message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What all hosts of one execution share of the network: names, addresses, numbers, and how packets are described."""
+"""What all hosts of one execution share of the network: names, addresses, numbers, and how packets are
+described."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 
 from clew.aio.packets import Unit
 
-LOOPBACK, ANY = "127.0.0.1", "0.0.0.0"  # noqa: S104  # nothing is bound but in the simulation
+LOOPBACK, ANY = "127.0.0.1", "0.0.0.0"  # nothing is bound but in the simulation
 _FIRST_FREE, _LAST_PORT = 49152, 65535
 
 #: What a program may call its own host, or all of its addresses.
@@ -19,7 +20,9 @@ _LOCAL_NAMES = {"localhost": LOOPBACK, "": ANY, "::": ANY, "::1": LOOPBACK, "ip6
 class Internet:
     """Who is called what, and where.  ``secrets``: bytes of packets that nobody may look at."""
 
-    def __init__(self, names: Iterable[str], describe: Callable[..., tuple[str, Unit | None]], segment: int) -> None:
+    def __init__(
+        self, names: Iterable[str], describe: Callable[..., tuple[str, Unit | None]], segment: int
+    ) -> None:
         self._addresses: dict[str, list[str]] = {}
         self._hosts: dict[str, str] = {}
         self._ports: dict[str, int] = {}

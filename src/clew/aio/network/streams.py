@@ -83,9 +83,9 @@ class StreamSide:
     """
 
     __slots__ = (
-        "_carrier", "_credit", "_early", "_ended", "_finishing", "_is_ended_there", "_nth", "_outbox", "_passed", "_received",
-        "_taken", "_told", "is_opener", "is_secret", "key", "local", "notes", "peer", "pending", "remote",
-        "state", "unit", "user",
+        "_carrier", "_credit", "_early", "_ended", "_finishing", "_is_ended_there", "_nth", "_outbox", "_passed",
+        "_received", "_taken", "_told", "is_opener", "is_secret", "key", "local", "notes", "peer", "pending",
+        "remote", "state", "unit", "user",
     )  # fmt: skip
 
     def __init__(
@@ -130,7 +130,7 @@ class StreamSide:
 
     def connect(self) -> None:
         """Ask the other side for a connection."""
-        self._emit(lambda *head: Connect(*head, *self.local, *self.remote), "connect")
+        self._carrier.transmit(self.peer, Connect(*self._head("connect"), *self.local, *self.remote))
 
     def begin_accepted(self) -> None:
         """Agree to the connection that the other side has asked for by its first packet."""
@@ -162,7 +162,7 @@ class StreamSide:
         self._taken += size
         if self._taken - self._told >= WINDOW // 2 and self.state is State.OPEN:
             self._told = self._taken
-            self._emit(lambda *head: Window(*head, self._taken), "window")
+            self._carrier.transmit(self.peer, Window(*self._head("window"), self._taken))
 
     def reset(self) -> None:
         """End it at once: the other side gets a reset, what was not sent is dropped."""
@@ -231,24 +231,23 @@ class StreamSide:
 
     def _handle(self, packet: Segment) -> None:
         self._received = packet.nth
-        kind = type(packet)
-        if kind is Data:
+        if isinstance(packet, Data):
             data = self._carrier.reveal(packet) if packet.is_secret else packet.seen
             if self.user is not None:
                 self.user.on_data(data)
             elif self.state is not State.CLOSED:
                 self.reset()  # nobody will ever take it, and the other side is to know
-        elif kind is Finish:
+        elif isinstance(packet, Finish):
             self._is_ended_there = True
             if self.user is not None:
                 self.user.on_end()
             self.settle()
-        elif kind is Accepted:
+        elif isinstance(packet, Accepted):
             self.state = State.OPEN
             if self.user is not None:
                 self.user.on_connected()
             self._carrier.will_flush(self)
-        elif kind is Window:
+        elif isinstance(packet, Window):
             self._credit += packet.taken - self._passed
             self._passed = packet.taken
             self._move()

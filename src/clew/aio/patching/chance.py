@@ -42,8 +42,9 @@ def _make_drawing(name: str, original: Callable[..., Any]) -> Callable[..., Any]
 def patch_generators() -> None:
     """Let generators that were made outside draw from the host that uses them.
 
-    That is the hidden one behind the module, and those of libraries, which often stand in default arguments: whatever
-    they are seeded with, they go on from execution to execution.  Those that a host has made are its own.
+    That is the hidden one behind the module, and those of libraries, which often stand in default arguments:
+    whatever they are seeded with, they go on from execution to execution.  Those that a host has made are its
+    own.
     """
     kind: Any = random.Random
     original_seed = kind.seed

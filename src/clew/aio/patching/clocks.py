@@ -95,8 +95,8 @@ def _named(stand_in: Callable[..., Any], original: Callable[..., Any]) -> Callab
 def patch_datetime() -> None:
     """Let ``datetime.now`` and ``utcnow`` go by virtual time; ``today`` asks them, or ``time.time``.
 
-    The class is in C and cannot be replaced, for everybody has it by name and compares types.  Its dictionary can be
-    reached by what refers to it.
+    The class is in C and cannot be replaced, for everybody has it by name and compares types.  Its dictionary
+    can be reached by what refers to it.
     """
     kind = datetime.datetime
     members = gc.get_referents(kind.__dict__)[0]
@@ -112,7 +112,7 @@ def patch_datetime() -> None:
         life = current_life()
         if life is None:
             return real_utcnow() if cls is kind else cls.utcfromtimestamp(time.time())
-        return cls.fromtimestamp(life.read_clock() + EPOCH, datetime.timezone.utc).replace(tzinfo=None)
+        return cls.fromtimestamp(life.read_clock() + EPOCH, datetime.UTC).replace(tzinfo=None)
 
     members["now"] = classmethod(now)
     members["utcnow"] = classmethod(utcnow)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _socket
+import asyncio
 import os
 import signal
 import socket
@@ -35,15 +36,16 @@ def replacements() -> Iterator[Replacement]:
     threads = "use asyncio.to_thread, loop.run_in_executor, or tasks"
     yield threading.Thread, "start", _refuse_inside(threading.Thread.start, "threading.Thread.start()", threads)
     yield socket.socket, "__new__", staticmethod(_make_socket)
+    running = "it runs already: await the coroutine, or start it as a host (world.start)"
+    yield asyncio, "run", _refuse_inside(asyncio.run, "asyncio.run()", running)
+    yield asyncio.Runner, "run", _refuse_inside(asyncio.Runner.run, "asyncio.Runner.run()", running)
     yield signal, "signal", _ignore_inside(signal.signal)
     yield socket, "gethostname", _name_host(socket.gethostname)
     yield os, "getpid", _number_process(os.getpid)
 
 
 def _make_getaddrinfo(original: Callable[..., Any]) -> Callable[..., Any]:
-    def getaddrinfo(
-        host: Any, port: Any, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
-    ) -> Any:
+    def getaddrinfo(host: Any, port: Any, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0) -> Any:
         life = current_life()
         if life is None:
             return original(host, port, family, type, proto, flags)

@@ -1,7 +1,7 @@
 """A coroutine function becomes a scenario of the simulation: its hosts are nodes, and so is it itself.
 
-Which hosts there are shows when it runs.  So it is executed once, without faults, when it is made; a host that starts
-only under faults is added when it does.
+Which hosts there are shows when it runs.  So it is executed once, without faults, when it is made; a host that
+starts only under faults is added when it does.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from clew.aio.hosts.node import HostNode
-from clew.aio.hosts.universe import Universe
+from clew.aio.hosts.universe import Program, Universe
 from clew.aio.network.decoding import describe_packets
 from clew.aio.network.internet import Internet
 from clew.aio.packets import PACKETS
@@ -43,7 +43,7 @@ class HostMaker(partial[Node]):
     """Makes the node of a host; ``func`` is the scenario, by which others find the user's module."""
 
     name: str
-    make: Callable[["weakref.ref[Cluster]"], Universe]
+    make: Callable[[weakref.ref[Cluster]], Universe]
 
     def __call__(self, /, *args: Any, **keywords: Any) -> Node:
         return HostNode(self.name, self.make)
@@ -77,7 +77,7 @@ def _assemble(function: Function, settings: Settings, names: list[str]) -> Scena
 
     def add_host(name: str) -> None:
         if name not in nodes:
-            maker = HostMaker(function)
+            maker = HostMaker(cast(Any, function))
             maker.name, maker.make = name, make
             nodes[name] = maker
 
@@ -85,7 +85,7 @@ def _assemble(function: Function, settings: Settings, names: list[str]) -> Scena
         internet = Internet(nodes, partial(describe_packets, settings), settings.segment)
         universe = Universe(world, settings, internet)
         universe.add_host = partial(_add_late, universe, add_host)
-        universe.programs[settings.client] = (_run_scenario, (function, universe))
+        universe.programs[settings.client] = Program(_run_scenario, (function, universe), function)
         return universe
 
     for name in names:
@@ -133,7 +133,9 @@ def _add_late(universe: Universe, add_host: Callable[[str], None], name: str) ->
 
 def _discover(function: Function, settings: Settings) -> list[str]:
     """Return the names of the hosts that start where nothing goes wrong, in this order."""
-    peaceful = replace(settings, loss=0.0, duplication=0.0, faults=None, steps=min(settings.steps, _MOST_DISCOVERY))
+    peaceful = replace(
+        settings, loss=0.0, duplication=0.0, faults=None, steps=min(settings.steps, _MOST_DISCOVERY)
+    )
     scenario = _assemble(function, peaceful, [settings.client])
     # What is wrong with it shows when it is executed, with the place and the remedy.
     with suppress(UsageError), step_limit(settings.step_seconds):
@@ -172,3 +174,7 @@ class SomethingWasPromised(_Asked):
     def __call__(self, nodes: Mapping[str, Any]) -> bool:
         node = self._find(nodes)
         return bool(node.has_promised)
+
+    def explain(self, nodes: Mapping[str, Any]) -> str:
+        """Return why an execution says nothing."""
+        return str(self._find(nodes).explain_silence())

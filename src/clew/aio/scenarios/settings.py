@@ -32,15 +32,15 @@ DISKS = ("kept", "torn")
 class Settings:
     """``latency``, ``links``, ``drift``: see ``VirtualTime``.  ``until``: by then the scenario has to return.
 
-    ``loss``, ``duplication``: how likely a packet is lost or arrives twice in random executions.
-    ``faults``: what ``clew check`` may do to it.  ``segment``: the most bytes that travel in one piece.
-    ``steps``: so many events are an execution at most.  ``step_seconds``: no event takes longer, in real time.
-    ``client``: what the scenario itself is called.  ``decoder``: says what packets are called.
-    ``unit``: what a fault hits of a stream: a "connection", a "request" (and its answer), or a "segment".
-    ``lineage``: what events of a host rest on: its "tasks" and the state that they share, or, as "hosts", everything
-    before at the same host.  ``disk``: whether what was written and not synced is "kept" by a crash, or "torn".
-    ``hosts``: the names of the hosts, if they are known; else it is executed once to find out.
-    ``expect``, ``expect_faults``, ``expect_runs``, ``expect_seed``: what ``clew test`` has to find.
+    ``loss``, ``duplication``: how likely a packet is lost or arrives twice in random executions. ``faults``:
+    what ``clew check`` may do to it.  ``segment``: the most bytes that travel in one piece. ``steps``: so many
+    events are an execution at most.  ``step_seconds``: no event takes longer, in real time. ``client``: what the
+    scenario itself is called.  ``decoder``: says what packets are called. ``unit``: what a fault hits of a
+    stream: a "connection", a "request" (and its answer), or a "segment". ``lineage``: what events of a host rest
+    on: its "tasks" and the state that they share, or, as "hosts", everything before at the same host.  ``disk``:
+    whether what was written and not synced is "kept" by a crash, or "torn". ``hosts``: the names of the hosts,
+    if they are known; else it is executed once to find out. ``expect``, ``expect_faults``, ``expect_runs``,
+    ``expect_seed``: what ``clew test`` has to find.
     """
 
     latency: float | tuple[float, float] = 0.01
@@ -76,8 +76,8 @@ class Settings:
 def scenario(**options: Any) -> Callable[[F], F]:
     """Give a scenario settings: those of ``Settings``, and of ``Faults`` what ``clew check`` may do to it.
 
-        @clew.aio.scenario(losses=2, crashes=1, until=60)
-        async def scenario(world): ...
+    @clew.aio.scenario(losses=2, crashes=1, until=60)
+    async def scenario(world): ...
     """
     settings = read_settings(options)
 
@@ -97,10 +97,14 @@ def read_settings(options: Mapping[str, Any]) -> Settings:
     for name in options:
         if name not in known and name not in of_faults:
             nearest = nearest_name(name, [*known, *of_faults])
-            remedy = f"did you mean {nearest}?" if nearest else f"there are {', '.join(sorted({*known, *of_faults}))}"
+            remedy = (
+                f"did you mean {nearest}?" if nearest else f"there are {', '.join(sorted({*known, *of_faults}))}"
+            )
             raise UsageError(f"'{name}' is no setting of a scenario", remedy=remedy)
     chosen = {of_faults[name]: value for name, value in options.items() if name in of_faults}
     if isinstance(given := chosen.get("total"), Faults):
-        return Settings(**{name: value for name, value in options.items() if name in known and name != "faults"}, faults=given)
+        return Settings(
+            **{name: value for name, value in options.items() if name in known and name != "faults"}, faults=given
+        )
     others = {name: value for name, value in options.items() if name in known and name not in of_faults}
     return Settings(**others, faults=Faults(**chosen) if chosen else None)

@@ -16,7 +16,9 @@ from clew.simulation.injectable import Faults
 Test = Callable[..., Coroutine[Any, Any, Any]]
 
 
-def test(*, by: str | None = None, expect: str | None = None, **options: Any) -> Callable[[Test], Callable[[], None]]:
+def test(
+    *, by: str | None = None, expect: str | None = None, **options: Any
+) -> Callable[[Test], Callable[[], None]]:
     """Let pytest check a coroutine function of one parameter, ``world``, as a scenario.
 
         @clew.aio.test(losses=2, crashes=1)
@@ -47,7 +49,7 @@ def test(*, by: str | None = None, expect: str | None = None, **options: Any) ->
         setattr(checked, FUNCTION, function)
         # For pytest, whoever stands for a test has its parameters; the world is none of its fixtures.
         checked.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
-        del checked.__wrapped__  # type: ignore[attr-defined]
+        del checked.__wrapped__
         return checked
 
     return decorate

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-from clew.aio.hosts.universe import Promised, Universe
+from clew.aio.hosts.universe import Program, Promised, Universe
 from clew.aio.packets import Order
 from clew.aio.running import current_life
 from clew.errors import UsageError
@@ -39,7 +39,7 @@ class World:
         if name in universe.programs:
             raise UsageError(f"host '{name}' is started twice", remedy="use world.restart to start it again")
         universe.add_host(name)
-        universe.programs[name] = (function, arguments)
+        universe.programs[name] = Program(function, arguments, function)
         self._order(name, Order("start", function.__name__))
 
     def crash(self, name: str) -> None:
@@ -103,6 +103,8 @@ class World:
         """End this execution, which then says nothing, unless a condition holds."""
         if not condition:
             self._universe.is_void = True
+            # Here, and not where the exception arrives: the code may catch it.
+            self._universe.end()
             raise Unassumed
         self._universe.assumed += 1
 
@@ -115,6 +117,8 @@ class World:
                 f"the promise '{text}' is given something that was never awaited",
                 remedy="await it: world.promise(text, await read() == 1)",
             )
+        if self._universe.is_over:
+            return  # said by code that goes on after the end, or after an assumption that does not hold
         promises = self._universe.promises
         promises.append(Promised(len(promises) + 1, str(text), bool(condition), str(what)))
 

@@ -73,7 +73,8 @@ class InjectedWorld(World):
         self._counts: dict[tuple[str, str, str], int] = {}
         self._ranks: dict[Envelope, int] = {}
         self._units: dict[Envelope, MessageName] = {}
-        #: The names that stand for more than one message, such as all of a connection, and when the first was sent.
+        #: The names that stand for more than one message, such as all of a connection, and when the first was
+        #: sent.
         self.units: dict[MessageName, int] = {}
         self._sent_at: dict[Envelope, int] = {}
         self._hit: dict[MessageName, MessageLoss | MessageCopy] = {}

@@ -57,7 +57,12 @@ def _of_messages(course: Course, bounds: InjectionBounds) -> Iterator[Possible]:
     units: set[MessageName] = set()
     for occurrence in course.occurrences:
         message = course.message_of(occurrence)
-        if message is None or message in units or occurrence.fate != "deliver" or not isinstance(occurrence.what, Envelope):
+        if (
+            message is None
+            or message in units
+            or occurrence.fate != "deliver"
+            or not isinstance(occurrence.what, Envelope)
+        ):
             continue
         if course.world.sent_at(occurrence.what) > bounds.within:
             continue

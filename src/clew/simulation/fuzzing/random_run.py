@@ -26,10 +26,6 @@ from clew.simulation.user_code import name_of
 from clew.simulation.world import External, Wait, WaitCondition, World
 
 
-#: Of a run that is neither good nor bad.
-NOTHING_PROMISED = "nothing was promised ('assume' does not hold at the end)"
-
-
 @dataclass(frozen=True)
 class Run:
     """What an execution came to; ``steps`` are kept only when they are asked for."""
@@ -126,7 +122,7 @@ class RandomRun:
         """Return what an execution that is over did not get to; None if it did all that the scenario says."""
         unfinished = self._describe_rest()
         if unfinished is None and self.broken is None and not self._scenario.promises_anything(self.world):
-            unfinished = NOTHING_PROMISED
+            unfinished = f"nothing was promised ({self._scenario.explain_vacuity(self.world)})"
         return unfinished
 
     def _describe_rest(self) -> str | None:
