@@ -88,7 +88,15 @@ class Life:
             if (self.name, target) in self.universe.cuts:
                 self.handle_loss(target, packet)
             else:
-                self._world.send(self.name, target, packet, 0)
+                self._send(target, packet)
+
+    def _send(self, target: str, packet: Any) -> None:
+        # A datagram is sent while the host runs: what the simulation draws for it must not be drawn from the host.
+        life, running.life = running.life, None
+        try:
+            self._world.send(self.name, target, packet, 0)
+        finally:
+            running.life = life
 
     def handle_loss(self, target: str, packet: Any) -> None:
         self.kernel.handle_loss(target, packet)
