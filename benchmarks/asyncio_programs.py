@@ -86,10 +86,10 @@ class Minimized:
     minimizing: float
 
 
-def minimize_table(scenario: str) -> Minimized:
-    """Find the failure of kademlia by fuzzing, and minimize it."""
+def minimize_table(deliveries: int) -> Minimized:
+    """Find the failure of kademlia in a long run by fuzzing, and minimize it to so many deliveries."""
     started = time.process_time()
-    found = fuzz(f"{TABLE}:{scenario}", in_process=True)
+    found = fuzz(f"{TABLE}:put_often", at_least=LONG, in_process=True)
     finding = time.process_time() - started
     recording = found.recording
     assert recording is not None and recording.broken is not None and found.run is not None, "kademlia fails"
