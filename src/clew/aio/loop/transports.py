@@ -176,7 +176,7 @@ class StreamTransport(asyncio.Transport):
         return self._protocol
 
     def is_closing(self) -> bool:
-        return self._is_closing
+        return self._is_closing or self._loop.is_dead
 
     def is_reading(self) -> bool:
         return not self._is_closing and not self._is_paused
@@ -316,7 +316,7 @@ class SimulatedDatagramTransport(asyncio.DatagramTransport):
             self._loop.call_soon(self._protocol.connection_lost, error)
 
     def is_closing(self) -> bool:
-        return self._is_closing
+        return self._is_closing or self._loop.is_dead
 
     def set_protocol(self, protocol: Any) -> None:
         self._protocol = protocol
