@@ -1,4 +1,4 @@
-"""What travels between simulated hosts: datagrams, the segments of streams, and orders from outside.
+"""What travels between simulated hosts: datagrams, and the segments of streams.
 
 A stream is known by the host that opened it and a number there.  Segments of each direction are counted, so that
 whoever gets them can put them in order; what is lost is sent again by its sender (``connections``), as TCP does.
@@ -9,24 +9,10 @@ whoever gets them can put them in order; what is lost is sent again by its sende
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 #: Source, target, kind and how many-th: what the injection of faults takes for the name of a message.
 Unit = tuple[str, str, str, int]
-
-
-@dataclass(frozen=True)
-class Order:
-    """From outside: a host is to ``start``, ``crash``, ``restart``, ``pause`` or ``resume``."""
-
-    action: str
-    detail: str = ""
-    seconds: float = 0.0
-    is_reliable: ClassVar[bool] = True
-
-    @property
-    def label(self) -> str:
-        return f"{self.action} {self.detail}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -107,4 +93,4 @@ class Window(Segment):
 
 
 #: What recordings may contain.
-PACKETS: tuple[type[Any], ...] = (Order, Datagram, Connect, Accepted, Data, Finish, Reset, Window)
+PACKETS: tuple[type[Any], ...] = (Datagram, Connect, Accepted, Data, Finish, Reset, Window)

@@ -35,6 +35,9 @@ class RunningLife(Protocol):
 
     def get_random(self) -> Random: ...
 
+    def remark(self, text: str) -> None:
+        """Show something with the event that goes on."""
+
     def refuse(self, error: BaseException) -> None:
         """End the execution with a mistake of the user, even if the code swallows the exception."""
 

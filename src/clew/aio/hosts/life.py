@@ -19,6 +19,7 @@ from clew.aio.network.kernel import Kernel
 from clew.aio.packets import Datagram, Segment
 from clew.aio.patching.installing import note_imports
 from clew.aio.running import running
+from clew.aio.scenarios.settings import UPTIME
 from clew.errors import ClewError
 from clew.simulation.world import World
 
@@ -48,7 +49,7 @@ class Life:
         self._actions: dict[str, Callable[[], None]] = {}
         self._made_actions = 0
         self.kernel = Kernel(name, universe.internet, self)
-        self.loop = SimulatedLoop(self.kernel, self.read_clock, self._remark, self._offload)
+        self.loop = SimulatedLoop(self.kernel, self.read_clock, self.remark, self._offload)
         self.main: asyncio.Task[Any] | None = None
         self._failure: BaseException | None = None
         self.count = universe.count
@@ -64,9 +65,9 @@ class Life:
     def read_clock(self) -> float:
         world = self.universe.world()
         if world is None:
-            return 0.0
+            return UPTIME
         assert world.clock is not None
-        return world.clock.read(self.name, world.ticks)
+        return world.clock.read(self.name, world.ticks) + UPTIME
 
     def get_random(self) -> Random:
         if self._random is None:
@@ -78,7 +79,7 @@ class Life:
         if self.universe.refusal is None:
             self.universe.refusal = error
 
-    def _remark(self, text: str) -> None:
+    def remark(self, text: str) -> None:
         self._world.remark(text)
 
     # -- what the kernel and the loop ask ------------------------------------------------------------------------
@@ -253,7 +254,7 @@ class Life:
         if not self.is_over:
             for task in self.loop.list_unseen():
                 error = task.exception()
-                self._remark(f"at {self.name}, {task.get_name()} has raised {error!r}, and nobody has asked it")
+                self.remark(f"at {self.name}, {task.get_name()} has raised {error!r}, and nobody has asked it")
 
     def kill(self) -> None:
         """End it without running a line of it."""

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from clew.aio.hosts.life import Life
-from clew.aio.hosts.universe import Universe
+from clew.aio.hosts.universe import Order, Universe
 from clew.aio.lineage.tracker import Tracker
-from clew.aio.packets import Order
 from clew.simulation.node import Context, Node
 from clew.simulation.pool import Envelope
 from clew.simulation.process import Process, failure_of
@@ -53,8 +52,10 @@ def universe_of(world: World, make: MakeUniverse) -> Universe:
 
 def _handle_loss(universe: Universe, envelope: Envelope) -> None:
     """Tell the sender that a packet was lost, so that it sends it again if it is part of a stream."""
-    life = universe.lives.get(envelope.source)
-    if isinstance(life, Life) and not life.is_over:
+    world, life = universe.world(), universe.lives.get(envelope.source)
+    is_up = world is not None and envelope.source in world.processes
+    # A life that a fault has ended has not been told: its node is gone.
+    if is_up and isinstance(life, Life) and not life.is_over:
         life.handle_loss(envelope.target, envelope.payload)
 
 
@@ -102,9 +103,7 @@ class HostNode(Node):
         machine = self._machine
         life, universe = machine.life, machine.universe
         assert life is not None and universe is not None
-        if isinstance(message, Order):
-            self._obey(ctx, life, message)
-        elif life.is_over:
+        if life.is_over:
             peer = universe.lives.get(sender)
             if isinstance(peer, Life) and not peer.is_over:
                 peer.handle_loss(machine.name, message)
@@ -116,6 +115,10 @@ class HostNode(Node):
     def on_timer(self, ctx: Context, name: str) -> None:
         life = self._machine.life
         assert life is not None
+        order = life.universe.orders.pop((life.name, name), None)
+        if order is not None:
+            self._obey(ctx, life, order)
+            return
         if life.is_over:
             return
         if life.is_paused and name != "resume":

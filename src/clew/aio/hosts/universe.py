@@ -37,6 +37,22 @@ class BuriedLife(Protocol):
 
 
 @dataclass(frozen=True)
+class Order:
+    """What a scenario does to a host: ``start``, ``crash``, ``restart`` or ``pause``.
+
+    It is a timer of the host, and so an event of its own; of timers none is lost.
+    """
+
+    action: str
+    detail: str = ""
+    seconds: float = 0.0
+
+    @property
+    def timer(self) -> str:
+        return f"{self.action} {self.detail}".rstrip()
+
+
+@dataclass(frozen=True)
 class Promised:
     """Something that must hold, and whether it did: ``number`` counts them."""
 
@@ -61,6 +77,8 @@ class Universe:
     is_void: bool = False
     assumed: int = 0
     is_over: bool = False
+    #: By host and timer, what the scenario has ordered and has not happened yet.
+    orders: dict[tuple[str, str], Order] = field(default_factory=dict)
     #: The pairs of hosts between which the scenario lets nothing through.
     cuts: set[tuple[str, str]] = field(default_factory=set)
     #: A mistake of the user that ends the execution, whatever the code does with the exception.
@@ -93,6 +111,15 @@ class Universe:
         if world is not None:
             for name in world.known_names:
                 world.pool.drop_for(name)
+
+    def give_order(self, name: str, order: Order) -> None:
+        """Let something be done to a host, as its next event."""
+        world = self.world()
+        assert world is not None, "an execution that goes on has a world"
+        # One that a fault keeps down is not there; it begins its program when it is up again.
+        if name in world.processes:
+            self.orders[name, order.timer] = order
+            world.arm(name, order.timer, 0, 0.0)
 
     def kill_all(self) -> None:
         """End everything that still lives, without running a line of it."""

@@ -176,7 +176,6 @@ class StreamTransport(asyncio.Transport):
         return self._protocol
 
     def is_closing(self) -> bool:
-        # Otherwise a StreamWriter of a life that is over would warn that it was never closed.
         return self._is_closing or self._loop.is_dead
 
     def is_reading(self) -> bool:
@@ -317,7 +316,6 @@ class SimulatedDatagramTransport(asyncio.DatagramTransport):
             self._loop.call_soon(self._protocol.connection_lost, error)
 
     def is_closing(self) -> bool:
-        # Otherwise a StreamWriter of a life that is over would warn that it was never closed.
         return self._is_closing or self._loop.is_dead
 
     def set_protocol(self, protocol: Any) -> None:

@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from clew.aio.network.streams import StreamSide
-from clew.aio.packets import Unit
 from clew.aio.scenarios.settings import Settings
 
 _REQUEST = re.compile(rb"(GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|CONNECT|TRACE) (\S{1,200}) HTTP/1\.[01]\r\n")
@@ -19,13 +17,13 @@ _LONGEST = 40
 Decoder = Callable[[bytes], "str | None"]
 
 
-def describe_packets(settings: Settings, side: StreamSide | None, data: bytes) -> tuple[str, Unit | None]:
-    """Return the label of what is sent, and the unit of faults that it belongs to; None for its connection."""
+def describe_packet(settings: Settings, data: bytes) -> str:
+    """Return what a packet is called, by the scenario's decoder, a known protocol, or its size."""
     decoder: Any = settings.decoder
     label = decoder(data) if decoder is not None else None
     if label is None:
         label = decode_http(data) or decode_redis(data) or decode_text(data) or f"{len(data)} bytes"
-    return label, None
+    return str(label)
 
 
 def decode_http(data: bytes) -> str | None:

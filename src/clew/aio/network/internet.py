@@ -6,9 +6,6 @@ from __future__ import annotations
 import errno
 import ipaddress
 from collections.abc import Callable, Iterable
-from typing import Any
-
-from clew.aio.packets import Unit
 
 LOOPBACK, ANY = "127.0.0.1", "0.0.0.0"  # nothing is bound but in the simulation
 _FIRST_FREE, _LAST_PORT = 49152, 65535
@@ -20,9 +17,7 @@ _LOCAL_NAMES = {"localhost": LOOPBACK, "": ANY, "::": ANY, "::1": LOOPBACK, "ip6
 class Internet:
     """Who is called what, and where.  ``secrets``: bytes of packets that nobody may look at."""
 
-    def __init__(
-        self, names: Iterable[str], describe: Callable[..., tuple[str, Unit | None]], segment: int
-    ) -> None:
+    def __init__(self, names: Iterable[str], describe: Callable[[bytes], str], segment: int, unit: str) -> None:
         self._addresses: dict[str, list[str]] = {}
         self._hosts: dict[str, str] = {}
         self._ports: dict[str, int] = {}
@@ -30,6 +25,9 @@ class Internet:
         self._pairs: dict[tuple[str, str], int] = {}
         self.describe = describe
         self.segment_size = segment
+        #: What a fault hits of a stream.
+        self.unit = unit
+        self._turns: dict[tuple[str, str, str], int] = {}
         self.secrets: dict[tuple[str, int, bool, int], bytes] = {}
         for name in names:
             self.add_host(name)
@@ -99,9 +97,7 @@ class Internet:
         nth = self._pairs[opener, peer] = self._pairs.get((opener, peer), 0) + 1
         return number, nth
 
-    def describe_datagram(self, data: bytes) -> str:
-        label, _ = self.describe(None, data)
-        return label
-
-
-Describe = Callable[[Any, bytes], tuple[str, Unit | None]]
+    def number_turn(self, source: str, target: str, kind: str) -> int:
+        """Return the number of a new request or reply, among those from one host to the other."""
+        number = self._turns[source, target, kind] = self._turns.get((source, target, kind), 0) + 1
+        return number

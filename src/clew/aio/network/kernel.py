@@ -114,7 +114,7 @@ class Kernel:
         if local is not None and local[0] not in ("", ANY):
             own = local[0]
         here = (own, (local[1] if local is not None else 0) or self.internet.free_port(self.name))
-        unit = (self.name, peer, "connection", nth)
+        unit = self._name_connection(peer, nth)
         side = StreamSide(self, (self.name, number), peer, here, (address, port), is_opener=True, unit=unit)
         return self._keep(side)
 
@@ -178,8 +178,17 @@ class Kernel:
     def segment_size(self) -> int:
         return self.internet.segment_size
 
-    def describe(self, side: StreamSide, data: bytes) -> tuple[str, Unit | None]:
-        return self.internet.describe(side, data)
+    def describe(self, data: bytes) -> str:
+        return self.internet.describe(data)
+
+    def find_turn(self, side: StreamSide) -> Unit | None:
+        if side.turn is not None or self.internet.unit != "request":
+            return side.turn
+        kind = "request" if side.is_opener else "reply"
+        return (self.name, side.peer, kind, self.internet.number_turn(self.name, side.peer, kind))
+
+    def _name_connection(self, peer: str, nth: int) -> Unit | None:
+        return None if self.internet.unit == "segment" else (self.name, peer, "connection", nth)
 
     def keep_secret(self, name: tuple[str, int, bool, int], data: bytes) -> None:
         self.internet.secrets[name] = data
@@ -216,7 +225,7 @@ class Kernel:
             own = source[0]
             if own == ANY:
                 own = LOOPBACK if peer == self.name else self.internet.address_of(self.name)
-            label = self.internet.describe_datagram(data)
+            label = self.internet.describe(data)
             self.transmit(peer, Datagram(data, own, source[1], address, port, label))
 
     def receive_datagram(self, packet: Datagram) -> None:

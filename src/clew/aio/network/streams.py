@@ -69,8 +69,11 @@ class Carrier(Protocol):
 
     def forget(self, side: StreamSide) -> None: ...
 
-    def describe(self, side: StreamSide, data: bytes) -> tuple[str, Unit | None]:
-        """Return the label of what is sent, and the unit that it belongs to."""
+    def describe(self, data: bytes) -> str:
+        """Return what is sent is called."""
+
+    def find_turn(self, side: StreamSide) -> Unit | None:
+        """Return what a fault hits that hits what a side sends now, if that is less than the connection."""
 
     @property
     def segment_size(self) -> int: ...
@@ -85,7 +88,7 @@ class StreamSide:
     __slots__ = (
         "_carrier", "_credit", "_early", "_ended", "_finishing", "_is_ended_there", "_nth", "_outbox", "_passed",
         "_received", "_taken", "_told", "is_opener", "is_secret", "key", "local", "notes", "peer", "pending",
-        "remote", "state", "unit", "user",
+        "remote", "state", "turn", "unit", "user",
     )  # fmt: skip
 
     def __init__(
@@ -105,6 +108,8 @@ class StreamSide:
         self.remote = remote
         self.is_opener = is_opener
         self.unit = unit
+        #: What is sent now, until the other side sends something: as a fault hits it.
+        self.turn: Unit | None = None
         self.state = State.CONNECTING if is_opener else State.OPEN
         self.user: StreamUser | None = None
         #: Written by the program, beyond what the other side has room for.
@@ -196,22 +201,22 @@ class StreamSide:
         while self._outbox:
             chunk = bytes(self._outbox[:size])
             del self._outbox[:size]
-            label, unit = ("ciphertext", None) if self.is_secret else self._carrier.describe(self, chunk)
-            self._send_data(chunk, label, unit)
+            self.turn = self._carrier.find_turn(self)
+            self._send_data(chunk, "ciphertext" if self.is_secret else self._carrier.describe(chunk))
         if self._finishing and not self.pending and not self._ended:
             self._ended = True
             self._emit(Finish, "finish")
             self.settle()
 
-    def _send_data(self, data: bytes, label: str, unit: Unit | None) -> None:
-        head = self._head(label, unit)
+    def _send_data(self, data: bytes, label: str) -> None:
+        head = self._head(label)
         if self.is_secret:
             self._carrier.keep_secret(head[:4], data)
         self._carrier.transmit(self.peer, Data(*head, b"" if self.is_secret else data, self.is_secret))
 
-    def _head(self, label: str, unit: Unit | None = None) -> tuple[str, int, bool, int, Unit | None, str]:
+    def _head(self, label: str) -> tuple[str, int, bool, int, Unit | None, str]:
         self._nth += 1
-        return (*self.key, not self.is_opener, self._nth, unit or self.unit, label)
+        return (*self.key, not self.is_opener, self._nth, self.turn or self.unit, label)
 
     def _emit(self, kind: Callable[..., Segment], label: str) -> None:
         self._carrier.transmit(self.peer, kind(*self._head(label)))
@@ -233,6 +238,7 @@ class StreamSide:
         self._received = packet.nth
         if isinstance(packet, Data):
             data = self._carrier.reveal(packet) if packet.is_secret else packet.seen
+            self.turn = None
             if self.user is not None:
                 self.user.on_data(data)
             elif self.state is not State.CLOSED:

@@ -11,18 +11,19 @@ from typing import Any
 
 from clew.aio.fences import fence
 from clew.aio.running import current_life
-from clew.aio.scenarios.settings import EPOCH
+from clew.aio.scenarios.settings import EPOCH, UPTIME
 
 #: What is put in the place of what: the owner, the name there, and what stands in.
 Replacement = tuple[Any, str, Callable[..., Any]]
 
-_BILLION = 1_000_000_000
+#: What the clock of a host is to be added to, for the time of day.
+_EPOCH = EPOCH - UPTIME
 
 
 def replacements() -> Iterator[Replacement]:
     """Yield what stands in for the functions of ``time``."""
     for name in ("time", "monotonic", "perf_counter", "process_time", "thread_time"):
-        offset = EPOCH if name == "time" else 0.0
+        offset = _EPOCH if name == "time" else 0.0
         yield time, name, _make_clock(getattr(time, name), offset, is_whole=False)
         whole = getattr(time, f"{name}_ns")
         yield time, f"{name}_ns", _make_clock(whole, offset, is_whole=True)
@@ -60,7 +61,7 @@ def _make_calendar(original: Callable[..., Any]) -> Callable[..., Any]:
     def convert(seconds: float | None = None) -> Any:
         life = current_life()
         if seconds is None and life is not None:
-            seconds = life.read_clock() + EPOCH
+            seconds = life.read_clock() + _EPOCH
         return original(seconds)
 
     return _named(convert, original)
@@ -106,13 +107,13 @@ def patch_datetime() -> None:
         life = current_life()
         if life is None:
             return real_now(tz) if cls is kind else cls.fromtimestamp(time.time(), tz)
-        return cls.fromtimestamp(life.read_clock() + EPOCH, tz)
+        return cls.fromtimestamp(life.read_clock() + _EPOCH, tz)
 
     def utcnow(cls: Any) -> Any:
         life = current_life()
         if life is None:
             return real_utcnow() if cls is kind else cls.utcfromtimestamp(time.time())
-        return cls.fromtimestamp(life.read_clock() + EPOCH, datetime.UTC).replace(tzinfo=None)
+        return cls.fromtimestamp(life.read_clock() + _EPOCH, datetime.UTC).replace(tzinfo=None)
 
     members["now"] = classmethod(now)
     members["utcnow"] = classmethod(utcnow)

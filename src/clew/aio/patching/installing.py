@@ -12,6 +12,7 @@ from typing import Any
 
 from clew.aio.patching import chance, clocks, outside
 from clew.aio.patching.libraries import patch_libraries
+from clew.aio.patching.logs import patch_logging
 
 #: By the identity of what is replaced: that, and what stands in for it.
 _replaced: dict[int, tuple[Any, Any]] = {}
@@ -28,6 +29,7 @@ def install_patches() -> None:
                 setattr(owner, name, stand_in)
         clocks.patch_datetime()
         chance.patch_generators()
+        patch_logging()
     note_imports()
 
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from clew.aio.hosts.node import HostNode
 from clew.aio.hosts.universe import Program, Universe
-from clew.aio.network.decoding import describe_packets
+from clew.aio.network.decoding import describe_packet
 from clew.aio.network.internet import Internet
 from clew.aio.packets import PACKETS
 from clew.aio.patching.installing import install_patches
@@ -26,7 +26,6 @@ from clew.errors import Position, UsageError
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.fuzzing.random_run import random_run
 from clew.simulation.node import Node
-from clew.simulation.pool import OUTSIDE
 from clew.simulation.scenario import Broken, Network, Scenario
 from clew.simulation.timing import VirtualTime
 from clew.simulation.world import World as Cluster
@@ -82,7 +81,7 @@ def _assemble(function: Function, settings: Settings, names: list[str]) -> Scena
             nodes[name] = maker
 
     def make(world: weakref.ref[Cluster]) -> Universe:
-        internet = Internet(nodes, partial(describe_packets, settings), settings.segment)
+        internet = Internet(nodes, partial(describe_packet, settings), settings.segment, settings.unit)
         universe = Universe(world, settings, internet)
         universe.add_host = partial(_add_late, universe, add_host)
         universe.programs[settings.client] = Program(_run_scenario, (function, universe), function)
@@ -96,7 +95,7 @@ def _assemble(function: Function, settings: Settings, names: list[str]) -> Scena
         network=Network.REORDERING,
         time=VirtualTime(
             latency=settings.latency,
-            links={**{(OUTSIDE, name): 0.0 for name in names}, **settings.links},
+            links=settings.links,
             drift=settings.drift,
             until=settings.until,
         ),

@@ -21,6 +21,8 @@ FUNCTION = "clew_scenario_function"
 CLIENT = "client"
 #: The time of day at which executions begin: 2001-09-09 01:46:40 UTC, the same for all.
 EPOCH = 1_000_000_000.0
+#: How long a host has been up when its program begins: to many libraries a monotonic time near 0 means "never".
+UPTIME = 1000.0
 
 
 UNITS = ("connection", "request", "segment")
@@ -55,7 +57,7 @@ class Settings:
     step_seconds: float = 10.0
     client: str = CLIENT
     decoder: Any = None
-    unit: str = "connection"
+    unit: str = "request"
     lineage: str = "tasks"
     disk: str = "kept"
     expect: str | None = None

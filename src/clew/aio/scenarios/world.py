@@ -6,11 +6,9 @@ import inspect
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-from clew.aio.hosts.universe import Program, Promised, Universe
-from clew.aio.packets import Order
+from clew.aio.hosts.universe import Order, Program, Promised, Universe
 from clew.aio.running import current_life
 from clew.errors import UsageError
-from clew.simulation.pool import OUTSIDE
 
 
 class Unassumed(BaseException):
@@ -40,19 +38,19 @@ class World:
             raise UsageError(f"host '{name}' is started twice", remedy="use world.restart to start it again")
         universe.add_host(name)
         universe.programs[name] = Program(function, arguments, function)
-        self._order(name, Order("start", function.__name__))
+        self._universe.give_order(name, Order("start", function.__name__))
 
     def crash(self, name: str) -> None:
         """Let a host stop for good, between two lines of what it does: nothing of it runs any more."""
-        self._order(self._require_host(name), Order("crash"))
+        self._universe.give_order(self._require_host(name), Order("crash"))
 
     def restart(self, name: str) -> None:
         """Let a host stop and begin its program anew; only its directory is kept."""
-        self._order(self._require_host(name), Order("restart"))
+        self._universe.give_order(self._require_host(name), Order("restart"))
 
     def pause(self, name: str, seconds: float) -> None:
         """Let nothing happen at a host for some time; what comes meanwhile is handled then."""
-        self._order(self._require_host(name), Order("pause", f"for {seconds:g} s", seconds))
+        self._universe.give_order(self._require_host(name), Order("pause", f"for {seconds:g} s", seconds))
 
     def partition(self, group: Iterable[str], others: Iterable[str] | None = None) -> None:
         """Lose what a group of hosts and the others send each other from now on, until ``heal``."""
@@ -85,11 +83,6 @@ class World:
         """Return how much virtual time has passed, in seconds."""
         world = self._universe.world()
         return 0.0 if world is None else world.ticks / 1_000_000
-
-    def _order(self, name: str, order: Order) -> None:
-        world = self._universe.world()
-        assert world is not None, "an execution that goes on has a world"
-        world.send(OUTSIDE, name, order, 0)
 
     def _require_host(self, name: str) -> str:
         if name not in self._universe.names:

@@ -277,7 +277,7 @@ class RandomRun:
     def _fate(self, envelope: Envelope) -> Do:
         scenario = self._scenario
         # Timers, and what a node sends itself, are neither lost nor duplicated: they are inside of a node.
-        if envelope.source == envelope.target or getattr(envelope.payload, "is_reliable", False):
+        if envelope.source == envelope.target:
             return Do.DELIVER
         if scenario.loss and self._draw() < scenario.loss:
             return Do.LOSE
