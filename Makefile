@@ -7,7 +7,7 @@ VENV := $(if $(filter python3,$(PYTHON)),.venv,.venv-$(VERSION))
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo quick test lint types check-tests browser zookeeper thorough bench pictures example-pysyncobj clean
+.PHONY: demo quick test lint types check-tests browser zookeeper thorough bench pictures example-pysyncobj example-asyncio clean
 
 # check Kafka's replication protocol and show what breaks it (a counterexample is exit code 1)
 demo: $(VENV)/installed
@@ -58,6 +58,10 @@ pictures: $(VENV)/installed
 # what fuzzing finds in two releases of a Raft library from PyPI, each in an environment of its own: about two minutes
 example-pysyncobj:
 	@PYTHON=$(PYTHON) sh examples/pysyncobj/run.sh
+
+# libraries on asyncio from PyPI, unmodified, in an environment of their own: half a minute
+example-asyncio:
+	@PYTHON=$(PYTHON) sh examples/asyncio/libraries/run.sh
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -295,10 +295,10 @@ class _Question:
             answer, reason = findings.answer, findings.reason
             if answer is Answer.CERTIFIED:
                 refuse_other_course(peaceful, system.execute(FaultsOf()))
-                reason = find_hollow(peaceful, bounds) or describe_changes()
+                reason = find_hollow(scenario, peaceful, bounds) or describe_changes()
                 answer = Answer.CERTIFIED if reason is None else Answer.INCOMPLETE
             elif reason is NO_PROOF:
-                reason = find_hollow(peaceful, bounds) or reason
+                reason = find_hollow(scenario, peaceful, bounds) or reason
         cautions = find_cautions(scenario, peaceful, bounds)
         return self._conclude(system, found, runs, ledger.runs - runs, answer, reason, cautions)
 

@@ -11,12 +11,11 @@ from clew.injection.searching.possible import possible_faults
 from clew.simulation.scenario import Scenario
 
 
-def find_hollow(peaceful: Course, bounds: InjectionBounds) -> str | None:
+def find_hollow(scenario: Scenario, peaceful: Course, bounds: InjectionBounds) -> str | None:
     """Return why it says nothing that no faults break anything, if that is so."""
     if peaceful.is_vacuous:
-        return (
-            "also without faults nothing is promised ('assume' does not hold at the end), so nothing can be broken"
-        )
+        why = scenario.explain_vacuity(peaceful.world)
+        return f"also without faults nothing is promised ({why}), so nothing can be broken"
     if not _delivers(peaceful):
         return "nothing was tried: without faults nothing is delivered"
     if not _strikes(peaceful, bounds):

@@ -128,7 +128,8 @@ def _make_run(
     execution: Execution,
     recording: Recording,
 ) -> CodeRun:
-    answer, reason = _judge(broken, course.is_over, course.is_vacuous, loaded.scenario.steps)
+    why = loaded.scenario.explain_vacuity(course.world) if course.is_vacuous else None
+    answer, reason = _judge(broken, course.is_over, why, loaded.scenario.steps)
     return CodeRun(
         answer,
         loaded.full_name,
@@ -149,11 +150,11 @@ def _make_run(
     )
 
 
-def _judge(broken: Broken | None, is_over: bool, is_vacuous: bool, steps: int) -> tuple[RunAnswer, str | None]:
+def _judge(broken: Broken | None, is_over: bool, vacuous: str | None, steps: int) -> tuple[RunAnswer, str | None]:
     if broken is not None:
         return RunAnswer.VIOLATED, None
     if not is_over:
         return RunAnswer.UNFINISHED, f"the execution did not come to its end within {steps} events"
-    if is_vacuous:
-        return RunAnswer.NOTHING_PROMISED, "nothing was promised: 'assume' does not hold at the end"
+    if vacuous is not None:
+        return RunAnswer.NOTHING_PROMISED, f"nothing was promised: {vacuous}"
     return RunAnswer.HOLDS, None

@@ -7,6 +7,8 @@ of the file is on the path while it is loaded, as for a script.
 from __future__ import annotations
 
 import hashlib
+import importlib
+import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
@@ -14,6 +16,7 @@ from enum import Enum
 from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from clew.errors import UsageError
 from clew.files.python_module import combine_digests, digest_file, find_own_modules, import_file, require_file
@@ -66,7 +69,7 @@ def load_scenario(where: str) -> LoadedScenario:
     path = Path(file)
     require_file(file, "name a Python file that defines a Scenario")
     module = import_file(path)
-    scenarios = {key: value for key, value in vars(module).items() if isinstance(value, Scenario)}
+    scenarios = _find_scenarios(module, name)
     if not scenarios:
         raise UsageError(f"{file}: defines no Scenario", remedy="assign one: scenario = Scenario(nodes=...)")
     if not name and len(scenarios) > 1:
@@ -77,7 +80,40 @@ def load_scenario(where: str) -> LoadedScenario:
     if name not in scenarios:
         raise UsageError(f"{file}: defines no scenario '{name}'", remedy=f"there are: {_choices(file, scenarios)}")
     own, scenario = find_own_modules(module, path), scenarios[name]
-    return _loaded(scenario, file, name, own)
+    return _loaded(scenario if isinstance(scenario, Scenario) else _adapt(scenario), file, name, own)
+
+
+def _find_scenarios(module: ModuleType, name: str) -> dict[str, Any]:
+    """Return the scenarios of a module, and coroutine functions that are one because they are named."""
+    found: dict[str, Any] = {key: value for key, value in vars(module).items() if isinstance(value, Scenario)}
+    if name and name not in found and (function := _find_function(vars(module).get(name))) is not None:
+        found[name] = function
+    if not name and not found:
+        found = {key: value for key, value in vars(module).items() if _states_settings(value)}
+        named = vars(module).get("scenario")
+        if not found and inspect.iscoroutinefunction(named):
+            found["scenario"] = named
+        found = {key: _find_function(value) for key, value in found.items()}
+    return found
+
+
+def _find_function(value: Any) -> Any:
+    """Return the coroutine function that a value is, or stands for, as a test does; None if it is none."""
+    function = getattr(value, "clew_scenario_function", value)
+    return function if inspect.iscoroutinefunction(function) else None
+
+
+def _states_settings(value: Any) -> bool:
+    """Tell whether somebody has said that a coroutine function is a scenario."""
+    function = _find_function(value)
+    return function is not None and hasattr(function, "clew_aio_settings")
+
+
+def _adapt(function: Any) -> Scenario:
+    """Make a scenario of a coroutine function."""
+    # By its name: asyncio is in a later room, and most scenarios need nothing of it.
+    made: Scenario = importlib.import_module("clew.aio.scenarios.adapting").make_scenario(function)
+    return made
 
 
 def find_scenario(where: str) -> LoadedScenario | None:
@@ -88,6 +124,10 @@ def find_scenario(where: str) -> LoadedScenario | None:
     scenarios = [key for key, value in values.items() if isinstance(value, Scenario)]
     # By their look, for this room knows nothing of Bloom: only what can be checked has a setting.
     others = [key for key, value in values.items() if isinstance(value, type) and hasattr(value, "setting")]
+    if _find_function(values.get(name)) is not None:
+        return load_scenario(where)
+    if not name and not others and any(map(_states_settings, values.values())):
+        return load_scenario(where)
     if name in scenarios or (scenarios and not others and name not in values):
         return load_scenario(where)
     return None

@@ -131,6 +131,11 @@ class Process:
         self.now = now
 
     @property
+    def world(self) -> Surroundings:
+        """Return the world that it runs in, for nodes that are machinery themselves."""
+        return self._world
+
+    @property
     def random(self) -> Random:
         if self._random is None:
             # A string seeds by its digest: the same whatever PYTHONHASHSEED is.

@@ -95,7 +95,7 @@ class Scenario:
     ``code``: code blocks that makers make, so that recordings can name them.
     ``step_seconds``: a handler that takes longer is stopped, as a mistake in the scenario.
     ``time``: how long messages take and when timers go off; without it, things happen in any order.
-    ``faults``: what ``clew check`` may do to it.
+    ``faults``: what ``clew check`` may do to it; it never stops the nodes that are ``steadfast``.
     ``expect``: what ``clew test`` has to find.  In the ``expect_runs`` random executions from the seed
     ``expect_seed`` on, a "violation" in one of them, or "no violation" in any.  Or by a check within ``faults``: a
     "counterexample" (with ``expect_faults`` faults) or "incomplete" by lineage, "certified" by exhaustion.
@@ -124,6 +124,7 @@ class Scenario:
     step_seconds: float = 10.0
     time: VirtualTime | None = None
     faults: Faults | None = None
+    steadfast: Sequence[str] = ()
     expect: str | None = None
     expect_faults: int | None = None
     expect_runs: int = DEFAULT_EXPECT_RUNS
@@ -253,6 +254,11 @@ class Scenario:
         return self.assume is None or bool(
             ask("the scenario's assume", self.assume, dict(world.nodes), remedy=remedy)
         )
+
+    def explain_vacuity(self, world: World) -> str:
+        """Return why an execution that is over says nothing."""
+        explain: Callable[[Mapping[str, Any]], str] | None = getattr(self.assume, "explain", None)
+        return "'assume' does not hold at the end" if explain is None else explain(dict(world.nodes))
 
     def look_at_end(self, world: World) -> Broken | None:
         """Return which promise is not kept, at the end of an execution that came to its end."""

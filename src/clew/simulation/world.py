@@ -100,6 +100,9 @@ class World:
     is an identity for what the next one sends: no other event has this number, and a replay has it, too.
     """
 
+    #: Where it is noted what events rest on, in runs that are traced; see ``injection``.
+    flow: Any = None
+
     def __init__(
         self,
         makers: Mapping[str, Callable[[], Node]],
@@ -117,6 +120,8 @@ class World:
         # Numbers what is sent in the beginning with a cause that no event has.
         self.events = -1  # the beginning, before the first event
         self.failure: Failure | None = None
+        #: Told of each message that does not arrive: lost on its way, or because its receiver is down.
+        self.on_loss: Callable[[Envelope], None] | None = None
         self.processes: dict[str, Process] = {}
         #: The nodes that are up, by name: what invariants look at.
         self.nodes: dict[str, Node] = {}
@@ -168,6 +173,8 @@ class World:
         """Let a message get lost on its way: with virtual time, when it would have arrived."""
         self.pool.take(envelope)
         self._pass_time(envelope)
+        if self.on_loss is not None:
+            self.on_loss(envelope)
         self._note(envelope, "lose", "", envelope.cause)
 
     def duplicate(self, envelope: Envelope) -> None:
@@ -226,17 +233,23 @@ class World:
             if result is not None:
                 refuse_suspended_result(handler.__qualname__, result)
         except ClewError as error:
+            blamed = getattr(process.node, "program", None) or handler
             raise UsageError(
-                f"at {process.me}, in {place_of(error, handler)}: {error.message}",
-                position=line_of(error),
+                f"at {process.me}, in {place_of(error, blamed)}: {error.message}",
+                position=error.position or line_of(error),
                 remedy=error.remedy,
             ) from error
         except BaseException as error:  # whatever user code raises is a finding, not a failure of ours
             if isinstance(error, StoppedError):
                 raise
             raise_own_failure(error)
-            found = failure_of(error, process.me, handler)
-            self.failure = found if self.failure is None else self.failure.with_later(found)
+            # Where a node is machinery, the program that runs on it is to blame.
+            blamed = getattr(process.node, "program", None) or handler
+            self.fail(failure_of(error, process.me, blamed))
+
+    def fail(self, found: Failure) -> None:
+        """Note that user code has raised."""
+        self.failure = found if self.failure is None else self.failure.with_later(found)
 
     # -- what processes do ---------------------------------------------------------------------------------------
 
@@ -252,8 +265,11 @@ class World:
                 f"{source or 'the scenario'} sends to the unknown node '{target}'",
                 remedy=f"the nodes are {', '.join(self._makers)}",
             )
-        elif self.history is not None:
-            self._lost.append(envelope)
+        else:
+            if self.history is not None:
+                self._lost.append(envelope)
+            if self.on_loss is not None:
+                self.on_loss(envelope)
 
     def arm(self, node: str, name: str, time: float, after: float | None = None) -> None:
         if not isinstance(name, str):  # a recording names the timer
@@ -355,6 +371,10 @@ class World:
             raise UsageError(f"unknown node '{name}'", remedy=f"the nodes are {', '.join(self._makers)}")
         return name
 
+    def start_late(self, name: str) -> None:
+        """Start a node that came to be known during an event, as a part of that event."""
+        self._start(self._require_known(name))
+
     def _start(self, name: str) -> None:
         if name not in self.processes:
             process = self._make_process(name)
@@ -387,7 +407,12 @@ class World:
             if self.clock is None:
                 self._ended[name] = process.now
             del self.nodes[name]
+            on_loss = self.on_loss
+            lost = [] if on_loss is None else [e for e in self.pool if e.target == name and not e.timer]
             self.pool.drop_for(name)
+            if on_loss is not None:
+                for envelope in lost:
+                    on_loss(envelope)
 
     def consult(self, what: str, function: Callable[..., T], *arguments: Any) -> T:
         """Ask a function of the scenario that looks at the world; ``what`` says which one it is."""

@@ -67,6 +67,8 @@ class Flow:
         self.rests_on: list[tuple[int, ...]] = []
         self.read: Attributes = set()
         self.replaced: Attributes = set()
+        #: The events on which that of now rests for other reasons, as nodes say themselves.
+        self.influences: set[int] = set()
         self._copies: dict[tuple[str, str], Any] = {}
         self._writes: dict[str, int] = {}
         self._blind: set[str] = set()  # nodes of which nothing can be seen
@@ -91,7 +93,7 @@ class Flow:
         for name in self._blind & set(nodes):
             self.read.update((name, each) for each in vars(nodes[name]))
         if number >= 0:
-            earlier = {self.last[key] for key in self.read if key in self.last}
+            earlier = {self.last[key] for key in self.read if key in self.last} | self.influences
             self.rests_on.append(tuple(sorted(earlier - {-1, number})))
         for key in self.read | self.replaced:
             name, attribute = key
@@ -104,6 +106,7 @@ class Flow:
                     self._copies[key] = _copy(value)
         self.read.clear()
         self.replaced.clear()
+        self.influences.clear()
 
     def _note_storage(self, name: str, number: int, storage: Durable | None) -> None:
         if storage is not None and storage.writes != self._writes.get(name, 0):

@@ -158,7 +158,8 @@ class InjectedRun:
             self._watch.look_at_all()
         # Those that never get to their first event are down from the beginning.
         self._touched = tuple(self.world.nodes)
-        self._moments += [NodeMoment(-1, node, 0, 0, False) for node in self._touched]
+        steadfast = self._scenario.steadfast
+        self._moments += [NodeMoment(-1, node, 0, 0, False) for node in self._touched if node not in steadfast]
         return self._scenario.look(self.world) or self._halt_touched()
 
     def _halt_touched(self) -> Broken | None:
@@ -341,8 +342,9 @@ class InjectedRun:
         if self._watch is not None and self._watch.sees_nothing(what, node):
             self._idle.add(number)
         for touched in self._touched:
-            moment = NodeMoment(number, touched, self._counts[touched], self.world.ticks, number in self._idle)
-            self._moments.append(moment)
+            if touched not in self._scenario.steadfast:
+                moment = NodeMoment(number, touched, self._counts[touched], self.world.ticks, number in self._idle)
+                self._moments.append(moment)
 
 
 def _node_of(event: External) -> str:

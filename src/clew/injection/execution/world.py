@@ -72,6 +72,10 @@ class InjectedWorld(World):
         # Before the world is made: nodes that are up from the beginning send when they start.
         self._counts: dict[tuple[str, str, str], int] = {}
         self._ranks: dict[Envelope, int] = {}
+        self._units: dict[Envelope, MessageName] = {}
+        #: The names that stand for more than one message, such as all of a connection, and when the first was
+        #: sent.
+        self.units: dict[MessageName, int] = {}
         self._sent_at: dict[Envelope, int] = {}
         self._hit: dict[MessageName, MessageLoss | MessageCopy] = {}
         self._partitions: list[NetworkPartition] = []
@@ -146,10 +150,15 @@ class InjectedWorld(World):
         # What is from outside is given, what a node sends itself does not leave it, and a copy has no name.
         if timer or source in (target, OUTSIDE) or self._copying:
             return envelope
-        # By the name of the type, as faults have it: there may be two types of one name.
-        key = (source, target, envelope.kind)
-        # Counted whether it gets anywhere or not: a name must not depend on who was down.
-        self._ranks[envelope] = self._counts[key] = self._counts.get(key, 0) + 1
+        unit = getattr(payload, "__fault_unit__", None)
+        if unit is not None:
+            self._units[envelope] = name = MessageName(*unit)
+            self.units.setdefault(name, self.ticks)
+        else:
+            # By the name of the type, as faults have it: there may be two types of one name.
+            key = (source, target, envelope.kind)
+            # Counted whether it gets anywhere or not: a name must not depend on who was down.
+            self._ranks[envelope] = self._counts[key] = self._counts.get(key, 0) + 1
         self._sent_at[envelope] = self.ticks
         for partition in self._partitions:
             if partition.parts_at(source, target, self.ticks):
@@ -164,11 +173,15 @@ class InjectedWorld(World):
 
     def name_of(self, envelope: Envelope) -> MessageName | None:
         """Return the name of a message that faults can hit; None for timers, copies, and what has no link."""
+        if self._units and (unit := self._units.get(envelope)) is not None:
+            return unit
         nth = self._ranks.get(envelope)
         return None if nth is None else MessageName(envelope.source, envelope.target, envelope.kind, nth)
 
     def sent_at(self, envelope: Envelope) -> int:
-        """Return when a message that has a name was sent."""
+        """Return when a message that has a name was sent; of several with one name, the first."""
+        if self._units and (unit := self._units.get(envelope)) is not None:
+            return self.units[unit]
         return self._sent_at[envelope]
 
     def fault_of(self, envelope: Envelope) -> CodeFault | None:

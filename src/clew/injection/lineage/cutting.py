@@ -68,7 +68,7 @@ class Cutter:
             for group in self._groups:
                 if (message.source in group) != (message.target in group):
                     yield from (NetworkPartition(group, sent_at, sent_at + length) for length in bounds.outages)
-        if bounds.duplicates:
+        if bounds.duplicates and message not in self._course.world.units:
             yield MessageCopy(message)
 
     def _of_nodes(self, way: Way, events: frozenset[int]) -> Iterator[CodeFault]:

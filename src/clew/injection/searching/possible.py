@@ -54,11 +54,23 @@ def possible_faults(course: Course, bounds: InjectionBounds, after: Moment = BEG
 def _of_messages(course: Course, bounds: InjectionBounds) -> Iterator[Possible]:
     if not (bounds.losses or bounds.duplicates):
         return
+    units: set[MessageName] = set()
     for occurrence in course.occurrences:
         message = course.message_of(occurrence)
-        if message is None or occurrence.fate != "deliver" or not isinstance(occurrence.what, Envelope):
+        if (
+            message is None
+            or message in units
+            or occurrence.fate != "deliver"
+            or not isinstance(occurrence.what, Envelope)
+        ):
             continue
         if course.world.sent_at(occurrence.what) > bounds.within:
+            continue
+        if message in course.world.units:
+            # Several messages have this name: its loss strikes at the first of them, and is more than that one.
+            units.add(message)
+            if bounds.losses:
+                yield _at(occurrence.number, 0, MessageLoss(message))
             continue
         if bounds.losses and occurrence.number not in course.idle:
             yield _at(occurrence.number, 0, MessageLoss(message))
@@ -111,7 +123,9 @@ def _crossing(course: Course) -> Iterator[_Crossing]:
     for envelope, sent_at in world.sent.items():
         name = world.name_of(envelope)
         if name is not None:
-            yield _Crossing(name, sent_at, -1 if name in hit else numbers.get(envelope))
+            # Of several messages with one name, a partition loses some, and the fault still hits the others.
+            is_hit = name in hit and name not in world.units
+            yield _Crossing(name, sent_at, -1 if is_hit else numbers.get(envelope))
 
 
 def _at(number: int, part: int, fault: CodeFault) -> Possible:

@@ -10,7 +10,7 @@ from clew.errors import UsageError
 from clew.faults import FaultsOf
 from clew.files.checkpoints import ForeignCheckpointError
 from clew.injection.execution.course import Course
-from clew.injection.faults import CodeFault, NetworkPartition
+from clew.injection.faults import CodeFault, MessageLoss, NetworkPartition
 from clew.injection.repeating import digest_prefixes, refuse_other_beginning, refuse_repetition
 from clew.injection.searching.frontier import OrderedFaults
 from clew.injection.searching.possible import Moment, possible_faults
@@ -118,10 +118,13 @@ def _events_before(moment: Moment) -> int:
 
 
 def _history(course: Course, each: OrderedFaults) -> bytes | None:
-    """Return a digest of what happened; None while a partition may still lose something."""
+    """Return a digest of what happened; None while one of these faults may still lose something."""
     number = each.last[0]
     since = course.occurrences[number].time if number >= 0 else 0
     if any(fault.until > since for fault in each.faults if isinstance(fault, NetworkPartition)):
+        return None
+    # What is lost for good, such as a connection, would lose what is sent because of the next fault, too.
+    if any(fault.message in course.world.units for fault in each.faults if isinstance(fault, MessageLoss)):
         return None
     return digest_history(course)
 

@@ -38,8 +38,11 @@ _INSTRUCTIONS = 1000
 _SIGNAL = getattr(signal, "SIGURG", None)
 
 
-class _TooLongError(StoppedError):
-    """Raised in the midst of the user's code; it never leaves ``step_limit``."""
+class _TooLongError(StoppedError, SystemExit):
+    """Raised in the midst of the user's code; it never leaves ``step_limit``.
+
+    It is a ``SystemExit``, for a task of asyncio keeps every other exception to itself.
+    """
 
 
 class _InterruptedError(StoppedError):

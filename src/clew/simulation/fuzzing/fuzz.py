@@ -162,7 +162,7 @@ def fuzz(
         at_least=at_least,
     )
     if search.found is None:
-        return _with_idleness(fuzzed)
+        return _with_vacuity(_with_idleness(fuzzed), loaded.scenario)
     return _with_recording(fuzzed, loaded, seed, search.found)
 
 
@@ -178,6 +178,16 @@ def _with_idleness(fuzzed: Fuzzed) -> Fuzzed:
         remedy="let the scenario's events start nodes and send messages early, or give it more steps",
     )
     return dataclasses.replace(fuzzed, notices=(*fuzzed.notices, thin))
+
+
+def _with_vacuity(fuzzed: Fuzzed, scenario: Scenario) -> Fuzzed:
+    """Say that nothing is said by runs in none of which anything was promised."""
+    coverage = fuzzed.coverage
+    silent = sum(runs for _, runs in coverage.unfinished)
+    if fuzzed.reason is not None or scenario.assume is None or not coverage.runs or silent < coverage.runs:
+        return fuzzed
+    how = " or ".join(how for how, _ in coverage.unfinished)
+    return dataclasses.replace(fuzzed, reason=f"no run says anything: {how}")
 
 
 def _with_recording(fuzzed: Fuzzed, loaded: LoadedScenario, seed: int, found: FoundRun) -> Fuzzed:

@@ -95,7 +95,7 @@ class RandomRun:
 
     def _look_at_end(self) -> Broken | None:
         """Return which promise is not kept, if the execution came to its end: before that, none has to be."""
-        if not self._scenario.promises or not is_over(self.world) or self.describe_unfinished() is not None:
+        if not self._scenario.promises or not is_over(self.world) or self._describe_rest() is not None:
             return None
         if self._recording:
             self.steps.append(Ended())
@@ -120,6 +120,12 @@ class RandomRun:
 
     def describe_unfinished(self) -> str | None:
         """Return what an execution that is over did not get to; None if it did all that the scenario says."""
+        unfinished = self._describe_rest()
+        if unfinished is None and self.broken is None and not self._scenario.promises_anything(self.world):
+            unfinished = f"nothing was promised ({self._scenario.explain_vacuity(self.world)})"
+        return unfinished
+
+    def _describe_rest(self) -> str | None:
         if self.driven_by_timers:
             return None
         rest: list[External | None] = [self._waiting, *self._before]

@@ -1,0 +1,1 @@
+"""The simulated network: names and addresses, connections, datagrams, and the sockets of programs."""

@@ -1,0 +1,55 @@
+"""What packets are called where people read of them: by what common protocols say at the beginning of a
+message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from clew.aio.scenarios.settings import Settings
+
+_REQUEST = re.compile(rb"(GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|CONNECT|TRACE) (\S{1,200}) HTTP/1\.[01]\r\n")
+_RESPONSE = re.compile(rb"HTTP/1\.[01] (\d{3})")
+_LONGEST = 40
+
+#: Says what a message is called, given its first bytes; None if it does not know.
+Decoder = Callable[[bytes], "str | None"]
+
+
+def describe_packet(settings: Settings, data: bytes) -> str:
+    """Return what a packet is called, by the scenario's decoder, a known protocol, or its size."""
+    decoder: Any = settings.decoder
+    label = decoder(data) if decoder is not None else None
+    if label is None:
+        label = decode_http(data) or decode_redis(data) or decode_text(data) or f"{len(data)} bytes"
+    return str(label)
+
+
+def decode_http(data: bytes) -> str | None:
+    """Return method and path of a request, or the status of a response."""
+    if found := _REQUEST.match(data):
+        return f"{found[1].decode()} {found[2].decode('ascii', 'replace')}"
+    if found := _RESPONSE.match(data):
+        return found[1].decode()
+    return None
+
+
+def decode_redis(data: bytes) -> str | None:
+    """Return the command and the key of a request in RESP."""
+    if not data.startswith(b"*"):
+        return None
+    parts = data.split(b"\r\n", 6)
+    if len(parts) < 4 or not parts[1].startswith(b"$") or not parts[0][1:].isdigit():
+        return None
+    words = [parts[2], *parts[4:5]]
+    return " ".join(word.decode("ascii", "replace") for word in words)[:_LONGEST]
+
+
+def decode_text(data: bytes) -> str | None:
+    """Return the first line, if it is short text."""
+    line = data[: _LONGEST + 1].split(b"\n", 1)[0].rstrip(b"\r")
+    if not line or len(line) > _LONGEST:
+        return None
+    text = line.decode("ascii", "replace")
+    return text if text.isprintable() and "\ufffd" not in text else None
