@@ -12,6 +12,8 @@ from clew.search.verdict import Answer
 STORE_EXECUTIONS = 20
 STORE_EVENTS, TABLE_EVENTS = 15_000, 10_000
 TABLE_DELIVERIES, TABLE_SECONDS = 6, 30
+#: How many deliveries the run has that is minimized, at least.
+LONG = 300
 #: Seeds of random searches, whatever the effort.
 SEEDS = 10
 
@@ -36,7 +38,7 @@ def _store(effort: Effort) -> Iterator[Bar]:
 
 def _table() -> Iterator[Bar]:
     say("asyncio: kademlia, found and minimized")
-    table = programs.minimize_table("put")
+    table = programs.minimize_table(LONG)
     yield Bar(
         f"asyncio: kademlia, deliveries of the minimized failure ({table.what})",
         f"{table.after} (of {table.before}, found in run {table.runs})",

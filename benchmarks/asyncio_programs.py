@@ -87,9 +87,9 @@ class Minimized:
 
 
 def minimize_table(deliveries: int) -> Minimized:
-    """Find the failure of kademlia in a long run by fuzzing, and minimize it to so many deliveries."""
+    """Find the failure of kademlia by fuzzing, after at least so many deliveries, and minimize it."""
     started = time.process_time()
-    found = fuzz(f"{TABLE}:put_often", at_least=LONG, in_process=True)
+    found = fuzz(f"{TABLE}:put_often", at_least=deliveries, in_process=True)
     finding = time.process_time() - started
     recording = found.recording
     assert recording is not None and recording.broken is not None and found.run is not None, "kademlia fails"

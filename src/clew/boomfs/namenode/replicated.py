@@ -1,7 +1,7 @@
 """The availability revision: several NameNodes of a partition, which agree on the order of changes by Multipaxos.
 
-One rule interposes: what is ``tentative`` becomes a request for a decree.  It takes effect at each NameNode when it
-is read back from the local log, in sequence, so all of them have the same tree, and any can take over at any time.
+One rule interposes: what is ``tentative`` becomes a request for a decree.  It takes effect at each NameNode when
+it is read back from the local log, in order, so all of them have the same tree, and any can take over at any time.
 
 Clients are served by the one that leads.  A read must see all that was acknowledged before it was asked for, by
 whomever.  So the leader asks the others, after the read has come, whether they know of a later view than its own;
