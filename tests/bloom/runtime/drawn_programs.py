@@ -54,7 +54,7 @@ class Drawn:
 
 def draw(number: int, steps: int = STEPS, *, spelled: bool = False) -> Drawn:
     """Return the program with a number, and its steps; ``spelled``: with numbers in several spellings."""
-    drawing = _Drawing(random.Random(number), steps, spelled)
+    drawing = Drawing(random.Random(number), steps, spelled)
     rules = drawing.rules()
     names = (*(f"{kind}{level}" for level in range(LEVELS) for kind in DECLARATIONS), "i")
     lines = ["class Drawn(Node):", '    i = interface.input("x", "y")', '    out = channel("@to", "x", "y")']
@@ -63,7 +63,7 @@ def draw(number: int, steps: int = STEPS, *, spelled: bool = False) -> Drawn:
     return Drawn(number, "\n".join(lines) + "\n", names, drawing.steps())
 
 
-class _Drawing:
+class Drawing:
     def __init__(self, chance: random.Random, steps: int, spelled: bool) -> None:
         self._chance = chance
         self._steps = steps
@@ -168,7 +168,7 @@ class _Drawing:
                 ".map(lambda r: [r.x, abs(r.y)] if r.x != 3 else [r.x])",
                 ".map(lambda r: 'no row' if isinstance(r.y, str) or r.y == 4 else (r.y, 0))",
                 ".flat_map(lambda r: [(r.x, r.x), (r.y, 1)])",
-                ".flat_map(lambda r: [(k, r.y) for k in range(r.x)])",
+                ".flat_map(lambda r: [(k, r.y) for k in range(min(r.x, 4))])",
                 ".project('y', 'x')",
             ]
         )
@@ -214,7 +214,7 @@ class _Drawing:
             return f"self.z{level}.elements('x').map(lambda r: (r.x, 1))"
         return f"self.p{level}.elements('x').map(lambda r: (r.x, r.x))"
 
-    _FORMS: Sequence[Callable[[_Drawing, int, int], str]] = [
+    _FORMS: Sequence[Callable[[Drawing, int, int], str]] = [
         *(_function, _function, _function, _pairs, _pairs, _pairs),
         *(_triple, _waiting, _elements),
     ]
@@ -276,7 +276,7 @@ class _Drawing:
             ]
         )
 
-    _STRICT_FORMS: Sequence[Callable[[_Drawing, int, int], str]] = [
+    _STRICT_FORMS: Sequence[Callable[[Drawing, int, int], str]] = [
         *(_notin, _notin, _outer, _group, _group, _group, _extreme, _reduce, _reading, _thresholds),
     ]
 
