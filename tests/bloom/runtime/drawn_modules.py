@@ -98,37 +98,37 @@ class _WideDrawing(Drawing):
         super().__init__(chance, steps, spelled=False)
         if chance.random() < 0.15:
             self._values = _EXTREMES
-        self._kinds = chance.choice([_ROWS, _ROWS, "tsd", "kso", "tqw", "dqe"])
+        self._kinds = chance.choice([_ROWS, "ts", "td", "kso", "tqw", "dqe", "ks", "tk"])
         self._temps: list[tuple[str, int]] = []
-        self._lines: list[str] = []
 
     # -- events --------------------------------------------------------------------------------------------------
 
     def _event(self) -> Event:
         chance = self._chance
         what = chance.random()
-        rows = tuple(self._row() for _ in range(chance.choice([1, 1, 2, 6])))
-        if what < 0.06:
+        if what < 0.05:
             return Event("turn", "", ((chance.randrange(9),),))
-        if what < 0.09:
+        if what < 0.08:
             return Event("restart", "", ())
-        if what < 0.25:
-            return Event("replace", f"{chance.choice('kdte')}{chance.randrange(LEVELS)}", rows)
-        if what < 0.4:
-            name = f"{chance.choice(_TABLES)}{chance.randrange(LEVELS)}"
-            return Event("delete", name, self._as_wide(name, rows))
-        if what < 0.6:
-            return Event("insert", chance.choice(["i", "arriving", "timer", "back", "inner.put"]), rows)
-        name = f"{chance.choice(_ROWS)}{chance.randrange(LEVELS)}"
-        return Event("insert", name, self._as_wide(name, rows))
+        if what < 0.2:
+            name = self._name("kdte")
+            return Event("replace", name, self._some_rows(name))
+        if what < 0.45:
+            return self._deletion(_TABLES)
+        text = "\n".join(self._lines)
+        # What passes through is inserted into where something looks at it.
+        passing = [name for name in ("i", "arriving", "timer", "back", "inner.put") if f"self.{name}" in text]
+        name = chance.choice(passing) if what < 0.6 and passing else self._name(_ROWS)
+        return Event("insert", name, self._some_rows(name))
 
-    def _as_wide(self, name: str, rows: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple((*row, self._chance.choice(self._values)) for row in rows) if name[0] == "w" else tuple(rows)
+    def _row_of(self, name: str) -> tuple[Any, ...]:
+        row = self._row()
+        return (*row, self._chance.choice(self._values)) if name[0] == "w" else row
 
     # -- rules ---------------------------------------------------------------------------------------------------
 
     def rules(self) -> list[str]:
-        for _ in range(self._chance.randint(1, 9)):
+        for _ in range(self._chance.randint(2, 10)):
             rule = self._any_rule()
             self._lines.append(rule)
         return self._lines
