@@ -155,14 +155,14 @@ def test_full_datanodes_get_no_chunks() -> None:
     namenode = _namenode("a", "b")
     namenode.beat("b", free=1000)
     namenode.ask("create", "/x", False)
-    assert namenode.ask("add_chunk", "/x", ())[1][1] == ("A",)
-    assert namenode.ask("add_chunk", "/x", ("A",))[1][1] == ()
+    assert namenode.add_chunk("/x")[1][1] == ("A",)
+    assert namenode.add_chunk("/x", ("A",))[1][1] == ()
 
 
 def test_what_a_dead_client_began_is_given_up() -> None:
     namenode = _namenode("a")
     namenode.ask("create", "/x", False)
-    (_, (unfinished, _)) = namenode.ask("add_chunk", "/x", ())
+    (_, (unfinished, _)) = namenode.add_chunk("/x")
     finished, _ = namenode.write("/x")
     _report_all(namenode, "a", unfinished, finished)
     for _ in range(3700):

@@ -18,6 +18,7 @@ from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
 from fsspec.utils import stringify_path
 
 from clew.boomfs.client.data_client import DataClient
+from clew.boomfs.client.errors import error_for
 from clew.boomfs.client.files import Chunk, FileChunks
 from clew.boomfs.client.metadata import Entry, Metadata
 from clew.boomfs.client.session import PATIENCE, Sessions
@@ -215,14 +216,16 @@ class BoomFile(AbstractBufferedFile):  # type: ignore[misc]  # fsspec has no typ
         self._files = fs.file_chunks
         self._metadata = fs.metadata
         self._target = path
+        self._number = -1
         self._chunks: tuple[Chunk, ...] = ()
+        begin: int | None = None
         try:
             if mode == "rb":
                 self._chunks = self._files.chunks(path)
                 kwargs.setdefault("size", self._chunks[-1].end if self._chunks else 0)
             elif mode not in ("wb", "ab", "xb"):
                 raise NotImplementedError(f"files are read, written and appended to, not opened with {mode!r}")
-            elif mode == "ab" and fs.exists(path):
+            elif mode == "ab" and (begin := self._find(path)) is not None:
                 autocommit = True  # what is added is there at once, as nothing else could be
             else:
                 self._create(fs, path, mode, autocommit)
@@ -232,14 +235,24 @@ class BoomFile(AbstractBufferedFile):  # type: ignore[misc]  # fsspec has no typ
             raise
         if mode != "rb":
             self.blocksize = fs._sessions.chunk_size
-        if mode == "ab":
-            self.loc = self._metadata.stat(path).size
+        self.loc = begin or 0
+
+    def _find(self, path: str) -> int | None:
+        """Take a file that is there to append to it; return its size, None if there is none."""
+        try:
+            entry = self._metadata.stat(path)
+        except FileNotFoundError:
+            return None
+        if entry.is_dir:
+            raise error_for("EISDIR", path)
+        self._number = entry.number
+        return entry.size
 
     def _create(self, fs: BoomFileSystem, path: str, mode: str, autocommit: bool) -> None:
         if fs.auto_mkdir and not fs.exists(parent_of(path)):
             self._metadata.make_folders(parent_of(path))
         if autocommit:
-            self._metadata.create(path, overwrite=mode == "wb")
+            self._number = self._metadata.create(path, overwrite=mode == "wb")
             return
         if mode == "xb" and fs.exists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
@@ -249,7 +262,7 @@ class BoomFile(AbstractBufferedFile):  # type: ignore[misc]  # fsspec has no typ
         while partition_of(self._target, fs._sessions.partitions) != home or self._target == path:
             self._target = f"{parent_of(path).rstrip('/')}/.{name_of(path)}.{os.getpid()}.{id(self):x}.{number}"
             number += 1
-        self._metadata.create(self._target, overwrite=True)
+        self._number = self._metadata.create(self._target, overwrite=True)
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         return self._files.read(self.path, self._chunks, start, end)
@@ -259,7 +272,7 @@ class BoomFile(AbstractBufferedFile):  # type: ignore[misc]  # fsspec has no typ
         data = self.buffer.getbuffer()
         begin = 0
         while len(data) - begin >= size or (final and begin < len(data)):
-            self._files.append(self._target, data[begin : begin + size])
+            self._files.append(self._target, self._number, data[begin : begin + size])
             begin += size
         rest = bytes(data[begin:])
         data.release()

@@ -52,8 +52,9 @@ class Metadata:
             if is_name(name):
                 yield Entry(f"{path.rstrip('/')}/{name}", *rest)
 
-    def create(self, path: str, *, overwrite: bool) -> None:
-        self._sessions.one("create", self._sessions.home(path), path, overwrite)
+    def create(self, path: str, *, overwrite: bool) -> int:
+        """Make an empty file; return its number."""
+        return int(self._sessions.one("create", self._sessions.home(path), path, overwrite))
 
     def mkdir(self, path: str) -> bool:
         """Make a folder where it is not there yet; return whether it is new."""

@@ -33,10 +33,14 @@ class _Failed:
 
 @dataclass
 class _Pending:
-    """What has come of an answer so far."""
+    """What has come of an answer so far.
+
+    Whoever asks again may be answered twice, and the file system may have changed in between: pages belong together
+    if they were made after the same change.
+    """
 
     future: Future[list[Any] | _Failed]
-    pages: dict[int, Any] = field(default_factory=dict)
+    pages: dict[int, dict[int, Any]] = field(default_factory=dict)
 
 
 class Sessions:
@@ -107,12 +111,13 @@ class Sessions:
             waiting = self._pending.get(key)
             if waiting is None:
                 continue
-            waiting.pages[row.page] = row
-            if len(waiting.pages) >= row.pages or not row.ok:
+            pages = waiting.pages.setdefault(row.at, {})
+            pages[row.page] = row.result
+            if len(pages) >= row.pages or not row.ok:
                 self._pending.pop(key, None)
                 with suppress(InvalidStateError):
-                    pages = [waiting.pages[page].result for page in sorted(waiting.pages)]
-                    waiting.future.set_result(pages if row.ok else _Failed(str(row.result)))
+                    found = [pages[page] for page in sorted(pages)]
+                    waiting.future.set_result(found if row.ok else _Failed(str(row.result)))
 
     # -- asking --------------------------------------------------------------------------------------------------
 
@@ -135,7 +140,10 @@ class Sessions:
         return partition_of(path, self.partitions)
 
     def _ask(self, node: MetadataClient, command: str, partition: int, columns: Sequence[Any]) -> list[Any]:
-        name, last = self._idle.pop() if self._idle else (secrets.token_hex(8), 0)
+        try:
+            name, last = self._idle.pop()  # without looking first: other threads take some, too
+        except IndexError:
+            name, last = secrets.token_hex(8), 0
         number = last + 1
         answer: Future[list[Any] | _Failed] = Future()
         self._pending[name, number] = _Pending(answer)
