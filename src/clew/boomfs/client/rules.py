@@ -24,7 +24,7 @@ class MetadataClient(MetadataMessages):
     mkdir = interface.input("partition", "session", "number", "path")
     remove = interface.input("partition", "session", "number", "path", "recursive")
     rename = interface.input("partition", "session", "number", "path", "to")
-    add_chunk = interface.input("partition", "session", "number", "path", "excluded")
+    add_chunk = interface.input("partition", "session", "number", "path", "fileid", "excluded")
     seal = interface.input("partition", "session", "number", "path", "chunk", "length", "addrs")
     abandon = interface.input("partition", "session", "number", "path", "chunk")
     chunks = interface.input("partition", "session", "number", "path")
@@ -56,7 +56,9 @@ class MetadataClient(MetadataMessages):
         self.ask <= self.mkdir(lambda a: (a.partition, a.session, a.number, "mkdir", a.path, None))
         self.ask <= self.remove(lambda a: (a.partition, a.session, a.number, "remove", a.path, a.recursive))
         self.ask <= self.rename(lambda a: (a.partition, a.session, a.number, "rename", a.path, a.to))
-        self.ask <= self.add_chunk(lambda a: (a.partition, a.session, a.number, "add_chunk", a.path, a.excluded))
+        self.ask <= self.add_chunk(
+            lambda a: (a.partition, a.session, a.number, "add_chunk", a.path, (a.fileid, a.excluded))
+        )
         self.ask <= self.seal(
             lambda a: (a.partition, a.session, a.number, "seal", a.path, (a.chunk, a.length, a.addrs))
         )
