@@ -5,11 +5,11 @@ What is left out is what goes into a decree and what becomes of it: each of two 
 proposes it for two instances of the log, both under way at once.  ``clew check`` says of
 
 - ``Durable``: certified, with a restart, a partition, and losses at any time.
-- ``SentOnce``: certified as well, with a restart and losses.  Timers of a checked program go off in every step, and
-  what is lost together is what one node sends to another in one step; so an agent of ``Durable`` that hears of the
+- ``SentOnce``: certified as well, with a restart and losses.  Timers of a checked program go off in every step,
+  and what one node sends to another in one step is lost together; so an agent of ``Durable`` that hears of the
   second instance hears of the first one, too.  Here nothing is repeated, and there are gaps in what agents tell.
-- ``Volatile``: refuted.  It has its tables in memory: a node that has voted restarts, promises the second candidate
-  that it has not, and both have an instance chosen.  Two faults do that.  It is what ``paxos.py`` says of itself.
+- ``Volatile``: refuted.  It has its tables in memory: a node that has voted restarts, promises the second
+  candidate that it has not, and both have an instance chosen.  Two faults do that.  ``paxos.py`` says so of itself.
 - ``Log``: certified, with the log in sequence and catching up as well, a restart and losses.
 """
 

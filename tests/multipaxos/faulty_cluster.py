@@ -267,6 +267,48 @@ class Cluster:
                 continue
             getattr(self, f"_do_{what}")()
 
+    def run_in_episodes(self) -> None:
+        """Let one after another lead, some of the nodes hear each other for a while, and nodes restart between.
+
+        What the others are told is late, and may come when another one leads: that is where votes and promises of
+        different views meet, which they seldom do if everything happens at any time.
+        """
+        steps = 0
+        while steps < self.chances.steps:
+            group = self.random.sample(self.addresses, len(self.addresses) // 2 + self.random.randrange(1, 3))
+            for address in self.addresses:
+                if address not in self.up and self.random.random() < 0.8:
+                    self.told.restarts += 1
+                    self.start(address)
+            self._ask_for_something([address for address in group if address in self.up])
+            length = self.random.choice((3, 8, 15, 30))
+            steps += length
+            for _ in range(length):
+                self._advance_among(group)
+            if self.up and self.random.random() < 0.5:
+                self.crash(self.random.choice(sorted(self.up)))
+            for timer in ("beat_timer", "retry", "sweep"):
+                if self.random.random() < 0.25:
+                    self._fire_somewhere(timer)
+
+    def _ask_for_something(self, group: Sequence[str]) -> None:
+        if group and self.random.random() < 0.6:
+            self.insert(self.random.choice(group), "campaign", ("it wants to",))
+        for _ in range(self.random.randrange(3)):
+            self._do_submit()
+
+    def _advance_among(self, group: Sequence[str]) -> None:
+        busy = [a for a in group if a in self.up and self.up[a].machine.pending]
+        if busy and self.random.random() < 0.8:
+            self._step(self.random.choice(busy), self._crash_point())
+            return
+        heard = [k for k, m in enumerate(self.messages) if m[0] in group and m[1] in group]
+        if heard:
+            index = self.random.choice(heard[-10:])
+            if self.random.random() < self.chances.duplication:
+                self.messages.append(self.messages[index])
+            self.deliver(index, self._crash_point())
+
     def _crash_point(self) -> int | None:
         return self.random.randrange(5) if self.random.random() < self.chances.crash / 10 else None
 
@@ -362,6 +404,9 @@ def run_execution(
     kind: Any, seed: int, *, steps: int = 300, addresses: Iterable[str] = ("a", "b", "c")
 ) -> Cluster:
     cluster = Cluster(kind, seed, draw_chances(seed, steps), tuple(addresses))
-    cluster.run_wildly()
+    if seed % 2:
+        cluster.run_wildly()
+    else:
+        cluster.run_in_episodes()
     cluster.recover()
     return cluster

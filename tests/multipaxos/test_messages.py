@@ -94,8 +94,12 @@ def test_a_vote_that_is_not_certain_costs_a_message_in_each_promise_and_a_decree
     call(cluster, "c")
     assert sent(cluster) == {
         # To and from a, which is not there, and b.
-        **{"prepare": 2, "promise": 1, "vouch": 2},
-        **{"vote": 2, "accept": 1, "commit": 2},
+        "prepare": 2,
+        "promise": 1,
+        "vouch": 2,
+        "vote": 2,
+        "accept": 1,
+        "commit": 2,
     }
     assert {tuple(cluster.disks[name].rows("trace")) for name in "bc"} == {((1, ("ann", 1)),)}
 
