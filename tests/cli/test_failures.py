@@ -145,6 +145,11 @@ def test_the_answer_survives_its_streams(
         assert done.stderr.splitlines()[0].startswith("clew failed: OSError: [Errno 28] No space left on device")
 
 
+def test_a_full_disk_is_no_failure_of_what_prints_nothing(tmp_path: Path) -> None:
+    done = shell("PYTHONUNBUFFERED=1 clew check missing.ded >/dev/full", tmp_path)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, "error: missing.ded: no such file")
+
+
 def test_a_file_without_room_is_no_bad_program() -> None:
     done = clew("check", CERTIFIED, "--json", "/dev/full")
     assert done.returncode == 4

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from clew.bloom.tracing.recording import ENVIRONMENT, Task
+from clew.budgets.whereabouts import tell_doing, tell_waiting
 from clew.errors import UsageError
 from clew.files.temporary import temporary_folder
 
@@ -44,7 +45,11 @@ def recorded(
             raise UsageError(
                 f"{command[0]!r} cannot be run ({reason})", remedy="give a command after --: -- pytest tests"
             ) from None
-        yield _wait(process, seconds), folder
+        # It may do what must not be done twice, such as to deploy something.
+        tell_waiting("while it waited for the command")
+        ended = _wait(process, seconds)
+        tell_doing("")
+        yield ended, folder
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> Ended:
