@@ -7,6 +7,7 @@ tried (``some``; 0 for all), and the ``exceptions`` in turn.  The answer to each
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import json
 import os
@@ -28,6 +29,9 @@ _PACKAGE = os.path.dirname(clew.__file__) + os.sep  # noqa: PTH120
 #: Where a process begins: whatever fails before it cannot be told by anybody.
 _BEGINNING = {os.path.join(_PACKAGE, "cli", "entry.py")}  # noqa: PTH118
 _SECONDS = 60
+
+_raise = ctypes.pythonapi.PyErr_SetObject
+_raise.restype = None
 
 EXCEPTIONS: dict[str, Callable[[], BaseException]] = {
     "RuntimeError": lambda: RuntimeError("injected"),
@@ -74,7 +78,9 @@ def end_with_failure_in(
         if frame.f_code.co_firstlineno == line and event == "call" and _key(frame.f_code) == function:
             left -= 1
             if left < 0:
-                raise EXCEPTIONS[exception]()
+                error = EXCEPTIONS[exception]()
+                # As C code does, that was called with something wrong: a 'raise' might be meant.
+                _raise(ctypes.py_object(type(error)), ctypes.py_object(error))
 
     # The frame that raises is one of Clew, as far as those can see who look for the culprit.
     fail.__code__ = fail.__code__.replace(co_filename=_PACKAGE + function[0])
@@ -162,7 +168,8 @@ def try_failures(arguments: list[str], some: int, exceptions: list[str]) -> Iter
         *function, count = functions[number]
         exception = exceptions[number % len(exceptions)]
         # Every other in the midst of its calls: a first call is often one of those that make something ready.
-        calls = 3 * count // 4 if number % 2 else 0
+        # Where it goes on with a generator, it may only end it, and nobody hears of what is raised there.
+        calls = 3 * count // 4 if number % 2 and "<genexpr>" not in function[1] else 0
         code, output = end_with_failure_in(tuple(function), exception, arguments, calls)
         found = {"function": function[:2], "calls": calls, "exception": exception}
         yield {**found, "code": code, "output": output}
