@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self
 from clew.budgets.deadline import Deadline
 from clew.errors import UsageError, describe_exception
 from clew.workers.crew import Done
+from clew.workers.dask_client import ClientExecutor, WorkerCounter
 from clew.workers.processes import WorkerDiedError
 from clew.workers.serving import Refusal
 from clew.workers.tasks import Job, Reply, perform
@@ -44,11 +45,18 @@ def as_team(executor: Executor | Team, workers: int | None = None) -> Team:
     """Return the team of an executor; its size is what is said, or what it says itself."""
     if isinstance(executor, Team):
         return executor
+    # Of Dask: a client, or what its get_executor() returns.
+    client: Any = getattr(executor, "_client", executor)
+    if hasattr(client, "ncores") and hasattr(client, "scheduler"):
+        counter = WorkerCounter(client) if workers is None else lambda: workers
+        return Team(ClientExecutor(client, getattr(executor, "_kwargs", None)), counter)
+    if not isinstance(executor, Executor):
+        raise UsageError(
+            f"the executor is of the type {type(executor).__name__}",
+            remedy="give a concurrent.futures.Executor, such as ProcessPoolExecutor(), or a client of Dask",
+        )
     if workers is not None:
         return Team(executor, lambda: workers)
-    client: Any = getattr(executor, "_client", None)
-    if hasattr(client, "ncores"):  # of Dask, whose workers come and go
-        return Team(executor, lambda: sum(client.ncores().values()))
     # Pools of processes and threads, also others than those of Python, call it so; no interface has it.
     size = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
     return Team(executor, lambda: size)
