@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -80,6 +82,8 @@ class ExecutorCrew:
         self._files = files
         self._with_files: Job | None = None
         self._asked: dict[Future[Reply], _Asked] = {}
+        # Not concurrent.futures.wait, which looks at all of them each time: thousands, for a thousand workers.
+        self._finished: SimpleQueue[Future[Reply]] = SimpleQueue()
         self._lost: list[Done] = []
         self._turns = 0
         self._search = secrets.token_hex(8)
@@ -107,14 +111,22 @@ class ExecutorCrew:
             self._lose(asked, f"the executor takes no more work ({describe_exception(error)})")
         else:
             self._asked[future] = asked
+            future.add_done_callback(self._finished.put)
 
     def collect(self, seconds: float) -> list[Done]:
         self._size = self._team.count()
         # What is lost already is told at once: nothing else may ever come.
-        ready = wait(self._asked, 0 if self._lost else seconds, FIRST_COMPLETED).done
-        found = [done for future in ready if (done := self._take(future)) is not None]
+        found = [done for future in self._await(0.0 if self._lost else seconds) if (done := self._take(future))]
         lost, self._lost = self._lost, []
         return [*lost, *found]
+
+    def _await(self, seconds: float) -> Iterator[Future[Reply]]:
+        """Yield what has come, and wait for at most so long for the first."""
+        with suppress(Empty):
+            if self._asked:
+                yield self._finished.get(timeout=seconds) if seconds else self._finished.get_nowait()
+            while True:
+                yield self._finished.get_nowait()
 
     def _take(self, future: Future[Reply]) -> Done | None:
         asked = self._asked.pop(future)
