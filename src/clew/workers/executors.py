@@ -29,7 +29,7 @@ from clew.workers.tasks import Job, Reply, perform
 _AHEAD = 2
 #: A block is worth the way there and back, and many workers together must not keep this process from handing out:
 #: as measured, a request costs it about a millisecond (docs/scale.md).
-_SHORTEST_BLOCK, _BLOCK_PER_WORKER = 0.5, 0.01
+SHORTEST_BLOCK, BLOCK_PER_WORKER = 0.5, 0.01
 #: What a worker raises that does not know the functions and classes that it is sent.
 UNLOADABLE = (ImportError, AttributeError)
 
@@ -91,7 +91,7 @@ class ExecutorCrew:
 
     @property
     def block_seconds(self) -> float:
-        return max(_SHORTEST_BLOCK, _BLOCK_PER_WORKER * self._size)
+        return max(SHORTEST_BLOCK, BLOCK_PER_WORKER * self._size)
 
     @property
     def room(self) -> int:
