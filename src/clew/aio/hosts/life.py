@@ -21,6 +21,7 @@ from clew.aio.patching.installing import note_imports
 from clew.aio.running import running
 from clew.aio.settings import UPTIME
 from clew.errors import ClewError
+from clew.simulation.user_code import is_mistake_of_ours
 from clew.simulation.world import World
 
 #: The timer of what the loop itself has scheduled.
@@ -251,7 +252,7 @@ class Life:
     def _end_main(self, main: asyncio.Task[Any]) -> None:
         """Handle that the program has returned: as ``asyncio.run`` does, then as the end of a process."""
         failure = None if main.cancelled() else main.exception()
-        if isinstance(failure, ClewError):
+        if failure is not None and (isinstance(failure, ClewError) or is_mistake_of_ours(failure)):
             self.refuse(failure)
         elif failure is not None:
             self._failure = failure
@@ -259,7 +260,7 @@ class Life:
             # Whatever the client has begun beside it ends here, too.
             self.universe.end()
         else:
-            self.loop.create_task(self._shut_down())
+            self.loop.create_task(self._shut_down()).add_done_callback(self._end_shut_down)
 
     async def _shut_down(self) -> None:
         own = asyncio.current_task()
@@ -270,6 +271,12 @@ class Life:
             await asyncio.gather(*others, return_exceptions=True)
         await self.loop.shutdown_asyncgens()
         self.kernel.close_all()
+
+    def _end_shut_down(self, task: asyncio.Task[Any]) -> None:
+        """Tell of what has failed there: nobody waits for it."""
+        failure = None if task.cancelled() else task.exception()
+        if failure is not None and is_mistake_of_ours(failure):
+            self.refuse(failure)
 
     def remark_unseen(self) -> None:
         """Remark on tasks that have raised, and nobody has asked them: asyncio does so when they are collected."""
