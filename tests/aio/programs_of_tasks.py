@@ -138,7 +138,8 @@ async def carry_context() -> Any:
 
 
 async def call_in_order() -> Any:
-    loop, seen = asyncio.get_running_loop(), []
+    loop = asyncio.get_running_loop()
+    seen: list[str] = []
     start = loop.time()
     for number in range(3):
         loop.call_at(start + TICK + number / 1000, seen.append, f"timer {number}")
@@ -225,7 +226,8 @@ async def call_in_threads() -> Any:
 
 
 async def handle_errors_of_callbacks() -> Any:
-    loop, seen = asyncio.get_running_loop(), []
+    loop = asyncio.get_running_loop()
+    seen: list[str] = []
     loop.set_exception_handler(lambda _, context: seen.append(repr(context["exception"])))
     loop.call_soon(lambda: 1 / 0)
     await asyncio.sleep(TICK)

@@ -56,10 +56,10 @@ def under(faults: list[str], **settings: Any) -> Any:
         world.promise("something", True)
 
     made = make_scenario(scenario, Settings(hosts=["client", "server"], **settings))
-    lost = [
-        MessageLoss(MessageName(*names.split(","), int(nth)))
-        for names, nth in (fault.rsplit(",", 1) for fault in faults)
-    ]
+    lost = []
+    for fault in faults:
+        source, target, kind, nth = fault.split(",")
+        lost.append(MessageLoss(MessageName(source, target, kind, int(nth))))
     clew.run_scenario(made, lost, in_process=True)
     return heard[0]
 

@@ -95,7 +95,7 @@ def test_clocks_go_by_virtual_time_however_they_were_bound() -> None:
         read = [time.time(), Noted().at, Clocked().read()[0]]
         return (
             {now - EPOCH for now in read},
-            {monotonic(), Clocked().clock(), Clocked().read()[1], time.monotonic_ns() / 1e9},
+            {monotonic(), Clocked.clock(), Clocked().read()[1], time.monotonic_ns() / 1e9},
             days.total_seconds(),
             time.strftime("%H:%M", time.gmtime()),
         )
