@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from clew.aio.scenarios.settings import Settings
+from clew.aio.settings import Settings
 
 _REQUEST = re.compile(rb"(GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|CONNECT|TRACE) (\S{1,200}) HTTP/1\.[01]\r\n")
 _RESPONSE = re.compile(rb"HTTP/1\.[01] (\d{3})")
