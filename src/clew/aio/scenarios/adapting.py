@@ -24,7 +24,7 @@ from clew.aio.scenarios.settings import SETTINGS, Settings
 from clew.aio.scenarios.world import Unassumed, World
 from clew.errors import Position, UsageError
 from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.fuzzing.random_run import random_run
+from clew.simulation.fuzzing.random_run import RandomRun
 from clew.simulation.node import Node
 from clew.simulation.scenario import Broken, Network, Scenario
 from clew.simulation.timing import VirtualTime
@@ -72,25 +72,20 @@ def _refuse_other_functions(function: Any) -> None:
 
 
 def _assemble(function: Function, settings: Settings, names: list[str]) -> Scenario:
-    nodes: dict[str, Callable[[], Node]] = {}
-
-    def add_host(name: str) -> None:
-        if name not in nodes:
-            maker = HostMaker(cast(Any, function))
-            maker.name, maker.make = name, make
-            nodes[name] = maker
+    def make_host(name: str) -> HostMaker:
+        maker = HostMaker(cast(Any, function))
+        maker.name, maker.make = name, make
+        return maker
 
     def make(world: weakref.ref[Cluster]) -> Universe:
-        internet = Internet(nodes, partial(describe_packet, settings), settings.segment, settings.unit)
+        internet = Internet(names, partial(describe_packet, settings), settings.segment, settings.unit)
         universe = Universe(world, settings, internet)
-        universe.add_host = partial(_add_late, universe, add_host)
+        universe.add_host = partial(_add_late, universe, make_host)
         universe.programs[settings.client] = Program(_run_scenario, (function, universe), function)
         return universe
 
-    for name in names:
-        add_host(name)
     return Scenario(
-        nodes=nodes,
+        nodes={name: make_host(name) for name in names},
         running=tuple(names),
         network=Network.REORDERING,
         time=VirtualTime(
@@ -120,14 +115,13 @@ async def _run_scenario(function: Function, universe: Universe) -> None:
         await function(World(universe))
 
 
-def _add_late(universe: Universe, add_host: Callable[[str], None], name: str) -> None:
-    """Let a host come into being that was not there when the scenario was made."""
+def _add_late(universe: Universe, make_host: Callable[[str], HostMaker], name: str) -> None:
+    """Let a host come into being that was not there when the scenario was made; in this execution alone."""
     world = universe.world()
     assert world is not None
-    add_host(name)
     universe.internet.add_host(name)
-    if name not in world.count_lives():
-        world.start_late(name)
+    if name not in world.known_names:
+        world.start_late(name, make_host(name))
 
 
 def _discover(function: Function, settings: Settings) -> list[str]:
@@ -136,10 +130,15 @@ def _discover(function: Function, settings: Settings) -> list[str]:
         settings, loss=0.0, duplication=0.0, faults=None, steps=min(settings.steps, _MOST_DISCOVERY)
     )
     scenario = _assemble(function, peaceful, [settings.client])
+    found = [settings.client]
     # What is wrong with it shows when it is executed, with the place and the remedy.
     with suppress(UsageError), step_limit(settings.step_seconds):
-        random_run(scenario, 0)
-    return list(scenario.nodes)
+        run = RandomRun(scenario, 0)
+        try:
+            run.finish()
+        finally:
+            found = list(run.world.known_names)
+    return found
 
 
 class _Asked:
