@@ -97,7 +97,7 @@ class Drawing:
 
     def _name(self, kinds: str) -> str:
         """Choose a collection of these kinds, of those that rules use if there are some."""
-        used = sorted(set(re.findall(rf"self\.([{kinds}]\d)", "\n".join(self._lines))))
+        used: list[str] = sorted(set(re.findall(rf"self\.([{kinds}]\d)", "\n".join(self._lines))))
         if used and self._chance.random() < 0.95:
             return self._chance.choice(used)
         return f"{self._chance.choice(kinds)}{self._chance.randrange(LEVELS)}"
