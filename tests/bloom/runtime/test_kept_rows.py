@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -81,13 +81,21 @@ def compare_with_naive_node(drawn: Drawn, *, spelled: bool = False) -> int:
         held = look_at(naive)
         assert rows_of(node.machine, names) == {name: held[name] for name in names}, drawn.number
         assert set(stepped.sent) == expected.sent, drawn.number
-        assert spelled or _reports(stepped) == expected.reports, drawn.number
+        assert spelled or of_scratches(_reports(stepped)) == of_scratches(expected.reports), drawn.number
     return len(drawn.steps)
 
 
-def _reports(stepped: StepResult) -> set[tuple[str, str]]:
-    """Return what is reported of scratches."""
-    return {(r.collection, r.message) for r in stepped.refused if r.collection[0] in "sq"}
+def _reports(stepped: StepResult) -> Iterator[tuple[str, str]]:
+    return ((r.collection, r.message) for r in stepped.refused)
+
+
+def of_scratches(reports: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return what is said of scratches that are declared: the runtime tells of tables what is new.
+
+    Which of two equal numbers is told, 2 or 2.0, is left open.
+    """
+    declared = ((name, said) for name, said in reports if name[0] in "sqo" and name[1:].isdigit())
+    return {(name, re.sub(r"(\d)\.0(?!\d)", r"\1", said)) for name, said in declared}
 
 
 @pytest.mark.parametrize("portion", PORTIONS)
