@@ -14,6 +14,7 @@ from typing import IO, NamedTuple
 
 from clew.bloom.runtime.tap import observing
 from clew.bloom.tracing.recording import ENVIRONMENT, Task, observers_of
+from clew.budgets.whereabouts import tell_doing, tell_waiting
 from clew.errors import UsageError
 from clew.files.temporary import temporary_folder
 
@@ -45,7 +46,11 @@ def recorded(
             raise UsageError(
                 f"{command[0]!r} cannot be run ({reason})", remedy="give a command after --: -- pytest tests"
             ) from None
-        yield _wait(process, seconds), folder
+        # It may do what must not be done twice, such as to deploy something.
+        tell_waiting("while it waited for the command")
+        ended = _wait(process, seconds)
+        tell_doing("")
+        yield ended, folder
 
 
 @contextmanager
