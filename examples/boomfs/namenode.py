@@ -255,6 +255,7 @@ def fuzzed(kind: Callable[..., Any], names: tuple[str, ...]) -> Scenario:
         duplication=0.05,
         steps=700,
         check_every=20,
+        step_seconds=60,
     )
 
 
@@ -281,6 +282,7 @@ def scripted(kind: Callable[..., Any], faults: Faults) -> Scenario:
         assume=both_asked_all,
         messages=row_messages(kind, "x"),
         time=VirtualTime(latency=0.01, until=3),
+        step_seconds=60,
         faults=faults,
     )
 
