@@ -8,7 +8,7 @@ workers and replays; injection has those of faults that are injected into code. 
 runtime.  Of the thesis: boomfs is section 2.4, with Table 2.4 and Figures 2.2 and 2.3, and has bars; blazes is the
 evaluation of section 4.7, with Figures 4.9 to 4.11, and has bars.
 histories has the bars of linearizability and serializability, plugin that of what the pytest plugin costs where it
-is not used.
+is not used, scale those of two workers of a Dask cluster, and a model of a thousand.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from benchmarks import (
     minimization,
     passing,
     plugin,
+    scale,
     shrinking,
     simulation_bars,
 )
@@ -42,7 +43,18 @@ from benchmarks.output import OUT, publish
 
 PARTS = (
     *("fig11", "fig12", "fig13", "bars", "fewest", "passing", "grids"),
-    *("minimization", "luck", "simulation", "injection", "bloom", "boomfs", "blazes", "histories", "plugin"),
+    *(
+        "minimization",
+        "luck",
+        "simulation",
+        "injection",
+        "bloom",
+        "boomfs",
+        "blazes",
+        "histories",
+        "plugin",
+        "scale",
+    ),
 )
 
 
@@ -99,6 +111,10 @@ def _measure(wanted: tuple[str, ...], effort: Effort) -> int:
         met &= _blazes(effort)
     if "histories" in wanted:
         met &= _judge("histories-bars", list(histories.measure(effort)), effort)
+    if "scale" in wanted:
+        model = scale.measure_model(effort)
+        publish("scale", scale.table(model), [model], effort)
+        met &= _judge("scale-bars", list(scale.measure_bars(effort)), effort)
     return 0 if met else 1
 
 

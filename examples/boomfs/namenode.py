@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from clew.bloom import table
 from clew.bloom.simulated import bloom_node, message_type, row_messages
@@ -66,7 +66,8 @@ class TreeOfFiles:
     by_process = False
 
     def step(self, tree: Tree, op: Operation) -> list[Tree] | None:
-        after, answer = apply(dict(tree), op.function, *op.argument)
+        path, arg = cast("tuple[str, Any]", op.argument)
+        after, answer = apply(dict(tree), op.function, path, arg)
         if op.outcome is Outcome.UNKNOWN:
             return [frozenset(after.items())]
         return [frozenset(after.items())] if answer == op.result else None
@@ -232,14 +233,14 @@ def restart(names: tuple[str, ...], random: Random, world: World) -> External:
     return Restart(random.choice(names))
 
 
-def nodes_of(kind: type[Any], names: tuple[str, ...]) -> dict[str, Callable[[], Node]]:
+def nodes_of(kind: Callable[..., Any], names: tuple[str, ...]) -> dict[str, Callable[[], Node]]:
     return {
-        **{name: bloom_node(partial(kind, cluster=[names])) for name in names},
+        **{name: bloom_node(lambda me: kind(me, cluster=[names])) for name in names},
         "clients": partial(Clients, names),
     }
 
 
-def fuzzed(kind: type[Any], names: tuple[str, ...]) -> Scenario:
+def fuzzed(kind: Callable[..., Any], names: tuple[str, ...]) -> Scenario:
     nodes = nodes_of(kind, names)
     return Scenario(
         nodes=nodes,
@@ -262,7 +263,7 @@ def both_asked_all(nodes: Mapping[str, Any]) -> bool:
     return "clients" in nodes and nodes["clients"].numbers == {"ann": 2, "bob": 2}
 
 
-def scripted(kind: type[Any], faults: Faults) -> Scenario:
+def scripted(kind: Callable[..., Any], faults: Faults) -> Scenario:
     nodes = nodes_of(kind, ("x",))
     return Scenario(
         nodes=nodes,
@@ -287,7 +288,7 @@ def scripted(kind: type[Any], faults: Faults) -> Scenario:
 _RESTART = Faults(losses=0, crashes=0, restarts=1, outages=(0.2,))
 
 restarts = scripted(NameNode, _RESTART)
-forgetful = scripted(Forgetful, _RESTART)
+forgetful = scripted(Forgetful, Faults(losses=1, crashes=0, restarts=1, outages=(0.2,)))
 losses = scripted(NameNode, Faults(losses=1, crashes=0, duplicates=1))
 alone = fuzzed(NameNode, ("x",))
 group = fuzzed(ReplicatedNameNode, GROUP)
