@@ -7,7 +7,7 @@ its own; luck minimizes ten recordings of each bug, and has bars; simulation has
 workers and replays; injection has those of faults that are injected into code.  bloom has the bars of the Bloom
 runtime.  Of the thesis: blazes is the evaluation of section 4.7, with Figures 4.9 to 4.11, and has bars.
 histories has the bars of linearizability and serializability, plugin that of what the pytest plugin costs where it
-is not used.
+is not used, scale those of two workers of a Dask cluster, and a model of a thousand.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from benchmarks import (
     minimization,
     passing,
     plugin,
+    scale,
     shrinking,
     simulation_bars,
 )
@@ -41,7 +42,7 @@ from benchmarks.output import OUT, publish
 
 PARTS = (
     *("fig11", "fig12", "fig13", "bars", "fewest", "passing", "grids"),
-    *("minimization", "luck", "simulation", "injection", "bloom", "blazes", "histories", "plugin"),
+    *("minimization", "luck", "simulation", "injection", "bloom", "blazes", "histories", "plugin", "scale"),
 )
 
 
@@ -96,6 +97,10 @@ def _measure(wanted: tuple[str, ...], effort: Effort) -> int:
         met &= _blazes(effort)
     if "histories" in wanted:
         met &= _judge("histories-bars", list(histories.measure(effort)), effort)
+    if "scale" in wanted:
+        model = scale.measure_model(effort)
+        publish("scale", scale.table(model), [model], effort)
+        met &= _judge("scale-bars", list(scale.measure_bars(effort)), effort)
     return 0 if met else 1
 
 

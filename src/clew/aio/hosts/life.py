@@ -49,6 +49,8 @@ class Life:
         self._armed: float | None = None
         self._actions: dict[str, Callable[[], None]] = {}
         self._made_actions = 0
+        self.disk = universe.disk_of(name)
+        self.disks = universe.disks
         self.kernel = Kernel(name, universe.internet, self)
         self.loop = SimulatedLoop(self.kernel, self.read_clock, self.remark, self._offload)
         self.main: asyncio.Task[Any] | None = None
@@ -83,6 +85,18 @@ class Life:
     def remark(self, text: str) -> None:
         self._world.remark(text)
 
+    def touch_disk(self, name: str) -> None:
+        if self.loop.tracker is not None:
+            self.loop.tracker.touch_disk(name)
+
+    def note_operation(self) -> None:
+        if self.loop.tracker is not None:
+            self.loop.tracker.note_operation(self.loop.event)
+
+    def read_history(self) -> None:
+        if self.loop.tracker is not None:
+            self.loop.tracker.read_history()
+
     # -- what the kernel and the loop ask ------------------------------------------------------------------------
 
     def transmit(self, target: str, packet: Any) -> None:
@@ -102,6 +116,14 @@ class Life:
 
     def handle_loss(self, target: str, packet: Any) -> None:
         self.kernel.handle_loss(target, packet)
+
+    def break_connection(self, target: str, packet: Any) -> None:
+        """Let the program notice at once that a packet was lost, as an event of its own."""
+        self.schedule(0.0, lambda: self.kernel.break_connection(target, packet))
+
+    def reset_connections(self, peer: str | None) -> None:
+        if not self.is_over:
+            self._enter(self.kernel.reset_connections, peer)
 
     def schedule(self, delay: float, action: Callable[[], None]) -> None:
         """Let something happen as an event of its own, after so many seconds."""
@@ -270,6 +292,7 @@ class Life:
         self._actions.clear()
         others = [life.loop for life in self.universe.lives.values() if life is not self]
         self.loop.bury(others)
+        self.disk.crash()
 
 
 def _do_nothing() -> None:

@@ -109,7 +109,7 @@ def _assemble(function: Function, settings: Settings, names: list[str]) -> Scena
             drift=settings.drift,
             until=settings.until,
         ),
-        invariants=[PromisesAreKept(settings.client, "what the scenario promises")],
+        invariants=[PromisesAreKept(settings.client, "what the scenario promises"), *settings.invariants],
         assume=SomethingWasPromised(settings.client, "the scenario promises something"),
         loss=settings.loss,
         duplication=settings.duplication,

@@ -80,6 +80,7 @@ def _change_latencies(draft: _Draft) -> None:
 def _draw_latency(draft: _Draft, name: EnvelopeName) -> int:
     least, most = draft.target.find_window(name)
     kind = draft.random.randrange(4)
+    # One of the bounds, half of the time: there the order of events turns.
     return least if kind == 0 else most if kind == 1 else draft.random.randint(least, most)
 
 
@@ -93,6 +94,7 @@ def draw_speed(target: TimedTarget, random: Random) -> float:
     """Draw how fast a clock runs: right, as far off as may be, or anything between."""
     assert target.scenario.time is not None
     drift = target.scenario.time.drift
+    # Often the ends of the range: what a little drift breaks, they break as well.
     return random.choice((1.0, 1.0 - drift, 1.0 + drift, random.uniform(1.0 - drift, 1.0 + drift)))
 
 
@@ -143,6 +145,7 @@ def _exchange_external(draft: _Draft) -> None:
     assert isinstance(item.name, int)
     used = {draft.items[k].name for k in places}
     externals = draft.target.externals
+    # Of its kind only: a crash in the place of a write hardly ever keeps the violation.
     alike = [k for k, event in enumerate(externals) if k not in used and type(event) is type(externals[item.name])]
     if alike:
         new = draft.random.choice(alike)
