@@ -93,7 +93,7 @@ SUB_ROOMS = {
     ],
     "pytest_plugin": [
         *["running", "options", "sources", "searching", "judging", "storing", "texts", "regression", "failing"],
-        *["replaying", "checking", "decorator", "reporting", "hooks", "__init__"],
+        *["replaying", "checking", "decorator", "reporting", "covering", "hooks", "__init__"],
     ],
     "report": [
         *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "injected"],

@@ -294,6 +294,24 @@ def test_ctrl_c_is_for_the_command(project: Path) -> None:
     assert told.startswith("down\nCOUNTED: store.py:Store.\n")
 
 
+def test_a_command_that_ends_clew_is_not_started_again(project: Path, tmp_path: Path) -> None:
+    """To find the line where a process ended, other commands do everything once more."""
+    ends = f"echo once >> {tmp_path / 'started'}; kill -9 $PPID"
+    done = clew("cover", "store.py:Store", "--", "sh", "-c", ends, cwd=project)
+    assert (done.returncode, done.stdout) == (4, "")
+    first, *_ = done.stderr.splitlines()
+    assert first == "clew failed: its process was ended by SIGKILL while it waited for the command"
+    assert (tmp_path / "started").read_text(encoding="utf-8") == "once\n"
+
+
+def test_a_class_that_ends_the_process_is_an_error_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text("import os\nos._exit(0)\n", encoding="utf-8")
+    done = clew("cover", "ends.py", "--", "true", cwd=tmp_path)
+    assert done.returncode == 2
+    ended = "error: the process ended by itself (exit code 0) while loading ends.py, in <module> at ends.py:2\n"
+    assert done.stderr.startswith(ended)
+
+
 def test_tests_that_fail_are_counted_and_fail(project: Path) -> None:
     test = "from store import Store\ndef test():\n    n = Store(); n.put.insert(('a', 1)); n.tick(); assert 0"
     (project / "failing.py").write_text(test, encoding="utf-8")

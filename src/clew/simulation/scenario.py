@@ -320,6 +320,19 @@ class Scenario:
             raise blame(what, error, "it must take every message") from error
 
 
+class LateNodes(dict[str, Callable[[], Node]]):
+    """The nodes of a scenario in which others come into being during an execution: ``expect`` makes one known."""
+
+    def expect(self, name: str) -> None:
+        raise NotImplementedError
+
+
+def expect_node(scenario: Scenario, name: str) -> None:
+    """Let a node be known that has come into being in an execution, if the scenario has such nodes."""
+    if isinstance(scenario.nodes, LateNodes):
+        scenario.nodes.expect(name)
+
+
 def judge_promise(promise: Promise, nodes: Mapping[str, Any]) -> Broken | Kept:
     """Return what is wrong, or what a promise says that keeps it, about these nodes."""
     name = name_of(promise)

@@ -427,6 +427,11 @@ class World:
         return answer
 
     @property
+    def seed(self) -> int:
+        """Return what all random numbers of this world are drawn from."""
+        return self._seed
+
+    @property
     def known_names(self) -> tuple[str, ...]:
         """Return the names of all nodes of the scenario, up or not."""
         return tuple(self._makers)

@@ -10,9 +10,12 @@ import sys
 import types
 from typing import Any
 
-from clew.aio.patching import chance, clocks, outside
+from clew.aio.patching import chance, clocks, files, outside
 from clew.aio.patching.libraries import patch_libraries
 from clew.aio.patching.logs import patch_logging
+
+#: Clew itself, and what imports modules, which may happen at any time and concerns no host.
+_LEFT_ALONE = ("clew.", "posix", "nt", "_frozen_importlib")
 
 #: By the identity of what is replaced: that, and what stands in for it.
 _replaced: dict[int, tuple[Any, Any]] = {}
@@ -22,7 +25,7 @@ _seen_modules = 0
 def install_patches() -> None:
     """Replace what would leave the simulation, in all modules that there are."""
     if not _replaced:
-        for table in (clocks.replacements(), chance.replacements(), outside.replacements()):
+        for table in (clocks.replacements(), chance.replacements(), outside.replacements(), files.replacements()):
             for owner, name, stand_in in table:
                 original = getattr(owner, name)
                 _replaced[id(original)] = original, stand_in
@@ -40,7 +43,7 @@ def note_imports() -> None:
         patch_libraries()
         _seen_modules = len(sys.modules)
         for module in list(sys.modules.values()):
-            if isinstance(module, types.ModuleType) and not module.__name__.startswith("clew."):
+            if isinstance(module, types.ModuleType) and not module.__name__.startswith(_LEFT_ALONE):
                 _replace_in(vars(module))
 
 
