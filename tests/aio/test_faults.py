@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,11 @@ async def talk(lines: int = 2, limit: float = 500, pause: float = 0) -> list[str
     try:
         async with asyncio.timeout(limit):
             reader, writer = await asyncio.open_connection("server", 7)
-            for number in range(lines):
-                writer.write(b"%d\n" % number)
-                heard.append((await reader.readline()).decode().strip())
-                await asyncio.sleep(pause)
-            writer.close()
+            with closing(writer):
+                for number in range(lines):
+                    writer.write(b"%d\n" % number)
+                    heard.append((await reader.readline()).decode().strip())
+                    await asyncio.sleep(pause)
     except (OSError, TimeoutError) as error:
         heard.append(type(error).__name__)
     return heard

@@ -373,9 +373,11 @@ class World:
             raise UsageError(f"unknown node '{name}'", remedy=f"the nodes are {', '.join(self._makers)}")
         return name
 
-    def start_late(self, name: str) -> None:
+    def start_late(self, name: str, make: Callable[[], Node]) -> None:
         """Start a node that came to be known during an event, as a part of that event."""
-        self._start(self._require_known(name))
+        # Not in the table of the scenario, from which other executions are made.
+        self._makers = {**self._makers, name: make}
+        self._start(name)
 
     def _start(self, name: str) -> None:
         if name not in self.processes:
