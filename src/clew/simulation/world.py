@@ -122,6 +122,8 @@ class World:
         self.failure: Failure | None = None
         #: Told of each message that does not arrive: lost on its way, or because its receiver is down.
         self.on_loss: Callable[[Envelope], None] | None = None
+        #: Says why an execution may not be the same when it is repeated, where there is more to say than usual.
+        self.suspect: Callable[[], str] | None = None
         self.processes: dict[str, Process] = {}
         #: The nodes that are up, by name: what invariants look at.
         self.nodes: dict[str, Node] = {}

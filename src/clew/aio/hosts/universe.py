@@ -18,7 +18,7 @@ from clew.aio.hosts.garbage import Collector
 from clew.aio.lineage.tracker import Tracker
 from clew.aio.network.internet import Internet
 from clew.aio.running import current_life
-from clew.aio.scenarios.settings import Settings
+from clew.aio.settings import Settings
 from clew.histories.pairing import Event
 from clew.histories.recorder import Recorder
 from clew.simulation.world import World

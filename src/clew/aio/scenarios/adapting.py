@@ -20,8 +20,8 @@ from clew.aio.network.decoding import describe_packet
 from clew.aio.network.internet import Internet
 from clew.aio.packets import PACKETS
 from clew.aio.patching.installing import install_patches
-from clew.aio.scenarios.settings import SETTINGS, Settings
 from clew.aio.scenarios.world import Unassumed, World
+from clew.aio.settings import SETTINGS, Settings
 from clew.budgets.whereabouts import current_whereabouts, isolates, preparing
 from clew.errors import Position, UsageError
 from clew.simulation.execution.isolation import call_in_child
@@ -121,6 +121,7 @@ def _assemble(function: Function, settings: Settings, names: list[str]) -> Scena
         messages=PACKETS,
         faults=settings.faults,
         steadfast=(settings.client,),
+        lineage=settings.lineage,
         expect=settings.expect,
         expect_faults=settings.expect_faults,
         expect_runs=settings.expect_runs,
