@@ -33,8 +33,6 @@ TABLE, COUNTER = PROGRAMS / "kademlia_scenarios.py", PROGRAMS / "shared_counter_
 MOST_RANDOM = 2_000
 #: The faults that break the store, and the seconds in which they happen.
 FAULTS, UNTIL = 3, 4.0
-#: Of a hundred datagrams, so many are lost where kademlia is fuzzed.
-LOST_PERCENT = 30
 
 SIMLOOM = Path(__file__).parent.parent / ".venv-simloom"
 
