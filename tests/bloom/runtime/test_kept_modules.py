@@ -31,7 +31,7 @@ PORTIONS = first_of(range(200), 2)
 def make(drawn: Drawn, world: World) -> Any:
     """Return a new node of a program."""
     space: dict[str, Any] = {name: getattr(bloom, name) for name in bloom.__all__}
-    space |= {"Node": Node, "__name__": __name__, "WORLD": world}
+    space |= {"Node": Node, "__name__": __name__, "WORLD": world, "SETTINGS": world.settings}
     space |= {name: getattr(drawn_programs, name) for name in ("largest", "collect", "give_up")}
 
     def above(memo: dict[Any, Any], row: Any) -> dict[Any, Any]:
