@@ -137,9 +137,10 @@ def modules_in(portion: int, steps: int = STEPS) -> Iterator[Drawn]:
 
 @pytest.mark.parametrize("portion", PORTIONS)
 def test_modules_agree_with_a_naive_node(portion: int) -> None:
-    compared = sum(map(compare, modules_in(portion)))
+    comparable = [drawn for drawn in modules_in(portion) if comparable_names(drawn)]
+    assert len(comparable) > 0.7 * PORTION
     # Only a few programs end in a conflict within a recursion.
-    assert compared > 0.8 * PORTION * STEPS
+    assert sum(map(compare, comparable)) > 0.8 * len(comparable) * STEPS
 
 
 @pytest.mark.parametrize("portion", PORTIONS)
