@@ -284,7 +284,7 @@ def scripted(
     )
 
 
-SCRIPT = [
+SCRIPT: list[Do | Elapse] = [
     Do("ann", "mkdir", "/a"),
     Do("bob", "create", "/a/b", False),
     Elapse(0.3),
