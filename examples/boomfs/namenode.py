@@ -9,8 +9,7 @@ With a short script, and bounds, for ``clew check``:
 
 - ``restarts``, ``losses``: one NameNode that restarts at any time with what is on its disk, or whose messages are
   lost and repeated.  Certified by ``--strategy exhaustive``.
-- ``forgetful``: one whose answers are in memory only.  After a restart, it takes a repeated request for a new one;
-  ``remembering`` is the same with answers on disk.
+- ``forgetful``: one whose answers are in memory only.  After a restart, it takes a repeated request for a new one.
 
 At random, for ``clew fuzz``, with all of these faults at once:
 
@@ -284,7 +283,7 @@ def scripted(
     )
 
 
-SCRIPT: list[Do | Elapse] = [
+SCRIPT: Sequence[Do | Elapse] = [
     Do("ann", "mkdir", "/a"),
     Do("bob", "create", "/a/b", False),
     Elapse(0.3),
@@ -295,8 +294,8 @@ SCRIPT: list[Do | Elapse] = [
 restarts = scripted(NameNode, SCRIPT, 3.0, Faults(losses=0, crashes=0, restarts=1, outages=(0.2,)))
 losses = scripted(NameNode, SCRIPT, 3.0, Faults(losses=1, crashes=0, duplicates=1))
 #: Two faults: the answer is lost, and before it is asked for again, so is what the NameNode remembers.
-_TWO = Faults(losses=1, crashes=0, restarts=1, outages=(0.05,))
-forgetful = scripted(Forgetful, [Do("ann", "create", "/a", False)], 1.3, _TWO)
-remembering = scripted(NameNode, [Do("ann", "create", "/a", False)], 1.3, _TWO)
+forgetful = scripted(
+    Forgetful, [Do("ann", "create", "/a", False)], 1.3, Faults(losses=1, crashes=0, restarts=1, outages=(0.05,))
+)
 alone = fuzzed(NameNode, ("x",))
 group = fuzzed(ReplicatedNameNode, GROUP)
