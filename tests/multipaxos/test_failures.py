@@ -297,3 +297,40 @@ def test_what_is_acknowledged_outlives_all_replicas_if_it_is_on_disk() -> None:
         tick(cluster, 6)
         logs = [[token for _, token in rows(cluster, name, "trace")] for name in "abc"]
         assert logs == [kept] * 3
+
+
+def test_a_node_without_its_disk_does_not_vote_until_the_others_have_told_it_what_it_may_have_said() -> None:
+    cluster = quiet_cluster(KeepsMuch)
+    submit(cluster, "a", ("ann", 1))
+    cluster.crash("c")
+    cluster.start_without_disk("c")
+    cluster.settle()
+    submit(cluster, "a", ("ann", 2))
+    assert cluster.disks["c"].rows("voted") == []
+    tick(cluster, 4)
+    assert cluster.disks["c"].rows("lost") == []
+    assert {tuple(log(cluster, name)) for name in "abc"} == {(("ann", 1), ("ann", 2))}
+    # It counts again.
+    cluster.crash("a")
+    tick(cluster, 4)
+    submit(cluster, "b", ("ann", 3))
+    assert set(answers(cluster, "ann", 3)) == {3}
+
+
+def test_a_node_without_its_disk_waits_for_more_than_half_of_the_others_and_goes_on_waiting_after_a_restart() -> None:
+    cluster = quiet_cluster(KeepsMuch)
+    submit(cluster, "a", ("ann", 1))
+    cluster.crash("b")
+    cluster.crash("c")
+    cluster.start_without_disk("c")
+    tick(cluster, 6)
+    cluster.crash("c")
+    cluster.start("c")
+    tick(cluster, 6)
+    submit(cluster, "a", ("ann", 2))
+    assert cluster.disks["c"].rows("lost") != []
+    assert answers(cluster, "ann", 2) == []
+    cluster.start("b")
+    tick(cluster, 6)
+    assert cluster.disks["c"].rows("lost") == []
+    assert {tuple(log(cluster, name)) for name in "abc"} == {(("ann", 1), ("ann", 2))}
