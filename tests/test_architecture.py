@@ -45,6 +45,7 @@ ROOMS = [
     "lineage",
     "search",
     "injection",
+    "aio",
     "checker",
     "model_tests",
     "explain",
@@ -57,6 +58,10 @@ ROOMS = [
 #: ``__init__.py`` of a room comes last, since it collects what the room offers.
 SUB_ROOMS = {
     "analysis": ["calm", "blazes", "__init__"],
+    "aio": [
+        *["settings", "running", "packets", "futures", "fences", "disks", "lineage", "network", "loop"],
+        *["patching", "hosts", "scenarios", "__init__"],
+    ],
     "analysis/calm": [
         *["refinements", "dataflow", "boundaries", "histories", "analysis", "trying"],
         *["result", "__init__"],
@@ -93,7 +98,7 @@ SUB_ROOMS = {
     ],
     "pytest_plugin": [
         *["running", "options", "sources", "searching", "judging", "storing", "texts", "regression", "failing"],
-        *["replaying", "checking", "decorator", "reporting", "hooks", "__init__"],
+        *["replaying", "checking", "decorator", "reporting", "covering", "hooks", "__init__"],
     ],
     "report": [
         *["text", "renderers", "diagrams", "lineage", "verdict", "grid", "replay", "simulated", "injected"],

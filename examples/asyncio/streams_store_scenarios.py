@@ -18,7 +18,7 @@ from streams_store import LIMIT, REPLICAS, TRIES, Client, newest, run_monitor, r
 import clew.aio
 
 #: What the bug takes.
-BREAKING: dict[str, Any] = {"losses": 3, "expect": "counterexample", "expect_faults": 3}
+BREAKING: dict[str, Any] = {"unit": "connection", "losses": 3, "expect": "counterexample", "expect_faults": 3}
 
 
 @clew.aio.scenario(**BREAKING)
@@ -27,7 +27,7 @@ async def read_one(world: clew.aio.World) -> None:
     await write_and_read(world, r=1)
 
 
-@clew.aio.scenario(losses=3, crashes=1, faults=3, expect="certified")
+@clew.aio.scenario(unit="connection", losses=3, crashes=1, faults=3, expect="certified")
 async def read_two(world: clew.aio.World) -> None:
     """R + W > N: the fix."""
     await write_and_read(world, r=2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -133,7 +135,8 @@ def test_a_full_datanode_is_left_out(start: Start) -> None:
     assert fs.cat_file("/y") == CONTENT
 
 
-def test_a_namenode_that_is_killed_loses_nothing_that_it_acknowledged(start: Start) -> None:
+@pytest.mark.parametrize("kills", [4, pytest.param(50, marks=pytest.mark.long)])
+def test_a_namenode_that_is_killed_loses_nothing_that_it_acknowledged(start: Start, kills: int) -> None:
     """Many clients at once, and a NameNode that is killed again and again in the midst of it."""
     cluster, fs = start(datanodes=2)
     acknowledged: list[str] = []
@@ -166,7 +169,7 @@ def test_a_namenode_that_is_killed_loses_nothing_that_it_acknowledged(start: Sta
     for worker in workers:
         worker.start()
     random = Random(5)
-    for _ in range(_KILLS):
+    for _ in range(kills):
         seen = len(acknowledged)
         _wait_until(lambda seen=seen: failures or len(acknowledged) > seen + 5)  # type: ignore[misc]
         time.sleep(random.random() * 0.3)
@@ -180,15 +183,92 @@ def test_a_namenode_that_is_killed_loses_nothing_that_it_acknowledged(start: Sta
     assert set(fs.find("/")) == set(acknowledged) - set(removed)
 
 
-#: The long version of it is in ``benchmarks``.
-_KILLS = 4
+_WRITER = """
+import sys, time
+from clew.boomfs.client.filesystem import BoomFileSystem
+fs = BoomFileSystem(sys.argv[1])
+with fs.open("/x", "wb") as file:
+    file.write(b"a" * 700_000)
+    print("written", flush=True)
+    time.sleep(600)
+"""
 
 
-def test_a_client_that_dies_while_writing_leaves_what_was_written(start: Start) -> None:
-    _, fs = start(datanodes=2)
-    file: Any = fs.open("/x", "wb")
-    file.write(CONTENT[:700_000])
-    file.closed = True  # nobody flushes or closes it
-    assert fs.cat_file("/x") == CONTENT[:700_000] or fs.cat_file("/x") == CONTENT[: 2 * 300_000]
-    fs.pipe_file("/x", b"somebody else")
-    assert fs.cat_file("/x") == b"somebody else"
+def test_a_client_that_dies_while_writing_leaves_whole_chunks(start: Start) -> None:
+    cluster, fs = start(datanodes=2, policy=Policy(chunk_size=300_000, replicas=2, silence=2.0, lease=1.0))
+    writer = subprocess.Popen([sys.executable, "-c", _WRITER, cluster.namenodes], stdout=subprocess.PIPE)
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == b"written\n"
+    writer.kill()
+    writer.wait()
+    writer.stdout.close()
+    # What was complete is there, and who comes next can append to it or write it anew.
+    assert fs.cat_file("/x") == b"a" * 600_000
+    with fs.open("/x", "ab") as file:
+        file.write(b"end")
+    assert fs.cat_file("/x") == b"a" * 600_000 + b"end"
+    # A chunk that it had begun, and stored, is given up after the lease, and collected.
+    home, number = 0, fs.metadata.stat("/x").number
+    chunk, places = fs._sessions.one("add_chunk", home, "/x", number, ())
+    assert len(fs._data.write(list(places), home, chunk, memoryview(b"begun"))) == 2
+    _wait_until(lambda: chunk not in _replicas(cluster))
+    assert fs.cat_file("/x") == b"a" * 600_000 + b"end"
+
+
+def test_what_a_namenode_knows_of_files_and_datanodes_survives_kill_9(start: Start) -> None:
+    """All relations of Table 2.2, with nobody there who could tell them again."""
+    cluster, fs = start(datanodes=3, policy=Policy(chunk_size=300_000, replicas=2, silence=20.0))
+    fs.makedirs("/a/b")
+    fs.pipe_file("/a/b/x", CONTENT)
+    (chunk, *_) = fs.file_chunks.chunks("/a/b/x")
+    _wait_until(lambda: len(fs.metadata.status()[0][1]) == 3)
+
+    def known() -> Any:
+        addrs = [(addr, chunks) for addr, _, _, chunks in sorted(fs.metadata.status()[0][1])]
+        return fs.find("/", withdirs=True, detail=True), fs.file_chunks.chunks("/a/b/x"), addrs
+
+    for number in range(3):
+        cluster.kill(f"datanode {number}")
+    before, places = known(), fs._sessions.one("locations", 0, chunk.number)
+    assert sum(chunks for _, chunks in before[2]) == 2 * len(before[1]) and len(places) == 2
+    for _ in range(2):
+        cluster.kill("namenode 0 0")
+        cluster.restart("namenode 0 0")
+        assert known() == before
+        assert fs._sessions.one("locations", 0, chunk.number) == places
+
+
+def test_a_job_ends_with_the_right_answer_while_namenodes_and_a_datanode_are_killed(start: Start) -> None:
+    """Workers read and write all the time; the leader, another NameNode and a DataNode fail in the middle."""
+    cluster, fs = start(namenodes=3, datanodes=3)
+    parts = [CONTENT[k * 50_000 : (k + 1) * 50_000] for k in range(24)]
+    for k, part in enumerate(parts):
+        fs.pipe_file(f"/in/{k}", part)
+    failures: list[BaseException] = []
+    halfway = threading.Semaphore(0)
+
+    def work(numbers: range) -> None:
+        own = BoomFileSystem(cluster.namenodes, skip_instance_cache=True)
+        try:
+            for k in numbers:
+                own.pipe_file(f"/out/{k}", own.cat_file(f"/in/{k}")[::-1])
+                halfway.release()
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            own.close()
+
+    workers = [threading.Thread(target=work, args=(range(k, 24, 3),)) for k in range(3)]
+    for worker in workers:
+        worker.start()
+    for victim in ("namenode 0 1", "datanode 2", "namenode 0 0"):
+        for _ in range(4):
+            halfway.acquire(timeout=_DEADLINE)
+        cluster.kill(victim)
+        if victim == "namenode 0 1":
+            # Backup first, and back again before the primary goes: two of three must be there.
+            cluster.restart(victim)
+    for worker in workers:
+        worker.join()
+    assert failures == []
+    assert [fs.cat_file(f"/out/{k}") for k in range(24)] == [part[::-1] for part in parts]

@@ -7,6 +7,7 @@ tried (``some``; 0 for all), and the ``exceptions`` in turn.  The answer to each
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import json
 import os
@@ -29,6 +30,9 @@ _PACKAGE = os.path.dirname(clew.__file__) + os.sep  # noqa: PTH120
 _BEGINNING = {os.path.join(_PACKAGE, "cli", "entry.py")}  # noqa: PTH118
 _SECONDS = 60
 
+_raise = ctypes.pythonapi.PyErr_SetObject
+_raise.restype = None
+
 EXCEPTIONS: dict[str, Callable[[], BaseException]] = {
     "RuntimeError": lambda: RuntimeError("injected"),
     "KeyError": lambda: KeyError("injected"),
@@ -39,29 +43,47 @@ EXCEPTIONS: dict[str, Callable[[], BaseException]] = {
 
 
 def functions_called(arguments: list[str]) -> list[list[Any]]:
-    """Return the functions of Clew that a command executes, in the order of their first calls."""
+    """Return the functions of Clew that a command executes, in the order of their first calls, and how often."""
     # By identity: to hash code takes much longer than most calls do, and this is done in each of them.
     seen: dict[int, CodeType] = {}
+    counts: dict[int, int] = {}
 
     def record(frame: FrameType, event: str, argument: object) -> None:
-        seen.setdefault(id(frame.f_code), frame.f_code)
+        code = frame.f_code
+        if event == "call":
+            seen.setdefault(id(code), code)
+            counts[id(code)] = counts.get(id(code), 0) + 1
 
     def result() -> str:
-        return json.dumps(list(dict.fromkeys(_key(code) for code in seen.values() if _is_target(code))))
+        found: dict[tuple[str, str, int], int] = {}
+        for identity, code in seen.items():
+            if _is_target(code):
+                found[_key(code)] = found.get(_key(code), 0) + counts[identity]
+        return json.dumps([[*key, count] for key, count in found.items()])
 
     _, output = _in_child(arguments, record, result)
     found: list[list[Any]] = json.loads(output)
     return found
 
 
-def end_with_failure_in(function: tuple[str, str, int], exception: str, arguments: list[str]) -> tuple[int, str]:
-    """Return the exit code and the output of a command in which a function raises."""
+def end_with_failure_in(
+    function: tuple[str, str, int], exception: str, arguments: list[str], calls: int = 0
+) -> tuple[int, str]:
+    """Return the exit code and the output of a command in which a function raises, after so many calls of it."""
     *_, line = function
+    left = calls
 
     def fail(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal left
         if frame.f_code.co_firstlineno == line and event == "call" and _key(frame.f_code) == function:
-            raise EXCEPTIONS[exception]()
+            left -= 1
+            if left < 0:
+                error = EXCEPTIONS[exception]()
+                # As C code does, that was called with something wrong: a 'raise' might be meant.
+                _raise(ctypes.py_object(type(error)), ctypes.py_object(error))
 
+    # The frame that raises is one of Clew, as far as those can see who look for the culprit.
+    fail.__code__ = fail.__code__.replace(co_filename=_PACKAGE + function[0])
     return _in_child(arguments, fail, None)
 
 
@@ -143,10 +165,14 @@ def try_failures(arguments: list[str], some: int, exceptions: list[str]) -> Iter
     functions = functions_called(arguments)
     every = max(1, len(functions) // some) if some else 1
     for number in range(every // 2, len(functions), every):
-        function = functions[number]
+        *function, count = functions[number]
         exception = exceptions[number % len(exceptions)]
-        code, output = end_with_failure_in(tuple(function), exception, arguments)
-        yield {"function": function[:2], "exception": exception, "code": code, "output": output}
+        # Every other in the midst of its calls: a first call is often one of those that make something ready.
+        # Where it goes on with a generator, it may only end it, and nobody hears of what is raised there.
+        calls = 3 * count // 4 if number % 2 and "<genexpr>" not in function[1] else 0
+        code, output = end_with_failure_in(tuple(function), exception, arguments, calls)
+        found = {"function": function[:2], "calls": calls, "exception": exception}
+        yield {**found, "code": code, "output": output}
 
 
 def main() -> None:

@@ -269,9 +269,9 @@ def test_what_the_command_comes_to_is_not_hidden(
 
 def test_a_command_that_goes_on_is_ended(project: Path, tmp_path: Path) -> None:
     forever = "store.Store().tick(); import time; time.sleep(1000)"
-    done = clew("cover", "store.py:Store", "--time-limit", "2", *run(forever), cwd=project, TMPDIR=str(tmp_path))
+    done = clew("cover", "store.py:Store", "--time-limit", "6", *run(forever), cwd=project, TMPDIR=str(tmp_path))
     assert done.returncode == 3
-    assert done.stdout.startswith("INCOMPLETE: store.py:Store: the time limit of 2 s ended the command.\n")
+    assert done.stdout.startswith("INCOMPLETE: store.py:Store: the time limit of 6 s ended the command.\n")
     assert ", in 1 step of 1 node in 1 process" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
@@ -292,6 +292,24 @@ def test_ctrl_c_is_for_the_command(project: Path) -> None:
         told = started.stdout.read()
         assert started.wait(100) == 0
     assert told.startswith("down\nCOUNTED: store.py:Store.\n")
+
+
+def test_a_command_that_ends_clew_is_not_started_again(project: Path, tmp_path: Path) -> None:
+    """To find the line where a process ended, other commands do everything once more."""
+    ends = f"echo once >> {tmp_path / 'started'}; kill -9 $PPID"
+    done = clew("cover", "store.py:Store", "--", "sh", "-c", ends, cwd=project)
+    assert (done.returncode, done.stdout) == (4, "")
+    first, *_ = done.stderr.splitlines()
+    assert first == "clew failed: its process was ended by SIGKILL while it waited for the command"
+    assert (tmp_path / "started").read_text(encoding="utf-8") == "once\n"
+
+
+def test_a_class_that_ends_the_process_is_an_error_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text("import os\nos._exit(0)\n", encoding="utf-8")
+    done = clew("cover", "ends.py", "--", "true", cwd=tmp_path)
+    assert done.returncode == 2
+    ended = "error: the process ended by itself (exit code 0) while loading ends.py, in <module> at ends.py:2\n"
+    assert done.stderr.startswith(ended)
 
 
 def test_tests_that_fail_are_counted_and_fail(project: Path) -> None:

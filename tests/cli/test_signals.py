@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from random import Random
 
 import pytest
 
+from command import ROOT
 from fuzz.readers import prepare_folder
 
 #: A command that tells when ``run`` is called: until then Python starts, and reads four small files of ours, which
@@ -95,6 +97,9 @@ _COMMANDS = [
     "fuzz slow.py:slow --runs 3 --json o.json",
     "replay slow.json",
     "history stale-read.jsonl --model slow.py:Slow --json o.json",
+    "fuzz shared_counter_scenarios.py:careless --workers 2 -o o.json --report o.html",
+    "run streams_store_scenarios.py:busy --lose client,a,request,2 -o o.json --report o.html",
+    "fuzz lock.py:three_careful --runs 80 --json o.json --checkpoint o.ck",
 ]
 
 
@@ -113,6 +118,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prepare_folder(made)
     (made / "step.py").write_text(_STEP, encoding="utf-8")
     (made / "slow.py").write_text(_SLOW, encoding="utf-8")
+    for path in (ROOT / "examples" / "asyncio").glob("s*.py"):
+        shutil.copy(path, made)
     with _started("run slow.py:slow -o slow.json", made) as process:
         process.communicate(timeout=60)
     return made
@@ -155,11 +162,13 @@ def test_signals_at_random_moments(folder: Path, thorough: bool) -> None:
         case = f"signals/{number}: {command}, {told.name}, exit code {code}, {errors!r}"
         _assert_code(code, told, usual, case)
         assert b"Traceback" not in errors, case
+        if (folder / "o.ck").exists():  # the command left it to go on from
+            _CHECKS[".ck"](folder / "o.ck")
         for name, size in usual.files.items():
             # Interrupted, minimize has a larger execution to show than it would have found.
             most = 2 * size if code == usual.code else 20 * size
             _assert_whole(folder / name, (0.5 * size, most), case, existed=existed)
-        left = {path.name for path in folder.iterdir()} - inputs - set(usual.files) - {"__pycache__"}
+        left = {path.name for path in folder.iterdir()} - inputs - set(usual.files) - {"__pycache__", "o.ck"}
         assert left == set(), case
         ended += code in (3, -told)
     assert ended > 3  # not all of them came too late
@@ -256,8 +265,13 @@ def _last_line(path: Path) -> None:
     assert path.read_text(encoding="utf-8").endswith("\n")
 
 
+def _read_json(path: Path) -> object:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 _CHECKS: Mapping[str, Callable[[Path], object]] = {
-    ".json": lambda path: json.loads(path.read_text(encoding="utf-8")),
+    ".json": _read_json,
+    ".ck": _read_json,
     ".xml": ElementTree.parse,
     ".svg": ElementTree.parse,
     ".html": _end_of_page,

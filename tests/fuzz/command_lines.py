@@ -48,6 +48,22 @@ _NUMBERS = [
     "٣",
 ]
 _FACTORS = ["0", "0.01", "-1", "nan", "inf", "1e400", "1", "x", ""]
+_TIMES = ["1", "0", "-1", "0.5s", "2m", "1e400", "nan", "x", "", "9" * 400, "1h"]
+#: Of models and of scenarios, whose faults have other parts.
+_FAULTS = [
+    *["a,b,1", "b,Z,1", "a,1", "a,1,2", "a,b,1,2", "a,b:1,2", "a:1,2", "Z,99999999999999999999", ",,,", "", "a"],
+    *[
+        "server,ann,Grant,1",
+        "ann,1",
+        "ann,1,0.5",
+        "ann,bob:0.1,0.2",
+        "ann:nan,inf",
+        "ann,server,Want,x",
+        "\udcff,1",
+    ],
+    *["bob,queue,Job,1", "a,b,-1", "a,b,1,-1", "a,2,1", "é,1", "server,ann,Grant,99999999999999999999"],
+]
+_ROWS = ["write(c, 1)@2", "leader(a, b)@3", "w(@1", "", "x@y", "x()@9999999999"]
 _FILES = [
     "kafka.ded",
     "simple-deliv.ded",
@@ -94,12 +110,25 @@ _OUTPUTS = [
 ]
 
 #: What each option takes; words that start processes or write files come from short lists.
-_OPTIONS: Mapping[str, Sequence[str]] = {
+OPTIONS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(
         ["--eot", "--eff", "--crashes", "--delays", "--max-runs", "--seed", "--at", "--steps"], _NUMBERS
     ),
     **dict.fromkeys(["--runs", "--at-least", "--try", "--timers", "--losses", "--duplicates"], _NUMBERS),
+    **dict.fromkeys(["--restarts", "--pauses", "--partitions", "--stops", "--inputs", "--faults"], _NUMBERS),
+    **dict.fromkeys(["--latencies", "--clocks", "--states", "--counterexample"], _NUMBERS),
     **dict.fromkeys(["--effort", "--sweep", "--fail-under"], _FACTORS),
+    **dict.fromkeys(["--until", "--faults-until", "--outage", "--total-time-limit"], _TIMES),
+    **dict.fromkeys(
+        ["--lose", "--crash", "--delay", "--duplicate", "--restart", "--pause", "--partition", "--stop"], _FAULTS
+    ),
+    **dict.fromkeys(["--input", "--choose"], _ROWS),
+    "--cluster": ["", "x", "tcp://", "tcp://127.0.0.1:1", "inproc://x", "\udcff", "http://127.0.0.1:1/"],
+    "--checkpoint": ["fuzz.ck", "sweep.ck", "code-lineage.ck", "kafka.ded", "", ".", "missing/x.ck", "out.ck"],
+    "--model": ["register", "map", "serializable", "stack.py:Stack", "none", "", "lock.py:hasty", "kafka.ded"],
+    "--format": ["shiviz", "itf", "chrome", "otlp", "mermaid", "x", ""],
+    "--synthesize": ["seal", "order", "", "x"],
+    "--service": ["sequencer", "zookeeper", "x"],
     "--trace": ["do_put", "kvs.py:36", "", "\udcff", "x"],
     **dict.fromkeys(
         ["--json", "--report", "--svg", "-o", "--junit", "--proof", "--lineage", "--emit-yaml"], _OUTPUTS
@@ -117,7 +146,7 @@ _OPTIONS: Mapping[str, Sequence[str]] = {
     "--scenario": ["lock.py", "lock.py:hasty", "missing.py", ""],
     "--program": ["kafka.ded", "redun-deliv.ded", ""],
 }
-_FLAGS = [
+FLAGS = [
     "--symmetry",
     "--all",
     "--coverage",
@@ -127,7 +156,10 @@ _FLAGS = [
     "--step",
     "--changed-code",
 ]
-_FLAGS += ["--traceback", "--brief", "--no-shrink", "--independent", "--none", "--fail-on-dead"]
+FLAGS += ["--traceback", "--brief", "--no-shrink", "--independent", "--none", "--fail-on-dead"]
+FLAGS += ["--lasting", "--keyed", "--shrink"]
+#: Drawn elsewhere, other names of the same, or for who watches: a command in process is not limited from outside.
+LEFT_OUT = {"--nodes", "--time-limit", "--output", "--in-process"}
 _COMMANDS = [*["check"] * 3, *["run"] * 2, "fuzz", "explore", "calm", "blazes", "verify", "replay", "minimize"]
 _COMMANDS += ["export", "history", "test", "cover", "", "chek"]
 
@@ -137,12 +169,12 @@ def _options_of(command: str) -> Sequence[str]:
     from clew.cli.process.main import COMMANDS, main
 
     if command not in COMMANDS:
-        return list(_OPTIONS)
+        return list(OPTIONS)
     import click
 
     found = main.get_command(click.Context(main), command)
     assert found is not None
-    return sorted({name for option in found.params for name in option.opts if name in _OPTIONS or name in _FLAGS})
+    return sorted({name for option in found.params for name in option.opts if name in OPTIONS or name in FLAGS})
 
 
 def _nodes(source: Random) -> str:
@@ -156,7 +188,10 @@ def _fault(source: Random) -> list[str]:
 
 #: What each command is usually given.
 _USUAL: Mapping[str, Sequence[str]] = {
-    **dict.fromkeys(["check", "run"], ("kafka.ded", "simple-deliv.ded", "2pc.ded", "broadcast.py:Simple")),
+    **dict.fromkeys(
+        ["check", "run"],
+        ("kafka.ded", "simple-deliv.ded", "2pc.ded", "broadcast.py:Simple", "jobs.py:cached", "jobs.py:durable"),
+    ),
     **dict.fromkeys(["fuzz", "explore"], ("lock.py:hasty", "lock.py:three_careful")),
     "calm": ["kafka.ded", "broadcast.py:Simple", "ad_report.py:Ads"],
     "blazes": ["ad-report.yaml", "ad_report.py:Ads", "shop.py:Shop"],
@@ -182,13 +217,13 @@ def command_line(source: Random) -> Input:
         words += _fault(source)
     options = _options_of(command)
     for _ in range(source.choice([0, 1, 1, 2, 3])):
-        option = source.choice(options if source.random() < 0.97 else list(_OPTIONS))
-        if option in _FLAGS:
+        option = source.choice(options if source.random() < 0.97 else list(OPTIONS))
+        if option in FLAGS:
             words.append(option)
-        elif _OPTIONS[option] is _NUMBERS and source.random() < 0.7:
+        elif OPTIONS[option] is _NUMBERS and source.random() < 0.7:
             words += [option, source.choice(_SMALL)]
         else:
-            words += [option, source.choice(_OPTIONS[option])]
+            words += [option, source.choice(OPTIONS[option])]
     if command == "cover":
         words += ["--", "true"]
     return Input((*words, *LIMITED))

@@ -16,7 +16,8 @@ from random import Random
 import click
 import pytest
 
-from clew.cli.process.main import main
+from clew.cli.process.main import COMMANDS, main
+from fuzz.command_lines import FLAGS, LEFT_OUT, OPTIONS
 from fuzz.inputs import LIMIT, LIMITED, Input
 from fuzz.readers import READERS, Reader, input_of, prepare_folder
 from fuzz.running import fuzz_reader
@@ -61,6 +62,14 @@ def test_commands_know_the_options_that_they_are_given(reader: Reader) -> None:
         if found is not None:
             known = {name for option in found.params for name in option.opts}
             assert {word for word in given if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_of_a_command_is_tried(command: str) -> None:
+    found = main.get_command(click.Context(main), command)
+    assert found is not None
+    known = {name for option in found.params for name in option.opts if name.startswith("--")}
+    assert known - set(OPTIONS) - set(FLAGS) - LEFT_OUT == set()
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)

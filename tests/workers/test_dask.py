@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 from clew.errors import UsageError
 from clew.simulation.fuzzing.fuzz import fuzz
+from clew.workers import dask_address
 from clew.workers.dask import connect_cluster
 from scenario_files import TOKENS, scenario_file
 from workers.cluster import Cluster, kill, start_cluster
@@ -68,6 +71,15 @@ def test_a_violation_is_the_earliest_also_when_a_worker_is_killed(cluster: Clust
         assert fuzz(file, executor=team, progress=kill_one) == alone
 
 
+def test_a_client_of_dask_is_an_executor_too(cluster: Cluster, endless: str) -> None:
+    from distributed import Client
+
+    alone = fuzz(endless, runs=20)
+    with Client(cluster.address, set_as_default=False) as client:
+        assert fuzz(endless, runs=20, executor=client) == alone
+        assert fuzz(endless, runs=20, executor=client.get_executor()) == alone
+
+
 def test_a_scheduler_that_is_killed_leaves_the_rest_to_this_process(endless: str, tmp_path: Path) -> None:
     with start_cluster(tmp_path, 1) as cluster, connect_cluster(cluster.address) as team:
 
@@ -92,6 +104,47 @@ def test_an_address_without_a_cluster_is_refused_at_once(address: str, why: str)
     with pytest.raises(UsageError) as caught, connect_cluster(address):
         pass
     assert caught.value.message == f"there is no cluster at {address}: {why}"
+
+
+@pytest.mark.parametrize(
+    ("greeting", "why"),
+    [
+        # Eight bytes of it would be taken for the length of a message, for which there is no memory.
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "is no scheduler of Dask"),
+        (b"\x01", "is no scheduler of Dask"),
+        (None, "accepts connections and says nothing"),
+    ],
+)
+def test_what_is_no_scheduler_is_refused(
+    greeting: bytes | None, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_address, "_REACH_SECONDS", 0.5)
+    over = threading.Event()
+
+    def answer() -> None:
+        line, _ = server.accept()
+        with line:
+            if greeting is None:
+                over.wait(30)
+            else:
+                line.sendall(greeting)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(UsageError) as caught, connect_cluster(address):
+            pass
+        over.set()
+        thread.join()
+    assert caught.value.message == f"what is at {address} {why}"
+
+
+def test_encryption_without_certificates_is_refused(cluster: Cluster) -> None:
+    address = cluster.address.replace("tcp:", "tls:")
+    with pytest.raises(UsageError) as caught, connect_cluster(address):
+        pass
+    assert caught.value.message == f"{address} is encrypted, and Dask's configuration names no certificates"
 
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,8 @@ There is one at a time: an event belongs to one host, and events come one after 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from random import Random
 from typing import Any, Protocol
 
@@ -24,6 +25,10 @@ class RunningLife(Protocol):
     kernel: Any
     loop: Any
 
+    #: Its disk, and those of all hosts, by name.
+    disk: Any
+    disks: dict[str, Any]
+
     #: What the scenario wants to be shown of this host, by name.
     exposed: dict[str, Callable[[], Any]]
 
@@ -37,6 +42,15 @@ class RunningLife(Protocol):
 
     def remark(self, text: str) -> None:
         """Show something with the event that goes on."""
+
+    def touch_disk(self, name: str) -> None:
+        """Note that the event that goes on looks at the disk of a host, or changes it."""
+
+    def note_operation(self) -> None:
+        """Note that the event that goes on adds to the history of what clients do."""
+
+    def read_history(self) -> None:
+        """Note that the event that goes on looks at the history of what clients do."""
 
     def refuse(self, error: BaseException) -> None:
         """End the execution with a mistake of the user, even if the code swallows the exception."""
@@ -53,6 +67,16 @@ class _Running:
 
 
 running = _Running()
+
+
+@contextmanager
+def leave_life() -> Iterator[None]:
+    """Let what stands in for Python's own functions do what these do: the machinery works, and not a host."""
+    life, running.life = running.life, None
+    try:
+        yield
+    finally:
+        running.life = life
 
 
 def current_life() -> RunningLife | None:

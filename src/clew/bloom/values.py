@@ -123,7 +123,17 @@ def sort_rows(rows: Iterable[Row]) -> list[Row]:
     if not any(_has_set(row) for row in given):
         with suppress(TypeError):
             return sorted(given)  # mostly columns have one type, and then this is the same order, and fast
+    # Mostly something before the first set decides, and large sets need not be put in order.
+    before = min((_columns_before_set(row) for row in given), default=0)
+    ranked = [(tuple([sort_key(value) for value in row[:before]]), row) for row in given]
+    if len({key for key, _ in ranked}) == len(ranked):
+        return [row for _, row in sorted(ranked, key=lambda pair: pair[0])]
     return sorted(given, key=sort_key)
+
+
+def sort_values(values: Iterable[Any]) -> list[Any]:
+    """Return values in their canonical order."""
+    return [row[0] for row in sort_rows((value,) for value in values)]
 
 
 class _Probe:
@@ -157,6 +167,10 @@ def spell(value: Any) -> str:
     if isinstance(value, frozenset):
         return f"frozenset({{{', '.join(map(spell, sorted(value, key=sort_key)))}}})" if value else "frozenset()"
     return repr(value)
+
+
+def _columns_before_set(row: Row) -> int:
+    return next((k for k, value in enumerate(row) if _has_set((value,))), len(row))
 
 
 def _has_set(value: Row) -> bool:

@@ -20,8 +20,11 @@ from typing import Any, Self
 
 from clew.boomfs.settings import Policy
 from clew.errors import UsageError
+from clew.files.reading import read_input
 
 _PLAN = "cluster.json"
+#: A plan is a few lines for each process; what is longer is cut, and is no JSON then.
+_LARGEST_PLAN = 1_000_000
 #: For a process to say that it listens, in seconds.
 _START_SECONDS = 60.0
 
@@ -43,7 +46,7 @@ class Plan:
     def read(folder: Path) -> Plan:
         """Read the plan of a folder; UsageError if there is none."""
         try:
-            found = json.loads((folder / _PLAN).read_text(encoding="utf-8"))
+            found = json.loads(read_input(folder / _PLAN, _LARGEST_PLAN))
             return Plan(
                 tuple(tuple(group) for group in found["namenodes"]),
                 tuple((rules, data) for rules, data in found["datanodes"]),
@@ -98,6 +101,7 @@ class LocalCluster:
         self.plan = plan
         self._environment = {**os.environ, **(environment or {})}
         self.processes: dict[str, subprocess.Popen[str]] = {}
+        self._logged: dict[str, int] = {}
 
     @property
     def namenodes(self) -> str:
@@ -173,6 +177,7 @@ class LocalCluster:
     def _launch(self, name: str) -> None:
         self.folder_of(name).mkdir(parents=True, exist_ok=True)
         with (self.folder_of(name) / "log").open("a", encoding="utf-8") as log:
+            self._logged[name] = log.tell()
             self.processes[name] = subprocess.Popen(
                 [sys.executable, "-m", "clew.boomfs", *name.split(), "--dir", str(self.folder), "--until-eof"],
                 stdin=subprocess.PIPE,
@@ -190,9 +195,12 @@ class LocalCluster:
         deadline = time.monotonic() + _START_SECONDS
         line = process.stdout.readline()
         if not line.startswith("listening") or time.monotonic() > deadline:
-            log = (self.folder_of(name) / "log").read_text(encoding="utf-8", errors="replace")
+            with (self.folder_of(name) / "log").open("rb") as file:
+                file.seek(self._logged[name])
+                said = file.read(2000).decode(errors="replace").strip().removeprefix("Error: ")
             raise UsageError(
-                f"{name} has not started: {log[-2000:]}", remedy="free the port, or use another folder"
+                f"{name} has not started: {said or 'it says nothing'}",
+                remedy="end what is at its address, perhaps the same cluster, or use another folder",
             )
 
 

@@ -20,7 +20,8 @@ class MetadataMessages(Bloom):
     request = channel("@namenode", "client", "session", "number", "command", "path", "arg")
     #: Not this NameNode, but another one of the partition leads.
     elsewhere = channel("@client", "session", "number", "leader")
-    response = channel("@client", "session", "number", "page", "pages", "ok", "result")
+    #: ``at``: the latest change that it has seen, so that nobody puts pages of two answers together.
+    response = channel("@client", "session", "number", "page", "pages", "ok", "result", "at")
 
 
 class DataNodeMessages(Bloom):

@@ -20,7 +20,9 @@ def normalize_path(path: str) -> str:
     parts = [part for part in path.split("/") if part not in ("", ".")]
     normal = "/" + "/".join(parts)
     if not is_normal_path(normal):
-        raise ValueError(f"{path!r} is not a path: no '..' and no NUL, and a name has {LONGEST_NAME} bytes")
+        raise ValueError(
+            f"{path!r} is not a path: no '..' and no NUL, and a name has at most {LONGEST_NAME} bytes"
+        )
     return normal
 
 

@@ -14,7 +14,8 @@ import os
 import signal
 import struct
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +27,17 @@ _SIZE = 4096
 _LAYOUT = struct.Struct("=?b?qqddddqH")
 _LONGEST = _SIZE - _LAYOUT.size
 
+#: Bound before any code of the user runs, which may put something else in its place, as simulations do.
+_process_number = os.getpid
+
 #: Before a text on the page that nobody has read, to tell it from anything else that is said there.
 _UNTOLD = "\1"
+
+#: Before what a process of somebody else does, for which the child only waits.
+_WAITING = "\2"
+
+#: Before what only makes ready, and is not done where that has ended a process.
+_PREPARING = "\3"
 
 #: Seconds that a process gets to notice itself that its time is over.
 PATIENCE = 4.0
@@ -78,6 +88,9 @@ class Whereabouts:
     A fork has it; any other process opens the ``file`` that it is in.
     """
 
+    #: Whether children may do what only makes ready: the parent says so, before it forks one.
+    allows_preparing = True
+
     def __init__(self, file: int = -1) -> None:
         if file >= 0:
             os.ftruncate(file, _SIZE)
@@ -92,7 +105,7 @@ class Whereabouts:
 
     def belong_to_process(self) -> None:
         """Claim the page for this process, a new child: a copy that user code forks must not write here."""
-        self._writer = os.getpid()
+        self._writer = _process_number()
 
     # -- for the child -------------------------------------------------------------------------------------------
 
@@ -152,7 +165,7 @@ class Whereabouts:
 
     def _is_copy(self) -> bool:
         """Tell whether the user's code has forked this process, which says nothing about the child."""
-        return self._writer is not None and os.getpid() != self._writer
+        return self._writer is not None and _process_number() != self._writer
 
     def _write(self) -> None:
         if self._is_copy():
@@ -193,6 +206,17 @@ class Whereabouts:
         what = self.what
         return what.removeprefix(_UNTOLD) if what.startswith(_UNTOLD) else ""
 
+    @property
+    def waiting(self) -> str:
+        """Return what the child was waiting for, if for a process that must not be started again."""
+        what = self.what
+        return what.removeprefix(_WAITING) if what.startswith(_WAITING) else ""
+
+    @property
+    def is_preparing(self) -> bool:
+        """Tell whether the child was making something ready that it can do without."""
+        return self.what.startswith(_PREPARING)
+
     def stuck_for(self, patience: float) -> float | None:
         """Return the limit of a step that nobody can enforce from inside any more, so much after it was over."""
         beat, step_seconds = self._fields[5:7]
@@ -213,6 +237,21 @@ _current: Whereabouts | None = None
 _process = 0
 
 
+#: Whether code of the user may be executed in a child; not if somebody follows it with a debugger.
+_isolates = True
+
+
+def stay_in_process() -> None:
+    """Execute code of the user in this process from now on, and in no child of it."""
+    global _isolates
+    _isolates = False
+
+
+def isolates() -> bool:
+    """Tell whether code of the user is to be executed in a child."""
+    return _isolates
+
+
 def current_whereabouts() -> Whereabouts | None:
     """Return the page of this process; None if nobody watches it."""
     return _current
@@ -222,6 +261,29 @@ def tell_doing(what: str) -> None:
     """Tell what this process is doing, if somebody watches it."""
     if _current is not None:
         _current.say(what)
+
+
+def tell_waiting(what: str) -> None:
+    """Tell that this process only waits for one that the user wants to be started once, if somebody watches."""
+    tell_doing(_WAITING + what)
+
+
+@contextmanager
+def preparing() -> Iterator[bool]:
+    """Tell meanwhile that what this process does only makes something ready; give whether to do it at all.
+
+    It is not to be done if it has ended the process before.  The same happens again where it belongs: in a run,
+    of which the answer can speak.
+    """
+    page = _current
+    if page is None:
+        yield True
+        return
+    before = page.what
+    if page.allows_preparing:
+        page.say(_PREPARING + before)
+    yield page.allows_preparing
+    page.say(before)
 
 
 def tell_run(seed: int) -> None:
@@ -258,7 +320,7 @@ def time_left() -> float | None:
 def set_whereabouts(page: Whereabouts | None) -> None:
     """Tell from now on what this process, a new child, is doing."""
     global _current, _process
-    _current, _process = page, os.getpid()
+    _current, _process = page, _process_number()
     be_no_copy()
     if page is not None:
         page.belong_to_process()
@@ -270,7 +332,7 @@ def end_copy() -> None:
 
     Otherwise there would be two of everything from there on: searches, answers, files.
     """
-    if _current is not None and os.getpid() != _process:
+    if _current is not None and _process_number() != _process:
         leave_process(0)
 
 

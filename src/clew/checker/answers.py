@@ -92,6 +92,7 @@ def _answer(assertion: Assertion, verdict: Answered) -> PromiseAnswer:
     )
     if numbers:
         return PromiseAnswer(assertion, Standing.VIOLATED, numbers)
+    # A candidate is violated at EOT, and may keep the promise if it goes on.
     if any(v.relation == relation for found in verdict.candidates for v in found.violations):
         return PromiseAnswer(assertion, Standing.UNDECIDED, reason="faults break it, but it may recover later")
     standing, reason = _stand(relation, verdict)
@@ -102,6 +103,7 @@ def _stand(relation: str, verdict: Answered) -> tuple[Standing, str | None]:
     """Return how a promise stands that no counterexample violates."""
     survey, kept = verdict.survey, verdict.ruled_out or relation in verdict.kept
     applies = survey.applies(relation) if survey else Occurrence.UNKNOWN
+    # First: that a promise applies means nothing before it is known to be kept.
     if not kept:
         return Standing.UNDECIDED, verdict.reason or _OTHER
     if applies is Occurrence.NEVER:

@@ -131,6 +131,7 @@ def _lineage(
     if options.checkpoint is not None:
         from clew.checker.remembered.traces import RememberedTraces
 
+        # Between model and search, so that neither knows which runs were saved and which are made.
         searched = RememberedTraces(system, tuple(system.graph.goals), options.checkpoint)
     return lineage.search(
         searched, ledger, find_all=options.find_all, symmetric=symmetric, promises=system.promises
@@ -226,6 +227,7 @@ def get_strategy(name: str, options: Options) -> Strategy:
         raise UsageError(f"unknown strategy '{name}'", remedy="use one of " + ", ".join(STRATEGIES))
     strategy = STRATEGIES[name]
     for option, flag in _FLAGS.items():
+        # By identity: a 0 is something that the user has said, and equals False.
         given = getattr(options, option)
         if given is not None and given is not False and option not in strategy.accepts:
             able = " or ".join(s.name for s in STRATEGIES.values() if option in s.accepts)

@@ -63,6 +63,7 @@ class ProgramSweep:
             return self._take(found, spec, ledger)
         examined = examine(self.strategy, self.program, spec, self.options, ledger)
         self.note(spec, examined.notices, examined.solver)
+        # A setting that cannot fail is as hollow as one in which nothing is promised.
         return examined.findings, examined.vacuous or self._expects_nothing(examined)
 
     def _take(self, found: FoundAhead, spec: FailureSpec, ledger: Ledger) -> tuple[Findings, bool]:

@@ -1,15 +1,18 @@
-"""``clew cover``, from a class and a command to a result."""
+"""``clew cover``, from a class and a command, or the process itself, to a result."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import IO
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, NamedTuple
 
-from clew.bloom.tracing.recording import Task, file_of_class
+from clew.bloom.tracing.recording import ENVIRONMENT, Task, file_of_class
 from clew.bloom.tracing.rule_names import select_rules
 from clew.coverage.collecting import add_up, collect_records, cover_collections, cover_rules
 from clew.coverage.result import BloomCoverage
-from clew.coverage.running import recorded
+from clew.coverage.running import recorded, recorded_here
 from clew.errors import UsageError
 from clew.frontends.bloom import BloomSource, open_bloom
 
@@ -32,28 +35,81 @@ def cover(
     - ``stdout``: where the command prints to.
     """
     _require_command(command)
-    opened = open_bloom(source)
-    # Read now: a class without a program, and words that name no rule, are refused before the command runs.
-    program = opened.program
-    select_rules(program, traced)
+    opened = _open(source, traced)
     # Within the block: the folder is gone after it.
     with recorded(_task(opened, tuple(traced)), command, stdout, time_limit) as (ended, folder):
-        total, records = add_up(folder), collect_records(folder)
+        limits = Limits(fail_under, fail_on_dead, time_limit if ended.is_late else None)
+        return _summarize(opened, source, tuple(command), ended.code, folder, limits)
+
+
+class Watch(NamedTuple):
+    """What is recorded of a class in this process, and in those that it starts."""
+
+    opened: BloomSource
+    source: str
+    folder: Path
+
+    def result(
+        self,
+        command: Sequence[str],
+        exit_code: int,
+        *,
+        fail_under: float | None = None,
+        fail_on_dead: bool = False,
+    ) -> BloomCoverage:
+        """Return what was recorded until now; ``command`` is what this process was started for."""
+        limits = Limits(fail_under, fail_on_dead)
+        return _summarize(self.opened, self.source, tuple(command), exit_code, self.folder, limits)
+
+
+@contextmanager
+def watching(source: str, traced: Sequence[str] = ()) -> Iterator[Watch]:
+    """Count what the rules of ``"FILE.py:Class"`` do in the block, in this process and in those that it starts."""
+    if ENVIRONMENT in os.environ:
+        raise UsageError(
+            "what rules do is counted already, by a command around this one",
+            remedy="leave out one of the two: clew cover, or --clew-cover of pytest",
+        )
+    opened = _open(source, traced)
+    with recorded_here(_task(opened, tuple(traced))) as folder:
+        yield Watch(opened, source, folder)
+
+
+def _open(source: str, traced: Sequence[str]) -> BloomSource:
+    opened = open_bloom(source)
+    # Read now: a class without a program, and words that name no rule, are refused before anything runs.
+    select_rules(opened.program, traced)
+    return opened
+
+
+class Limits(NamedTuple):
+    """What is asked of coverage; ``late``: the seconds of a time limit that was reached."""
+
+    fail_under: float | None
+    fail_on_dead: bool
+    late: float | None = None
+
+
+def _summarize(
+    opened: BloomSource, source: str, command: tuple[str, ...], exit_code: int, folder: Path, limits: Limits
+) -> BloomCoverage:
+    program = opened.program
+    total, records = add_up(folder), collect_records(folder)
     return BloomCoverage(
         source,
         program.name,
-        tuple(command),
-        ended.code,
+        command,
+        exit_code,
         len(total.processes),
         total.nodes,
         total.steps,
         cover_rules(program, total, opened.names),
         cover_collections(program, total),
         tuple(total.notices),
-        fail_under,
-        fail_on_dead,
+        limits.fail_under,
+        limits.fail_on_dead,
         tuple(records),
-        time_limit if ended.is_late else None,
+        limits.late,
     )
 
 

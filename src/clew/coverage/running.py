@@ -1,4 +1,4 @@
-"""Run a command whose processes record what a class does, and hand over the folder with what they recorded."""
+"""Let a command, or this process, record what a class does, and hand over the folder with what was recorded."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from clew.bloom.tracing.recording import ENVIRONMENT, Task
+from clew.bloom.runtime.tap import observing
+from clew.bloom.tracing.recording import ENVIRONMENT, Task, observers_of
+from clew.budgets.whereabouts import tell_doing, tell_waiting
 from clew.errors import UsageError
 from clew.files.temporary import temporary_folder
 
@@ -44,7 +46,26 @@ def recorded(
             raise UsageError(
                 f"{command[0]!r} cannot be run ({reason})", remedy="give a command after --: -- pytest tests"
             ) from None
-        yield _wait(process, seconds), folder
+        # It may do what must not be done twice, such as to deploy something.
+        tell_waiting("while it waited for the command")
+        ended = _wait(process, seconds)
+        tell_doing("")
+        yield ended, folder
+
+
+@contextmanager
+def recorded_here(task: Task) -> Iterator[Path]:
+    """Record what this process does in the block, and those that it starts; give the folder of the recordings."""
+    with temporary_folder("clew-cover-") as folder:
+        here = replace(task, folder=str(folder))
+        with ExitStack() as stack:
+            for observer in observers_of(here):
+                stack.enter_context(observing(observer))
+            os.environ[ENVIRONMENT] = here.to_text()
+            try:
+                yield folder
+            finally:
+                os.environ.pop(ENVIRONMENT, None)
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> Ended:

@@ -52,6 +52,7 @@ def declare_params(clauses: Sequence[Written]) -> dict[str, DeclaredParam]:
                     remedy=f"declare it once ({found[clause.name].position}); --set gives it another value",
                 )
             found[clause.name] = DeclaredParam(clause.name, written, clause.position)
+    # Not while they are read: the order of declarations can be judged when all names are known.
     _check_order(found)
     return found
 
@@ -77,6 +78,7 @@ def _check_name(clause: ParamClause) -> None:
             position=clause.position,
             remedy="begin with a letter in lower case, and use letters, digits and _ only",
         )
+    # A bound has a flag of its own; a param of its name would make ``--set eot=5`` look like it.
     if name in _WORDS or name in Bounds._fields:
         kind = "bound" if name in Bounds._fields else "word of the language"
         raise ProgramError(
@@ -93,6 +95,7 @@ def resolve_params(declared: Mapping[str, DeclaredParam], given: Settings) -> tu
             raise refuse_unknown(name, declared)
     found: dict[str, Param] = {}
     for param in declared.values():
+        # Also where a value is given: the default says which kind the param is.
         default = _evaluate_default(param, found)
         value = given.get(param.name, default)
         _check_value(param, value, default)
@@ -124,6 +127,7 @@ def _evaluate_default(param: DeclaredParam, before: Mapping[str, Param]) -> str 
 
 def _check_value(param: DeclaredParam, value: object, default: str | int) -> None:
     """Refuse a value of another kind than the default: rules that compare it would silently never fire."""
+    # From Python, True would pass for 1; no text of a program can say it.
     is_number = isinstance(value, int) and not isinstance(value, bool)
     kind = "number" if isinstance(default, int) else "string"
     if is_number == isinstance(default, int) and isinstance(value, int | str):
@@ -146,6 +150,7 @@ def _check_extent(param: DeclaredParam, value: str | int) -> None:
                 position=param.position,
                 remedy=f"numbers go up to {LARGEST_NUMBER}",
             )
+    # What the printed command sets must be what the program was checked with, in any shell.
     elif '"' in value or not value.isprintable():
         raise UsageError(
             f"'{param.name}' is set to {value!r:.60}, which no string of a program can be",
@@ -193,6 +198,7 @@ def notice_params(
                 f"'{node}' is a node in the //! line, and a param ({declared[node].position})",
                 remedy="give one another name: there, names are strings",
             )
+    # Once for each name and kind: a relation is written many times, and the first place will do.
     seen: set[tuple[str, str]] = set()
     for text in texts:
         tokens = text.tokens()

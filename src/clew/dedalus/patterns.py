@@ -66,10 +66,12 @@ def expand_facts(clauses: Iterable[object]) -> Iterator[object]:
     """Yield the clauses with the facts that patterns stand for in their place; refuse what is too many."""
     left = MOST_ROWS
     for clause in clauses:
+        # Most facts are no patterns; they pass through in their place, so that positions keep their order.
         if not isinstance(clause, FactPattern):
             yield clause
             continue
         columns = [_expand_argument(clause, arg) for arg in clause.args]
+        # Counted before any row is made: the product of a few short intervals is large, too.
         count = prod(map(len, columns))
         if count > left:
             raise ProgramError(
@@ -105,6 +107,7 @@ def expand_interval(first: int, last: int, position: Position) -> range:
             position=position,
             remedy="write the smaller number first; to have no row, leave the fact out",
         )
+    # By itself, before the product: a range without end would be counted by nobody.
     if last - first >= MOST_ROWS:
         raise ProgramError(
             f"the interval {first}..{last} has more than {MOST_ROWS} numbers",

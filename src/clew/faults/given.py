@@ -140,6 +140,7 @@ def cell_key(cell: Cell) -> tuple[object, ...]:
 def _rename_cell(cell: Cell, rename: Callable[[NodeName], NodeName]) -> Cell:
     if isinstance(cell, tuple):
         return tuple(_rename_cell(item, rename) for item in cell)
+    # Numbers as well: a node may be called 1.
     return cell if cell is None else rename(cell)
 
 
@@ -166,6 +167,7 @@ class Input(GivenRow):
     time: int
 
     def order_key(self) -> tuple[object, ...]:
+        # After all failures: people ask what broke before they ask what was given.
         return (8, self.time, self.relation, tuple(map(cell_key, self.row)))
 
     def rename(self, rename: Callable[[NodeName], NodeName]) -> Input:
@@ -227,6 +229,7 @@ class Pick(GivenRow):
     time: int
 
     def order_key(self) -> tuple[object, ...]:
+        # Last, since what is chosen depends on all that was given and failed before.
         return (9, self.time, self.relation, tuple(map(cell_key, self.row)))
 
     def rename(self, rename: Callable[[NodeName], NodeName]) -> Pick:

@@ -158,6 +158,7 @@ class FailureSpec(Limits):
 
     def limited_groups(self, faults: Iterable[Fault]) -> Iterator[tuple[list[Fault], int]]:
         """Yield the faults of each kind that is limited in number, with how many of them there may be."""
+        # It is gone through once for each kind, and may be a generator.
         known = list(faults)
         for kind in KINDS:
             most = kind.most(self)

@@ -75,6 +75,7 @@ def blazes(
     if file and not is_python(file):
         dataflow, extraction = load_dataflow(file, variants or {}), None
     else:
+        # A ``Dataflow`` from Python has been made from one variant already.
         _refuse_variants(variants if not isinstance(source, Dataflow) else None)
         dataflow, extraction = _read_program(source, file)
     for stream, key in seals:
@@ -124,6 +125,7 @@ def seal_stream(dataflow: Dataflow, name: str, key: Sequence[str]) -> Dataflow:
                 f"--seal: the stream '{name}' has no attribute '{attribute}'",
                 remedy=f"its attributes are {', '.join(stream.attributes or ['not stated'])}",
             )
+    # A seal promises which rows are there; a source whose contents differ cannot keep that.
     if stream.source is None and stream.label.bad:
         raise UsageError(f"--seal: a stream that is {stream.label} cannot be sealed", remedy="seal another one")
     return dataflow.with_seal(name, frozenset(key))

@@ -106,6 +106,7 @@ def _find_broken(system: CodeSystem, course: Course) -> Promise | Invariant | No
     nodes = dict(course.world.nodes)
     if course.world.failure is not None:
         return None
+    # Promises are asked at the end only; a run that ended before it was ended by an invariant.
     functions = system.scenario.promises if course.is_over else system.scenario.invariants
     return next((each for each in functions if isinstance(judge_promise(each, nodes), Broken)), None)
 
@@ -209,6 +210,7 @@ def _find_path(course: Course, ends: Sequence[int], wanted: Collection[int]) -> 
                 path.append(at)
                 at = parents[at]
             return path
+        # What caused it comes first: of chains of equal length, people follow the one of messages.
         for earlier in (course.occurrences[number].cause, *flow.rests_on[number]):
             if earlier >= 0 and earlier not in parents:
                 parents[earlier] = number
@@ -244,6 +246,7 @@ _FATES = {"lose": "is lost", "duplicate": "is duplicated"}
 
 
 def _find_difference(failing: Course, passing: Course) -> Difference | None:
+    # Compared by what is told of them: what reads the same is no difference to a reader.
     here = [(_tell(failing, o), o.time) for o in failing.occurrences]
     there = [(_tell(passing, o), o.time) for o in passing.occurrences]
     for number in range(max(len(here), len(there))):

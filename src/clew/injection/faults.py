@@ -77,6 +77,7 @@ class MessageLoss:
         return _missed_message(self.message)
 
     def order_key(self) -> tuple[object, ...]:
+        # The first number is the rank of the kind: wherever faults are listed, kinds come in this order.
         return (0, *self.message)
 
     def __str__(self) -> str:
@@ -259,6 +260,7 @@ class NetworkPartition:
 
     def parts_at(self, source: str, target: str, time: int) -> bool:
         """Tell whether it loses what is sent from one to the other at a time."""
+        # By when it is sent, not by when it would arrive, as in models.
         return self.first <= time < self.until and (source in self.group) != (target in self.group)
 
     def order_key(self) -> tuple[object, ...]:
@@ -285,6 +287,7 @@ def exclusive_code_pairs(faults: Iterable[CodeFault]) -> Iterator[tuple[CodeFaul
             case NodeCrash(node, _) | NodeRestart(node, _, _):
                 nodes.setdefault(node, []).append(fault)
             case NetworkPartition():
+                # Partitions may overlap: what is lost twice is lost.
                 pass
     for of_message in messages.values():
         yield from combinations(of_message, 2)
@@ -294,6 +297,7 @@ def exclusive_code_pairs(faults: Iterable[CodeFault]) -> Iterator[tuple[CodeFaul
 
 def _overlap(one: NodeCrash | NodeRestart, other: NodeCrash | NodeRestart) -> bool:
     """Tell whether the other comes while a node is down because of the one: after the same event, or for good."""
+    # A node that is down has no events: a restart delays the later ones, and a crash ends them.
     return one.after == other.after or (isinstance(one, NodeCrash) and one.after < other.after)
 
 
@@ -309,6 +313,7 @@ def _missed_node(node: str, after: int) -> str:
 
 def ordinal(number: int) -> str:
     """Write a number as people count."""
+    # Not 11st, 12nd and 13rd, whatever the last digit says.
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
 

@@ -79,11 +79,13 @@ def run_scenario(
             f"these faults contradict each other: {FaultsOf.of(pair)}",
             remedy="a message is lost or duplicated once; a node crashes once, and not while it is down",
         )
+    # In a child: code under faults may end its process, or never return.
     if not needs_child(in_process):
         return _execute(loaded, chosen, seed, ends_with)
     try:
         return run_isolated(lambda tell: _execute(loaded, chosen, seed, ends_with), None)
     except ProcessEndedError as ended:
+        # Once more, up to that event and without it, so that what led to it can be shown.
         end = ended.end
     return run_isolated(lambda tell: _execute(loaded, chosen, seed, end), None)
 
@@ -106,6 +108,7 @@ def _execute_up_to(end: ProcessEnd, loaded: LoadedScenario, chosen: FaultsOf[Cod
     """Execute all but the event that ends the process."""
     with step_limit(loaded.scenario.step_seconds):
         course = InjectedRun(loaded.scenario, chosen, seed=seed, recording=True, ends_at=end.event).finish()
+    # Whoever gets further than the first time was not decided by faults and seed alone.
     if course.broken is not None or course.is_over:
         raise _not_deterministic("the process ended by itself, but not when the same was executed again")
     recording = record_deadly(loaded, seed, course.steps, str(end))
@@ -151,6 +154,7 @@ def _make_run(
 
 
 def _judge(broken: Broken | None, is_over: bool, vacuous: str | None, steps: int) -> tuple[RunAnswer, str | None]:
+    # Before anything else: what is broken is broken, whether the run came to its end or not.
     if broken is not None:
         return RunAnswer.VIOLATED, None
     if not is_over:

@@ -57,6 +57,7 @@ def perform(model: Model, seconds: float | None) -> Finding:
             found = _find_answer(model, seconds)
     except BudgetExhaustedError as limit:
         found = Finding(Answer.INCOMPLETE.value, reason=str(limit))
+    # By the clock, not by the reason: a search that was cut short tells it in many words.
     is_late = seconds is not None and time.monotonic() >= begun + seconds
     return replace(found, limited=is_late and found.answer == Answer.INCOMPLETE.value)
 
@@ -115,6 +116,7 @@ def answer_or_refuse(work: Callable[[], T], *, of_user: bool) -> T | Refusal:
     except (BudgetExhaustedError, MemoryError, RecursionError) as limit:
         result = Refusal(describe_exception(limit), status=Status.INCOMPLETE)
     except (Exception, SystemExit) as mistake:
+        # The innermost place: that is where somebody will look for the mistake.
         place = traceback.extract_tb(mistake.__traceback__)[-1]
         where = f"(in {place.name}, line {place.lineno})"
         if of_user and isinstance(mistake, SystemExit):

@@ -77,6 +77,7 @@ def check_program(program: Program) -> CheckedProgram:
 
 
 def _check_not_empty(program: Program) -> None:
+    # An empty program violates nothing; certifying it would hide a wrong file or a missing include.
     if not program.clauses and not program.inputs:
         raise ProgramError(
             "the program is empty", remedy="give a file with facts and rules, such as node(a, b)@1;"
@@ -89,6 +90,7 @@ def _uses(program: Program) -> Iterator[tuple[str, int, Position | None]]:
         rule = clause.rule if isinstance(clause, InputRule) else clause
         if isinstance(rule, Rule):
             for premise in rule.premises:
+                # ``successor`` is an abbreviation; its columns are checked where it is expanded.
                 if premise.relation != SUCCESSOR:
                     yield premise.relation, len(premise.args), premise.position
 
@@ -142,6 +144,7 @@ def _lonely(rule: Rule) -> set[Var]:
     one.
     """
     occurrences = Counter(_variables(rule))
+    # Only negated premises: in any other the rule means what it says, and one that occurs once is no mistake.
     negated = {a for p in rule.negative for a in p.args if isinstance(a, Var)}
     return {v for v in negated if occurrences[v] == 1}
 
@@ -210,6 +213,7 @@ def _check_bound(rule: Rule) -> None:
         for var in (v for arg in call.args for v in expr_vars(arg)):
             if var not in bound:
                 raise _unbound(var, f"an argument of {call.function.name}", call.position)
+        # Only after its arguments were looked at: a call binds nothing for itself.
         bound.update(call.results)
     for arg in rule.args:
         if isinstance(arg, Wildcard):
@@ -267,6 +271,7 @@ def _notice_crashes_of_anybody(program: Program) -> Iterator[Notice]:
     for rule in program.rules:
         for premise in rule.premises:
             match premise.args:
+                # A named second column is what was meant; with three ``_`` the author says that anybody will do.
                 case (Var() | Const(), Wildcard(), Wildcard()) if premise.relation == CRASH:
                     yield Notice(
                         "this looks at whether anybody crashes: the first column of 'crash' is the observer",
@@ -293,6 +298,7 @@ def _notice_mixed_places(program: Program) -> Iterator[Notice]:
                     premise.position,
                     "a node knows only its own rows: send them with @async",
                 )
+        # An @async rule is a message, whose place is where it arrives.
         if rule.timing is not Timing.ASYNC and rule.args[0] != here:
             yield Notice(
                 f"the rule for '{rule.relation}' concludes at another place than its own without a message",

@@ -52,7 +52,9 @@ class Domain:
 
     def __and__(self, other: Domain) -> Domain:
         """Return what is in both."""
+        # Not the intersection of the sets: a value of one may be among the numbers of the other.
         values = frozenset(v for v in self.values | other.values if v in self and v in other)
+        # ``anything`` includes all numbers, so it does not make the other side's numbers go away.
         anything = self.anything and other.anything
         numbers = (self.numbers or self.anything) and (other.numbers or other.anything)
         return Domain(values, numbers, anything)
@@ -77,6 +79,7 @@ class Columns:
             for column, value in enumerate(fact.args):
                 given.setdefault((fact.relation, column), set()).add(value)
         self._found = {key: Domain(frozenset(values)) for key, values in given.items()}
+        # Inputs may or may not be given; here all of them are, for more than any execution has is asked for.
         rules = (*program.rules, *map(_as_rule, program.inputs))
         # To the fixpoint.  It ends: numbers that are computed are one flag, so no column can grow without end.
         changed = True
@@ -98,6 +101,7 @@ class Columns:
         """Return what the variables of a rule can be: what all the premises that bind them allow."""
         found = {p.at: _NUMBERS for p in rule.premises if isinstance(p.at, Var)}
         for call in rule.calls:
+            # Nobody knows what a Python function returns before it is called.
             found.update(dict.fromkeys(call.results, ANYTHING))
         # Every premise must hold, so a variable is only what all of them allow.
         for var, domain in self._occurrences(rule):
@@ -122,6 +126,7 @@ class Columns:
                 return variables.get(expr, self._others)
             case Aggregate(("min" | "max"), var):  # one of the values; other aggregates are computed
                 return variables.get(var, self._others)
+            # Not evaluated: the flag for all numbers is what makes the fixpoint end.
             case BinOp() | Aggregate():
                 return _NUMBERS
         return self._others

@@ -323,6 +323,7 @@ class Program:
     @property
     def ranges(self) -> frozenset[str]:
         """Return the relations that only declarations of inputs read: their facts say what may be given."""
+        # A rule that only keeps such a relation (p@next :- p) does not make it a part of the protocol.
         read = {premise.relation for declared in self.inputs for premise in declared.rule.premises}
         return frozenset(
             read - {p.relation for rule in self.rules for p in rule.premises if p.relation != rule.relation}
@@ -335,6 +336,7 @@ class Program:
 
     def describe(self, rule: Rule) -> str:
         """Return what messages call a rule: by its relation, or by its text where that is a helper."""
+        # A helper has a name that a front end made up, which tells its author nothing.
         if rule.relation in self.helpers and rule.text:
             return f"the rule {rule.text}"
         return f"the rule for '{rule.relation}'"
@@ -402,6 +404,7 @@ def as_value(value: object) -> Value:
             return value
         case bool() | int():  # also of a subclass, such as an enum: the number is what counts
             number = int(value)
+        # 2.0 == 2 in Python, so a join would find one for the other; 2.5 has no number that is equal to it.
         case float() if value.is_integer():
             number = int(value)
         case tuple() | list():

@@ -24,6 +24,7 @@ def notice_impossible_constants(program: Program) -> Iterator[Notice]:
     Programs in Bloom are left alone: their collections have readers and writers outside.
     """
     asked = [(rule, premise) for rule in program.rules for premise in rule.positive if _names_constant(premise)]
+    # Most programs name no constant in a premise, and need no columns for that.
     if not asked or any(rule.text is not None for rule in program.rules):
         return
     columns = Columns(program, others=ANYTHING)
@@ -62,7 +63,9 @@ def notice_unread_relations(program: Program) -> Iterator[Notice]:
     # A program without outcomes is refused elsewhere, and needs no remark on every relation besides.
     if not outcomes or any(rule.text is not None for rule in program.rules):
         return
+    # Reversed, so that the first clause of a relation is the one that stays.
     first = {clause.relation: clause.position for clause in reversed(clauses)}
+    # What is read but never defined may be what the misspelt head was meant to be.
     read = [premise.relation for rule in program.rules for premise in rule.premises]
     for group in find_unread([name for name in defined if name not in outcomes], program.rules):
         yield unread_notice(group, first[group[0]], [*defined, *read, *_names_of_promises(group)])
@@ -106,6 +109,7 @@ def find_unread(relations: Iterable[str], rules: Iterable[Rule]) -> Iterator[tup
     order = {relation: number for number, relation in enumerate(relations)}
     groups = components(order, lambda relation: readers.get(relation, {}))
     unread = [group for group in groups if all(_stays_in(group, relation, order, readers) for relation in group)]
+    # In the order of the text: components come in that of the search for them.
     yield from sorted((tuple(sorted(group, key=order.__getitem__)) for group in unread), key=lambda g: order[g[0]])
 
 

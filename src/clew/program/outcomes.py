@@ -24,6 +24,7 @@ def has_assertions(program: Program) -> bool:
             position=defined[have].position,
             remedy=f"add rules for '{want}': a violation is a row of 'pre' that is not in 'post'",
         )
+    # Checked here, not with the arities: the two are different relations, which only an assertion compares.
     if defined and len(defined[PRE].args) != len(defined[POST].args):
         raise ProgramError(
             f"'pre' has {len(defined[PRE].args)} columns and 'post' has {len(defined[POST].args)}",
@@ -108,6 +109,7 @@ def assertion_definitions(program: Program) -> frozenset[str]:
     of_protocol |= {rule.relation for rule in program.rules if rule.timing is not Timing.SAME}
     of_protocol |= program.open_rows
     stated = assertion_names(program)
+    # Taken away until nothing changes: a definition of a definition is found in a later round.
     defining = assertion_relations(program) - of_protocol
     while True:
         # What the protocol itself reads is no mere definition; taking one away may make another one read.

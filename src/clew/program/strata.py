@@ -42,6 +42,7 @@ def _edges(program: Program) -> Iterator[_Edge]:
             # ``crash`` and ``down`` are given by the faults, so no cycle leads through them.
             if premise.relation not in BUILT_IN:
                 how = "the absence" if premise.negated else "an aggregate" if rule.aggregates else None
+                # What is chosen depends on all that is offered, as an aggregate does.
                 how = "a choice" if rule.choices and not how else how
                 yield _Edge(premise.relation, rule.relation, how, premise.position)
 
@@ -120,6 +121,7 @@ def _direction(operation: BinOp) -> tuple[bool, bool]:
 
 def _is_bounded(var: Var, rule: Rule, ops: tuple[str, str], given: set[Term]) -> bool:
     """Tell whether a comparison holds the variable below (or above) a number or a value that is given."""
+    # ``10 > X`` bounds X as ``X < 10`` does: comparisons are looked at from both sides.
     mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
     return any(
         (c.left == var and (c.op in ops or c.op == "==") and _is_fixed(c.right, given))
@@ -129,4 +131,5 @@ def _is_bounded(var: Var, rule: Rule, ops: tuple[str, str], given: set[Term]) ->
 
 
 def _is_fixed(expr: Expr, given: set[Term]) -> bool:
+    # A bound by a name would hold nothing: names and numbers are ordered by kind, not by size.
     return expr in given or (isinstance(expr, Const) and isinstance(expr.value, int))

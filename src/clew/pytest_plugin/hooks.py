@@ -24,6 +24,8 @@ _REPLAY_HELP = (
     "verdict, and search nothing"
 )
 _ARTIFACTS_HELP = "where failures are stored, by test (default: .clew in the root directory)"
+_COVER_HELP = "count what the rules of a Bloom class do in this run, and which never fire: FILE.py:CLASS"
+_COVER_ENDS = ("", "_fail_under", "_fail_on_dead", "_json", "_report")
 _WRITE_HELP = "write a regression test beside each test that fails, which replays what was found"
 
 
@@ -35,6 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--clew-replay", metavar="WHAT", help=_REPLAY_HELP)
     group.addoption("--clew-artifacts", metavar="DIR", help=_ARTIFACTS_HELP)
     group.addoption("--clew-write-test", action="store_true", help=_WRITE_HELP)
+    group.addoption("--clew-cover", metavar="FILE[:CLASS]", help=_COVER_HELP)
+    group.addoption("--clew-cover-fail-under", metavar="N", help="fail if less than N %% of the rules fired")
+    group.addoption("--clew-cover-fail-on-dead", action="store_true", help="fail if a rule never fired")
+    group.addoption("--clew-cover-json", metavar="FILE", help="write what was counted as JSON")
+    group.addoption("--clew-cover-report", metavar="FILE", help="write what was counted as a page")
     parser.addini("clew_time_limit", "the time limit of checks that state none: 90, 90s, 2m, 1h")
     parser.addini("clew_seed", "the seed of checks that state none")
     parser.addini("clew_replay", "whether stored failures are replayed: first (default) or never")
@@ -49,6 +56,26 @@ def pytest_configure(config: pytest.Config) -> None:
         from clew.pytest_plugin.options import read_settings
 
         read_settings(config)
+    if any(config.getoption(f"clew_cover{end}") not in (None, False) for end in _COVER_ENDS):
+        from clew.pytest_plugin.covering import begin_covering
+
+        begin_covering(config)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Judge what rules did in this run, if that is asked for."""
+    if session.config.getoption("clew_cover") is not None:
+        from clew.pytest_plugin.covering import judge_coverage
+
+        judge_coverage(session)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End what was begun when pytest was configured."""
+    if config.getoption("clew_cover") is not None:
+        from clew.pytest_plugin.covering import end_covering
+
+        end_covering(config)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -89,6 +116,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         from clew.pytest_plugin.reporting import write_summary
 
         write_summary(terminalreporter, reports)
+    if terminalreporter.config.getoption("clew_cover") is not None:
+        from clew.pytest_plugin.covering import show_coverage
+
+        show_coverage(terminalreporter)
 
 
 # Of the whole session, for it keeps nothing: Hypothesis refuses fixtures that would be made anew for each example.

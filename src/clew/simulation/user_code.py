@@ -10,6 +10,8 @@ no violation was found.
 
 from __future__ import annotations
 
+import dis
+import errno
 import inspect
 import traceback
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
@@ -97,6 +99,31 @@ def raise_own_failure(error: BaseException) -> None:
     code = frames[-1].f_code
     if is_ours(code.co_filename) and len(frames) > 1 and code not in STANDING_IN:
         raise error
+
+
+#: What mistakes raise, and the calls of the user do not: wrong arguments are TypeErrors and ValueErrors.
+_MISTAKES = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, NameError, RuntimeError),
+    SystemExit,
+)
+#: What the machine says; the other errors of this kind are those of networks.
+_OF_MACHINE = {errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC}
+#: By a 'raise', or by 'await' what somebody else has raised.
+_MEANT = {"RAISE_VARARGS", "RERAISE", "SEND", "YIELD_VALUE", "CLEANUP_THROW"}
+
+
+def is_mistake_of_ours(error: BaseException) -> bool:
+    """Tell whether a function of Clew has failed, which may raise on purpose, too, as ``asyncio`` does."""
+    innermost = error.__traceback__
+    while innermost is not None and innermost.tb_next is not None:
+        innermost = innermost.tb_next
+    is_of_machine = isinstance(error, OSError) and error.errno in _OF_MACHINE
+    if innermost is None or not (isinstance(error, _MISTAKES) or is_of_machine):
+        return False
+    code = innermost.tb_frame.f_code
+    if not is_ours(code.co_filename) or code in STANDING_IN:
+        return False
+    return isinstance(error, AssertionError) or dis.opname[code.co_code[innermost.tb_lasti]] not in _MEANT
 
 
 #: Functions that raise on behalf of the user's code that calls them.

@@ -7,5 +7,6 @@ answer is the same whatever the number of workers is, and whichever of them is f
   are told what to load (``serving`` is their side);
 - ``crew``: what a search sees; ``forks`` and ``executors`` are the two kinds;
 - ``tasks``: what is sent to an executor, and the one function that is executed there;
-- ``dask``: an executor for a cluster.
+- ``dask``: an executor for a cluster; ``dask_address`` looks whether there is one, and
+  ``dask_client`` has what a search needs of it.
 """

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from clew.budgets.deadline import Deadline
 from clew.errors import UsageError, describe_exception
 from clew.workers.crew import Done
+from clew.workers.dask_client import ClientExecutor, WorkerCounter
 from clew.workers.processes import WorkerDiedError
 from clew.workers.serving import Refusal
 from clew.workers.tasks import Job, Reply, perform
@@ -26,7 +29,7 @@ from clew.workers.tasks import Job, Reply, perform
 _AHEAD = 2
 #: A block is worth the way there and back, and many workers together must not keep this process from handing out:
 #: as measured, a request costs it about a millisecond (docs/scale.md).
-_SHORTEST_BLOCK, _BLOCK_PER_WORKER = 0.5, 0.01
+SHORTEST_BLOCK, BLOCK_PER_WORKER = 0.5, 0.01
 #: What a worker raises that does not know the functions and classes that it is sent.
 UNLOADABLE = (ImportError, AttributeError)
 
@@ -44,11 +47,18 @@ def as_team(executor: Executor | Team, workers: int | None = None) -> Team:
     """Return the team of an executor; its size is what is said, or what it says itself."""
     if isinstance(executor, Team):
         return executor
+    # Of Dask: a client, or what its get_executor() returns.
+    client: Any = getattr(executor, "_client", executor)
+    if hasattr(client, "ncores") and hasattr(client, "scheduler"):
+        counter = WorkerCounter(client) if workers is None else lambda: workers
+        return Team(ClientExecutor(client, getattr(executor, "_kwargs", None)), counter)
+    if not isinstance(executor, Executor):
+        raise UsageError(
+            f"the executor is of the type {type(executor).__name__}",
+            remedy="give a concurrent.futures.Executor, such as ProcessPoolExecutor(), or a client of Dask",
+        )
     if workers is not None:
         return Team(executor, lambda: workers)
-    client: Any = getattr(executor, "_client", None)
-    if hasattr(client, "ncores"):  # of Dask, whose workers come and go
-        return Team(executor, lambda: sum(client.ncores().values()))
     # Pools of processes and threads, also others than those of Python, call it so; no interface has it.
     size = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
     return Team(executor, lambda: size)
@@ -72,6 +82,8 @@ class ExecutorCrew:
         self._files = files
         self._with_files: Job | None = None
         self._asked: dict[Future[Reply], _Asked] = {}
+        # Not concurrent.futures.wait, which looks at all of them each time: thousands, for a thousand workers.
+        self._finished: SimpleQueue[Future[Reply]] = SimpleQueue()
         self._lost: list[Done] = []
         self._turns = 0
         self._search = secrets.token_hex(8)
@@ -79,7 +91,7 @@ class ExecutorCrew:
 
     @property
     def block_seconds(self) -> float:
-        return max(_SHORTEST_BLOCK, _BLOCK_PER_WORKER * self._size)
+        return max(SHORTEST_BLOCK, BLOCK_PER_WORKER * self._size)
 
     @property
     def room(self) -> int:
@@ -99,14 +111,22 @@ class ExecutorCrew:
             self._lose(asked, f"the executor takes no more work ({describe_exception(error)})")
         else:
             self._asked[future] = asked
+            future.add_done_callback(self._finished.put)
 
     def collect(self, seconds: float) -> list[Done]:
         self._size = self._team.count()
         # What is lost already is told at once: nothing else may ever come.
-        ready = wait(self._asked, 0 if self._lost else seconds, FIRST_COMPLETED).done
-        found = [done for future in ready if (done := self._take(future)) is not None]
+        found = [done for future in self._await(0.0 if self._lost else seconds) if (done := self._take(future))]
         lost, self._lost = self._lost, []
         return [*lost, *found]
+
+    def _await(self, seconds: float) -> Iterator[Future[Reply]]:
+        """Yield what has come, and wait for at most so long for the first."""
+        with suppress(Empty):
+            if self._asked:
+                yield self._finished.get(timeout=seconds) if seconds else self._finished.get_nowait()
+            while True:
+                yield self._finished.get_nowait()
 
     def _take(self, future: Future[Reply]) -> Done | None:
         asked = self._asked.pop(future)

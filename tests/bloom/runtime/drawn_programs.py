@@ -7,6 +7,7 @@ is of a lower one, so that every program has strata.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +55,7 @@ class Drawn:
 
 def draw(number: int, steps: int = STEPS, *, spelled: bool = False) -> Drawn:
     """Return the program with a number, and its steps; ``spelled``: with numbers in several spellings."""
-    drawing = _Drawing(random.Random(number), steps, spelled)
+    drawing = Drawing(random.Random(number), steps, spelled)
     rules = drawing.rules()
     names = (*(f"{kind}{level}" for level in range(LEVELS) for kind in DECLARATIONS), "i")
     lines = ["class Drawn(Node):", '    i = interface.input("x", "y")', '    out = channel("@to", "x", "y")']
@@ -63,28 +64,52 @@ def draw(number: int, steps: int = STEPS, *, spelled: bool = False) -> Drawn:
     return Drawn(number, "\n".join(lines) + "\n", names, drawing.steps())
 
 
-class _Drawing:
+class Drawing:
     def __init__(self, chance: random.Random, steps: int, spelled: bool) -> None:
         self._chance = chance
         self._steps = steps
+        self._lines: list[str] = []
+        self._inserted: dict[str, list[Row]] = {}
         # Most programs have few values, so that rows meet; some have others that do not fit every function.
-        self._values: Sequence[Any] = [0, 1, 2, 3, 4] if chance.random() < 0.8 else [0, 1, 2, 3, "a", None, 2.5]
+        self._values: Sequence[Any] = [0, 1, 2, 3, 4] if chance.random() < 0.6 else [0, 1, 2, 3, "a", None, 2.5]
         self._kinds = chance.choice([ROWS, ROWS, "ts", "ks", "tq"])
         if spelled:
             self._values = SPELLINGS
 
     def steps(self) -> tuple[tuple[Event, ...], ...]:
         # What may be empty often is: a step without anything new is one of its own kind.
-        numbers = [self._chance.choice([0, 1, 1, 2, 4]) for _ in range(self._steps)]
+        numbers = [self._chance.choice([0, 1, 2, 3, 5]) for _ in range(self._steps)]
         return tuple(tuple(self._event() for _ in range(number)) for number in numbers)
 
     def _event(self) -> Event:
         chance = self._chance
-        rows = tuple(self._row() for _ in range(chance.choice([1, 1, 2, 6])))
-        if chance.random() < 0.25:
-            return Event("delete", f"{chance.choice(TABLES)}{chance.randrange(LEVELS)}", rows)
-        name = "i" if chance.random() < 0.2 else f"{chance.choice(ROWS)}{chance.randrange(LEVELS)}"
-        return Event("insert", name, rows)
+        if chance.random() < 0.35:
+            return self._deletion(TABLES)
+        name = "i" if chance.random() < 0.1 else self._name(ROWS)
+        return Event("insert", name, self._some_rows(name))
+
+    def _deletion(self, kinds: str) -> Event:
+        """Delete rows of which most were inserted before."""
+        name = self._name(kinds)
+        known = self._inserted.get(name, [])
+        rows = self._some_rows(name, note=False)
+        return Event("delete", name, tuple(self._chance.choice(known) if known else row for row in rows))
+
+    def _name(self, kinds: str) -> str:
+        """Choose a collection of these kinds, of those that rules use if there are some."""
+        used: list[str] = sorted(set(re.findall(rf"self\.([{kinds}]\d)", "\n".join(self._lines))))
+        if used and self._chance.random() < 0.95:
+            return self._chance.choice(used)
+        return f"{self._chance.choice(kinds)}{self._chance.randrange(LEVELS)}"
+
+    def _some_rows(self, name: str, *, note: bool = True) -> tuple[Row, ...]:
+        rows = tuple(self._row_of(name) for _ in range(self._chance.choice([1, 2, 3, 6])))
+        if note:
+            self._inserted.setdefault(name, []).extend(rows)
+        return rows
+
+    def _row_of(self, name: str) -> Row:
+        return self._row()
 
     def _row(self) -> Row:
         return tuple(self._chance.choice(self._values) for _ in range(2))
@@ -92,7 +117,8 @@ class _Drawing:
     # -- rules ---------------------------------------------------------------------------------------------------
 
     def rules(self) -> list[str]:
-        return [self._rule() for _ in range(self._chance.randint(1, 8))]
+        self._lines += [self._rule() for _ in range(self._chance.randint(1, 8))]
+        return self._lines
 
     def _rule(self) -> str:
         chance = self._chance
@@ -168,7 +194,7 @@ class _Drawing:
                 ".map(lambda r: [r.x, abs(r.y)] if r.x != 3 else [r.x])",
                 ".map(lambda r: 'no row' if isinstance(r.y, str) or r.y == 4 else (r.y, 0))",
                 ".flat_map(lambda r: [(r.x, r.x), (r.y, 1)])",
-                ".flat_map(lambda r: [(k, r.y) for k in range(r.x)])",
+                ".flat_map(lambda r: [(k, r.y) for k in range(min(r.x, 4))])",
                 ".project('y', 'x')",
             ]
         )
@@ -214,7 +240,7 @@ class _Drawing:
             return f"self.z{level}.elements('x').map(lambda r: (r.x, 1))"
         return f"self.p{level}.elements('x').map(lambda r: (r.x, r.x))"
 
-    _FORMS: Sequence[Callable[[_Drawing, int, int], str]] = [
+    _FORMS: Sequence[Callable[[Drawing, int, int], str]] = [
         *(_function, _function, _function, _pairs, _pairs, _pairs),
         *(_triple, _waiting, _elements),
     ]
@@ -276,7 +302,7 @@ class _Drawing:
             ]
         )
 
-    _STRICT_FORMS: Sequence[Callable[[_Drawing, int, int], str]] = [
+    _STRICT_FORMS: Sequence[Callable[[Drawing, int, int], str]] = [
         *(_notin, _notin, _outer, _group, _group, _group, _extreme, _reduce, _reading, _thresholds),
     ]
 

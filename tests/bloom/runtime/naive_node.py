@@ -35,9 +35,10 @@ from clew.bloom.ir.expressions import (
     WhenTrue,
 )
 from clew.bloom.ir.program import BloomProgram, Op, Rule
-from clew.bloom.ir.schema import Kind
+from clew.bloom.ir.schema import Collection, Kind
 from clew.bloom.lattices.containers import LATTICES
-from clew.bloom.values import Row, freeze_row, sort_key, sort_rows
+from clew.bloom.values import BadValueError, Row, freeze_row, sort_key, sort_rows, spell
+from clew.errors import describe_exception
 
 #: A collection, and what was said of its rows.
 Report = tuple[str, str]
@@ -69,6 +70,10 @@ class NaiveNode:
         self._strata = list(_strata(program))
         self._now = Stepped()
         self._target = ""
+
+    def kind_of(self, name: str) -> Collection:
+        """Return how a collection was declared."""
+        return self._kinds[name]
 
     def insert(self, name: str, rows: Iterable[Row]) -> None:
         self._inserted += [(name, row) for row in rows]
@@ -128,7 +133,7 @@ class NaiveNode:
                 self.rows[name].add(row)
             elif kept != row:
                 conflict = True
-                self._say(name, f"{row!r} has the same key as {kept!r}, which is kept")
+                self._say(name, f"{spell(row)} has the same key as {spell(kept)}, which is kept")
         return conflict
 
     def _leave(self) -> None:
@@ -136,7 +141,9 @@ class NaiveNode:
             if rule.op is Op.NOW:
                 continue
             found = self._derived(rule)
-            if rule.op is Op.SEND:
+            if rule.op is Op.SEND and self._kinds[rule.target].kind is Kind.LOOPBACK:
+                self.insert(rule.target, found)
+            elif rule.op is Op.SEND:
                 self._now.sent |= {(rule.target, row) for row in found}
             elif rule.op is Op.DELETE:
                 self.delete(rule.target, found)
@@ -211,12 +218,11 @@ class NaiveNode:
         found = set()
         for key, members in groups.items():
             try:
-                values = [_aggregate(a, members) for a in expr.aggregates]
-            except TypeError as error:
+                found.add((*key, *freeze_row([_aggregate(a, members) for a in expr.aggregates])))
+            except (TypeError, ArithmeticError, BadValueError) as error:
                 names = ", ".join(a.function for a in expr.aggregates)
-                self._say(self._target, f"{names} of the group {key!r} cannot be computed: TypeError: {error}")
-            else:
-                found.add((*key, *values))
+                why = describe_exception(error)
+                self._say(self._target, f"{names} of the group {key!r} cannot be computed: {why}")
         return found
 
     def _call(self, function: RowFunction, row: Row) -> list[Row]:
@@ -235,10 +241,10 @@ class NaiveNode:
                 case Role.FLAT_MAP:
                     return [_as_row(one) for one in result]
         except Exception as error:
-            what = f"raised {type(error).__name__}: {error}"
-            if isinstance(error, _NoRowError):
+            what = f"raised {describe_exception(error)}"
+            if isinstance(error, _NoRowError | BadValueError):
                 what = f"returned something that is not a row ({error})"
-            self._say(self._target, f"a function {what} for the row {row!r}")
+            self._say(self._target, f"a function {what} for the row {spell(row)}")
         return []
 
     def _reduced(self, expr: Reduce, rows: list[Row]) -> set[Row]:
@@ -246,10 +252,13 @@ class NaiveNode:
         try:
             for row in rows:
                 memo = expr.fold(memo, _Named(row, expr.source.columns))
+            return {_as_row(row) for row in memo.items()}
         except Exception as error:
-            self._say(self._target, f"reduce raised {type(error).__name__}: {error}")
+            what = "raised"
+            if isinstance(error, _NoRowError | BadValueError):
+                what = "returned something that is not rows:"
+            self._say(self._target, f"reduce {what} {describe_exception(error)}")
             return set()
-        return {_as_row(row) for row in memo.items()}
 
     # -- lattices ------------------------------------------------------------------------------------------------
 
@@ -268,9 +277,15 @@ class NaiveNode:
                     except ValueError:
                         continue
                 return found
-            case Apply(source, method, arguments):
+            case Apply(source, method, arguments, lattice):
+                value = self._value(source)
                 given = [self._value(a) if is_dataclass(a) else a for a in arguments]
-                return getattr(self._value(source), method)(*given)
+                try:
+                    return getattr(value, method)(*given)
+                except Exception as error:
+                    why = describe_exception(error)
+                    self._say(self._target, f"{method} of {value!r} cannot be computed: {why}")
+                    return LATTICES[lattice].bottom()
         raise AssertionError(expr)
 
 

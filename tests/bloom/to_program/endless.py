@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,7 +32,7 @@ def limited_rounds() -> Iterator[None]:
 
     def refuse_large_sets(cells: Iterable[Any]) -> None:
         values = [cell.value.held for cell in cells if isinstance(cell, Cell)]
-        if any(isinstance(held, frozenset) and len(held) > LARGEST_SET for held in values):
+        if any(isinstance(held, Set) and len(held) > LARGEST_SET for held in values):
             raise EndlessError
 
     def count_round() -> None:

@@ -25,9 +25,12 @@ def _draw_command(random: Random) -> tuple[str, str, Any]:
             return command, path, random.random() < 0.5
         case "rename":
             return command, path, _draw_path(random)
-        case "add_chunk":
-            return command, path, ()
     return command, path, None
+
+
+def _number(namenode: TickingNameNode, path: str) -> int:
+    ok, found = namenode.ask("stat", path)
+    return int(found[0]) if ok else 0
 
 
 def _tree(namenode: TickingNameNode) -> dict[str, bool]:
@@ -53,8 +56,11 @@ def test_concurrent_changes_have_an_order(seed: int) -> None:
     namenode, model = TickingNameNode(), TreeModel()
     for _ in range(12):
         commands = [_draw_command(random) for _ in range(random.choice([1, 3, 10]))]
-        expected = [model.apply(*command) for command in commands]
-        found = [True if ok else why for ok, why in namenode.ask_together(commands)]
+        # Who adds a chunk means the file that has the path now.
+        meant = [(c, p, model.nodes.get(p) if c == "add_chunk" else arg) for c, p, arg in commands]
+        asked = [(c, p, (_number(namenode, p), ()) if c == "add_chunk" else arg) for c, p, arg in commands]
+        expected = [model.apply(*command) for command in meant]
+        found = [True if ok else why for ok, why in namenode.ask_together(asked)]
         assert found == expected, commands
         assert _tree(namenode) == {path: chunks is None for path, chunks in model.nodes.items()}
     # Every path is in fqpath, once, and nothing else is.
@@ -68,10 +74,10 @@ def test_repeated_requests_are_answered_again_and_not_done_again() -> None:
         namenode.repeat("s", 1, "create", "/x", False)
         namenode.repeat("s", 1, "create", "/x", False)
         namenode.run()
-        assert set(namenode.take("response")) == {("s", 1, 0, 1, True, 1)}
+        assert {row[:6] for row in namenode.take("response")} == {("s", 1, 0, 1, True, 1)}
     namenode.repeat("s", 2, "remove", "/x", False)
     namenode.run()
-    assert namenode.take("response") == [("s", 2, 0, 1, True, None)]
+    assert [row[:6] for row in namenode.take("response")] == [("s", 2, 0, 1, True, None)]
     # Late, and known to have been answered: it must not make the file again.
     namenode.repeat("s", 1, "create", "/x", False)
     namenode.run()
@@ -93,7 +99,9 @@ def test_repeated_requests_are_answered_again_and_not_done_again() -> None:
         ("seal", "/a", (1, -2, ())),
         ("seal", "/a", (True, 2, ())),
         ("seal", "/a", (1, 2, (3,))),
-        ("add_chunk", "/a", ("x",) * 65),
+        ("add_chunk", "/a", (1, ("x",) * 65)),
+        ("add_chunk", "/a", ("1", ())),
+        ("add_chunk", "/a", ()),
         ("abandon", "/a", "1"),
         ("mkdir", "/a", 1),
         ("chmod", "/a", None),
@@ -105,7 +113,7 @@ def test_what_is_no_request_is_refused(command: Any, path: Any, arg: Any) -> Non
     namenode = TickingNameNode()
     namenode.repeat("s", 1, command, path, arg)
     namenode.run()
-    assert namenode.take("response") == [("s", 1, 0, 1, False, "EINVAL")]
+    assert [row[:6] for row in namenode.take("response")] == [("s", 1, 0, 1, False, "EINVAL")]
     assert _tree(namenode) == {"/": True}
 
 
@@ -113,7 +121,7 @@ def test_nobody_speaks_for_the_namenode() -> None:
     namenode = TickingNameNode()
     namenode.repeat("!nn 1", 1, "mkdir", "/a", None)
     namenode.run()
-    assert namenode.take("response") == [("!nn 1", 1, 0, 1, False, "EINVAL")]
+    assert [row[:6] for row in namenode.take("response")] == [("!nn 1", 1, 0, 1, False, "EINVAL")]
 
 
 def test_large_folders_come_in_pages() -> None:
@@ -133,19 +141,55 @@ def test_sizes_are_those_of_sealed_chunks() -> None:
     namenode.beat("a")
     namenode.ask("create", "/x", False)
     chunks = [namenode.write("/x", length)[0] for length in (100, 20, 3)]
-    namenode.ask("add_chunk", "/x", ())  # nobody finishes it
+    namenode.add_chunk("/x")  # nobody finishes it
     assert namenode.ask("stat", "/x")[1][2] == 123
     assert namenode.ask("chunks", "/x") == (True, frozenset(zip(chunks, (100, 20, 3), strict=True)))
     assert chunks == sorted(chunks)
     # Once is enough, and only for the file that it is of.
-    assert namenode.ask("seal", "/x", (chunks[0], 5, ("A",))) == (False, "ENOENT")
+    assert namenode.ask("seal", "/x", (chunks[0], 5, ("A",))) == (False, "ESTALE")
     namenode.ask("create", "/y", False)
-    (_, (chunk, _)) = namenode.ask("add_chunk", "/y", ())
-    assert namenode.ask("seal", "/x", (chunk, 5, ("A",))) == (False, "ENOENT")
+    (_, (chunk, _)) = namenode.add_chunk("/y")
+    assert namenode.ask("seal", "/x", (chunk, 5, ("A",))) == (False, "ESTALE")
     # A new file of the same name has nothing of the old one.
     namenode.ask("create", "/x", True)
     assert namenode.ask("stat", "/x")[1][2] == 0
     assert namenode.ask("chunks", "/x") == (True, frozenset())
+
+
+def test_of_two_that_append_the_slower_one_tries_again() -> None:
+    """What was seen of a file stays where it is: no chunk comes before one that readers may have had."""
+    namenode = TickingNameNode(Policy(replicas=1))
+    namenode.beat("a")
+    namenode.ask("create", "/x", False)
+    (_, (slow, _)), (_, (fast, _)) = namenode.add_chunk("/x"), namenode.add_chunk("/x")
+    assert namenode.ask("seal", "/x", (fast, 10, ("A",))) == (True, None)
+    assert namenode.ask("seal", "/x", (slow, 20, ("A",))) == (False, "EAGAIN")
+    assert namenode.ask("chunks", "/x") == (True, frozenset({(fast, 10)}))
+    assert namenode.ask("abandon", "/x", slow) == (True, None)
+    again, _ = namenode.write("/x", 20)
+    assert namenode.ask("chunks", "/x") == (True, frozenset({(fast, 10), (again, 20)}))
+
+
+def test_who_writes_a_file_does_not_write_another_one_of_that_name() -> None:
+    namenode = TickingNameNode(Policy(replicas=1))
+    namenode.beat("a")
+    (_, old), (_, new) = namenode.ask("create", "/x", False), namenode.ask("create", "/x", True)
+    assert namenode.ask("add_chunk", "/x", (old, ())) == (False, "ESTALE")
+    assert namenode.ask("add_chunk", "/x", (new, ()))[0]
+
+
+def test_pages_of_an_answer_say_which_change_they_have_seen() -> None:
+    """A client that asked twice must not put pages of two answers together."""
+    namenode = TickingNameNode()
+    assert all(ok for ok, _ in namenode.ask_together([("create", f"/{k}", False) for k in range(300)]))
+    namenode.repeat("s", 1, "ls", "/", None)
+    namenode.run()
+    before = {row[6] for row in namenode.take("response")}
+    namenode.ask("remove", "/7", False)
+    namenode.repeat("s", 1, "ls", "/", None)
+    namenode.run()
+    after = {row[6] for row in namenode.take("response")}
+    assert (before, after) == ({300}, {301})
 
 
 def test_partitions_take_their_own_files_only() -> None:

@@ -62,6 +62,21 @@ def test_a_silent_datanode_is_given_up_and_its_chunks_are_copied() -> None:
     assert len(namenode.ask("locations", "/", chunk)[1]) == 2
 
 
+def test_copies_are_ordered_two_ticks_after_the_silence() -> None:
+    """The time to full replication is made of the silence, half a second, and the copying."""
+    namenode = _namenode("a", "b", "c")
+    namenode.ask("create", "/x", False)
+    chunks = [namenode.write("/x") for _ in range(40)]
+    for addr in "abc":
+        _report_all(namenode, addr, *(chunk for chunk, places in chunks if addr.upper() in places))
+    held = [chunk for chunk, places in chunks if "A" in places]
+    last = namenode.now
+    _go_on(namenode, 5.0, "b", "c")
+    assert (namenode.now - last, namenode.take("copy_command")) == (5.0, [])
+    namenode.wait(0.5)
+    assert sorted(row[1] for row in namenode.take("copy_command")) == held
+
+
 def test_all_replicas_lost_is_told() -> None:
     namenode = _namenode("a", "b", "c")
     namenode.ask_together([("create", "/x", False), ("mkdir", "/d", None), ("create", "/d/y", False)])
@@ -155,23 +170,20 @@ def test_full_datanodes_get_no_chunks() -> None:
     namenode = _namenode("a", "b")
     namenode.beat("b", free=1000)
     namenode.ask("create", "/x", False)
-    assert namenode.ask("add_chunk", "/x", ())[1][1] == ("A",)
-    assert namenode.ask("add_chunk", "/x", ("A",))[1][1] == ()
+    assert namenode.add_chunk("/x")[1][1] == ("A",)
+    assert namenode.add_chunk("/x", ("A",))[1][1] == ()
 
 
 def test_what_a_dead_client_began_is_given_up() -> None:
-    namenode = _namenode("a")
+    namenode = TickingNameNode(Policy(replicas=2, silence=5.0, lease=60.0))
+    namenode.beat("a")
     namenode.ask("create", "/x", False)
-    (_, (unfinished, _)) = namenode.ask("add_chunk", "/x", ())
+    (_, (unfinished, _)) = namenode.add_chunk("/x")
     finished, _ = namenode.write("/x")
     _report_all(namenode, "a", unfinished, finished)
-    for _ in range(3700):
-        namenode.now += 1.0
-        namenode.node.machine.deliver("timer", (round(namenode.now * 4), namenode.now))
-        if namenode.now % 60 == 0:
-            namenode.node.machine.deliver("heartbeat", ("nn", "a", 1, "A", 10**9, frozenset({(0, "digest")})))
-        namenode.node.tick()
-    namenode.run()
+    _go_on(namenode, 59.0, "a")
+    assert sorted(row.chunk for row in namenode.node.fchunk) == [unfinished, finished]
+    _go_on(namenode, 3.0, "a")
     assert [row.chunk for row in namenode.node.fchunk] == [finished]
 
 

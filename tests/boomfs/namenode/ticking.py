@@ -77,8 +77,12 @@ class TickingNameNode:
         self.node.machine.deliver("page_report", ("nn", addr, page, digest, frozenset(chunks)))
         self.run()
 
+    def add_chunk(self, path: str, excluded: tuple[str, ...] = ()) -> tuple[bool, Any]:
+        fileid = self.ask("stat", path)[1][0]
+        return self.ask("add_chunk", path, (fileid, excluded))
+
     def write(self, path: str, length: int = 100) -> tuple[int, tuple[str, ...]]:
         """Add a chunk to a file as a client does; return its number, and who has it."""
-        _, (chunk, places) = self.ask("add_chunk", path, ())
+        _, (chunk, places) = self.add_chunk(path)
         assert self.ask("seal", path, (chunk, length, places)) == (True, None)
         return chunk, places

@@ -82,7 +82,9 @@ class TreeModel:
         self.nodes.update(moved)
         return True
 
-    def _add_chunk(self, path: str, _: Any) -> Any:
+    def _add_chunk(self, path: str, meant: list[int] | None) -> Any:
         if path not in self.nodes:
             return "ENOENT"
-        return "EISDIR" if self._is_dir(path) else True
+        if self._is_dir(path):
+            return "EISDIR"
+        return True if self.nodes[path] is meant else "ESTALE"

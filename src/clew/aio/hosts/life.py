@@ -19,8 +19,9 @@ from clew.aio.network.kernel import Kernel
 from clew.aio.packets import Datagram, Segment
 from clew.aio.patching.installing import note_imports
 from clew.aio.running import running
-from clew.aio.scenarios.settings import UPTIME
+from clew.aio.settings import UPTIME
 from clew.errors import ClewError
+from clew.simulation.user_code import is_mistake_of_ours
 from clew.simulation.world import World
 
 #: The timer of what the loop itself has scheduled.
@@ -48,6 +49,8 @@ class Life:
         self._armed: float | None = None
         self._actions: dict[str, Callable[[], None]] = {}
         self._made_actions = 0
+        self.disk = universe.disk_of(name)
+        self.disks = universe.disks
         self.kernel = Kernel(name, universe.internet, self)
         self.loop = SimulatedLoop(self.kernel, self.read_clock, self.remark, self._offload)
         self.main: asyncio.Task[Any] | None = None
@@ -82,6 +85,18 @@ class Life:
     def remark(self, text: str) -> None:
         self._world.remark(text)
 
+    def touch_disk(self, name: str) -> None:
+        if self.loop.tracker is not None:
+            self.loop.tracker.touch_disk(name)
+
+    def note_operation(self) -> None:
+        if self.loop.tracker is not None:
+            self.loop.tracker.note_operation(self.loop.event)
+
+    def read_history(self) -> None:
+        if self.loop.tracker is not None:
+            self.loop.tracker.read_history()
+
     # -- what the kernel and the loop ask ------------------------------------------------------------------------
 
     def transmit(self, target: str, packet: Any) -> None:
@@ -101,6 +116,14 @@ class Life:
 
     def handle_loss(self, target: str, packet: Any) -> None:
         self.kernel.handle_loss(target, packet)
+
+    def break_connection(self, target: str, packet: Any) -> None:
+        """Let the program notice at once that a packet was lost, as an event of its own."""
+        self.schedule(0.0, lambda: self.kernel.break_connection(target, packet))
+
+    def reset_connections(self, peer: str | None) -> None:
+        if not self.is_over:
+            self._enter(self.kernel.reset_connections, peer)
 
     def schedule(self, delay: float, action: Callable[[], None]) -> None:
         """Let something happen as an event of its own, after so many seconds."""
@@ -229,7 +252,7 @@ class Life:
     def _end_main(self, main: asyncio.Task[Any]) -> None:
         """Handle that the program has returned: as ``asyncio.run`` does, then as the end of a process."""
         failure = None if main.cancelled() else main.exception()
-        if isinstance(failure, ClewError):
+        if failure is not None and (isinstance(failure, ClewError) or is_mistake_of_ours(failure)):
             self.refuse(failure)
         elif failure is not None:
             self._failure = failure
@@ -237,7 +260,7 @@ class Life:
             # Whatever the client has begun beside it ends here, too.
             self.universe.end()
         else:
-            self.loop.create_task(self._shut_down())
+            self.loop.create_task(self._shut_down()).add_done_callback(self._end_shut_down)
 
     async def _shut_down(self) -> None:
         own = asyncio.current_task()
@@ -248,6 +271,12 @@ class Life:
             await asyncio.gather(*others, return_exceptions=True)
         await self.loop.shutdown_asyncgens()
         self.kernel.close_all()
+
+    def _end_shut_down(self, task: asyncio.Task[Any]) -> None:
+        """Tell of what has failed there: nobody waits for it."""
+        failure = None if task.cancelled() else task.exception()
+        if failure is not None and is_mistake_of_ours(failure):
+            self.refuse(failure)
 
     def remark_unseen(self) -> None:
         """Remark on tasks that have raised, and nobody has asked them: asyncio does so when they are collected."""
@@ -263,6 +292,7 @@ class Life:
         self._actions.clear()
         others = [life.loop for life in self.universe.lives.values() if life is not self]
         self.loop.bury(others)
+        self.disk.crash()
 
 
 def _do_nothing() -> None:

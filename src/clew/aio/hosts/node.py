@@ -15,6 +15,7 @@ from typing import Any
 from clew.aio.hosts.life import Life
 from clew.aio.hosts.universe import Order, Universe
 from clew.aio.lineage.tracker import Tracker
+from clew.aio.patching.escapes import explain_difference
 from clew.simulation.node import Context, Node
 from clew.simulation.pool import Envelope
 from clew.simulation.process import Process, failure_of
@@ -44,6 +45,7 @@ def universe_of(world: World, make: MakeUniverse) -> Universe:
             _universes.pop(identity).kill_all()
 
         universe = _universes[identity] = make(weakref.ref(world, bury))
+        world.suspect = explain_difference
         world.on_loss = lambda envelope: _handle_loss(universe, envelope)
         if world.flow is not None:
             universe.tracker = Tracker(by_hosts=universe.settings.lineage == "hosts")
@@ -53,9 +55,17 @@ def universe_of(world: World, make: MakeUniverse) -> Universe:
 def _handle_loss(universe: Universe, envelope: Envelope) -> None:
     """Tell the sender that a packet was lost, so that it sends it again if it is part of a stream."""
     world, life = universe.world(), universe.lives.get(envelope.source)
-    is_up = world is not None and envelope.source in world.processes
+    if world is None:
+        return
+    is_up = envelope.source in world.processes
     # A life that a fault has ended has not been told: its node is gone.
-    if is_up and isinstance(life, Life) and not life.is_over:
+    if not is_up or not isinstance(life, Life) or life.is_over:
+        return
+    # Where a host is down, or behind a partition, nobody is there who could say so.
+    is_silent = envelope.target not in world.processes or envelope in getattr(world, "cut", ())
+    if universe.settings.lost == "reset" and not is_silent:
+        life.break_connection(envelope.target, envelope.payload)
+    else:
         life.handle_loss(envelope.target, envelope.payload)
 
 
@@ -138,6 +148,8 @@ class HostNode(Node):
                 self.on_start(ctx)
             case "pause":
                 life.pause(order.seconds)
+            case "reset":
+                self._let(life, life.reset_connections, order.peer)
 
     def _let(self, life: Life, action: Callable[..., None], *arguments: Any) -> None:
         """Let a life do something, and tell the world what came of it."""

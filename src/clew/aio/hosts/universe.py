@@ -6,15 +6,30 @@ until they can be taken apart without running a line of them (``graves``).
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+from clew.aio.disks.disk import Disk
 from clew.aio.lineage.tracker import Tracker
 from clew.aio.network.internet import Internet
-from clew.aio.scenarios.settings import Settings
+from clew.aio.running import current_life
+from clew.aio.settings import Settings
+from clew.histories.pairing import Event
+from clew.histories.recorder import Recorder
 from clew.simulation.world import World
+
+
+class NotedRecorder(Recorder):
+    """A recorder by which later events may rest on the operations that they look at."""
+
+    def _note(self, event: Event) -> None:
+        super()._note(event)
+        if (life := current_life()) is not None:
+            life.note_operation()
 
 
 class Program(NamedTuple):
@@ -38,7 +53,7 @@ class BuriedLife(Protocol):
 
 @dataclass(frozen=True)
 class Order:
-    """What a scenario does to a host: ``start``, ``crash``, ``restart`` or ``pause``.
+    """What a scenario does to a host: ``start``, ``crash``, ``restart``, ``pause``, or ``reset`` of connections.
 
     It is a timer of the host, and so an event of its own; of timers none is lost.
     """
@@ -46,6 +61,7 @@ class Order:
     action: str
     detail: str = ""
     seconds: float = 0.0
+    peer: str | None = None
 
     @property
     def timer(self) -> str:
@@ -81,6 +97,10 @@ class Universe:
     orders: dict[tuple[str, str], Order] = field(default_factory=dict)
     #: The pairs of hosts between which the scenario lets nothing through.
     cuts: set[tuple[str, str]] = field(default_factory=set)
+    #: By host, its disk, which all of its lives have.
+    disks: dict[str, Disk] = field(default_factory=dict)
+    #: What clients have done, in one order for all hosts.
+    history: Recorder = field(default_factory=lambda: NotedRecorder())
     #: A mistake of the user that ends the execution, whatever the code does with the exception.
     refusal: BaseException | None = None
     counter: int = 0
@@ -93,6 +113,17 @@ class Universe:
         """Return a number that nothing else in this execution has."""
         self.counter += 1
         return self.counter
+
+    def disk_of(self, name: str) -> Disk:
+        """Return the disk of a host; its content shows nowhere as long as nothing is written."""
+        if name not in self.disks:
+            world = self.world()
+            assert world is not None, "an execution that goes on has a world"
+            seed = f"{world.seed}/disk/{name}"
+            crashes = itertools.count(1)
+            tears = self.settings.disk == "torn"
+            self.disks[name] = Disk(name, (lambda: Random(f"{seed}/{next(crashes)}")) if tears else None)
+        return self.disks[name]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -130,3 +161,5 @@ class Universe:
         for life in lives:
             life.kill()
         self.lives.clear()
+        for disk in self.disks.values():
+            disk.remove()

@@ -37,7 +37,8 @@ class Tracker:
         self._by_hosts = by_hosts
         self._cells = Cells()
         self._steps: dict[int, tuple[Any, int]] = {}  # by task, the event of its latest step
-        self._latest: dict[str, int] = {}  # by host, its latest event
+        self._events: dict[str, list[int]] = {}  # by host, its events
+        self._operations: list[int] = []  # the events that have added to the history of clients
         self._rests_on: set[int] = set()
         self._stepped: list[Any] = []
         self._before: Any = None
@@ -66,12 +67,25 @@ class Tracker:
                 self._rests_on.add(known[1])
             self._stepped.append(owner)
 
+    def touch_disk(self, host: str) -> None:
+        """Note that the disk of a host is used: which of its events have written what is there, nobody follows."""
+        self._rests_on.update(self._events.get(host, ()))
+
+    def note_operation(self, number: int) -> None:
+        """Note that an event adds to the history of what clients do."""
+        self._operations.append(number)
+
+    def read_history(self) -> None:
+        """Note that the history is looked at: what is read rests on all that it contains."""
+        self._rests_on.update(self._operations)
+
     def settle(self, host: str, number: int) -> set[int]:
         """Return the events that the one that is over rests on."""
         found = self._rests_on | self._cells.settle(number)
-        if self._by_hosts and host in self._latest:
-            found.add(self._latest[host])
-        self._latest[host] = number
+        of_host = self._events.setdefault(host, [])
+        if self._by_hosts:
+            found.update(of_host[-1:])
+        of_host.append(number)
         for task in self._stepped:
             self._steps[id(task)] = task, number
         self._rests_on, self._stepped = set(), []

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from clew.aio.futures import NumberedFuture, NumberedTask
 from clew.aio.lineage.tracker import Tracker
 from clew.aio.loop.graves import end_silently
+from clew.aio.running import current_life
+from clew.simulation.user_code import is_mistake_of_ours
 
 #: A timer is due that is this near: times are counted in microseconds.
 _RESOLUTION = 1e-6
@@ -276,7 +278,14 @@ class Scheduler(_Loop):
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         # What the collector says of tasks and futures of the past comes at any time, and is no event.
-        if self.is_dead or not self.is_running() or "never retrieved" in str(context.get("message")):
+        if "never retrieved" in str(context.get("message")):
+            return
+        error = context.get("exception")
+        if error is not None and is_mistake_of_ours(error) and (life := current_life()) is not None:
+            # As asyncio has it, it would be logged, and whoever waits for what did not happen would be blamed.
+            life.refuse(error)
+            return
+        if self.is_dead or not self.is_running():
             return
         if self._exception_handler is None:
             self.default_exception_handler(context)
@@ -285,9 +294,9 @@ class Scheduler(_Loop):
             self._exception_handler(self, context)
         except (SystemExit, KeyboardInterrupt):
             raise
-        except BaseException as error:
+        except BaseException as failure:
             self.default_exception_handler(
-                {"message": "Unhandled error in exception handler", "exception": error, "context": context}
+                {"message": "Unhandled error in exception handler", "exception": failure, "context": context}
             )
 
     # -- async generators ----------------------------------------------------------------------------------------

@@ -28,6 +28,8 @@ class Internet:
         #: What a fault hits of a stream.
         self.unit = unit
         self._turns: dict[tuple[str, str, str], int] = {}
+        #: The hosts that refuse new connections.
+        self.refusing: set[str] = set()
         self.secrets: dict[tuple[str, int, bool, int], bytes] = {}
         for name in names:
             self.add_host(name)

@@ -136,7 +136,7 @@ class Kernel:
 
     def _receive_connect(self, sender: str, packet: Connect) -> None:
         listener: Listener | None = self._find(self._listeners, packet.address, packet.port)
-        if listener is None:
+        if listener is None or self.name in self.internet.refusing:
             self._answer_reset(sender, packet, is_refusal=True)
             return
         local, remote = (packet.address, packet.port), (packet.source, packet.source_port)
@@ -198,6 +198,31 @@ class Kernel:
         return self.internet.secrets[packet.opener, packet.number, packet.is_reply, packet.nth]
 
     # -- losses --------------------------------------------------------------------------------------------------
+
+    def reset_connections(self, peer: str | None) -> None:
+        """End all connections with a host, or with all; both sides are told."""
+        for side in list(self._sides.values()):
+            if peer in (None, side.peer):
+                self._break(side)
+
+    def _break(self, side: StreamSide) -> None:
+        side.reset()
+        if side.user is not None:
+            side.user.on_failure(ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"))
+
+    def break_connection(self, target: str, packet: Any) -> None:
+        """End the connection of a packet that was lost: refused if it is the first one, and reset otherwise."""
+        if not isinstance(packet, Segment) or isinstance(packet, Reset):
+            return
+        side = self._sides.get((packet.opener, packet.number, not packet.is_reply))
+        if isinstance(packet, Connect):
+            if side is not None:
+                side.fail(ConnectionRefusedError(errno.ECONNREFUSED, f"Connect call failed {side.remote}"))
+            return
+        # Of no unit: the fault has struck, and this is what comes of it.
+        self.transmit(target, Reset(packet.opener, packet.number, packet.is_reply, 0, None, "reset"))
+        if side is not None:
+            side.fail(ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"))
 
     def handle_loss(self, target: str, packet: Any) -> None:
         """Send what was lost again after a while, or give the connection up."""

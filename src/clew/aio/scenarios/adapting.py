@@ -20,18 +20,38 @@ from clew.aio.network.decoding import describe_packet
 from clew.aio.network.internet import Internet
 from clew.aio.packets import PACKETS
 from clew.aio.patching.installing import install_patches
-from clew.aio.scenarios.settings import SETTINGS, Settings
 from clew.aio.scenarios.world import Unassumed, World
+from clew.aio.settings import SETTINGS, Settings
+from clew.budgets.whereabouts import current_whereabouts, isolates, preparing
 from clew.errors import Position, UsageError
+from clew.simulation.execution.isolation import call_in_child
 from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.fuzzing.random_run import random_run
+from clew.simulation.fuzzing.random_run import RandomRun
 from clew.simulation.node import Node
-from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.scenario import Broken, LateNodes, Network, Scenario
 from clew.simulation.timing import VirtualTime
 from clew.simulation.world import World as Cluster
+from clew.workers.processes import WorkerDiedError, can_fork
 
 #: A scenario that a user writes.
 Function = Callable[[World], Coroutine[Any, Any, Any]]
+
+
+class _Hosts(LateNodes):
+    """The hosts that are known so far."""
+
+    def __init__(self, function: Function, make: Callable[[weakref.ref[Cluster]], Universe]) -> None:
+        super().__init__()
+        self._function, self._make = function, make
+
+    def expect(self, name: str) -> None:
+        if name not in self:
+            self[name] = self.make_host(name)
+
+    def make_host(self, name: str) -> HostMaker:
+        maker = HostMaker(cast(Any, self._function))
+        maker.name, maker.make = name, self._make
+        return maker
 
 
 #: So many events are executed at most to find out which hosts there are.
@@ -72,23 +92,16 @@ def _refuse_other_functions(function: Any) -> None:
 
 
 def _assemble(function: Function, settings: Settings, names: list[str]) -> Scenario:
-    nodes: dict[str, Callable[[], Node]] = {}
-
-    def add_host(name: str) -> None:
-        if name not in nodes:
-            maker = HostMaker(cast(Any, function))
-            maker.name, maker.make = name, make
-            nodes[name] = maker
-
     def make(world: weakref.ref[Cluster]) -> Universe:
-        internet = Internet(nodes, partial(describe_packet, settings), settings.segment, settings.unit)
+        internet = Internet(names, partial(describe_packet, settings), settings.segment, settings.unit)
         universe = Universe(world, settings, internet)
-        universe.add_host = partial(_add_late, universe, add_host)
+        universe.add_host = partial(_add_late, universe, nodes.make_host)
         universe.programs[settings.client] = Program(_run_scenario, (function, universe), function)
         return universe
 
+    nodes = _Hosts(function, make)
     for name in names:
-        add_host(name)
+        nodes.expect(name)
     return Scenario(
         nodes=nodes,
         running=tuple(names),
@@ -99,7 +112,7 @@ def _assemble(function: Function, settings: Settings, names: list[str]) -> Scena
             drift=settings.drift,
             until=settings.until,
         ),
-        invariants=[PromisesAreKept(settings.client, "what the scenario promises")],
+        invariants=[PromisesAreKept(settings.client, "what the scenario promises"), *settings.invariants],
         assume=SomethingWasPromised(settings.client, "the scenario promises something"),
         loss=settings.loss,
         duplication=settings.duplication,
@@ -108,6 +121,7 @@ def _assemble(function: Function, settings: Settings, names: list[str]) -> Scena
         messages=PACKETS,
         faults=settings.faults,
         steadfast=(settings.client,),
+        lineage=settings.lineage,
         expect=settings.expect,
         expect_faults=settings.expect_faults,
         expect_runs=settings.expect_runs,
@@ -120,26 +134,45 @@ async def _run_scenario(function: Function, universe: Universe) -> None:
         await function(World(universe))
 
 
-def _add_late(universe: Universe, add_host: Callable[[str], None], name: str) -> None:
-    """Let a host come into being that was not there when the scenario was made."""
+def _add_late(universe: Universe, make_host: Callable[[str], HostMaker], name: str) -> None:
+    """Let a host come into being that was not there when the scenario was made; in this execution alone."""
     world = universe.world()
     assert world is not None
-    add_host(name)
     universe.internet.add_host(name)
     if name not in world.count_lives():
-        world.start_late(name)
+        world.start_late(name, make_host(name))
 
 
 def _discover(function: Function, settings: Settings) -> list[str]:
-    """Return the names of the hosts that start where nothing goes wrong, in this order."""
+    """Return the names of the hosts that start where nothing goes wrong, in this order.
+
+    If the program ends its process there, nobody knows them, and all but the client start late: in a run, which is
+    where an end is a finding.
+    """
+    # Whoever is not watched asks a child first: otherwise the program would end a run of pytest, and nobody sees.
+    if current_whereabouts() is None and isolates() and can_fork():
+        try:
+            call_in_child(lambda tell: bool(_execute_peacefully(function, settings)))
+        except WorkerDiedError:
+            return [settings.client]
+    with preparing() as allowed:
+        return _execute_peacefully(function, settings) if allowed else [settings.client]
+
+
+def _execute_peacefully(function: Function, settings: Settings) -> list[str]:
     peaceful = replace(
         settings, loss=0.0, duplication=0.0, faults=None, steps=min(settings.steps, _MOST_DISCOVERY)
     )
     scenario = _assemble(function, peaceful, [settings.client])
+    found = [settings.client]
     # What is wrong with it shows when it is executed, with the place and the remedy.
     with suppress(UsageError), step_limit(settings.step_seconds):
-        random_run(scenario, 0)
-    return list(scenario.nodes)
+        run = RandomRun(scenario, 0)
+        try:
+            run.finish()
+        finally:
+            found = list(run.world.known_names)
+    return found
 
 
 class _Asked:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine, Iterable
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any, TypeVar
 
 from clew.aio.hosts.universe import Order, Program, Promised, Universe
 from clew.aio.running import current_life
 from clew.errors import UsageError
+from clew.histories import Recorder, linearizable
+
+T = TypeVar("T")
 
 
 class Unassumed(BaseException):
@@ -62,8 +65,18 @@ class World:
                 self._universe.cuts |= {(one, other), (other, one)}
 
     def heal(self) -> None:
-        """Let everything through again."""
+        """Let everything through again, and refuse nothing."""
         self._universe.cuts.clear()
+        self._universe.internet.refusing.clear()
+
+    def refuse(self, name: str) -> None:
+        """Let a host refuse new connections from now on, until ``heal``; those that are open go on."""
+        self._universe.internet.refusing.add(self._require_host(name))
+
+    def reset(self, name: str, other: str | None = None) -> None:
+        """Reset the connections that a host has open now, with all hosts or with one: both sides are told."""
+        detail = "" if other is None else f"with {self._require_host(other)}"
+        self._universe.give_order(self._require_host(name), Order("reset", detail, peer=other))
 
     def address_of(self, name: str) -> str:
         """Return the address of a host."""
@@ -114,6 +127,40 @@ class World:
             return  # said by code that goes on after the end, or after an assumption that does not hold
         promises = self._universe.promises
         promises.append(Promised(len(promises) + 1, str(text), bool(condition), str(what)))
+
+    @property
+    def history(self) -> Recorder:
+        """Return the record of what clients do, in one order for all hosts.
+
+        Its ``invoke``, ``ok``, ``fail`` and ``unknown`` add to it, ``history()`` returns the operations so far.
+        """
+        if (life := current_life()) is not None:
+            life.read_history()
+        return self._universe.history
+
+    async def record(self, client: str, function: str, argument: Any, call: Awaitable[T], *, key: Any = None) -> T:
+        """Await a call of a client, and record it as an operation of the history.
+
+            value = await world.record("ann", "read", None, store.get("k"))
+
+        What it returns is what the client was answered.  If it raises, nobody knows whether it took effect; where
+        the client does know, use ``history.fail``.
+        """
+        history = self._universe.history
+        history.invoke(client, function, argument, key=key, at=self.now)
+        try:
+            answer = await call
+        except BaseException:
+            if not self._universe.is_over:
+                history.unknown(client, at=self.now)
+            raise
+        history.ok(client, answer, at=self.now)
+        return answer
+
+    def promise_linearizable(self, model: object = "register") -> None:
+        """Promise that what was recorded so far could have happened in one order, one operation at a time."""
+        broken = linearizable(self.history.history(), model)
+        self.promise("the history is linearizable", broken is None, broken or "")
 
     def expose(self, name: str, look: Callable[[], Any]) -> None:
         """Show a value of the host that calls this, as an attribute of its node: to invariants and reports."""

@@ -138,9 +138,11 @@ def seal(*keys: Iterable[str]) -> Label:
 
 def seal_label(keys: Iterable[SealKey]) -> Label:
     """Return the seal on the keys that are left; without any, order and completeness are unknown."""
+    # Without doubles, in their order: labels are compared, and shown, by the tuple.
     kept = tuple(dict.fromkeys(keys))
     return Label(LabelKind.SEAL, keys=kept) if kept else ASYNC
 
 
 def gate_text(gate: Gate) -> str:
+    # Sorted: a gate is a set, and the same verdict must read the same in every process.
     return "[*]" if gate is None else f"[{','.join(sorted(gate))}]"

@@ -18,11 +18,14 @@ def check_wiring(dataflow: Dataflow) -> None:
         if stream.name in seen:
             _refuse(f"two streams are called '{stream.name}'", stream.position, "tell them apart with 'name: ...'")
         seen[stream.name] = stream
+        # A stream without a source enters the dataflow from outside, one without a target leaves it.
         if stream.source is not None:
             _check_end(stream.source, by_name, stream, output=True)
         if stream.target is not None:
             _check_end(stream.target, by_name, stream, output=False)
+    # After the ends of all streams: whatever is misspelt there would be told as a missing stream.
     _check_connected(dataflow)
+    # Labels are told for what leaves; without it, any dataflow would be found consistent.
     if not dataflow.sinks:
         position = dataflow.components[0].position if dataflow.components else None
         _refuse(

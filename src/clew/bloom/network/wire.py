@@ -3,8 +3,8 @@
 A message is the msgpack array ``[1, channel, row]``, where 1 is the version of this format; messages follow each
 other in a packet.  A packet is a datagram, or the body of a frame on a connection: four bytes with the length of
 the body, the most significant first, and the body.  Sets are the extension type 1: a packed array of their items
-in ``sort_key`` order; values of lattices are the extension type 2: the name of the lattice and the rows of its
-elements.  Maps and other extension types are not used and are refused.
+in canonical order (``sort_values``); values of lattices are the extension type 2: the name of the lattice and the
+rows of its elements.  Maps and other extension types are not used and are refused.
 
 Whatever arrives is taken for hostile: bytes, elements and depths are bounded before anything is built, and no
 memory is reserved for items that a packet announces and does not contain.
@@ -23,7 +23,7 @@ import msgpack  # type: ignore[import-untyped]  # it ships no types; nothing els
 from clew.bloom.lattices.containers import LATTICES, Lattice
 from clew.bloom.network.element_count import LONGEST_EXTENSION, has_more_elements
 from clew.bloom.network.limits import DEFAULT_LIMITS, Limits
-from clew.bloom.values import DEEPEST, LARGEST_INTEGER, Row, freeze_row, sort_key
+from clew.bloom.values import DEEPEST, LARGEST_INTEGER, Row, freeze_row, sort_values
 
 VERSION = 1
 #: The most columns of a row that is sent.
@@ -91,7 +91,7 @@ def _extend(value: Any, depth: int = 1) -> msgpack.ExtType:
     content: Any
     if isinstance(value, frozenset):
         # In canonical order: equal rows must be equal bytes, as keys of durable tables.
-        code, content = _SET, sorted(value, key=sort_key)
+        code, content = _SET, sort_values(value)
     elif isinstance(value, Lattice):
         code, content = _LATTICE, (value.name, value.elements())
     else:

@@ -74,6 +74,7 @@ class Evaluation:
             shape.reads,
             [self._cells[name] if name in self._cells else self._stores[name] for name in shape.reads],
             reports,
+            compiler.products,
             only_new=shape.only_new,
             joins=rule.target in self._stores and shape.joins,
             by_changes=shape.by_changes,
@@ -121,10 +122,14 @@ class Evaluation:
         self._was_given_up = False
 
     def forget(self) -> None:
-        """Forget what is kept of earlier steps, because one was not finished: the next one derives it anew."""
-        self._was_given_up = True
+        """Forget what is kept of earlier steps: the next one derives it anew, and nothing else is different."""
         for stratum in self._strata:
             stratum.forget()
+
+    def give_up(self) -> None:
+        """Leave a step unfinished: nobody knows what has been kept, nor what has been derived from tables."""
+        self._was_given_up = True
+        self.forget()
 
     # -- later ---------------------------------------------------------------------------------------------------
 

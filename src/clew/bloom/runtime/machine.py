@@ -234,7 +234,7 @@ class Machine:
             return self._step()
         except BaseException:
             # Nobody knows how far it came.
-            self._evaluation.forget()
+            self._evaluation.give_up()
             raise
 
     def _step(self) -> StepResult:

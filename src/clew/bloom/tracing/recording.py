@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from clew.bloom.ir.program import BloomProgram, Op
 from clew.bloom.ir.schema import Kind
 from clew.bloom.network.wire import NotSentError, encode
-from clew.bloom.runtime.tap import Listener, Observed, observe
+from clew.bloom.runtime.tap import Listener, Observed, Observer, observe
 from clew.bloom.tracing.counters import CountsFile, Layout
 from clew.bloom.tracing.record_lines import append_line, open_lines
 from clew.bloom.tracing.rule_names import name_rules, resolve_file
@@ -66,10 +66,14 @@ def begin_recording() -> None:
     task = read_task(os.environ.get(ENVIRONMENT, ""))
     if task is None:
         return
+    for observer in observers_of(task):
+        observe(observer)
+
+
+def observers_of(task: Task) -> Sequence[Observer]:
+    """Return what has to observe the machines of a process."""
     recorder = Recorder(task)
-    observe(recorder)
-    if task.traced:
-        observe(TraceWriter(recorder, task.traced))
+    return [recorder, TraceWriter(recorder, task.traced)] if task.traced else [recorder]
 
 
 class Recorder:

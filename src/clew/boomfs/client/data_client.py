@@ -46,6 +46,9 @@ class _Connection:
         nonce = self.receive_header().get("nonce", b"")
         self._nonce = nonce if isinstance(nonce, bytes) else b""
 
+    def wait_for(self, seconds: float) -> None:
+        self._socket.settimeout(seconds)
+
     def request(self, request: Mapping[str, Any]) -> None:
         self._socket.sendall(pack_header(sign(self._secret, self._nonce, self._number, request)))
         self._number += 1
@@ -127,7 +130,10 @@ class DataClient:
         try:
             connection.request(request)
             connection.send_blocks(data)
+            # Those further on are given up first: what the others have stored is told then.
+            connection.wait_for(_PATIENCE * len(places) + _CONNECT_SECONDS)
             answer = connection.receive_header()
+            connection.wait_for(_PATIENCE)
             self._require_ok(where, answer)
             stored = answer.get("stored")
         except BaseException:

@@ -6,13 +6,14 @@ stored, locations that have changed since.
 
 from __future__ import annotations
 
+import errno
 import logging
 import time
 from dataclasses import dataclass
 from typing import Any
 
 from clew.boomfs.client.data_client import DamagedError, DataClient
-from clew.boomfs.client.errors import LostChunkError, error_for
+from clew.boomfs.client.errors import LostChunkError, UnansweredError, error_for
 from clew.boomfs.client.session import Sessions
 from clew.boomfs.data_protocol import DataError, DataProtocolError
 
@@ -71,6 +72,8 @@ class FileChunks:
         while True:
             try:
                 places = sorted(self._sessions.one("locations", home, chunk.number))
+            except UnansweredError:
+                raise  # what the DataNodes have is another matter
             except OSError:
                 places = []
             # Readers begin with different replicas; the same one each time, for what it has read ahead.
@@ -92,16 +95,18 @@ class FileChunks:
 
     # -- writing -------------------------------------------------------------------------------------------------
 
-    def append(self, path: str, data: memoryview) -> None:
-        """Add a chunk to a file; when this returns, it is stored, and readers see it."""
+    def append(self, path: str, fileid: int, data: memoryview) -> None:
+        """Add a chunk to a file; when this returns, it is stored, and readers see it.
+
+        Another file may have got that path meanwhile: ``fileid`` is the one that is meant.
+        """
         home = self._sessions.home(path)
         deadline = time.monotonic() + self._patience
         failed: list[str] = []
         while True:
-            number, places = self._sessions.one("add_chunk", home, path, tuple(failed[-_MOST_EXCLUDED:]))
+            number, places = self._sessions.one("add_chunk", home, path, fileid, tuple(failed[-_MOST_EXCLUDED:]))
             stored = self._store(home, number, places, data, failed)
-            if stored:
-                self._sessions.one("seal", home, path, number, len(data), tuple(stored))
+            if stored and self._seal(home, path, number, len(data), stored):
                 return
             self._sessions.one("abandon", home, path, number)
             if not places:
@@ -110,6 +115,15 @@ class FileChunks:
                 if time.monotonic() > deadline:
                     raise error_for("ENOSPC", path)
                 time.sleep(_PAUSE)
+
+    def _seal(self, home: int, path: str, number: int, length: int, stored: list[str]) -> bool:
+        """Make a chunk part of its file; return False if somebody else has appended more in the meantime."""
+        try:
+            self._sessions.one("seal", home, path, number, length, tuple(stored))
+        except BlockingIOError as error:
+            assert error.errno == errno.EAGAIN
+            return False
+        return True
 
     def _store(self, home: int, number: int, places: Any, data: memoryview, failed: list[str]) -> list[str]:
         places = list(places)

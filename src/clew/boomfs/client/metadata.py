@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from clew.boomfs.client.errors import error_for
+from clew.boomfs.client.errors import UnansweredError, error_for
 from clew.boomfs.client.session import Sessions
 from clew.boomfs.paths import is_name, parent_of
 
@@ -52,8 +52,9 @@ class Metadata:
             if is_name(name):
                 yield Entry(f"{path.rstrip('/')}/{name}", *rest)
 
-    def create(self, path: str, *, overwrite: bool) -> None:
-        self._sessions.one("create", self._sessions.home(path), path, overwrite)
+    def create(self, path: str, *, overwrite: bool) -> int:
+        """Make an empty file; return its number."""
+        return int(self._sessions.one("create", self._sessions.home(path), path, overwrite))
 
     def mkdir(self, path: str) -> bool:
         """Make a folder where it is not there yet; return whether it is new."""
@@ -84,7 +85,13 @@ class Metadata:
 
     def rename(self, path: str, to: str) -> None:
         """Rename a file or a folder within its partition; what leads to another one is refused with EXDEV."""
-        self._sessions.one("rename", self._sessions.home(path), path, to)
+        try:
+            self._sessions.one("rename", self._sessions.home(path), path, to)
+        except UnansweredError:
+            raise
+        except OSError as error:
+            # Which of the two is meant depends on the error: both are named, as Python does.
+            raise OSError(error.errno, error.strerror, path, None, to) from None
 
     def status(self) -> list[Any]:
         """Return for each partition what its NameNode counts, and the DataNodes that it knows."""

@@ -9,6 +9,11 @@ from __future__ import annotations
 from clew.bloom import bloom, interface, periodic, scratch, table
 from clew.boomfs.messages import MetadataMessages
 
+#: What is asked for again after ever longer times: the answer to a large folder takes some seconds, and a NameNode
+#: that is asked again meanwhile has all of that to do again.
+_LONG = frozenset({"ls", "lost"})
+_SOONEST_LONG = 4
+
 
 class MetadataClient(MetadataMessages):
     """Each command is an input; all of them begin with the partition, the session and the number in it."""
@@ -19,7 +24,7 @@ class MetadataClient(MetadataMessages):
     mkdir = interface.input("partition", "session", "number", "path")
     remove = interface.input("partition", "session", "number", "path", "recursive")
     rename = interface.input("partition", "session", "number", "path", "to")
-    add_chunk = interface.input("partition", "session", "number", "path", "excluded")
+    add_chunk = interface.input("partition", "session", "number", "path", "fileid", "excluded")
     seal = interface.input("partition", "session", "number", "path", "chunk", "length", "addrs")
     abandon = interface.input("partition", "session", "number", "path", "chunk")
     chunks = interface.input("partition", "session", "number", "path")
@@ -51,7 +56,9 @@ class MetadataClient(MetadataMessages):
         self.ask <= self.mkdir(lambda a: (a.partition, a.session, a.number, "mkdir", a.path, None))
         self.ask <= self.remove(lambda a: (a.partition, a.session, a.number, "remove", a.path, a.recursive))
         self.ask <= self.rename(lambda a: (a.partition, a.session, a.number, "rename", a.path, a.to))
-        self.ask <= self.add_chunk(lambda a: (a.partition, a.session, a.number, "add_chunk", a.path, a.excluded))
+        self.ask <= self.add_chunk(
+            lambda a: (a.partition, a.session, a.number, "add_chunk", a.path, (a.fileid, a.excluded))
+        )
         self.ask <= self.seal(
             lambda a: (a.partition, a.session, a.number, "seal", a.path, (a.chunk, a.length, a.addrs))
         )
@@ -86,8 +93,7 @@ class MetadataClient(MetadataMessages):
         self.open_request <+ self.temp.waiting(
             lambda o: (o.session, o.number, o.partition, o.command, o.path, o.arg, o.tries + 1)
         )
-        # Not at the first row, which may come right after the request was sent.
-        self.overdue <= self.temp.waiting.filter(lambda o: o.tries > 0)
+        self.overdue <= self.temp.waiting.filter(lambda o: is_overdue(o.command, o.tries))
 
     @bloom
     def go_where_it_is_told(self) -> None:
@@ -117,3 +123,10 @@ class MetadataClient(MetadataMessages):
         self.temp.exists <= (self.temp.next_rank * self.namenode).lefts(partition="partition", rank="rank")
         self.leader <+ self.temp.exists
         self.leader <+ self.temp.next_rank.notin(self.temp.exists)(lambda n: (n.partition, 0))
+
+
+def is_overdue(command: str, tries: int) -> bool:
+    """Tell whether to ask again: not at the first row of ``retry``, which may come right after the request."""
+    if command in _LONG:
+        return tries >= _SOONEST_LONG and tries & (tries - 1) == 0
+    return tries > 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import socket
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, InvalidStateError
@@ -17,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from clew.bloom.network.addresses import parse_address
 from clew.boomfs.client.errors import UnansweredError, error_for
 from clew.boomfs.client.rules import MetadataClient
 from clew.boomfs.paths import partition_of
@@ -33,10 +35,14 @@ class _Failed:
 
 @dataclass
 class _Pending:
-    """What has come of an answer so far."""
+    """What has come of an answer so far.
+
+    Whoever asks again may be answered twice, and the file system may have changed in between: pages belong
+    together if they were made after the same change.
+    """
 
     future: Future[list[Any] | _Failed]
-    pages: dict[int, Any] = field(default_factory=dict)
+    pages: dict[int, dict[int, Any]] = field(default_factory=dict)
 
 
 class Sessions:
@@ -81,7 +87,8 @@ class Sessions:
         self._node = self._make_node(groups)
 
     def _make_node(self, groups: Sequence[Sequence[str]]) -> MetadataClient:
-        node = MetadataClient("127.0.0.1:0" if _are_local(groups) else "0.0.0.0:0", secret=self._secret)
+        host = _own_host([addr for group in groups for addr in group])
+        node = MetadataClient(f"{host}:0", secret=self._secret)
         for partition, group in enumerate(groups):
             node.namenode.insert(*((partition, rank, addr) for rank, addr in enumerate(group)))
             node.leader.insert((partition, 0))
@@ -107,12 +114,13 @@ class Sessions:
             waiting = self._pending.get(key)
             if waiting is None:
                 continue
-            waiting.pages[row.page] = row
-            if len(waiting.pages) >= row.pages or not row.ok:
+            pages = waiting.pages.setdefault(row.at, {})
+            pages[row.page] = row.result
+            if len(pages) >= row.pages or not row.ok:
                 self._pending.pop(key, None)
                 with suppress(InvalidStateError):
-                    pages = [waiting.pages[page].result for page in sorted(waiting.pages)]
-                    waiting.future.set_result(pages if row.ok else _Failed(str(row.result)))
+                    found = [pages[page] for page in sorted(pages)]
+                    waiting.future.set_result(found if row.ok else _Failed(str(row.result)))
 
     # -- asking --------------------------------------------------------------------------------------------------
 
@@ -135,7 +143,10 @@ class Sessions:
         return partition_of(path, self.partitions)
 
     def _ask(self, node: MetadataClient, command: str, partition: int, columns: Sequence[Any]) -> list[Any]:
-        name, last = self._idle.pop() if self._idle else (secrets.token_hex(8), 0)
+        try:
+            name, last = self._idle.pop()  # without looking first: other threads take some, too
+        except IndexError:
+            name, last = secrets.token_hex(8), 0
         number = last + 1
         answer: Future[list[Any] | _Failed] = Future()
         self._pending[name, number] = _Pending(answer)
@@ -159,5 +170,11 @@ def _run(node: MetadataClient, listens: threading.Event) -> None:
     asyncio.run(node.run_async(listens.set))
 
 
-def _are_local(groups: Sequence[Sequence[str]]) -> bool:
-    return all(addr.rpartition(":")[0] in ("127.0.0.1", "localhost") for group in groups for addr in group)
+def _own_host(namenodes: Sequence[str]) -> str:
+    """Return the address of this machine that NameNodes can answer to: that which leads to one of them."""
+    for where in filter(None, map(parse_address, namenodes)):
+        # A datagram socket that connects looks for the way, and sends nothing.
+        with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+            way.connect((where.host, where.port or 1))
+            return str(way.getsockname()[0])
+    return "127.0.0.1"

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO
 
-from clew.boomfs.data_protocol import BLOCK, pack_sums, unpack_sums
+from clew.boomfs.data_protocol import BLOCK, DataProtocolError, pack_sums, unpack_sums
 from clew.boomfs.settings import CHUNKS_IN_PAGE
 
 #: The name of a chunk: its partition, and its number there.
@@ -105,7 +105,7 @@ class ChunkStore:
         return unpack_sums(self._path(name, "sums").read_bytes())
 
     def is_intact(self, name: ChunkName) -> bool:
-        """Tell whether all bytes of a chunk are as they were written."""
+        """Tell whether all bytes of a chunk are as they were written.  OSError if that cannot be said now."""
         try:
             sums = self.sums(name)
             with self.open(name) as file:
@@ -113,7 +113,12 @@ class ChunkStore:
                     if zlib.crc32(file.read(BLOCK)) != checksum:
                         return False
                 return not file.read(1)
-        except Exception:  # whatever is wrong with it, nobody can read it
+        except DataProtocolError:
+            return False
+        except OSError as error:
+            # A process that has too many files open has not lost any of them.
+            if not is_damage(error):
+                raise
             return False
 
     # -- writing -------------------------------------------------------------------------------------------------
@@ -184,6 +189,11 @@ class PartialChunk:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def is_damage(error: OSError) -> bool:
+    """Tell whether an error in reading a file says that the file is damaged or gone."""
+    return error.errno in (errno.ENOENT, errno.EIO)
 
 
 def _numbered(folder: Path) -> list[int]:

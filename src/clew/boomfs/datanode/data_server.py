@@ -29,7 +29,7 @@ from clew.boomfs.data_protocol import (
     unpack_block_prefix,
     unpack_header,
 )
-from clew.boomfs.datanode.chunk_store import ChunkName, ChunkStore, PartialChunk
+from clew.boomfs.datanode.chunk_store import ChunkName, ChunkStore, PartialChunk, is_damage
 from clew.boomfs.settings import LARGEST_CHUNK
 
 _log = logging.getLogger("clew.boomfs")
@@ -124,10 +124,14 @@ class DataServer:
         except FileNotFoundError:
             writer.write(pack_header({"ok": False, "why": "ENOENT"}))
             return
-        except Exception as error:
+        except (OSError, DataProtocolError) as error:
             _log.warning("chunk %s cannot be read: %s", name, error)
-            self._drop(name)
-            writer.write(pack_header({"ok": False, "why": "EBADMSG"}))
+            why = "EBADMSG"
+            if isinstance(error, OSError) and not is_damage(error):
+                why = errno.errorcode.get(error.errno or 0, "EIO")
+            else:
+                self._drop(name)
+            writer.write(pack_header({"ok": False, "why": why}))
             return
         with file:
             begin, end = request.get("begin"), request.get("end")
@@ -144,15 +148,23 @@ class DataServer:
                 await loop.sendfile(writer.transport, file, start, stop - start)
 
     def _open_chunk(self, name: ChunkName) -> tuple[Any, tuple[int, ...], int]:
-        sums, size = self._store.sums(name), self._store.length(name)
+        size = self._store.length(name)  # first: what has no file is not there, what has no checksums is damaged
+        try:
+            sums = self._store.sums(name)
+        except FileNotFoundError:
+            raise DataProtocolError("its checksums are gone") from None
         if len(sums) != -(-size // BLOCK):
-            raise ValueError("it is shorter or longer than it was")
+            raise DataProtocolError("it is shorter or longer than it was")
         return self._store.open(name), sums, size
 
     async def verify(self, name: ChunkName) -> bool:
         """Read a chunk and drop it if it is damaged; return whether it is there and intact."""
-        if await asyncio.to_thread(self._store.is_intact, name):
-            return True
+        try:
+            if await asyncio.to_thread(self._store.is_intact, name):
+                return True
+        except OSError as error:
+            _log.warning("chunk %s cannot be read now: %s", name, error)
+            return False
         _log.warning("chunk %s is damaged or gone: it is dropped here", name)
         self._drop(name)
         return False
@@ -197,9 +209,13 @@ class DataServer:
 
     async def copy(self, name: ChunkName, target: str) -> None:
         """Send a chunk that is here to another DataNode; drop it if it turns out to be damaged."""
-        onward = _Onward(self._secret, name, [target])
         try:
             file, sums, _ = await asyncio.to_thread(self._open_chunk, name)
+        except (OSError, DataProtocolError):
+            await self.verify(name)  # or this node would be told to copy it forever
+            return
+        onward = _Onward(self._secret, name, [target])
+        try:
             with file:
                 await onward.open()
                 for checksum in sums:
@@ -302,7 +318,8 @@ class _Onward:
         if self._streams is None:
             return []
         try:
-            answer = await _read_header(self._streams[0])
+            # Those further on are given up first, so that what they have stored is told.
+            answer = await _read_header(self._streams[0], _PATIENCE * (1 + len(self._targets)))
             stored = answer.get("stored")
             return [each for each in stored if isinstance(each, str)] if isinstance(stored, list) else []
         except _BROKEN as error:
@@ -319,13 +336,13 @@ class _Onward:
         self.close()
 
 
-async def _read_exactly(reader: asyncio.StreamReader, size: int) -> bytes:
-    async with asyncio.timeout(_PATIENCE):
+async def _read_exactly(reader: asyncio.StreamReader, size: int, patience: float = _PATIENCE) -> bytes:
+    async with asyncio.timeout(patience):
         return await reader.readexactly(size)
 
 
-async def _read_header(reader: asyncio.StreamReader) -> dict[str, Any]:
-    length = header_length(await _read_exactly(reader, HEADER_PREFIX))
+async def _read_header(reader: asyncio.StreamReader, patience: float = _PATIENCE) -> dict[str, Any]:
+    length = header_length(await _read_exactly(reader, HEADER_PREFIX, patience))
     return unpack_header(await _read_exactly(reader, length))
 
 

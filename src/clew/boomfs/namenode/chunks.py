@@ -86,8 +86,8 @@ class Chunks(Changes, DataNodeMessages):
         # That there is a chunk is the same at all replicas of the NameNode; where it may go is what one knows.
         self.adding <= self.case(
             lambda c: (
-                (c.seq, c.fileid, c.arg, c.time)
-                if c.command == "add_chunk" and c.fileid is not None and not c.is_dir
+                (c.seq, c.fileid, c.arg[1], c.time)
+                if c.command == "add_chunk" and not c.is_dir and c.fileid == c.arg[0]
                 else None
             )
         )
@@ -96,7 +96,8 @@ class Chunks(Changes, DataNodeMessages):
             lambda a, n: (a.seq, True, (a.seq, choose_places(a.seq, n.all, a.arg, self._factor, self._least_free)))
         )
         self.done <= self.case.filter(lambda c: c.command == "add_chunk").notin(self.adding, seq="seq")(
-            lambda c: (c.seq, False, "ENOENT" if c.fileid is None else "EISDIR")
+            # Another file has taken the name of the one that is written.
+            lambda c: (c.seq, False, "ENOENT" if c.fileid is None else "EISDIR" if c.is_dir else "ESTALE")
         )
 
     @bloom
@@ -104,12 +105,21 @@ class Chunks(Changes, DataNodeMessages):
         self.temp.seals <= self.case(
             lambda c: (c.seq, *c.arg, c.time, c.fileid) if c.command == "seal" else None
         ).rename("seq", "chunk", "length", "addrs", "time", "fileid")
-        self.sealing <= (self.temp.seals * self.fchunk).lefts(chunk="chunk", fileid="fileid").notin(
+        self.temp.begun_chunks <= (self.temp.seals * self.fchunk).lefts(chunk="chunk", fileid="fileid").notin(
             self.sealed, chunk="chunk"
-        )(lambda s: (s.seq, s.chunk, s.length, s.addrs, s.time))
+        )
+        # What readers have seen of a file stays where it is: of two that append, the slower one tries again.
+        self.temp.neighbours <= (self.temp.begun_chunks * self.fchunk).pairs(
+            lambda s, c: (s.seq, c.chunk) if c.chunk > s.chunk else None, fileid="fileid"
+        ).rename("seq", "chunk")
+        self.temp.overtaken <= (self.temp.neighbours * self.sealed).lefts(chunk="chunk")
+        self.sealing <= self.temp.begun_chunks.notin(self.temp.overtaken, seq="seq")(
+            lambda s: (s.seq, s.chunk, s.length, s.addrs, s.time)
+        )
         self.sealed <+ self.sealing(lambda s: (s.chunk, s.length, s.time))
         self.done <= self.sealing(lambda s: (s.seq, True, None))
-        self.done <= self.temp.seals.notin(self.sealing, seq="seq")(lambda s: (s.seq, False, "ENOENT"))
+        self.done <= self.temp.seals.notin(self.temp.begun_chunks, seq="seq")(lambda s: (s.seq, False, "ESTALE"))
+        self.done <= self.temp.begun_chunks.notin(self.sealing, seq="seq")(lambda s: (s.seq, False, "EAGAIN"))
         # The DataNodes that the client names have the chunk; heartbeats correct it if they have not.
         self.temp.holders <= self.sealing.flat_map(
             lambda s: ((data, s.chunk, s.length) for data in s.addrs)

@@ -103,7 +103,6 @@ class Namespace(MetadataMessages):
                 else (r.client, r.session, r.number, 0, 1, False, "EINVAL")
             )
         )
-        self.response <~ self.reply
 
     @bloom
     def look_up(self) -> None:

@@ -42,6 +42,10 @@ class Changes(Namespace):
         self.tentative <= self.temp.unknown(lambda a: (a.session, a.number, a.command, a.path, a.arg))
 
     @bloom
+    def respond(self) -> None:
+        self.response <~ (self.reply * self.last).outer(lambda r, a: (*tuple(r), a.seq or 0))
+
+    @bloom
     def count_changes(self) -> None:
         self.temp.begun <= self.last(lambda a: ("begun",))
         self.last <+ rows([("begun",)]).notin(self.temp.begun)(lambda b: (0,))

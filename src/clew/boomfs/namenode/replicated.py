@@ -165,7 +165,7 @@ class ReplicatedOrder(Changes):
 
 
 class ReplicatedNameNode(NameNodeBase, ReplicatedOrder):
-    """A NameNode of several of its partition.  ``cluster`` names them all."""
+    """A NameNode of several of its partition.  ``cluster`` names them all; without it, there is but this one."""
 
     def __init__(
         self,
@@ -176,7 +176,8 @@ class ReplicatedNameNode(NameNodeBase, ReplicatedOrder):
         **options: Any,
     ) -> None:
         super().__init__(address, partition=partition, cluster=cluster, **options)
-        self.paxos.member.insert(*((addr,) for addr in cluster[partition]))
+        group = cluster[partition] if cluster else [self.ip_port]
+        self.paxos.member.insert(*((addr,) for addr in group))
 
     @bloom
     def look_after_replicas(self) -> None:

@@ -28,7 +28,7 @@ def is_request(session: Any, number: Any, command: Any, path: Any, arg: Any) -> 
         case "rename":
             return is_normal_path(arg)
         case "add_chunk":
-            return _are_addresses(arg)
+            return isinstance(arg, tuple) and len(arg) == 2 and _is_count(arg[0]) and _are_addresses(arg[1])
         case "seal":
             return (
                 isinstance(arg, tuple)

@@ -89,8 +89,10 @@ class GridResult(Result):
 
     @property
     def answer(self) -> Answer:
+        # A counterexample stands, whatever is not known of other settings.
         if self.count(RowAnswer.COUNTEREXAMPLE):
             return Answer.COUNTEREXAMPLE
+        # An invalid setting is not certified either: there was nothing to look at.
         is_certain = self.count(RowAnswer.CERTIFIED) == len(self.rows)
         return Answer.CERTIFIED if is_certain else Answer.INCOMPLETE
 
@@ -128,6 +130,7 @@ class GridResult(Result):
     def notices(self) -> tuple[Notice, ...]:
         """Return the notices of all settings, each once; with the first setting where not all have it."""
         checked = [row for row in self.rows if row.verdict is not None]
+        # Most notices are about the program, and would come with each of hundreds of settings.
         first: dict[Notice, GridRow] = {}
         times: dict[Notice, int] = {}
         for row in checked:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,7 +23,7 @@ from clew.cli.parts.progress import progress_display
 from clew.cli.parts.settings import read_settings, set_option
 from clew.cli.process.limits import time_limit_option
 from clew.cli.process.state import current_state
-from clew.cli.process.streams import ascii_only, say, warn, wrote
+from clew.cli.process.streams import ascii_only, error_terminal, say, warn, wrote
 from clew.errors import BudgetExhaustedError, ProgramError, UsageError
 from clew.files.python_names import is_python
 from clew.lineage.negation import Negation
@@ -268,7 +267,7 @@ def check_command(
         _write_proof(proof, proof_file)
     conclude_checkpoint(checkpoint)
     # Never on standard output, which is the same for the same input and seed.
-    if sys.stderr.isatty():
+    if error_terminal() is not None:
         warn(f"  ({verdict.seconds:.2f} s)")
     raise SystemExit(verdict.exit_code if proof is None else _exit_code(verdict, proof))
 

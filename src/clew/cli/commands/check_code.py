@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import NoReturn
 
 from clew.cli.parts.checkpoints import conclude_checkpoint, open_checkpoint
@@ -12,7 +11,7 @@ from clew.cli.parts.files import refuse_no_file, write_file
 from clew.cli.parts.outputs import Outputs
 from clew.cli.parts.progress import progress_display
 from clew.cli.process.state import current_state
-from clew.cli.process.streams import ascii_only, warn
+from clew.cli.process.streams import ascii_only, error_terminal, warn
 from clew.injection.checking import check_scenario
 from clew.report.injected.text import code_verdict_text
 from clew.report.simulated.violations import next_steps
@@ -62,6 +61,6 @@ def check_code(
         write_file(code.output, write_recording(recording))
     outputs.write(verdict, recorded_in=code.output if recording is not None else None)
     conclude_checkpoint(checkpoint)
-    if sys.stderr.isatty():
+    if error_terminal() is not None:
         warn(f"  ({verdict.seconds:.2f} s)")
     raise SystemExit(verdict.exit_code)

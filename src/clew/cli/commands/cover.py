@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from clew.cli.parts.files import FILE
@@ -11,6 +9,9 @@ from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.process.limits import time_limit_option
 from clew.coverage.api import cover
 from clew.report.coverage.renderer import text
+
+#: The number of it, which does not depend on what stands for it in this process.
+_STANDARD_ERROR = 2
 
 
 @click.command("cover")
@@ -55,7 +56,7 @@ def cover_command(
     ask for, 2 bad program or usage, 3 no node of the class took a step, or the time limit ended the command.
     """
     # Standard output is for JSON then, and what the command prints goes where messages go.
-    stdout = sys.stderr.fileno() if outputs.prints_json else None
+    stdout = _STANDARD_ERROR if outputs.prints_json else None
     coverage = cover(
         file,
         command,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.parts.progress import progress_display
 from clew.cli.process.limits import time_limit_option
 from clew.cli.process.state import current_state
-from clew.cli.process.streams import ascii_only, warn
+from clew.cli.process.streams import ascii_only, error_terminal, warn
 from clew.errors import UsageError
 from clew.minimization.minimizing import minimize
 from clew.minimization.searching.stages import Progress
@@ -90,7 +89,7 @@ def minimize_command(
     then = minimize_next_steps(found, output)
     outputs.show(found, lambda: minimize_text(found, then=then, ascii_only=ascii_only(), brief=brief))
     outputs.write(found, recorded_in=output)
-    if sys.stderr.isatty():
+    if error_terminal() is not None:
         warn(f"  ({time.monotonic() - started:.1f} s)")
     conclude_checkpoint(checkpoint)
     if found.problem is not None:

@@ -5,7 +5,6 @@ Such a file says in its field ``format`` what it is; ``_REPLAYS`` is the one pla
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +13,7 @@ import click
 from clew.cli.parts.files import FILE, one_scenario
 from clew.cli.parts.outputs import Outputs, output_options
 from clew.cli.process.state import current_state
-from clew.cli.process.streams import say
+from clew.cli.process.streams import is_interactive, read_line, say
 from clew.errors import UsageError
 from clew.files.json_document import Item, format_of, read_document
 from clew.report.injected.formats import VERDICT_FORMAT as CODE_VERDICT_FORMAT
@@ -137,12 +136,12 @@ def _show_steps(replayed: Replayed) -> None:
     """Show event after event: with a terminal, one at a time."""
     from clew.report.simulated.replayed import replay_event
 
-    asks = sys.stdin.isatty() and sys.stdout.isatty()
+    asks = is_interactive()
     for number, moment in enumerate(replayed.execution.moments, start=1):
         say(replay_event(number, moment))
         if asks:
             say("[Enter: the next event, q: to the end] ")
-            if sys.stdin.readline().strip() in ("q", "Q"):
+            if read_line().strip() in ("q", "Q"):
                 return
 
 

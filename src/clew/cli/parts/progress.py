@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
+from clew.cli.process.streams import error_terminal
 from clew.search.verdict import Progress
 
 #: A search shorter than this shows nothing.
@@ -17,10 +18,11 @@ _UPDATE_SECONDS = 0.1
 @contextmanager
 def progress_display(doing: str | None = None) -> Iterator[Progress | None]:
     """Give what shows progress, or None; ``doing``: what is being done, where it is not executions that count."""
-    if not sys.stderr.isatty():
+    terminal = error_terminal()
+    if terminal is None:
         yield None
         return
-    display = _Display(doing)
+    display = _Display(doing, terminal)
     try:
         yield display
     finally:
@@ -30,8 +32,9 @@ def progress_display(doing: str | None = None) -> Iterator[Progress | None]:
 class _Display:
     """A spinner with the number of executions and the stage; rich is loaded only when it is shown."""
 
-    def __init__(self, doing: str | None) -> None:
+    def __init__(self, doing: str | None, terminal: TextIO) -> None:
         self._doing = doing
+        self._terminal = terminal
         self._started = time.monotonic()
         self._next_update = self._started + _QUIET_SECONDS
         self._status: object | None = None
@@ -47,7 +50,7 @@ class _Display:
         if self._status is None:
             from rich.console import Console  # slow to load, and most searches end before it is needed
 
-            self._status = Console(stderr=True).status(text)
+            self._status = Console(file=self._terminal).status(text)
             self._status.start()
         else:
             self._status.update(text)  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ import click
 
 from clew.budgets.copies import leave_process
 from clew.budgets.deadline import has_abandoned_work
-from clew.budgets.whereabouts import current_whereabouts
+from clew.budgets.whereabouts import current_whereabouts, stay_in_process
 from clew.cli.process.ending import conclude
 from clew.cli.process.limits import MEMORY_OPTION, watch_time
 from clew.cli.process.state import IN_PROCESS, CommandState
@@ -84,6 +84,7 @@ _EPILOG = "Exit code 4, of every command: Clew itself or its surroundings failed
 def _stay_in_process(context: click.Context, option: click.Parameter, wanted: bool) -> None:
     if wanted:
         context.ensure_object(CommandState).in_process = True
+        stay_in_process()
 
 
 _IN_PROCESS = click.Option(

@@ -30,6 +30,8 @@ class _Unfailing(io.FileIO):
     failure: OSError | None = None
 
     def write(self, data: Any) -> int | None:  # type: ignore[override]  # as the class in C, which may return None
+        if not len(data):  # click asks in this way what takes bytes, and /dev/full refuses no bytes, too
+            return 0
         try:
             return super().write(data)
         except OSError as error:
@@ -148,6 +150,27 @@ def warn(text: str) -> None:
     except (OSError, ValueError):
         if _kept and (page := current_whereabouts()) is not None:
             page.leave_word(text)
+
+
+def error_terminal() -> TextIO | None:
+    """Return standard error if it is a terminal, whatever the user's code has put in its place."""
+    stream = next((kept.stream for kept in _kept if kept.name == "stderr"), sys.stderr)
+    try:
+        return stream if stream.isatty() else None
+    except (AttributeError, OSError, ValueError):  # there is none, or somebody has closed it
+        return None
+
+
+def is_interactive() -> bool:
+    """Tell whether somebody reads standard output on a terminal, and can answer."""
+    return os.isatty(0) and os.isatty(1)
+
+
+def read_line() -> str:
+    """Return a line from standard input, whatever the user's code has put in its place."""
+    with suppress(OSError), open(0, encoding="utf-8", errors="replace", closefd=False) as typed:
+        return typed.readline()
+    return ""
 
 
 def wrote(what: str, file: str) -> None:

@@ -62,12 +62,18 @@ def supervise(perform: Perform, *, of_user: bool) -> None:
     adopt_orphans()
     begun = time.monotonic()
     ended = _run_child(perform, CommandState(), page)
+    if page.code is None and ended.late is None and page.is_preparing:
+        page.allows_preparing = False
+        page.clear()
+        ended = _run_child(perform, CommandState(), page)
     if page.code is not None:
         if page.untold:
             warn(page.untold)
         leave_process(page.code)
     taken = time.monotonic() - begun
-    leave_process(_conclude(perform, ended, page, taken) if of_user or ended.late is not None else _fail(ended))
+    if ended.late is None and (page.waiting or not of_user):
+        leave_process(_fail(ended, page.waiting))
+    leave_process(_conclude(perform, ended, page, taken))
 
 
 @dataclass(frozen=True)
@@ -128,9 +134,12 @@ def _where(perform: Perform, page: Whereabouts, doing: str, seconds: float) -> s
     return f"{doing}, in {place}" if doing.startswith("while ") else f"in {place}"
 
 
-def _fail(ended: _Ended) -> int:
-    """Report that a library of Clew ended the process, as some do where memory runs out."""
-    warn(f"clew failed: its process {ended.how}\n  {SURROUNDINGS_HINT}")
+def _fail(ended: _Ended, doing: str) -> int:
+    """Report that a library of Clew ended the process, as some do where memory runs out, or somebody else did.
+
+    ``doing``: what it did when no code of the user was executed in it.
+    """
+    warn(f"clew failed: its process {' '.join((ended.how, doing)).rstrip()}\n  {SURROUNDINGS_HINT}")
     return FAILED
 
 

@@ -90,6 +90,7 @@ class Course:
                 return first
             case MessageLoss() | MessageCopy():
                 what = self.occurrences[self.struck[fault]].what
+                # A loss begins when the message is sent, which may be long before it would arrive.
                 assert isinstance(what, Envelope)
                 return self.world.sent_at(what)
             case _:

@@ -35,6 +35,7 @@ class Cutter:
         self._course = course
         self._bounds = bounds
         self._groups = list(groups_of(tuple(course.world.known_names)))
+        # -1 is the number of the moment before a node's first event, when it can be stopped, too.
         numbers = {-1, *relevant}
         self.moments: dict[str, list[int]] = {}
         for moment in course.moments:
@@ -52,6 +53,7 @@ class Cutter:
 
     def _messages(self, events: frozenset[int]) -> Iterator[tuple[MessageName, int, int]]:
         course = self._course
+        # Sorted: their order decides which of several equally small sets is tried first.
         for number in sorted(events):
             occurrence = course.occurrences[number]
             message = course.message_of(occurrence)

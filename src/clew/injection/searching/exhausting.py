@@ -86,6 +86,7 @@ def _search(
             ledger.after_run(run)
             system.vacuous += visited.is_vacuous
             if visited.broken is not None:
+                # Smaller sets came before, so there is none with fewer faults, and the search can end.
                 ledger.record(run)
                 return None
             front.unfinished += not visited.is_over
@@ -117,6 +118,7 @@ def _is_known(visited: Visited, seen: dict[bytes, list[OrderedFaults]]) -> bool:
         return False
     each = visited.faults
     earlier = seen.setdefault(visited.history, [])
+    # Only then can the other be extended by all that this one can: what strikes later, and as much.
     if any(other.last <= each.last and _is_cheaper(other.faults, each.faults) for other in earlier):
         return True
     earlier.append(each)
@@ -124,5 +126,6 @@ def _is_known(visited: Visited, seen: dict[bytes, list[OrderedFaults]]) -> bool:
 
 
 def _is_cheaper(one: Sequence[CodeFault], other: Sequence[CodeFault]) -> bool:
+    # A kind that only the other has is no obstacle: the one has none of it.
     kinds = {type(fault) for fault in one}
     return all(sum(type(f) is kind for f in one) <= sum(type(f) is kind for f in other) for kind in kinds)

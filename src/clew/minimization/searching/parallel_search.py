@@ -55,6 +55,7 @@ class _Board:
     def post(self, family: Family[Any, Any]) -> bool:
         """Post a family, once, for all; False if there is no room for it."""
         if not self._length.value:
+            # Packed once, not for each worker: a family holds a whole execution.
             packed = pickle.dumps(family)
             if len(packed) <= _BOARD_BYTES:
                 self._memory[: len(packed)] = packed
@@ -131,6 +132,7 @@ class ParallelSearch(Generic[T, S]):
                 self._deadline.check()
                 place = self._one_round(family, place, results)
             while told in results:
+                # In the order of places: the answer must not depend on who was first.
                 result = results.pop(told)
                 if isinstance(result, ClewError):  # only now: alone, nobody would have come to it before
                     raise result

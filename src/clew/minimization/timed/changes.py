@@ -38,6 +38,7 @@ class Variation(NamedTuple):
 
     def evaluate(self, target: TimedTarget) -> TrialResult[TimedSchedule]:
         taken = attempt(target, self.schedule, len(self.best.items))
+        # What came of the wishes is weighed, not the wishes: without one of them, more may happen.
         if taken is not None and weigh(target, taken) < weigh(target, self.best):
             return TrialResult(taken, 1)
         return TrialResult(None, 1)
@@ -69,6 +70,7 @@ def cut_out(target: TimedTarget, schedule: TimedSchedule, places: Sequence[int])
 def _move_up(item: Happening, gone: int, missing: dict[tuple[object, ...], list[int]]) -> Happening:
     if isinstance(item.name, int):
         return item._replace(time=item.time - gone)
+    # A name counts messages on a link: where earlier ones are gone, later ones have smaller numbers.
     fewer = sum(nth < item.name.nth for nth in missing.get(item.name[:4], ()))
     return item._replace(name=item.name._replace(nth=item.name.nth - fewer)) if fewer else item
 
@@ -103,6 +105,7 @@ def remove_runs(
 ) -> TimedSchedule:
     """Leave out runs of places, half of them first and single ones last, until none can be spared."""
     best = schedule
+    # As in delta debugging: where much can be spared, it goes in a few trials.
     chunk = max(1, len(places(best)) // 2)
     while True:
         before, best = best, _pass(search, target, best, places, without, chunk)
@@ -204,10 +207,12 @@ def _list_speeds(target: TimedTarget, speed: float) -> Iterator[float]:
     """Yield simpler speeds: right, as far off as may be, and with fewer digits."""
     assert target.scenario.time is not None
     drift = target.scenario.time.drift
+    # Nothing is simpler than a clock that is right.
     if speed == 1.0:
         return
     yield 1.0
     for digits in range(1, 6):
+        # Rounded up and down as well: nobody knows on which side the violation is.
         half = 0.5 / 10**digits
         for simpler in dict.fromkeys(round(near, digits) for near in (speed, speed - half, speed + half)):
             if len(repr(simpler)) < len(repr(speed)) and abs(simpler - 1.0) <= drift:

@@ -252,7 +252,7 @@ def _refuse_stuck(call: FrameType, frame: FrameType | None, seconds: float) -> U
 def _describe_gate(local: dict[str, Any]) -> str:
     """Describe what a gate was called for."""
     if "handler" in local:
-        return f"at {local['process'].me}, event {local['self'].events + 1}: {local['handler'].__qualname__}"
+        return f"at {local['process'].me}, event {local['self'].events + 1}: {_name_handler(local)}"
     if "invariant" in local:
         return f"after {local['world'].events} events, the invariant {local['invariant'].__name__}"
     return str(local.get("what", "the scenario's fingerprint"))
@@ -286,10 +286,16 @@ def trace_calls(page: Whereabouts) -> None:
     sys.settrace(trace)
 
 
+def _name_handler(local: dict[str, Any]) -> str:
+    """Name what a node executes: where it is machinery, the program that runs on it."""
+    blamed = getattr(local["process"].node, "program", None) or local["handler"]
+    return str(getattr(blamed, "__qualname__", local["handler"].__qualname__))
+
+
 def _locate_call(local: dict[str, Any]) -> tuple[int | None, str]:
     """Tell at which event a gate is called, and what for; promises and names are asked for at none."""
     if "handler" in local:
-        return local["self"].events + 1, f"{local['handler'].__qualname__} at {local['process'].me}"
+        return local["self"].events + 1, f"{_name_handler(local)} at {local['process'].me}"
     if "world" in local:
         return local["world"].events, "an invariant"
     if "what" not in local:

@@ -26,7 +26,7 @@ from clew.simulation.execution.steps import At, Step
 from clew.simulation.loading import LoadedScenario, as_loaded
 from clew.simulation.recordings.recording import FIELDS, FORMAT, TIMED, VERSION, Recording, WaitOutcome
 from clew.simulation.recordings.step_kinds import MOST_SENT, STEP_KINDS, KnownNames, read_seconds
-from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.scenario import Broken, Network, Scenario, expect_node
 from clew.simulation.timing import is_number, to_ticks
 from clew.simulation.values import unknown_type
 
@@ -120,6 +120,9 @@ def _understand_clocks(saved: SavedRecording, scenario: Scenario) -> tuple[tuple
         )
     if saved.clocks is None or scenario.time is None:
         return ()
+    for node in saved.clocks.mapping():
+        if node:
+            expect_node(scenario, node)
     if sorted(saved.clocks.mapping()) != sorted(scenario.nodes):
         saved.clocks.refuse(f"the speed of each clock: {', '.join(scenario.nodes)}")
     speeds: list[tuple[str, float]] = []

@@ -44,6 +44,7 @@ def trace_copy(expr: AnyExpr) -> Copied | None:
         # Joins multiply rows, so that ``always`` is lost: a row without a partner leads to nothing.
         case Join():
             return _trace_join(expr)
+        # What is left is copied as it is, but which rows are left depends on the other side.
         case NotIn(source):
             found = trace_copy(source)
             return found and Copied(found.collections, found.row, always=False)
@@ -53,6 +54,7 @@ def trace_copy(expr: AnyExpr) -> Copied | None:
 def _through(transform: Transform, source: Copied) -> Copied | None:
     function = transform.function
     paths = [path for path in function.paths or () if path.rows]
+    # One path, one row: where a function returns this or that, none of both is what is copied.
     if function.reads or len(paths) != 1 or len(paths[0].rows) != 1 or not isinstance(paths[0].rows[0], tuple):
         return None
     starts = [sum(len(part) for part in function.parts[:k]) for k in range(len(function.parts))]
@@ -74,6 +76,7 @@ def _trace_join(join: Join) -> Copied | None:
         found = trace_copy(source)
         if found is None:
             return None
+        # Each side counts its collections from 0; in the join, they follow each other.
         start = sum(len(side.collections) for side in sides)
         shifted = {c: Column(c.part + start, c.index) for c in columns_in(found.row)}
         sides.append(Copied(found.collections, tuple(substitute(s, shifted) for s in found.row), found.always))
@@ -117,5 +120,6 @@ def substitute(
             return Nested(tuple(substitute(item, by, here=here) for item in items))
         case Item(of, index):
             inner = substitute(of, by, here=here)
+            # A part of what was put together is that part: (a, b)[1] is a copy of b.
             return inner.items[index] if isinstance(inner, Nested) else Item(inner, index)
     return scalar

@@ -122,9 +122,12 @@ class TableTarget:
 
     def forget(self) -> None:
         self._blocked = {}
-        for task in self._tasks:
+        for number, task in enumerate(self._tasks):
             if isinstance(task, KeptTask):
                 task.forget()
+                # Needs no memory, and would report once more what it reported, if it were evaluated anew.
+                if task.task.only_new:
+                    self._tasks[number] = task.task
 
 
 class KeptCollection:

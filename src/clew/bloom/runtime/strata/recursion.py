@@ -27,6 +27,8 @@ _Rows = dict[str, dict[Row, None]]
 #: Rows are derived anew if more than one of so many would be taken away: to take 630,000 paths away and to put
 #: almost all of them back takes four times as long.
 _MOST_TAKEN_AWAY = 4
+#: But not for so few.
+_FEW = 100
 
 
 class _Waiting:
@@ -194,7 +196,7 @@ class KeptRounds(Rounds):
 
         Where everything rests on everything, that is given up: to derive it anew takes less time.
         """
-        most = sum(len(store.rows) for store in self._stores.values()) // _MOST_TAKEN_AWAY + 100
+        most = sum(len(store.rows) for store in self._stores.values()) // _MOST_TAKEN_AWAY + _FEW
         while any(lost.values()):
             most -= sum(map(len, lost.values()))
             if most < 0:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from clew.errors import UsageError
 from clew.names import nearest_name
 from clew.simulation.injectable import Faults
-from clew.simulation.scenario import DEFAULT_EXPECT_RUNS
+from clew.simulation.scenario import DEFAULT_EXPECT_RUNS, Invariant
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,6 +28,7 @@ UPTIME = 1000.0
 UNITS = ("connection", "request", "segment")
 LINEAGES = ("tasks", "hosts")
 DISKS = ("kept", "torn")
+LOST = ("silent", "reset")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,15 +36,17 @@ class Settings:
     """``latency``, ``links``, ``drift``: see ``VirtualTime``.  ``until``: by then the scenario has to return.
 
     ``loss``, ``duplication``: how likely a packet is lost or arrives twice in random executions. ``faults``:
-    what ``clew check`` may do to it.  ``segment``: the most bytes that travel in one piece. ``steps``: so many
-    events are an execution at most.  ``step_seconds``: no event takes longer, in real time. ``client``: what the
-    scenario itself is called.  ``decoder``: says what packets are called. ``unit``: what a fault hits of a
-    stream: a "connection", a "request" (and its answer), or a "segment". ``lineage``: what events of a host rest
-    on: its "tasks" and the state that they share, or, as "hosts", everything before at the same host.  ``disk``:
-    whether what was written and not synced is "kept" by a crash, or "torn". ``hosts``: the names of the hosts,
-    if they are known; else it is executed once to find out. ``expect``, ``expect_faults``, ``expect_runs``,
-    ``expect_seed``: what ``clew test`` has to find.
-    """
+    what ``clew check`` may do to it. ``segment``: the most bytes that travel in one piece. ``steps``: so many
+    events are an execution at most. ``step_seconds``: no event takes longer, in real time. ``client``: what the
+    scenario itself is called. ``decoder``: says what packets are called. ``unit``: what a fault hits of a
+    stream: a "connection", a "request" (and its answer), or a "segment". ``lost``: what the two sides of a
+    connection notice of a loss: nothing ("silent": it is sent again, unless that is lost, too), or, with
+    "reset", that the connection is refused or reset. ``lineage``: what events of a host rest on: its "tasks"
+    and the state that they share, or, with "hosts", everything before at the same host. ``disk``: whether what
+    was written and not synced is "kept" by a crash, or "torn". ``invariants``: functions that look at what
+    hosts expose, after each event, as those of ``clew.Scenario``. ``hosts``: the names of the hosts, if they
+    are known; else it is executed once to find out. ``expect``, ``expect_faults``, ``expect_runs``,
+    ``expect_seed``: what ``clew test`` has to find."""
 
     latency: float | tuple[float, float] = 0.01
     links: Mapping[tuple[str, str], float | tuple[float, float]] = field(default_factory=dict)
@@ -60,6 +63,8 @@ class Settings:
     unit: str = "request"
     lineage: str = "tasks"
     disk: str = "kept"
+    lost: str = "silent"
+    invariants: Sequence[Invariant] = ()
     expect: str | None = None
     expect_faults: int | None = None
     hosts: Sequence[str] = ()
@@ -67,7 +72,7 @@ class Settings:
     expect_seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, known in (("unit", UNITS), ("lineage", LINEAGES), ("disk", DISKS)):
+        for name, known in (("unit", UNITS), ("lineage", LINEAGES), ("disk", DISKS), ("lost", LOST)):
             value = getattr(self, name)
             if value not in known:
                 raise UsageError(f"{name} is {value!r}", remedy=f"give one of {', '.join(map(repr, known))}")
