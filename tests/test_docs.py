@@ -12,13 +12,18 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from command import ROOT, clew
+from workers.cluster import start_cluster
 
+#: Where pages say that the scheduler of a cluster is.
+CLUSTER = "tcp://127.0.0.1:8786"
 #: Libraries that the commands of a page need, and that there are not for every Python.
 NEEDED = {"streams.md": "bytewax"}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -100,10 +105,22 @@ def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     # A block of Python that begins with the name of a file is that file.
     for name, content in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
         (tmp_path / name).write_text(content, encoding="utf-8")
-    for shown in _shown(page):
-        output, expected = _timeless(_output(shown.command, tmp_path)), _timeless(shown.output)
-        # Compared as texts where nothing is left out: a difference is then shown line by line.
-        assert output == expected or ("\n..." in expected and _is_shown_by(output, expected)), shown.command
+    with _cluster_of(page, tmp_path) as address:
+        for shown in _shown(page):
+            command = shown.command.replace(CLUSTER, address)
+            output, expected = _timeless(_output(command, tmp_path)), _timeless(shown.output)
+            # Compared as texts where nothing is left out: a difference is then shown line by line.
+            assert output == expected or ("\n..." in expected and _is_shown_by(output, expected)), shown.command
+
+
+@contextmanager
+def _cluster_of(page: Path, folder: Path) -> Iterator[str]:
+    """Start a cluster if a page has commands for one; give its address."""
+    if not any(CLUSTER in shown.command for shown in _shown(page)):
+        yield CLUSTER
+        return
+    with start_cluster(folder, 2) as cluster:
+        yield cluster.address
 
 
 def test_there_is_something_to_run() -> None:
@@ -121,7 +138,7 @@ def _printed_by(block: str, folder: Path) -> list[str]:
 
 
 def test_the_python_example_of_the_readme(tmp_path: Path) -> None:
-    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    block, _ = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert _printed_by(block, tmp_path)[0] == re.findall(r"faults\)\s+# (.*)", block)[0]
 
 
@@ -139,6 +156,12 @@ def test_the_python_example_of_the_guide_to_simulation(tmp_path: Path) -> None:
 def test_the_python_example_of_the_guide_to_code(tmp_path: Path) -> None:
     guide = (ROOT / "docs/code.md").read_text(encoding="utf-8")
     *_, block = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    assert _printed_by(block, tmp_path) == re.findall(r"print\(.*\)\s+# (.*)", block)
+
+
+def test_the_python_example_of_the_page_on_scale(tmp_path: Path) -> None:
+    page = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert _printed_by(block, tmp_path) == re.findall(r"print\(.*\)\s+# (.*)", block)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -9,7 +10,7 @@ from clew.bloom.values import sort_key, sort_rows, sort_values
 
 
 def _draw(chance: Random, depth: int = 0) -> Any:
-    kinds = [
+    kinds: list[Callable[[], Any]] = [
         lambda: chance.randint(-2, 2),
         lambda: chance.choice(["", "a", "b"]),
         lambda: chance.choice([None, True, b"a", 0.5]),

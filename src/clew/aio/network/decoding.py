@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clew.aio.running import current_life
-from clew.aio.scenarios.settings import Settings
+from clew.aio.settings import Settings
 from clew.errors import ClewError, UsageError
 from clew.simulation.user_code import ask
 
