@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from benchmarks.effort import say
 from clew.boomfs.client.filesystem import BoomFileSystem

@@ -21,7 +21,7 @@ from zlib import crc32
 import dask
 import dask.config
 import fsspec
-import psutil  # type: ignore[import-untyped]
+import psutil
 from dask.bytes.core import read_bytes
 from dask.delayed import delayed
 from distributed import Client, Future, LocalCluster

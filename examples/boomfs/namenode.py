@@ -283,7 +283,7 @@ def scripted(
     )
 
 
-SCRIPT = [
+SCRIPT: Sequence[Do | Elapse] = [
     Do("ann", "mkdir", "/a"),
     Do("bob", "create", "/a/b", False),
     Elapse(0.3),

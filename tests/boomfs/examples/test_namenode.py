@@ -36,4 +36,4 @@ def test_within_these_bounds_the_namenode_answers_like_one_tree(name: str, execu
 def test_lost_repeated_and_late_messages_and_restarts_show_one_tree(name: str, runs: int) -> None:
     found = clew.fuzz(f"{FILE}:{name}", runs=runs)
     assert found.recording is None
-    assert found.statistics.runs == runs
+    assert found.coverage.runs == runs
