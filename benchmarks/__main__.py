@@ -5,7 +5,8 @@ faults, passing those of restarts, partitions and their like, and grids that of 
 (DEMi): minimization prints Tables 1 to 4 with the published numbers in brackets, draws Figure 2, and has bars of
 its own; luck minimizes ten recordings of each bug, and has bars; simulation has the bars of speed, memory,
 workers and replays; injection has those of faults that are injected into code.  bloom has the bars of the Bloom
-runtime.  Of the thesis: blazes is the evaluation of section 4.7, with Figures 4.9 to 4.11, and has bars.
+runtime.  Of the thesis: boomfs is section 2.4, with Table 2.4 and Figures 2.2 and 2.3, and has bars; blazes is the
+evaluation of section 4.7, with Figures 4.9 to 4.11, and has bars.
 histories has the bars of linearizability and serializability, plugin that of what the pytest plugin costs where it
 is not used, scale those of two workers of a Dask cluster, and a model of a thousand.
 """
@@ -42,7 +43,18 @@ from benchmarks.output import OUT, publish
 
 PARTS = (
     *("fig11", "fig12", "fig13", "bars", "fewest", "passing", "grids"),
-    *("minimization", "luck", "simulation", "injection", "bloom", "blazes", "histories", "plugin", "scale"),
+    *(
+        "minimization",
+        "luck",
+        "simulation",
+        "injection",
+        "bloom",
+        "boomfs",
+        "blazes",
+        "histories",
+        "plugin",
+        "scale",
+    ),
 )
 
 
@@ -56,7 +68,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="few seeds and repetitions: to see that it runs")
     given = parser.parse_args()
     wanted = PARTS if given.only is None else (given.only,)
-    if {"fig11", "minimization", "blazes"} & set(wanted) and find_spec("matplotlib") is None:
+    if {"fig11", "minimization", "boomfs", "blazes"} & set(wanted) and find_spec("matplotlib") is None:
         parser.error("the plot needs matplotlib: pip install -e '.[bench]', or leave it out with --only")
     return _measure(wanted, QUICK if given.quick else FULL)
 
@@ -93,6 +105,8 @@ def _measure(wanted: tuple[str, ...], effort: Effort) -> int:
         met &= _judge("plugin-bars", list(plugin.measure(effort)), effort)
     if "bloom" in wanted:
         met &= _judge("bloom-bars", bloom_bars.of_bloom(effort), effort)
+    if "boomfs" in wanted:
+        met &= _boomfs(effort)
     if "blazes" in wanted:
         met &= _blazes(effort)
     if "histories" in wanted:
@@ -133,6 +147,27 @@ def _minimization(effort: Effort) -> bool:
             files = draw(row, OUT)
             say("written: " + " and ".join(f"benchmarks/out/{f.name}" for f in files))
     return _judge("minimization-bars", simulation_bars.of_minimization(rows), effort)
+
+
+def _boomfs(effort: Effort) -> bool:
+    # Here, since Dask and fsspec are extras, and slow to import.
+    from benchmarks import boomfs_bars, boomfs_failover, boomfs_plots
+
+    parts = 128 if effort.repetitions > 1 else 8
+    pairs = boomfs_bars.measure_pairs(parts, effort.repetitions)
+    publish("fig2-2", boomfs_bars.table_of_pairs(pairs), pairs, effort)
+    failing = boomfs_bars.measure_failover(effort)
+    publish("table2-4", boomfs_failover.table(failing), failing, effort)
+    files = [*boomfs_plots.draw_beside_local(pairs, OUT), *boomfs_plots.draw_failover(failing, OUT)]
+    say("written: " + ", ".join(f"benchmarks/out/{f.name}" for f in files))
+    sizes = boomfs_bars.measure_files(effort)
+    publish("boomfs-files", boomfs_bars.table_of_files(sizes), sizes, effort)
+    bars_of_boomfs = (
+        *boomfs_bars.of_pairs(pairs, parts * 8),
+        *boomfs_bars.of_files(sizes),
+        *boomfs_bars.of_failover(failing),
+    )
+    return _judge("boomfs-bars", bars_of_boomfs, effort)
 
 
 def _blazes(effort: Effort) -> bool:

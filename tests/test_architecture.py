@@ -45,6 +45,7 @@ ROOMS = [
     "lineage",
     "search",
     "injection",
+    "aio",
     "checker",
     "model_tests",
     "explain",
@@ -57,6 +58,10 @@ ROOMS = [
 #: ``__init__.py`` of a room comes last, since it collects what the room offers.
 SUB_ROOMS = {
     "analysis": ["calm", "blazes", "__init__"],
+    "aio": [
+        *["settings", "running", "packets", "futures", "fences", "disks", "lineage", "network", "loop"],
+        *["patching", "hosts", "scenarios", "__init__"],
+    ],
     "analysis/calm": [
         *["refinements", "dataflow", "boundaries", "histories", "analysis", "trying"],
         *["result", "__init__"],

@@ -27,8 +27,10 @@ import clew.aio
 PORT = 8468
 NODES = ("n1", "n2", "n3", "n4")
 FIRST = "n1"
-#: How many values ``put_often`` puts, and how many of ten datagrams are lost when it is fuzzed.
+#: How many values ``put_often`` puts, and what part of the datagrams is lost when it is fuzzed.
 VALUES, LOST = 30, 0.1
+#: Who joins there before the first value, and who from some value on.
+EARLY, LATE, LATE_FROM = NODES[:1], NODES[1:], 1
 
 
 def name_datagram(data: bytes) -> str | None:
@@ -84,10 +86,15 @@ async def put_with_one_loss(world: clew.aio.World) -> None:
 
 @clew.aio.scenario(loss=LOST, decoder=name_datagram, expect="violation", expect_runs=20)
 async def put_often(world: clew.aio.World) -> None:
-    """The same, again and again, while datagrams get lost."""
-    start_nodes(world)
-    server = await join(FIRST)
+    """The same, again and again, while datagrams get lost and nodes join through the one that puts."""
+    server = await join(None)
+    for name in EARLY:
+        world.start(name, run_node, "client")
+    await asyncio.sleep(1)
     for number in range(VALUES):
+        if number == LATE_FROM:
+            for name in LATE:
+                world.start(name, run_node, "client")
         stored = await server.set(f"key {number}", number)
         world.promise("set says whether the value was stored", stored in (True, False))
     server.stop()

@@ -25,4 +25,4 @@ def test_one_lost_datagram_does_no_harm() -> None:
 def test_set_raises_where_nobody_answers(clew_result: clew.CodeVerdict) -> None:
     found = clew_result.counterexample
     assert found is not None
-    assert found.broken.what == "ValueError: max() arg is an empty sequence (in _run_scenario)"
+    assert found.broken.what == "ValueError: max() arg is an empty sequence (in put)"

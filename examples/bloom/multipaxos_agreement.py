@@ -9,7 +9,7 @@ proposes it for two instances of the log, both under way at once.  ``clew check`
   and what one node sends to another in one step is lost together; so an agent of ``Durable`` that hears of the
   second instance hears of the first one, too.  Here nothing is repeated, and there are gaps in what agents tell.
 - ``Volatile``: refuted.  It has its tables in memory: a node that has voted restarts, promises the second
-  candidate that it has not, and both have an instance chosen.  Two faults do that, as ``paxos.py`` says of itself.
+  candidate that it has not, and both have an instance chosen.  Two faults do that.  ``paxos.py`` is like that.
 - ``Log``: certified, with the log in sequence and catching up as well, a restart and losses.
 """
 

@@ -269,9 +269,9 @@ def test_what_the_command_comes_to_is_not_hidden(
 
 def test_a_command_that_goes_on_is_ended(project: Path, tmp_path: Path) -> None:
     forever = "store.Store().tick(); import time; time.sleep(1000)"
-    done = clew("cover", "store.py:Store", "--time-limit", "2", *run(forever), cwd=project, TMPDIR=str(tmp_path))
+    done = clew("cover", "store.py:Store", "--time-limit", "6", *run(forever), cwd=project, TMPDIR=str(tmp_path))
     assert done.returncode == 3
-    assert done.stdout.startswith("INCOMPLETE: store.py:Store: the time limit of 2 s ended the command.\n")
+    assert done.stdout.startswith("INCOMPLETE: store.py:Store: the time limit of 6 s ended the command.\n")
     assert ", in 1 step of 1 node in 1 process" in done.stdout
     assert list(tmp_path.iterdir()) == []
 

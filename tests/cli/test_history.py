@@ -110,6 +110,14 @@ class Numbered(Odd):
 class Leaving(Odd):
     def __init__(self):
         os.chdir("/")
+
+class Large(Odd):
+    def step(self, state, op):
+        return [bytes(1 << 45)]
+
+class Deep(Odd):
+    def step(self, state, op):
+        return self.step(state, op)
 """
 
 
@@ -129,6 +137,17 @@ def test_mistakes_of_a_model_are_none_of_clew(name: str, error: str, tmp_path: P
     done = clew("history", "h.jsonl", "--model", f"m.py:{name}", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(error) and "\n  remedy: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"), [("Large", "memory ran out"), ("Deep", "the work is nested too deeply for Python's stack")]
+)
+def test_memory_or_stack_that_a_model_does_not_get_is_incomplete(name: str, limit: str, tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(MODEL)
+    (tmp_path / "h.jsonl").write_text((ROOT / "examples/histories/stack.jsonl").read_text())
+    done = clew("history", "h.jsonl", "--model", f"m.py:{name}", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (3, "")
+    assert f"\n  {limit}, in step of the model {name}, for push in []\n" in done.stdout
 
 
 def test_a_model_that_goes_elsewhere_takes_no_file_with_it(tmp_path: Path) -> None:

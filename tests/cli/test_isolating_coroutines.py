@@ -47,6 +47,41 @@ numbers = scenario(lambda: setattr(os, "getpid", lambda: 7))
 waits = scenario(lambda: re.match(r"(a+)+$", "a" * 50 + "b"))
 '''
 
+DECODING = """
+import asyncio
+import clew.aio
+
+def scenario(decoder):
+    async def answer():
+        async def serve(reader, writer):
+            writer.write(await reader.readline())
+        async with await asyncio.start_server(serve, port=80) as listening:
+            await listening.serve_forever()
+
+    async def ask(world):
+        world.start("server", answer)
+        await asyncio.sleep(1)
+        reader, writer = await asyncio.open_connection("server", 80)
+        try:
+            writer.write(b"x\\n")
+        except Exception:
+            pass
+        world.promise("an answer", await reader.readline() == b"x\\n")
+
+    return clew.aio.scenario(losses=1, decoder=decoder)(ask)
+
+async def wait(data):
+    return "text"
+
+def leave(data):
+    raise SystemExit(0)
+
+divides = scenario(lambda data: 1 / 0)
+leaves = scenario(leave)
+is_async = scenario(wait)
+is_odd = scenario(lambda data: object())
+"""
+
 LATE = """
 import asyncio
 import clew.aio
@@ -138,3 +173,20 @@ def test_hosts_that_start_only_under_faults_are_known_to_recordings(command: str
     again = clew("replay", "late.json", cwd=tmp_path)
     assert (again.returncode, again.stderr) == (1, "")
     assert "\nSTILL FAILS: an answer at client, " in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("divides", "the decoder raised ZeroDivisionError: division by zero"),
+        ("leaves", "the decoder raised SystemExit: 0"),
+        ("is_async", "the decoder returned a coroutine, and nobody would execute it"),
+        ("is_odd", "the decoder returned object"),
+    ],
+)
+def test_a_mistake_of_a_decoder_is_none_of_the_program(name: str, told: str, tmp_path: Path) -> None:
+    """It was an uncaught exception of the program that sends: a counterexample without any fault."""
+    (tmp_path / "decoding.py").write_text(DECODING, encoding="utf-8")
+    done = clew("check", f"decoding.py:{name}", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr and "Warning" not in done.stderr

@@ -19,6 +19,11 @@ SOURCE = ROOT / "src" / "clew"
 #: What writes, what opens the null device or a file of the system, and the checker of proofs, which imports
 #: nothing of Clew.
 _OTHER_READERS = {
+    # What nodes wrote to their simulated disks, and DataNodes to their real ones: chunks may have any size.
+    "aio/disks/disk.py",
+    "boomfs/datanode/chunk_store.py",
+    # The end of what a process of its own has printed.
+    "boomfs/local_cluster.py",
     # What processes of this very command write into its private folder, read within bounds.
     "bloom/tracing/counters.py",
     "bloom/tracing/record_lines.py",

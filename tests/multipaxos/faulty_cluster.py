@@ -244,6 +244,11 @@ class Cluster:
             return False
         return True
 
+    def settle_one(self, address: str) -> None:
+        """Let one node do the next thing that is left to do there."""
+        assert self.up[address].machine.pending, f"{address} has nothing left to do"
+        self._step(address, None)
+
     def settle(self) -> None:
         """Step until nobody has anything left to do, and nothing is under way."""
         for _ in range(5_000):

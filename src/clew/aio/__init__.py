@@ -15,8 +15,8 @@ world.
 from __future__ import annotations
 
 from clew.aio.fences import FencedError
-from clew.aio.scenarios.settings import Settings, scenario
 from clew.aio.scenarios.testing import test
 from clew.aio.scenarios.world import World
+from clew.aio.settings import Settings, scenario
 
 __all__ = ["FencedError", "Settings", "World", "scenario", "test"]

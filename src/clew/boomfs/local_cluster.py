@@ -20,8 +20,11 @@ from typing import Any, Self
 
 from clew.boomfs.settings import Policy
 from clew.errors import UsageError
+from clew.files.reading import read_input
 
 _PLAN = "cluster.json"
+#: A plan is a few lines for each process; what is longer is cut, and is no JSON then.
+_LARGEST_PLAN = 1_000_000
 #: For a process to say that it listens, in seconds.
 _START_SECONDS = 60.0
 
@@ -43,7 +46,7 @@ class Plan:
     def read(folder: Path) -> Plan:
         """Read the plan of a folder; UsageError if there is none."""
         try:
-            found = json.loads((folder / _PLAN).read_text(encoding="utf-8"))
+            found = json.loads(read_input(folder / _PLAN, _LARGEST_PLAN))
             return Plan(
                 tuple(tuple(group) for group in found["namenodes"]),
                 tuple((rules, data) for rules, data in found["datanodes"]),

@@ -330,6 +330,7 @@ class _Question:
             self.until,
             tuple(map(name_of, scenario.promises)),
             tuple(map(name_of, scenario.invariants)),
+            scenario.lineage,
         )
 
 

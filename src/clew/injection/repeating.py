@@ -22,6 +22,7 @@ from clew.simulation.scenario import Scenario
 from clew.simulation.timing import show_time
 from clew.simulation.user_code import name_of
 from clew.simulation.values import to_json
+from clew.simulation.world import World
 
 _REMEDY = "let nodes take time and random numbers from their context, and nothing else from outside"
 
@@ -47,27 +48,53 @@ def _key(occurrence: Occurrence) -> tuple[object, ...]:
 def refuse_other_beginning(course: Course, events: int, digest: int) -> None:
     """Refuse a run that is not the same as another for so many events, up to where its last fault strikes."""
     if digest_prefixes(course, events)[-1] != digest or len(course.occurrences) < events:
-        raise refuse_repetition(f"up to event {events}, the faults are the same, and what happens is not")
+        raise refuse_repetition(
+            f"up to event {events}, the faults are the same, and what happens is not", course.world
+        )
 
 
 def refuse_other_course(one: Course, other: Course) -> None:
     """Refuse two runs under the same faults that differ: in what happens, or in the states at their ends."""
     # Event by event first: where things happen differently, states differ for that reason.
     for place, (first, second) in enumerate(zip(one.occurrences, other.occurrences, strict=False)):
-        if _key(first) != _key(second):
-            when = show_time(min(first.time, second.time))
-            raise refuse_repetition(f"the first event that differs is number {place + 1}, at {when}")
+        if _key(first) != _key(second) or _content(first) != _content(second):
+            where = f"the first event that differs is number {place + 1}, {_describe(first, second)}"
+            raise refuse_repetition(where, one.world)
     if len(one.occurrences) != len(other.occurrences) or one.broken != other.broken:
-        raise refuse_repetition("one of them ends where the other does not")
+        raise refuse_repetition("one of them ends where the other does not", one.world)
     before, after = states_at_end(one), states_at_end(other)
     for name in before:
         if before[name] != after.get(name):
-            raise refuse_repetition(f"at the end, {name} differs")
+            raise refuse_repetition(f"at the end, {name} differs", one.world)
 
 
-def refuse_repetition(where: str) -> UsageError:
+def _content(occurrence: Occurrence) -> object:
+    what = occurrence.what
+    return to_json(what.payload, strict=False) if isinstance(what, Envelope) else None
+
+
+def _describe(one: Occurrence, other: Occurrence) -> str:
+    """Say what happens where two executions differ: in each of them, where that is not the same."""
+    before, after = f"at {show_time(one.time)}: {_name(one)}", f"at {show_time(other.time)}: {_name(other)}"
+    if before == after:
+        return f"{before}, with another content"
+    return f"{before}; the other time, {after}"
+
+
+def _name(occurrence: Occurrence) -> str:
+    what = occurrence.what
+    if not isinstance(what, Envelope):
+        return f"{type(what).__name__} at {occurrence.node or 'all nodes'}"
+    if what.timer:
+        return f"timer '{what.payload}' at {what.target}"
+    label = getattr(what.payload, "label", "") or what.kind
+    return f"{label} from {what.source or 'outside'} to {what.target}"
+
+
+def refuse_repetition(where: str, world: World | None = None) -> UsageError:
     """Return the error that the same was not the same when it was done again."""
-    return UsageError(f"the same faults twice do not lead to the same execution: {where}", remedy=_REMEDY)
+    remedy = _REMEDY if world is None or world.suspect is None else world.suspect()
+    return UsageError(f"the same faults twice do not lead to the same execution: {where}", remedy=remedy)
 
 
 def states_at_end(course: Course) -> dict[str, Any]:

@@ -45,6 +45,7 @@ class CodeVerdict(Result):
     or incomplete (``reason`` says why).  ``runs``: executions of the search, ``shrinking``: those after it, to
     leave out faults; ``vacuous``: in so many of them nothing was promised.  ``cautions``: what makes the answer
     mean less than it seems.  ``until``: when executions end, in seconds, if not as the scenario says.
+    ``lineage``: what events were taken to rest on, where that can be chosen ("tasks" or "hosts").
     """
 
     answer: Answer
@@ -63,6 +64,7 @@ class CodeVerdict(Result):
     until: float | None = None
     promises: tuple[str, ...] = ()
     invariants: tuple[str, ...] = ()
+    lineage: str | None = None
 
     @property
     def exit_code(self) -> int:

@@ -6,6 +6,7 @@ done in a process of its own (``processes``), and ``list_python`` is the part of
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from clew.frontends.bloom import expectation_of
 from clew.model_tests.discovery import Candidate
 from clew.model_tests.model import Kind, Model
 from clew.model_tests.python_look import find_imported_names
-from clew.simulation.scenario import Scenario
+from clew.simulation.scenario import Scenario, expect
 
 
 def list_dedalus(file: str) -> Model:
@@ -29,7 +30,10 @@ def list_dedalus(file: str) -> Model:
 
 
 def list_python(candidate: Candidate) -> tuple[Model, ...]:
-    """Import a file and return its Bloom classes with a ``setting`` and its scenarios, as they are defined."""
+    """Import a file and return its Bloom classes with a ``setting`` and its scenarios, as they are defined.
+
+    Scenarios are coroutine functions, too, if they have settings of their own.
+    """
     path = Path(candidate.file)
     with FileNames(path).in_errors():
         module = import_file(path, "model")
@@ -51,6 +55,11 @@ def _model_of(name: str, value: Any) -> Model | None:
     """Return the model that a value of a module is, if it is one."""
     if isinstance(value, Scenario):
         model = Model(name, Kind.SCENARIO, value.expectation, value.expect_runs, value.expect_seed)
+        return model if model.strategy is None else replace(model, runs=None)
+    settings = getattr(value, "clew_aio_settings", None)
+    if settings is not None and inspect.iscoroutinefunction(value):
+        expectation = expect(settings.expect, settings.expect_faults)
+        model = Model(name, Kind.SCENARIO, expectation, settings.expect_runs, settings.expect_seed)
         return model if model.strategy is None else replace(model, runs=None)
     # By its type: a class may well have a table of this name.
     is_checked = isinstance(getattr(value, "setting", None), Setting)

@@ -72,6 +72,13 @@ DEFAULT_EXPECT_RUNS = 100
 NO_EXCEPTION = "no uncaught exception"
 
 
+def expect(answer: str | None, faults: int | None) -> Expectation | None:
+    """Return what ``clew test`` has to find: of random executions, or of a check."""
+    if answer in FUZZ_ANSWERS and faults is None:
+        return Expectation(answer)
+    return make_expectation(answer, faults)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
     """``nodes`` make the processes by name; those in ``running`` are up from the beginning, without an event.
@@ -96,6 +103,7 @@ class Scenario:
     ``step_seconds``: a handler that takes longer is stopped, as a mistake in the scenario.
     ``time``: how long messages take and when timers go off; without it, things happen in any order.
     ``faults``: what ``clew check`` may do to it; it never stops the nodes that are ``steadfast``.
+    ``lineage``: what events of a node rest on, in a word, where that can be chosen; verdicts repeat it.
     ``expect``: what ``clew test`` has to find.  In the ``expect_runs`` random executions from the seed
     ``expect_seed`` on, a "violation" in one of them, or "no violation" in any.  Or by a check within ``faults``: a
     "counterexample" (with ``expect_faults`` faults) or "incomplete" by lineage, "certified" by exhaustion.
@@ -125,6 +133,7 @@ class Scenario:
     time: VirtualTime | None = None
     faults: Faults | None = None
     steadfast: Sequence[str] = ()
+    lineage: str | None = None
     expect: str | None = None
     expect_faults: int | None = None
     expect_runs: int = DEFAULT_EXPECT_RUNS
@@ -182,9 +191,7 @@ class Scenario:
     @property
     def expectation(self) -> Expectation | None:
         """Return what ``clew test`` has to find, if anything is expected."""
-        if self.expect in FUZZ_ANSWERS and self.expect_faults is None:
-            return Expectation(self.expect)
-        return make_expectation(self.expect, self.expect_faults)
+        return expect(self.expect, self.expect_faults)
 
     def _refuse_idle_time(self) -> None:
         if self.time is not None:

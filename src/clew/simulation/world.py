@@ -122,6 +122,8 @@ class World:
         self.failure: Failure | None = None
         #: Told of each message that does not arrive: lost on its way, or because its receiver is down.
         self.on_loss: Callable[[Envelope], None] | None = None
+        #: Says why an execution may not be the same when it is repeated, where there is more to say than usual.
+        self.suspect: Callable[[], str] | None = None
         self.processes: dict[str, Process] = {}
         #: The nodes that are up, by name: what invariants look at.
         self.nodes: dict[str, Node] = {}
@@ -371,9 +373,11 @@ class World:
             raise UsageError(f"unknown node '{name}'", remedy=f"the nodes are {', '.join(self._makers)}")
         return name
 
-    def start_late(self, name: str) -> None:
+    def start_late(self, name: str, make: Callable[[], Node]) -> None:
         """Start a node that came to be known during an event, as a part of that event."""
-        self._start(self._require_known(name))
+        # Not in the table of the scenario, from which other executions are made.
+        self._makers = {**self._makers, name: make}
+        self._start(name)
 
     def _start(self, name: str) -> None:
         if name not in self.processes:

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clew.errors import UsageError
+from clew.files.reading import read_source
 from clew.workers.crew import Spent
 from clew.workers.fresh import FreshProcess
 from clew.workers.processes import Serve, WorkerDiedError, wait_for_replies
@@ -68,7 +69,7 @@ def own_build() -> Build:
     # Half a hundredth of a second, once for each process: a checkout that differs by a line has the same number.
     root = Path(__file__).parents[1]
     for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + read_source(path) + b"\0")
     # The last part of the version of Python changes nothing of what is executed: random numbers, order, floats.
     return Build(f"{number} ({digest.hexdigest()[:12]})", "{}.{}".format(*sys.version_info))
 

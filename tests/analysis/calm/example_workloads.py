@@ -20,6 +20,8 @@ import idioms
 import kvs
 import kvs_cluster
 import likes
+import multipaxos_agreement
+import multipaxos_register
 import paxos
 import reliable_broadcast
 import restarting_store
@@ -127,6 +129,16 @@ def _parliament(kind: Any, ticks: int = 0, **more: Any) -> Workload:
         inputs["a"] |= {"request": [(1, "x")]}
         inputs["b"] |= {"request": [(2, "y")]}
     return workload(dict.fromkeys("abc", kind), inputs, ticks=ticks)
+
+
+def _replicas(kind: Any) -> Workload:
+    """Two replicas are asked to write, and a third one to read."""
+    asked = {"a": ("ann", ("write", 1)), "b": ("bob", ("write", 2)), "c": ("cid", ("read",))}
+    inputs: dict[str, Any] = {
+        name: {"member": _ABC, "request": [(name, "client", client, 1, operation)]}
+        for name, (client, operation) in asked.items()
+    }
+    return workload(dict.fromkeys("abc", kind), inputs, ticks=4)
 
 
 _SAID = {"a": {1: {"say": [("b", "one")]}, 3: {"say": [("b", "two")]}}, "b": {2: {"say": [("a", "three")]}}}
@@ -259,6 +271,13 @@ WORKLOADS: dict[Any, Workload] = {
         },
         later={"client": {3: {"put": [(1, "x", "one")]}}},
     ),
+    multipaxos_agreement.Durable: workload_of(multipaxos_agreement.Durable),
+    multipaxos_agreement.Volatile: workload_of(multipaxos_agreement.Volatile),
+    multipaxos_agreement.SentOnce: workload_of(multipaxos_agreement.SentOnce),
+    multipaxos_agreement.Log: workload_of(multipaxos_agreement.Log),
+    multipaxos_register.RegisterReplica: _replicas(multipaxos_register.RegisterReplica),
+    multipaxos_register.VolatileReplica: _replicas(multipaxos_register.VolatileReplica),
+    multipaxos_register.LocalReader: _replicas(multipaxos_register.LocalReader),
     paxos.Views: _parliament(paxos.Views),
     paxos.Queue: _single(paxos.Queue, {"request": [(2, "y")]}, {2: {"request": [(1, "x")]}}),
     paxos.Synod: _parliament(paxos.Synod),

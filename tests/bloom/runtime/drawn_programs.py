@@ -71,7 +71,7 @@ class Drawing:
         self._lines: list[str] = []
         self._inserted: dict[str, list[Row]] = {}
         # Most programs have few values, so that rows meet; some have others that do not fit every function.
-        self._values: Sequence[Any] = [0, 1, 2, 3, 4] if chance.random() < 0.8 else [0, 1, 2, 3, "a", None, 2.5]
+        self._values: Sequence[Any] = [0, 1, 2, 3, 4] if chance.random() < 0.6 else [0, 1, 2, 3, "a", None, 2.5]
         self._kinds = chance.choice([ROWS, ROWS, "ts", "ks", "tq"])
         if spelled:
             self._values = SPELLINGS
@@ -103,7 +103,7 @@ class Drawing:
         return f"{self._chance.choice(kinds)}{self._chance.randrange(LEVELS)}"
 
     def _some_rows(self, name: str, *, note: bool = True) -> tuple[Row, ...]:
-        rows = tuple(self._row_of(name) for _ in range(self._chance.choice([1, 1, 2, 6])))
+        rows = tuple(self._row_of(name) for _ in range(self._chance.choice([1, 2, 3, 6])))
         if note:
             self._inserted.setdefault(name, []).extend(rows)
         return rows

@@ -6,7 +6,7 @@ import pytest
 
 from clew.analysis.calm.trying.orders import try_orders
 from clew.analysis.calm.trying.workloads import Input, Workload
-from clew.bloom import Bloom, bloom, interface, lmax, scratch, table
+from clew.bloom import Bloom, bloom, interface, lmax, lset, scratch, table
 from clew.bloom.runtime import endless
 from clew.bloom.runtime.endless import EndlessStepError
 from clew.engine.callbacks import MOST_OPERATIONS
@@ -71,7 +71,32 @@ class Climbs(_Recursive):
         self.top <= self.top.plus(1)
 
 
-@pytest.mark.parametrize("cls", [Counts, CountsByAnotherWay, Remembers, Squares, Climbs])
+class Nests(_Recursive):
+    """Sets of 2, 6, 38, 1,446 and more than two million elements, round after round."""
+
+    pairs = lset()
+
+    @bloom
+    def rules(self) -> None:
+        self.pairs <= self.given.project("n")
+        self.pairs <= lset.of([0])
+        self.pairs <= self.pairs.product(self.pairs)
+
+
+class Lengthens(_Recursive):
+    """Each round adds a few elements."""
+
+    words = lset()
+    next_words = scratch("w")
+
+    @bloom
+    def rules(self) -> None:
+        self.words <= lset.of([f"{number}" for number in range(50)])
+        self.next_words <= self.words.elements().rename("w").map(lambda w: (w.w[:2000] + "x",))
+        self.words <= self.next_words.project("w")
+
+
+@pytest.mark.parametrize("cls", [Counts, CountsByAnotherWay, Remembers, Squares, Climbs, Nests, Lengthens])
 def test_a_step_that_does_not_end(cls: type[_Recursive], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endless, "MOST_COMPUTED", FEW)
     node = cls("n")

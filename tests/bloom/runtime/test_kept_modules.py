@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -12,7 +12,7 @@ from bloom.runtime import drawn_programs
 from bloom.runtime.drawn_modules import DURABLE, World, draw_module
 from bloom.runtime.drawn_programs import STEPS, Drawn, Event
 from bloom.runtime.naive_node import NaiveNode, look_at
-from bloom.runtime.test_kept_rows import Shown, rows_of
+from bloom.runtime.test_kept_rows import Shown, comparable_names, of_scratches, rows_of
 from clew import bloom
 from clew.bloom.ir.schema import Kind
 from clew.bloom.lattices import large
@@ -49,6 +49,7 @@ class Pair:
 
     def __init__(self, drawn: Drawn) -> None:
         self.drawn = drawn
+        self.names = comparable_names(drawn)
         self.world = World()
         self.node, self.naive = self._begin()
 
@@ -101,14 +102,14 @@ class Pair:
         if expected.ambiguous:
             return False
         held = look_at(self.naive)
-        assert rows_of(self.machine, self.drawn.names) == {name: held[name] for name in self.drawn.names}
+        assert rows_of(self.machine, self.names) == {name: held[name] for name in self.names}
         assert set(stepped.sent) == expected.sent
         assert _changed(stepped) == {
             name: (rows - before[name], before[name] - rows)
             for name, rows in self.naive.rows.items()
             if self.naive.kind_of(name).kind is Kind.TABLE and rows != before[name]
         }
-        assert _of_scratches((r.collection, r.message) for r in stepped.refused) == _of_scratches(expected.reports)
+        assert of_scratches((r.collection, r.message) for r in stepped.refused) == of_scratches(expected.reports)
         return True
 
 
@@ -116,14 +117,11 @@ def _changed(stepped: StepResult) -> dict[str, tuple[set[Row], set[Row]]]:
     return {name: (set(change.added), set(change.removed)) for name, change in stepped.changes.items()}
 
 
-def _of_scratches(reports: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return what is said of scratches that are declared: the runtime tells of tables what is new."""
-    return {(name, said) for name, said in reports if name[0] in "sqo" and name[1:].isdigit()}
-
-
 def compare(drawn: Drawn) -> int:
     """Compare all steps, as far as they do not depend on the order of rounds, and return how many."""
     pair = Pair(drawn)
+    if not pair.names:
+        return 0
     for number, step in enumerate(drawn.steps):
         for event in step:
             pair.happen(event)

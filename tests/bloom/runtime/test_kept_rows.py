@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -62,12 +62,26 @@ class Shown:
         return row in self._rows
 
 
+def comparable_names(drawn: Drawn) -> list[str]:
+    """Return the collections that do not depend on how numbers are spelled; none, if all of them may.
+
+    A lpset takes 1 and not 1.0.  Which of two equal rows an expression passes on is left open.
+    """
+    given = [value for step in drawn.steps for event in step for row in event.rows for value in row]
+    spelled = any(isinstance(value, float | bool) for value in given) or "avg" in drawn.source
+    if spelled and re.search(r"self\.p\d", drawn.source):
+        return []
+    return [name for name in drawn.names if not (spelled and name[0] == "p")]
+
+
 def compare_with_naive_node(drawn: Drawn, *, spelled: bool = False) -> int:
     """Compare all steps, as far as they do not depend on the order of rounds, and return how many.
 
-    ``spelled``: which spelling of a row is in a report, or in a lpset, which takes only one, is not compared.
+    ``spelled``: which spelling of a row is in a report is not compared.
     """
-    names = [name for name in drawn.names if not (spelled and name[0] == "p")]
+    names = comparable_names(drawn)
+    if not names:
+        return 0
     node, other = make(drawn), make(drawn)
     naive = NaiveNode(other.program)
     other._view = lambda name: Shown(naive, name)
@@ -81,13 +95,26 @@ def compare_with_naive_node(drawn: Drawn, *, spelled: bool = False) -> int:
         held = look_at(naive)
         assert rows_of(node.machine, names) == {name: held[name] for name in names}, drawn.number
         assert set(stepped.sent) == expected.sent, drawn.number
-        assert spelled or _reports(stepped) == expected.reports, drawn.number
+        assert spelled or of_scratches(_reports(stepped)) == of_scratches(expected.reports), drawn.number
     return len(drawn.steps)
 
 
-def _reports(stepped: StepResult) -> set[tuple[str, str]]:
-    """Return what is reported of scratches."""
-    return {(r.collection, r.message) for r in stepped.refused if r.collection[0] in "sq"}
+def _reports(stepped: StepResult) -> Iterator[tuple[str, str]]:
+    return ((r.collection, r.message) for r in stepped.refused)
+
+
+def of_scratches(reports: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return what is said of scratches that are declared: the runtime tells of tables what is new.
+
+    Which of two equal values is told, 1, 1.0 or True, is left open.
+    """
+    declared = ((name, said) for name, said in reports if name[0] in "sqo" and name[1:].isdigit())
+    return {(name, _one_spelling(said)) for name, said in declared}
+
+
+def _one_spelling(said: str) -> str:
+    numbers = re.sub(r"(\d)\.0(?!\d)", r"\1", said)
+    return re.sub(r"\b(True|False)\b", lambda found: str(int(found[0] == "True")), numbers)
 
 
 @pytest.mark.parametrize("portion", PORTIONS)
@@ -100,10 +127,7 @@ def test_nodes_agree_with_a_naive_one(portion: int) -> None:
 @pytest.mark.parametrize("portion", PORTIONS)
 def test_rows_that_are_equal_are_one_however_they_are_spelled(portion: int) -> None:
     for number in _numbers_in(portion):
-        drawn = draw(number, spelled=True)
-        # A lpset takes one spelling, and so does what reads it.
-        if not re.search(r"self\.p\d", drawn.source):
-            compare_with_naive_node(drawn, spelled=True)
+        compare_with_naive_node(draw(number, spelled=True), spelled=True)
 
 
 def _numbers_in(portion: int) -> range:

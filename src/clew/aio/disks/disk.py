@@ -44,6 +44,8 @@ class Disk:
         self._files: list[weakref.ref[Any]] = []
         self._descriptors: dict[int, _Opened] = {}
         self.working_directory = self.shown_path
+        #: A copy of the process may use it no more, and must not remove it.
+        self._process = os.getpid()
 
     @property
     def shown_path(self) -> str:
@@ -131,6 +133,8 @@ class Disk:
 
     def remove(self) -> None:
         """Remove it from the machine."""
+        if self._process != os.getpid():
+            return
         self._lead_elsewhere()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

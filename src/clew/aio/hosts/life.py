@@ -19,7 +19,7 @@ from clew.aio.network.kernel import Kernel
 from clew.aio.packets import Datagram, Segment
 from clew.aio.patching.installing import note_imports
 from clew.aio.running import running
-from clew.aio.scenarios.settings import UPTIME
+from clew.aio.settings import UPTIME
 from clew.errors import ClewError
 from clew.simulation.user_code import is_mistake_of_ours
 from clew.simulation.world import World

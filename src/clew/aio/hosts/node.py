@@ -15,6 +15,7 @@ from typing import Any
 from clew.aio.hosts.life import Life
 from clew.aio.hosts.universe import Order, Universe
 from clew.aio.lineage.tracker import Tracker
+from clew.aio.patching.escapes import explain_difference
 from clew.simulation.node import Context, Node
 from clew.simulation.pool import Envelope
 from clew.simulation.process import Process, failure_of
@@ -44,6 +45,7 @@ def universe_of(world: World, make: MakeUniverse) -> Universe:
             _universes.pop(identity).kill_all()
 
         universe = _universes[identity] = make(weakref.ref(world, bury))
+        world.suspect = explain_difference
         world.on_loss = lambda envelope: _handle_loss(universe, envelope)
         if world.flow is not None:
             universe.tracker = Tracker(by_hosts=universe.settings.lineage == "hosts")

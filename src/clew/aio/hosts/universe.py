@@ -17,7 +17,7 @@ from clew.aio.disks.disk import Disk
 from clew.aio.lineage.tracker import Tracker
 from clew.aio.network.internet import Internet
 from clew.aio.running import current_life
-from clew.aio.scenarios.settings import Settings
+from clew.aio.settings import Settings
 from clew.histories.pairing import Event
 from clew.histories.recorder import Recorder
 from clew.simulation.world import World

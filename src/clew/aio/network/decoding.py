@@ -7,11 +7,16 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from clew.aio.scenarios.settings import Settings
+from clew.aio.running import current_life
+from clew.aio.settings import Settings
+from clew.errors import ClewError, UsageError
+from clew.simulation.user_code import ask
 
 _REQUEST = re.compile(rb"(GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|CONNECT|TRACE) (\S{1,200}) HTTP/1\.[01]\r\n")
 _RESPONSE = re.compile(rb"HTTP/1\.[01] (\d{3})")
 _LONGEST = 40
+#: Of what a scenario says; it stands in every line about the packet.
+_LONGEST_GIVEN = 1_000
 
 #: Says what a message is called, given its first bytes; None if it does not know.
 Decoder = Callable[[bytes], "str | None"]
@@ -19,11 +24,24 @@ Decoder = Callable[[bytes], "str | None"]
 
 def describe_packet(settings: Settings, data: bytes) -> str:
     """Return what a packet is called, by the scenario's decoder, a known protocol, or its size."""
-    decoder: Any = settings.decoder
-    label = decoder(data) if decoder is not None else None
+    label = _ask_decoder(settings.decoder, data) if settings.decoder is not None else None
     if label is None:
         label = decode_http(data) or decode_redis(data) or decode_text(data) or f"{len(data)} bytes"
-    return str(label)
+    return label
+
+
+def _ask_decoder(decoder: Any, data: bytes) -> str | None:
+    """Return what the scenario's decoder says; what it raises is a mistake in the scenario, and no finding."""
+    try:
+        label: Any = ask("the decoder", decoder, data, remedy="it must cope with every packet, and return a text")
+        if label is not None and not isinstance(label, str):
+            raise UsageError(f"the decoder returned {type(label).__name__}", remedy="return a text, or None")
+    except ClewError as error:
+        # Or the program that sends would get it, and could handle it.
+        if (life := current_life()) is not None:
+            life.refuse(error)
+        raise
+    return None if label is None else label[:_LONGEST_GIVEN]
 
 
 def decode_http(data: bytes) -> str | None:

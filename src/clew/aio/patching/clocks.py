@@ -11,7 +11,7 @@ from typing import Any
 
 from clew.aio.fences import fence
 from clew.aio.running import current_life
-from clew.aio.scenarios.settings import EPOCH, UPTIME
+from clew.aio.settings import EPOCH, UPTIME
 
 #: What is put in the place of what: the owner, the name there, and what stands in.
 Replacement = tuple[Any, str, Callable[..., Any]]

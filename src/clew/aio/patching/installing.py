@@ -7,7 +7,9 @@ function by name (``from time import time``) has it in its own dictionary, and i
 from __future__ import annotations
 
 import sys
+import sysconfig
 import types
+from contextlib import suppress
 from typing import Any
 
 from clew.aio.patching import chance, clocks, files, outside
@@ -20,6 +22,10 @@ _LEFT_ALONE = ("clew.", "posix", "nt", "_frozen_importlib")
 #: By the identity of what is replaced: that, and what stands in for it.
 _replaced: dict[int, tuple[Any, Any]] = {}
 _seen_modules = 0
+#: Modules whose functions and classes were looked into, by name; those of Python itself are not.
+_looked_into: set[str] = set()
+_STANDARD = sysconfig.get_path("stdlib")
+_LIBRARIES = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
 
 
 def install_patches() -> None:
@@ -43,8 +49,17 @@ def note_imports() -> None:
         patch_libraries()
         _seen_modules = len(sys.modules)
         for module in list(sys.modules.values()):
-            if isinstance(module, types.ModuleType) and not module.__name__.startswith(_LEFT_ALONE):
-                _replace_in(vars(module))
+            if not isinstance(module, types.ModuleType) or module.__name__.startswith(_LEFT_ALONE):
+                continue
+            _replace_in(vars(module))
+            if module.__name__ not in _looked_into and not _is_standard(module):
+                _looked_into.add(module.__name__)
+                _replace_deeper(module)
+
+
+def _is_standard(module: types.ModuleType) -> bool:
+    file = getattr(module, "__file__", None) or _STANDARD
+    return file.startswith(_STANDARD) and not file.startswith(_LIBRARIES)
 
 
 def _replace_in(variables: dict[str, Any]) -> None:
@@ -52,3 +67,49 @@ def _replace_in(variables: dict[str, Any]) -> None:
         known = _replaced.get(id(value))
         if known is not None and known[0] is value and not name.startswith("_clew_real"):
             variables[name] = known[1]
+
+
+def _replace_deeper(module: types.ModuleType) -> None:
+    """Replace what functions have as defaults and in closures, and classes as attributes.
+
+    ``def wait(clock=time.monotonic)``, and ``field(default_factory=time.time)`` of a dataclass.
+    """
+    for value in list(vars(module).values()):
+        if isinstance(value, types.FunctionType):
+            _replace_in_function(value)
+        elif isinstance(value, type) and value.__module__ == module.__name__:
+            _replace_in_class(value)
+
+
+def _replace_in_class(kind: type) -> None:
+    for name, member in list(vars(kind).items()):
+        if isinstance(member, types.FunctionType):
+            _replace_in_function(member)
+        elif (stand_in := find_stand_in(getattr(member, "__func__", member))) is not None:
+            # What is written in C is no method where it is an attribute, and what stands in must not be one.
+            setattr(kind, name, staticmethod(stand_in))
+
+
+def _replace_in_function(function: types.FunctionType) -> None:
+    if function.__globals__.get("__name__", "").startswith("clew."):
+        return  # what stands in refers to what it stands for
+    defaults = function.__defaults__ or ()
+    if any(find_stand_in(each) is not None for each in defaults):
+        function.__defaults__ = tuple(find_stand_in(each) or each for each in defaults)
+    named = function.__kwdefaults__ or {}
+    named.update({name: find_stand_in(value) or value for name, value in named.items()})
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # an empty one
+            if (stand_in := find_stand_in(cell.cell_contents)) is not None:
+                cell.cell_contents = stand_in
+
+
+def find_stand_in(value: Any) -> Any:
+    """Return what stands in for a function of Python, or None."""
+    known = _replaced.get(id(value))
+    return known[1] if known is not None and known[0] is value else None
+
+
+def list_replaced() -> list[Any]:
+    """Return the functions of Python that are replaced."""
+    return [original for original, _ in _replaced.values()]

@@ -20,13 +20,13 @@ from clew.aio.network.decoding import describe_packet
 from clew.aio.network.internet import Internet
 from clew.aio.packets import PACKETS
 from clew.aio.patching.installing import install_patches
-from clew.aio.scenarios.settings import SETTINGS, Settings
 from clew.aio.scenarios.world import Unassumed, World
+from clew.aio.settings import SETTINGS, Settings
 from clew.budgets.whereabouts import current_whereabouts, isolates, preparing
 from clew.errors import Position, UsageError
 from clew.simulation.execution.isolation import call_in_child
 from clew.simulation.execution.watchdog import step_limit
-from clew.simulation.fuzzing.random_run import random_run
+from clew.simulation.fuzzing.random_run import RandomRun
 from clew.simulation.node import Node
 from clew.simulation.scenario import Broken, LateNodes, Network, Scenario
 from clew.simulation.timing import VirtualTime
@@ -46,9 +46,12 @@ class _Hosts(LateNodes):
 
     def expect(self, name: str) -> None:
         if name not in self:
-            maker = HostMaker(cast(Any, self._function))
-            maker.name, maker.make = name, self._make
-            self[name] = maker
+            self[name] = self.make_host(name)
+
+    def make_host(self, name: str) -> HostMaker:
+        maker = HostMaker(cast(Any, self._function))
+        maker.name, maker.make = name, self._make
+        return maker
 
 
 #: So many events are executed at most to find out which hosts there are.
@@ -90,9 +93,9 @@ def _refuse_other_functions(function: Any) -> None:
 
 def _assemble(function: Function, settings: Settings, names: list[str]) -> Scenario:
     def make(world: weakref.ref[Cluster]) -> Universe:
-        internet = Internet(nodes, partial(describe_packet, settings), settings.segment, settings.unit)
+        internet = Internet(names, partial(describe_packet, settings), settings.segment, settings.unit)
         universe = Universe(world, settings, internet)
-        universe.add_host = partial(_add_late, universe, nodes.expect)
+        universe.add_host = partial(_add_late, universe, nodes.make_host)
         universe.programs[settings.client] = Program(_run_scenario, (function, universe), function)
         return universe
 
@@ -118,6 +121,7 @@ def _assemble(function: Function, settings: Settings, names: list[str]) -> Scena
         messages=PACKETS,
         faults=settings.faults,
         steadfast=(settings.client,),
+        lineage=settings.lineage,
         expect=settings.expect,
         expect_faults=settings.expect_faults,
         expect_runs=settings.expect_runs,
@@ -130,14 +134,13 @@ async def _run_scenario(function: Function, universe: Universe) -> None:
         await function(World(universe))
 
 
-def _add_late(universe: Universe, add_host: Callable[[str], None], name: str) -> None:
-    """Let a host come into being that was not there when the scenario was made."""
+def _add_late(universe: Universe, make_host: Callable[[str], HostMaker], name: str) -> None:
+    """Let a host come into being that was not there when the scenario was made; in this execution alone."""
     world = universe.world()
     assert world is not None
-    add_host(name)
     universe.internet.add_host(name)
     if name not in world.count_lives():
-        world.start_late(name)
+        world.start_late(name, make_host(name))
 
 
 def _discover(function: Function, settings: Settings) -> list[str]:
@@ -161,10 +164,15 @@ def _execute_peacefully(function: Function, settings: Settings) -> list[str]:
         settings, loss=0.0, duplication=0.0, faults=None, steps=min(settings.steps, _MOST_DISCOVERY)
     )
     scenario = _assemble(function, peaceful, [settings.client])
+    found = [settings.client]
     # What is wrong with it shows when it is executed, with the place and the remedy.
     with suppress(UsageError), step_limit(settings.step_seconds):
-        random_run(scenario, 0)
-    return list(scenario.nodes)
+        run = RandomRun(scenario, 0)
+        try:
+            run.finish()
+        finally:
+            found = list(run.world.known_names)
+    return found
 
 
 class _Asked:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import fields
 from typing import Any
 
-from clew.aio.scenarios.settings import FUNCTION, SETTINGS, Settings, read_settings
+from clew.aio.settings import FUNCTION, SETTINGS, Settings, read_settings
 from clew.errors import UsageError
 from clew.simulation.injectable import Faults
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from clew.bloom.ir.expressions import (
@@ -45,7 +45,7 @@ class Compiler:
     """Compiles one rule; ``report`` is called for rows that are rejected.
 
     ``retract``, for a rule of which only changes are computed: called when such a row is gone.  ``counted``: it is
-    in a recursion whose rows are kept.
+    in a recursion whose rows are kept.  ``products``: those that were compiled.
     """
 
     stores: Mapping[str, Store]
@@ -55,6 +55,7 @@ class Compiler:
     retract: Report | None
     position: Position | None
     counted: bool = False
+    products: list[lattice_operators.SetProduct] = field(default_factory=list)
 
     def rows(self, expr: Expr) -> Operator:
         """Compile an expression of rows."""
@@ -149,6 +150,10 @@ class Compiler:
                 return lattice_operators.MergeRows(self.rows(source), lattice, value_of, self.report, self.retract)
             case Apply(source, method, arguments, lattice):
                 given = [self.lattice(a) if isinstance(a, LatticeExpr) else a for a in arguments]
+                if method == "product":
+                    made = lattice_operators.SetProduct(self.lattice(source), method, given, lattice, self.report)
+                    self.products.append(made)
+                    return made
                 return lattice_operators.ApplyMethod(self.lattice(source), method, given, lattice, self.report)
 
     def _condition(self, expr: LatticeExpr) -> lattice_operators.Condition:

@@ -63,6 +63,23 @@ def _is_plain(scalar: object) -> bool:
     return isinstance(scalar, Column | Constant | Here)
 
 
+def refuse_endless(rules: Sequence[Rule]) -> EndlessStepError:
+    """Return the error about a step of these rules, of which one computes, that does not end."""
+    rule = next(rule for rule in rules if computes(rule))
+    names = ", ".join(f"'{name}'" for name in dict.fromkeys(rule.target for rule in rules))
+    return EndlessStepError(
+        f"{rule.block}: a step does not end: more than {MOST_COMPUTED:,} rows or values were computed for {names}",
+        position=rule.position,
+        remedy="bound what is computed with a test, or compute it in the next step, with <+",
+    )
+
+
+def check_product(rules: Sequence[Rule], pairs: int) -> None:
+    """Refuse a product of sets, in one of these rules, that has more elements than a step may compute."""
+    if pairs > MOST_COMPUTED:
+        raise refuse_endless(rules)
+
+
 class Budget:
     """What rules that depend on each other may still compute in a step; one of ``rules`` computes."""
 
@@ -71,22 +88,15 @@ class Budget:
         self._left = MOST_COMPUTED
         self._joined = 0
 
-    def spend(self, rows: int) -> None:
-        """Count a round, which has added rows or changed the values of lattices."""
-        self._left -= max(1, rows)  # at least one: values of lattices may change for ever without adding a row
+    def spend(self, found: int) -> None:
+        """Count a round, which has added rows, or elements of lattices, or changed the values of these."""
+        self._left -= max(1, found)  # at least one: values of lattices may change for ever without growing
         self._check(0)
 
     def _check(self, rows: int) -> None:
         if rows <= self._left and self._joined <= _MOST_JOINED:
             return
-        rule = next(rule for rule in self._rules if computes(rule))
-        names = ", ".join(f"'{name}'" for name in dict.fromkeys(rule.target for rule in self._rules))
-        raise EndlessStepError(
-            f"{rule.block}: a step does not end: more than {MOST_COMPUTED:,} rows or values were computed for"
-            f" {names}",
-            position=rule.position,
-            remedy="bound what is computed with a test, or compute it in the next step, with <+",
-        )
+        raise refuse_endless(self._rules)
 
     def portion(self, sources: Iterable[Store]) -> int:
         """Return how many rows may be joined with those of other stores at once."""

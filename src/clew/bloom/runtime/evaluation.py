@@ -74,6 +74,7 @@ class Evaluation:
             shape.reads,
             [self._cells[name] if name in self._cells else self._stores[name] for name in shape.reads],
             reports,
+            compiler.products,
             only_new=shape.only_new,
             joins=rule.target in self._stores and shape.joins,
             by_changes=shape.by_changes,

@@ -37,6 +37,8 @@ _log = logging.getLogger("clew.boomfs")
 #: For the next bytes of a connection, in seconds.
 _PATIENCE = 30.0
 _MOST_CONNECTIONS = 256
+#: Accepting, connecting and beginning to serve take three rounds of the loop of asyncio.
+_ROUNDS_TO_BEGIN = 5
 _MOST_TARGETS = 16
 #: Blocks that are written to disk at once: going to another thread takes as long as writing one.
 _BLOCKS_AT_ONCE = 4
@@ -66,6 +68,9 @@ class DataServer:
     async def close(self) -> None:
         if self._server is not None:
             self._server.close()
+            # What was accepted last is a task only some rounds of the loop later; it would be left open.
+            for _ in range(_ROUNDS_TO_BEGIN):
+                await asyncio.sleep(0)
         for task in list(self._connections):
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from clew.budgets.deadline import exhaustion_of
 from clew.errors import ClewError, UsageError, describe_exception
 from clew.histories.models.base import Model
 from clew.histories.operations import Operation, Outcome
@@ -69,6 +70,9 @@ class Machine:
             return self.model.step(self.states[state], op)
         except ClewError:
             raise
+        except (MemoryError, RecursionError) as error:
+            asked = f"for {op.function} in {show_value(self.states[state])}"
+            raise exhaustion_of(error, f"in step of the model {self.model.name}, {asked}") from None
         except Exception as error:  # of the user's code, which may raise anything
             raise UsageError(
                 f"step of the model {self.model.name} raised {describe_exception(error)}, for {op.function} in"

@@ -101,7 +101,8 @@ class _Crossing(NamedTuple):
 def _partitions(course: Course, bounds: InjectionBounds) -> Iterator[Possible]:
     """Yield the partitions that begin when a message crosses them; each strikes where the first is missing."""
     crossing = list(_crossing(course))
-    for group in groups_of(bounds.nodes):
+    # Those of this run: there may be nodes that come to be only under faults.
+    for group in groups_of(tuple(course.world.known_names)):
         sides = set(group)
         cut = [each for each in crossing if (each.name.source in sides) != (each.name.target in sides)]
         # Also when a message is sent that goes to a node that is down: others may follow until the end of it.

@@ -1,8 +1,9 @@
-"""Shorter executions away from the best one, at random: walks and departures.
+"""Shorter executions away from the best one: silences, and at random walks and departures.
 
-A *walk* changes wishes as long as the violation stays.  A *departure* follows the best execution for a while; from
-then on messages take what is drawn, and what comes from outside comes earlier.  Both may change the speed of
-clocks.
+A *silence* follows the best execution for a while; from then on everything gets lost.  What breaks because
+messages get lost mostly breaks then, too, and much earlier.  A *walk* changes wishes as long as the violation
+stays.  A *departure* follows the best execution for a while; from then on messages take what is drawn, and what
+comes from outside comes earlier.  Walks and departures may change the speed of clocks.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from clew.minimization.timed.schedule import (
     keep_apart,
     weigh,
 )
-from clew.minimization.timed.trial import RandomImprovisation, attempt
+from clew.minimization.timed.trial import LosingAll, RandomImprovisation, attempt
 from clew.simulation.execution.steps import Do
 
 #: How many executions make a walk or a departure, and how many changes are made at once.
@@ -184,6 +185,22 @@ class Walk(NamedTuple):
                 if weigh(target, current)[:2] < best:
                     return TrialResult(current, executed)
         return TrialResult(None, LENGTH)
+
+
+class Silence(NamedTuple):
+    """The same up to a place, and nothing arrives any more from there on."""
+
+    schedule: TimedSchedule
+    place: int
+
+    def evaluate(self, target: TimedTarget) -> TrialResult[TimedSchedule]:
+        items = self.schedule.items
+        outside = [item for item in items[self.place :] if isinstance(item.name, int)]
+        draft = self.schedule._replace(items=(*items[: self.place], *outside))
+        taken = attempt(target, draft, len(items), LosingAll())
+        if taken is not None and weigh(target, taken)[:2] < weigh(target, self.schedule)[:2]:
+            return TrialResult(taken, 1)
+        return TrialResult(None, 1)
 
 
 class Departure(NamedTuple):

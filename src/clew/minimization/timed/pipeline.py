@@ -21,7 +21,7 @@ from clew.minimization.timed.changes import (
     remove_runs,
     simplify_times,
 )
-from clew.minimization.timed.departing import Departure, Walk
+from clew.minimization.timed.departing import Departure, Silence, Walk
 from clew.minimization.timed.schedule import TimedSchedule, TimedTarget, measure, split_timed, weigh
 from clew.minimization.timed.trial import attempt, complete_recorded, write_steps
 from clew.simulation.execution.steps import Size, Step
@@ -76,6 +76,7 @@ class TimedMinimizer(StagedMinimizer[TimedTarget, TimedSchedule]):
     def _minimize(self) -> None:
         if len(self._best.items) > _LONG:
             with self._searching("departures") as search:
+                self._fall_silent(search)
                 self._depart(search)
         rounds = 0
         while True:
@@ -90,9 +91,15 @@ class TimedMinimizer(StagedMinimizer[TimedTarget, TimedSchedule]):
         with self._searching("times") as search:
             self._best = simplify_times(search, self._target, self._best)
 
+    def _fall_silent(self, search: TimedSearch) -> None:
+        if self._target.scenario.loss:
+            success = search.first(_Silences(self._best, _list_places(len(self._best.items))))
+            if success is not None:
+                self._best = success.schedule
+
     def _depart(self, search: TimedSearch) -> None:
         generation = 0
-        while True:
+        while len(self._best.items) > _LONG:
             family = _Departures(self._best, f"{self._target.seed}/early/{generation}", _SHORTCUTS)
             success = search.first(family)
             if success is None:
@@ -158,6 +165,27 @@ class TimedMinimizer(StagedMinimizer[TimedTarget, TimedSchedule]):
     def _write_steps(self) -> tuple[tuple[Step, ...], tuple[tuple[str, float], ...]]:
         steps = write_steps(self._target, self._best)
         return steps, tuple(zip(self._target.scenario.nodes, self._best.speeds, strict=True))
+
+
+def _list_places(length: int) -> tuple[int, ...]:
+    """Return places up to a length: all of the first ones, and then ever fewer."""
+    places = [0]
+    while (place := places[-1] + 1 + places[-1] // 8) < length:
+        places.append(place)
+    return tuple(places)
+
+
+class _Silences(NamedTuple):
+    """Silences from ever later places on: the first that breaks is about the shortest."""
+
+    best: TimedSchedule
+    places: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def at(self, place: int) -> Silence:
+        return Silence(self.best, self.places[place])
 
 
 class _Departures(NamedTuple):

@@ -309,6 +309,16 @@ def complete_recorded(target: TimedTarget, steps: Iterable[Step], speeds: Sequen
     return attempt(target, schedule, len(items))
 
 
+class LosingAll:
+    """Lets everything get lost that a schedule does not mention."""
+
+    def choose_latency(self, least: int, most: int) -> int:
+        return least
+
+    def choose_fate(self) -> Do:
+        return Do.LOSE
+
+
 class RandomImprovisation:
     """Lets messages that a schedule does not mention take what is drawn, and get lost as in the scenario."""
 

@@ -46,6 +46,8 @@ def code_verdict_document(verdict: CodeVerdict) -> dict[str, Any]:
         "scenario": verdict.scenario,
         **result_fields(verdict),
         "strategy": verdict.strategy,
+        # Only where it can be chosen: for coroutine functions.
+        **({} if verdict.lineage is None else {"lineage": verdict.lineage}),
         "seed": verdict.seed,
         "bounds": bounds_fields(verdict.bounds),
         "promises": list(verdict.promises),

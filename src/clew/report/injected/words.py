@@ -142,7 +142,8 @@ def difference_text(difference: Difference) -> str:
 
 def effort_text(verdict: CodeVerdict) -> str:
     """Say how the answer was found."""
-    said = f"{verdict.strategy} search, {pluralize(verdict.runs, 'execution')}"
+    by = f" by {verdict.lineage}" if verdict.lineage is not None and verdict.strategy == "lineage" else ""
+    said = f"{verdict.strategy} search{by}, {pluralize(verdict.runs, 'execution')}"
     if verdict.shrinking:
         said += f", and {verdict.shrinking} to leave out faults that are not needed"
     if verdict.vacuous:

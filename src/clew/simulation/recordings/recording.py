@@ -21,7 +21,7 @@ from clew.simulation.execution.steps import Act, At, Ended, Size, Step, size_of
 from clew.simulation.execution.trace import Execution, execute
 from clew.simulation.execution.watchdog import step_limit
 from clew.simulation.loading import LoadedScenario
-from clew.simulation.scenario import Broken, Network, Scenario
+from clew.simulation.scenario import Broken, Network, Scenario, expect_node
 from clew.simulation.timing import Clock, to_seconds
 from clew.simulation.values import to_json
 from clew.simulation.world import CodeBlock, External, Wait, WaitCondition
@@ -127,6 +127,10 @@ def make_recording(
     if execution is None:
         execution = execute(scenario, seed, steps)
     taken, effects = _with_effects(steps, execution)
+    for step in taken:
+        # Of nodes that have come into being, whoever reads the recording must know.
+        if isinstance(step, Act):
+            expect_node(scenario, step.target)
     return Recording(
         loaded.file,
         loaded.name,

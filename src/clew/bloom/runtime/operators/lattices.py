@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from math import prod
 from typing import Any, Protocol
 
 from clew.bloom.lattices.containers import LATTICES
@@ -141,9 +142,12 @@ class ApplyMethod:
         self._report = report
 
     def full(self) -> Any:
-        value = self._source.full()
+        return self.apply(self._source.full(), [_evaluate(argument) for argument in self._arguments])
+
+    def apply(self, value: Any, arguments: Sequence[Any]) -> Any:
+        """Call the method with arguments that are evaluated."""
         try:
-            return getattr(value, self._method)(*(_evaluate(argument) for argument in self._arguments))
+            return getattr(value, self._method)(*arguments)
         except Exception as error:
             self._report(f"{self._method} of {value!r} cannot be computed: {describe_exception(error)}")
             return self._lattice.bottom()  # merging it changes nothing: the step goes on, and the report says why
@@ -155,6 +159,20 @@ class ApplyMethod:
 
     def delta(self) -> Any:
         return self.full()
+
+
+class SetProduct(ApplyMethod):
+    """The product of two sets; ``watch`` is told the number of pairs before they are made, and may raise.
+
+    Of all methods it alone can make more than is there: one round of a recursion would fill the memory.
+    """
+
+    watch: Callable[[int], None] | None = None
+
+    def apply(self, value: Any, arguments: Sequence[Any]) -> Any:
+        if self.watch is not None:
+            self.watch(prod(each.count_elements() for each in (value, *arguments)))
+        return super().apply(value, arguments)
 
 
 # An isinstance of a Protocol would look for each of its methods; these are all that there are.

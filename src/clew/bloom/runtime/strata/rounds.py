@@ -7,10 +7,12 @@ order of the rules.  If nothing is different from the last step, neither is the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import partial
+from itertools import chain
 from typing import Any
 
-from clew.bloom.runtime.endless import Budget, computes
+from clew.bloom.runtime.endless import Budget, check_product, computes
 from clew.bloom.runtime.rejections import Rejections
 from clew.bloom.runtime.storage import Cell, Store
 from clew.bloom.runtime.strata.merging import Batch, merge
@@ -28,6 +30,10 @@ class Rounds:
         self._again = [task for task in tasks if not members.keys().isdisjoint(task.reads)]
         # Rules that only rearrange values come to an end by themselves, and pay nothing for being watched.
         self._is_watched = any(computes(task.origin) for task in self._again)
+        if self._is_watched:
+            rules = [task.origin for task in self._again]
+            for made in chain.from_iterable(task.products for task in self._again):
+                made.watch = partial(check_product, rules)
         # Scratches that are empty in the beginning of a step tell that it has to be evaluated anew, as does a
         # function that need not give the same twice.
         self._kept = [member for member in members.values() if isinstance(member, Store) and not member.persists]
@@ -85,13 +91,23 @@ class Rounds:
     def _run_rounds(self, first: bool) -> None:
         changed = self._merge_round([(task, self._first_round(task, first)) for task in self._tasks])
         budget = Budget([t.origin for t in self._again]) if self._is_watched else None
+        before = {} if budget is None else self._sizes()
         while changed:
             if budget is not None:
-                budget.spend(sum(len(m.delta) for m in self._members.values() if isinstance(m, Store)))
+                sizes = self._sizes()
+                grown = sum(size - before.get(name, 0) for name, size in sizes.items())
+                rows = sum(len(m.delta) for m in self._members.values() if isinstance(m, Store))
+                budget.spend(rows + grown)
+                before = sizes
             changed = self._merge_round([(task, self._delta(task, budget)) for task in self._again])
         self._settle(self._members)
         for task in self._again:
             task.reports.tell()
+
+    def _sizes(self) -> dict[str, int]:
+        """Return how many elements the lattices have that have any; of a map, how many entries."""
+        cells = {name: m.value.held for name, m in self._members.items() if isinstance(m, Cell)}
+        return {name: len(held) for name, held in cells.items() if isinstance(held, Set | Mapping)}
 
     def _first_round(self, task: Task, first: bool) -> Any:
         """Return what a rule derives at the start of its stratum, without what earlier steps derived for sure."""

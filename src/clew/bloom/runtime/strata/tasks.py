@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from clew.bloom.ir.program import Rule
 from clew.bloom.runtime.operators.differences import Difference
-from clew.bloom.runtime.operators.lattices import LatticeOperator
+from clew.bloom.runtime.operators.lattices import LatticeOperator, SetProduct
 from clew.bloom.runtime.operators.rows import Operator
 from clew.bloom.runtime.rejections import Reports
 from clew.bloom.runtime.storage import Cell, Store
@@ -35,6 +35,7 @@ class Task:
     reads: tuple[str, ...]
     sources: Sequence[Store | Cell]
     reports: Reports
+    products: Sequence[SetProduct]
     only_new: bool
     joins: bool
     by_changes: bool
